@@ -13,10 +13,7 @@ import { isObject } from "../base/json.ts";
 const firstLine = Buffer.from("TOLLGATE BACKUP 1\n");
 const headBytes = 5;
 const mebibyte = 2 ** 20;
-/**
- * Largest payload of each kind, in bytes. A frame of rows holds about a megabyte, or one larger row; longer files are split into
- * several frames.
- */
+/** Largest payload of each kind, in bytes. A frame has about a megabyte of rows, or one larger row; files are split into frames. */
 const payloadBytesMax: Readonly<Record<FrameKind, number>> = {
   H: 4 * mebibyte,
   T: mebibyte,

@@ -1,7 +1,4 @@
-/**
- * Validates the contents of a backup's frames. A backup may come from anywhere, and anyone can compute a valid digest for a changed
- * file.
- */
+/** Validates a backup's frames: a file may come from anywhere, and anyone can compute a valid digest for a changed one. */
 import { isObject, type WireObject } from "../base/json.ts";
 import { isFileName } from "../files/index.ts";
 import { BackupError } from "./frames.ts";

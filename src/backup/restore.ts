@@ -95,10 +95,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<BackupEnd>
   return end;
 }
 
-/**
- * Names of the files in the database now; `taken` if it cannot be asked. If the answer to the commit was lost, only the database knows
- * the result.
- */
+/** Names of the files in the database now, which alone knows the result if the commit's answer was lost; `taken` on an error. */
 async function namedNow(
   database: Database,
   taken: ReadonlySet<string>,

@@ -97,10 +97,7 @@ export async function advanceCounters(tx: Queryable, table: string): Promise<voi
   }
 }
 
-/**
- * Columns that a restore writes. Left out: generated columns, which are recomputed, and those whose default is the id of the writing
- * transaction.
- */
+/** Columns that a restore writes: not generated ones, nor those whose default is the id of the writing transaction. */
 export async function columnsOf(tx: Queryable, table: string): Promise<string[]> {
   const rows = await tx.query<{ name: string }>(
     `select attname as name from pg_attribute

@@ -134,10 +134,7 @@ async function* countsOf(tx: Queryable): AsyncGenerator<number, void, undefined>
   }
 }
 
-/**
- * Leaves out files that are absent from the store: they expired after the snapshot, or are on another disk. A reader would not find
- * them either.
- */
+/** Leaves out files that the store lacks: they expired after the snapshot, or are on another disk. Readers would not find them. */
 async function writeFiles(
   names: readonly string[],
   writer: FrameWriter,

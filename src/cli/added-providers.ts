@@ -1,6 +1,6 @@
 /**
- * What the management API adds to the catalogue of a running gateway: providers, and pauses of any provider. Read at the
- * start, and again with every change, whichever gateway made it. docs/models.md "Side by side".
+ * The part of a running gateway's catalogue that the management API adds: providers, and pauses of any provider. It is read at the
+ * start, and again with every change on any gateway. docs/models.md "Side by side".
  */
 import { openProvider } from "../admin/index.ts";
 import type { Clock } from "../base/clock.ts";
@@ -21,16 +21,16 @@ import { subscribeChanges, type Secrets } from "../tenancy/index.ts";
 
 export interface Added {
   readonly providers: readonly BuiltProvider[];
-  /** Until when, Unix milliseconds. */
+  /** End of each provider's pause, in Unix milliseconds. */
   readonly paused: ReadonlyMap<string, number>;
 }
 
 export interface AddedProviders {
-  /** The same object until something of it changes. */
+  /** Returns the same object until something in it changes. */
   current(): Added;
-  /** Reads them once; for commands. */
+  /** Reads the rows once; for commands. */
   load(database: Queryable, secrets: Secrets): Promise<void>;
-  /** Reads them now and whenever they change. */
+  /** Reads the rows now and whenever they change. */
   follow(database: Database, secrets: Secrets): Promise<void>;
   close(): void;
 }
@@ -41,7 +41,7 @@ interface AddedOptions {
   readonly allowPrivate: boolean;
 }
 
-/** A provider as it was built from its row; a change of the row or of the list of models makes another. */
+/** A provider built from its row. A change of the row or of the list of models rebuilds it. */
 interface Known {
   readonly version: string;
   readonly list: string | undefined;
@@ -51,13 +51,13 @@ interface Known {
 const timerMsMax = 2 ** 31 - 1;
 
 const stays = "the added providers could not be read; the old ones stay in force until they can be";
-/** A change that could not be read is read later: nobody may tell of it a second time. */
+/** Bounds of the retry interval. A change that could not be read is read again later, because its notification comes only once. */
 const retryMsMin = 500;
 const retryMsMax = 30_000;
 
 /**
- * Reads again whenever it is asked, one reading behind the other: the last is the one in force. One that failed is made again by
- * itself; `again` resolves before that.
+ * Returns `again`, which queues one more read; reads run one after the other, and the last one counts. A failed read is retried after a
+ * delay; `again` resolves before that.
  */
 function rereading(read: () => Promise<void>, log: Pick<Log, "warn">) {
   let turn = Promise.resolve();
@@ -84,7 +84,7 @@ function rereading(read: () => Promise<void>, log: Pick<Log, "warn">) {
   return { again, close };
 }
 
-/** Nothing is read before `load` or `follow`. */
+/** Opens the added providers. Nothing is read before `load` or `follow`. */
 export function openAddedProviders(options: AddedOptions): AddedProviders {
   const { log, clock } = options;
   let known = new Map<string, Known>();
@@ -93,7 +93,7 @@ export function openAddedProviders(options: AddedOptions): AddedProviders {
   let timer: NodeJS.Timeout | undefined;
   const ends: (() => void)[] = [];
 
-  /** A pause that is over ends by itself. */
+  /** Publishes the providers and the current pauses, and again when the next pause ends. */
   const publish = (providers: readonly BuiltProvider[]): void => {
     clearTimeout(timer);
     const nowMs = clock.now();
@@ -149,7 +149,7 @@ interface Building extends AddedOptions {
   readonly list: string | undefined;
 }
 
-/** A row that cannot be used leaves the others alone. */
+/** Builds one row. A row that cannot be used is left out; the other rows are not affected. */
 function knownOf(row: StoredProvider, building: Building): Known {
   const { log, list } = building;
   const version = versionOf(row);
@@ -168,7 +168,7 @@ function builtOf(row: StoredProvider, { secrets, list, allowPrivate }: Building)
   parseSafeUrl(built.provider.baseUrl, { https: false, allowPrivate, param: "base_url" });
   const all: BuiltProvider[] = [{ ...built, retired: row.removed }];
   if (!row.credentials.some(({ removed }) => removed)) return all;
-  // Tasks that were begun with a key which was removed since are still asked about with it.
+  // Tasks that were submitted with a key removed since then are still polled with that key.
   const { credentials } = openProvider(secrets, row, { removed: true });
   const kept = row.removed ? [...built.provider.credentials, ...credentials] : credentials;
   const retired = { provider: { ...built.provider, credentials: kept }, models: [], listed: false };

@@ -1,4 +1,4 @@
-/** Where the gateway of a data directory answers: it tells so in a file there, for the commands that look for it. */
+/** The address of the gateway that uses a data directory. The gateway writes it to a file there, and commands read it. */
 import { createHash } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,17 +10,17 @@ import type { Environment } from "./environment.ts";
 interface Announced {
   readonly url: string;
   readonly pid: number;
-  /** Which database it works on: a hash of its URL; null for the embedded one. */
+  /** Identifies the database: a hash of its URL; null for the embedded one. */
   readonly database: string | null;
 }
 
 const fileOf = (dataDir: string): string => join(dataDir, "address.json");
 
-/** The URL holds a password, and is kept nowhere. */
+/** A hash, because the URL holds a password and must not be stored. */
 const databaseName = (url: string | undefined): string | null =>
   url === undefined ? null : createHash("sha256").update(url).digest("base64url").slice(0, 22);
 
-/** Says where this process's gateway answers. What is returned takes it back, unless another one has said so since. */
+/** Announces this gateway's address. The returned function removes it, unless another gateway has announced its own since. */
 export function announceAddress(environment: Environment, url: string): () => void {
   const { dataDir, databaseUrl } = environment;
   const file = fileOf(dataDir);
@@ -41,14 +41,14 @@ function read(file: string): Announced | undefined {
   }
 }
 
-/** The process of a gateway that runs on the data directory and uses a server, where the environment names none. */
+/** Process id of a running gateway that uses this data directory and a database server, if the environment names no server. */
 export function ofServer({ dataDir, databaseUrl }: Environment): number | undefined {
   const { database, pid } = read(fileOf(dataDir)) ?? {};
   const isForgotten = databaseUrl === undefined && typeof database === "string";
   return isForgotten && pid !== undefined && isAlive(pid) ? pid : undefined;
 }
 
-/** Where a gateway of this environment's database may answer, as far as files and variables tell. It may be gone. */
+/** Addresses at which a gateway of this environment's database may answer, by file and variables. It may have stopped. */
 export function possibleAddresses(environment: Environment): string[] {
   const { dataDir, databaseUrl, host, variables } = environment;
   const announced = read(fileOf(dataDir));
@@ -62,7 +62,7 @@ export function possibleAddresses(environment: Environment): string[] {
   ];
 }
 
-/** The token the operator has: from the environment, else the one the gateway left in its data directory. */
+/** Returns the operator's admin token: from the environment, else the one that the gateway wrote to its data directory. */
 export function knownToken({ adminToken, dataDir }: Environment): string | undefined {
   if (adminToken !== undefined) return adminToken;
   try {

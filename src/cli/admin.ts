@@ -1,4 +1,4 @@
-/** What the management API needs beside the rest of the gateway: the admin token, and who a credential belongs to. */
+/** The parts that only the management API needs: the admin token, and the lookup of a credential's owner. */
 import { createActors, createSessions, createThrottle, openAdminToken } from "../admin/index.ts";
 import { vendorStates } from "../catalog/index.ts";
 import { tryProvider } from "../calls/index.ts";
@@ -13,7 +13,7 @@ interface AdminOptions extends Pick<
 > {
   /** The gateway's own address, known once it listens. */
   readonly ownUrl: () => string;
-  /** What the running gateway adds; see AdminServices. */
+  /** Services of the running gateway; see AdminServices. */
   readonly running: Pick<
     AdminServices,
     | "health"
@@ -27,7 +27,7 @@ interface AdminOptions extends Pick<
   >;
 }
 
-/** Makes or reads the admin token, and puts the services of the management API together. */
+/** Creates or reads the admin token, and assembles the services of the management API. */
 export async function openAdmin(options: AdminOptions): Promise<AdminServices> {
   const { environment, catalog, database, reads, secrets, clock, log } = options;
   const publicUrl = (): string => environment.publicUrl ?? options.ownUrl();
@@ -62,7 +62,7 @@ export async function openAdmin(options: AdminOptions): Promise<AdminServices> {
   };
 }
 
-/** What providers are checked and tried with. */
+/** Services that check and try providers. */
 export const providerServices = (
   { allowPrivateAddresses: allowPrivate }: Environment,
   pools: () => Pools,

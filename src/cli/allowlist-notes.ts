@@ -1,14 +1,17 @@
-/** What of an allowlist allows nothing now, told beside the answer: a typing mistake is no error, because a model may come. ALLOW rows. */
+/**
+ * Notes on entries of an allowlist that allow nothing now, printed beside the answer. A typing mistake is no error, because such a
+ * model may be added later. ALLOW rows.
+ */
 import type { Json } from "./remote-api.ts";
 
-/** Writes to standard error, so that what a program reads of standard output stays as it is. */
+/** Writes to standard error, so that programs can parse standard output. */
 export function noteModels(record: Json): void {
   for (const line of modelNotes(record)) console.error(`note: ${line}`);
 }
 
-/** The lines of a key, a workspace or an organization, as the management API answers it. */
+/** Returns the notes on a key, a workspace or an organization, as the management API returned it. */
 function modelNotes(record: Json): string[] {
-  // A gateway of before tells none.
+  // Earlier gateways do not send this field.
   const unknown = (record.unknown_models ?? []) as Json[];
   const names = new Set(unknown.map(({ name }) => name));
   const left = ((record.out_of_scope_models ?? []) as string[]).filter((id) => !names.has(id));

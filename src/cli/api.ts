@@ -1,7 +1,4 @@
-/**
- * The management API as commands use it: of the gateway that runs, else the same routes on the database itself.
- * docs/cli.md.
- */
+/** The management API for commands: of the running gateway, else the same routes directly on the database. docs/cli.md. */
 import type { Command } from "commander";
 import { visibleValue } from "../base/visible.ts";
 import { knownToken, possibleAddresses } from "./address.ts";
@@ -16,22 +13,22 @@ export interface ApiOptions {
   readonly json?: boolean;
 }
 
-/** What a command over the API does with its arguments and options, which come in commander's order. */
+/** A command over the API. Its functions get the arguments and options in commander's order. */
 interface OverApi<Given extends readonly unknown[]> {
   readonly needs?: Needs;
-  /** Checks what was given, and returns what asks the API. `--json` prints what that answers. */
+  /** Checks the input, and returns the function that calls the API. `--json` prints its result. */
   readonly ask: (...given: Given) => (api: Api) => Promise<Json>;
   /** Prints the answer for people. */
   readonly show: (answer: Json, ...given: Given) => void;
 }
 
-/** Makes a command one over the API. */
+/** Turns a command into one over the API. */
 export const overApi = <Given extends readonly unknown[]>(
   command: Command,
   { needs, ask, show }: OverApi<Given>,
 ): Command =>
   addApiOptions(command).action(async (...all: unknown[]) => {
-    // Last of all commander hands over the command itself.
+    // Commander passes the command itself as the last argument.
     const given = all.slice(0, -1) as unknown as Given;
     const options = given.at(-1) as ApiOptions;
     const asking = ask(...given);
@@ -48,10 +45,10 @@ export const addApiOptions = (command: Command): Command =>
     .option("--url <address>", "the gateway to ask (the one that runs on the data directory)")
     .option("--json", "print JSON");
 
-/** The most that a page may have. */
+/** The API's largest page size. */
 const pageLimit = "100";
 
-/** Every record of a list, page by page. A list that comes whole takes no limit, so that only one with a second page is given one. */
+/** Returns every record of a list, page by page. Sends no limit with the first page: lists without pages refuse one. */
 export async function listAll(
   api: Api,
   path: string,
@@ -72,7 +69,7 @@ export async function listAll(
 }
 
 /**
- * Runs a command's work over the API: at `--url`, else of the gateway that runs here, else directly on the database.
+ * Runs a command's work over the API: at `--url`, else on the gateway that runs here, else directly on the database.
  * @throws UsageError, RefusedError, and what opening the database throws
  */
 export async function withApi(
@@ -87,12 +84,12 @@ export async function withApi(
       ? await runningApi(environment)
       : named(options.url, knownToken(environment));
   if (running) return asked(running);
-  // The gateway's own parts take most of a command's time, and a running gateway needs none of them here.
+  // Importing the gateway's parts takes most of a command's time. With a running gateway none are needed.
   const { withDirectApi } = await import("./direct-api.ts");
   return withDirectApi(environment, asked, needs);
 }
 
-/** Its answers for people: what is in them is printed. */
+/** Wraps an API so that invisible characters in its answers are shown; for output to people. */
 const readable = (api: Api): Api => ({
   csv: (call) => api.csv(call),
   call: async (call) => visibleValue(await api.call(call)),
@@ -112,7 +109,7 @@ function named(url: string, token: string | undefined): Api {
   return remoteApi(url, token);
 }
 
-/** A gateway that answers here and takes our token; undefined where there is none. */
+/** Returns a gateway that answers here and accepts our token; undefined if there is none. */
 async function runningApi(environment: Environment): Promise<Api | undefined> {
   const token = knownToken(environment);
   if (token === undefined) return undefined;
@@ -122,7 +119,7 @@ async function runningApi(environment: Environment): Promise<Api | undefined> {
       await api.call({ method: "GET", path: "/me" });
       return api;
     } catch {
-      // Gone, or another one that took its port since.
+      // The gateway has stopped, or another server uses its port now.
     }
   }
   return undefined;

@@ -1,4 +1,4 @@
-/** The file of a backup: what cannot be read or written is refused in words, before the database is opened. */
+/** The file of a backup. Unreadable or unwritable files are refused with an explanation before the database is opened. */
 import {
   closeSync,
   createReadStream,
@@ -17,7 +17,7 @@ import { BackupError } from "../backup/index.ts";
 import { syncDirectory } from "../base/sync-directory.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** @throws UsageError for what cannot be read */
+/** Opens a backup to read. @throws UsageError for what cannot be read */
 export function openBackup(path: string): Readable {
   let fd: number | undefined;
   try {
@@ -33,9 +33,9 @@ export function openBackup(path: string): Readable {
 }
 
 /**
- * Gives `write` the backup to write: a file beside its place, which is renamed at the end, so that one that was broken off never
- * has the name. `-` is standard output. Of two at once the one that began last is kept.
- * @throws UsageError for what cannot be written; BackupError for one that another took the place of
+ * Calls `write` with the stream to write the backup to: a temporary file beside `path`, renamed at the end. So an unfinished backup
+ * never has the final name. `-` is standard output. If two backups to one path run at once, the one that started last is kept.
+ * @throws UsageError for what cannot be written; BackupError if another backup has replaced this one
  */
 export async function intoBackup<T>(path: string, write: (to: Writable) => Promise<T>): Promise<T> {
   if (path === "-") return write(process.stdout);
@@ -53,7 +53,7 @@ export async function intoBackup<T>(path: string, write: (to: Writable) => Promi
     if (!isOurs())
       throw new BackupError(`another backup to ${path} was begun meanwhile; this one is not kept`);
     await rename(part, path);
-    // Whoever reads that it is written may do away with what it was made of.
+    // Sync the rename before reporting success: the operator may then delete the original data.
     await syncDirectory(dirname(path));
     return end;
   } catch (error) {
@@ -64,7 +64,7 @@ export async function intoBackup<T>(path: string, write: (to: Writable) => Promi
   }
 }
 
-/** Removes what is half written where somebody ends the command: it may be as large as the disk. The signal then does what it does. */
+/** Removes the partial file, which may fill the disk, when a signal ends the command. The signal then has its usual effect. */
 function removeOnSignal(remove: () => void): () => void {
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   const end = (signal: NodeJS.Signals): void => {
@@ -87,7 +87,7 @@ function statOf(path: string): Stats | undefined {
   }
 }
 
-/** What the name would be taken from: a directory, or a device such as /dev/null. */
+/** Refuses a path that the rename would replace: a directory, or a device such as /dev/null. */
 function refuseOther(path: string): void {
   const there = statOf(path);
   if (there === undefined || there.isFile()) return;
@@ -100,10 +100,10 @@ function refuseOther(path: string): void {
 
 function openPart(path: string, part: string): number {
   try {
-    // A file of its own: that of a run that was killed goes, and one that is being written has its name no more.
+    // Always creates a new file. Removes the part of a killed run, and takes the name from a backup that is still being written.
     const there = lstatSync(part, { throwIfNoEntry: false });
     if (there?.isFile() === true) rmSync(part, { force: true });
-    // A link is followed to where somebody wants the bytes.
+    // A symbolic link is followed: the operator wants the bytes there.
     return openSync(part, there?.isSymbolicLink() === true ? "w" : "wx", 0o600);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -117,7 +117,7 @@ function openPart(path: string, part: string): number {
   }
 }
 
-/** A disk that is full has to do with the place, and is no fault of ours. */
+/** Describes errors of the target disk, such as a full one, in words. Returns other errors unchanged. */
 function wordsOf(error: unknown, path: string): unknown {
   const { code } = error as NodeJS.ErrnoException;
   const isPlace = ["ENOSPC", "EDQUOT", "EFBIG", "EIO", "EROFS"].includes(code ?? "");

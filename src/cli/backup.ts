@@ -1,4 +1,4 @@
-/** `tollgate backup` and `tollgate restore`: everything but the master key, on a running gateway or none. docs/operate.md. */
+/** `tollgate backup` and `tollgate restore`: everything except the master key, with or without a running gateway. docs/operate.md. */
 import type { Writable } from "node:stream";
 import { counted } from "../base/counted.ts";
 import { createLog } from "../base/log.ts";
@@ -24,7 +24,7 @@ export interface RestoreCommandOptions extends BackupCommandOptions {
 
 const everyMs = 1_000;
 
-/** Tells a person, about once a second, how far it is. */
+/** Returns a function that prints the progress about once a second. */
 function createProgress(): (progress: Progress) => void {
   let shownMs = performance.now();
   return ({ what, done }) => {
@@ -86,7 +86,7 @@ const writeInto = (destination: Writable) =>
     return { written, directory: files && environment.dataDir };
   });
 
-/** Of a backup the words of a start would speak of a database that nobody knows. @throws the error */
+/** Rewords a master key error, whose text at a start is about the gateway's own database, not a backup. @throws the error */
 function ofBackup(error: unknown): never {
   if (!(error instanceof MasterKeyError)) throw error;
   throw new MasterKeyError(
@@ -94,7 +94,7 @@ function ofBackup(error: unknown): never {
   );
 }
 
-/** Restores the backup at `path`, whole or not at all. */
+/** Restores the backup at `path`, completely or not at all. */
 export async function restoreCommand(path: string, options: RestoreCommandOptions): Promise<void> {
   await checkMasterKeys(readEnvironment(process.env));
   const source = path === "-" ? process.stdin : openBackup(path);

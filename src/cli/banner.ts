@@ -1,14 +1,14 @@
-/** What a person sees when the gateway is ready: on the very first start also the secrets shown once, and a call that works. */
+/** The text printed when the gateway is ready. On the very first start it includes the secrets, shown once, and an example call. */
 import type { Catalog, EndpointName, Model, TextModel } from "../catalog/index.ts";
 import type { Gateway } from "./gateway.ts";
 
-/** What is printed about a gateway that is ready. */
+/** The parts of a gateway that the text shows. */
 export type Ready = Pick<Gateway, "first" | "url" | "catalog" | "sandboxUrl" | "metricsUrl"> & {
-  /** Where there are several processes: how many, and why not more. */
+  /** If there are several processes: their number, and why there are not more. */
   readonly workers?: string;
 };
 
-/** The text to print. `seconds` is how long the start took. */
+/** Returns the text to print. `seconds` is the duration of the start. */
 export function banner(gateway: Ready, seconds: number, dataDir: string): string {
   const { first, url } = gateway;
   const catalog = gateway.catalog();
@@ -33,7 +33,7 @@ export function banner(gateway: Ready, seconds: number, dataDir: string): string
   row("API key", first.apiKey);
   row("Credit", `$${first.credit}; more with npx tollgate credits add 25.00`);
   const call = exampleCall(catalog);
-  // One line, so that it can be copied whole.
+  // On one line, so that the operator can copy the whole command.
   if (call !== undefined)
     lines.push(
       "",
@@ -71,11 +71,11 @@ const textCalls: Readonly<Record<EndpointName, (model: string) => ExampleCall>> 
   }),
 };
 
-/** Input and output prices of a model's first offer, added. */
+/** The sum of the input and output prices of a model's first offer. */
 const priceOf = ({ offers: [offer] }: TextModel): bigint =>
   offer === undefined ? 0n : offer.price.input + offer.price.output;
 
-/** A call that one of the models answers: the sandbox's chat model, else the cheapest text model, else embeddings. */
+/** Returns an example call for the sandbox's chat model, else the cheapest text model, else an embedding model. */
 export function exampleCall({ models }: Catalog): ExampleCall | undefined {
   const all: readonly Model[] = [...models.values()];
   const texts = all

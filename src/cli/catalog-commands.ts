@@ -1,4 +1,4 @@
-/** `tollgate catalog`: the list of models that vendors' presets go by: take over a newer one, see versions, go back. docs/models.md. */
+/** `tollgate catalog` manages the list of models behind the vendors' presets: update it, list its versions, roll back. docs/models.md. */
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
@@ -55,7 +55,7 @@ async function update(options: UpdateOptions): Promise<void> {
 
 const answerMsMax = 60_000;
 
-/** The list's text, from the web or a file. @throws UsageError */
+/** Reads the list's text from the web or a file. @throws UsageError */
 async function read(from: string): Promise<string> {
   try {
     if (!/^https?:\/\//.test(from)) return await readFile(from, "utf8");
@@ -98,7 +98,7 @@ function printChange(change: Json, all: boolean): void {
   if (change.changed.length > 0) console.log(`Otherwise changed: ${change.changed.length}`);
 }
 
-/** A price as `input / output`, and what else it has. */
+/** Returns a price as `input / output`, followed by its other fields. */
 function rates({ input, output, above, ...others }: Json): string {
   const more = Object.entries(others).map(([name, value]) => `${name} ${String(value)}`);
   const tiers = ((above ?? []) as Json[]).map(
@@ -112,7 +112,7 @@ async function confirmed(): Promise<boolean> {
     throw new UsageError("nobody is there to confirm this: add --yes to take the list over");
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   try {
-    // Ctrl-C and Ctrl-D end the question, and are no yes.
+    // Ctrl-C and Ctrl-D end the question and count as no.
     const said = await lines.question("Take it over? [y/N] ").catch(() => console.log());
     return /^y(es)?$/i.test(said?.trim() ?? "");
   } finally {

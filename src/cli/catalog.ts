@@ -1,6 +1,6 @@
 /**
- * The catalogue a gateway runs on: the configuration file, the vendors whose keys are in the environment, the providers
- * that were added, and the sandbox where it runs. Reloaded when the file changes; a wrong file leaves the old one in force.
+ * The catalogue of a running gateway: the configuration file, the vendors whose keys are in the environment, the added providers, and
+ * the sandbox if it runs. It is reloaded when the file changes. A file with mistakes leaves the old catalogue in force.
  */
 import { systemClock, type Clock } from "../base/clock.ts";
 import { createLog, type Log } from "../base/log.ts";
@@ -30,20 +30,18 @@ import { checkVendorVariables, namesVendors, openVendorModels } from "./vendor-m
 import { priceRemarks } from "./price-remarks.ts";
 import { tellWaiting, waitingParts } from "./waiting-parts.ts";
 
-/** The catalogue in force, and the settings of the start: those take effect at the next one. */
+/** The catalogue in force, and the settings read at the start. Changed settings take effect at the next start. */
 export interface OpenCatalog {
   current(): Catalog;
-  /** Goes by the list of models that the database has in force now; with secrets also by the providers that were added. For commands. */
+  /** Reads the list of models that is in force in the database; with `secrets` also the added providers. For commands. */
   load(database: Queryable, secrets?: Secrets): Promise<void>;
-  /** Goes by them now and whenever they change. */
+  /** Reads both now and whenever they change. */
   follow(database: Database, secrets: Secrets): Promise<void>;
-  /**
-   * Reads the file again, by these variables from here on, which are the vendors' too. @throws UsageError, and nothing has changed
-   */
+  /** Reads the file again. From then on these variables apply, to the vendors too. @throws UsageError, and nothing has changed */
   reload(environment: Environment): Promise<Reread>;
-  /** Those in force. */
+  /** The variables in force. */
   variables(): Environment["variables"];
-  /** Those of the start, as `settings` are. */
+  /** The variables at the start, to which `settings` belong. */
   readonly startVariables: Environment["variables"];
   readonly settings: Settings;
   close(): void;
@@ -51,21 +49,21 @@ export interface OpenCatalog {
 
 export interface CatalogOptions {
   readonly environment: Environment;
-  /** Where the sandbox listens; undefined where it does not run. */
+  /** The sandbox's address; undefined if it does not run. */
   readonly sandboxUrl: string | undefined;
   readonly log: Log;
-  /** Tells which prices hold. */
+  /** Decides which prices are in force. */
   readonly clock?: Clock | undefined;
-  /** Called with what the file says whenever it has changed. */
+  /** Called with the new configuration whenever the file has changed. */
   readonly onReload?: ((config: Config) => void) | undefined;
 }
 
-/** What a file says that was read again; undefined where there is none. */
+/** The contents of a file that was read again; undefined if there is no file. */
 export type Reread =
   | (Pick<Config, "settings" | "variables"> & { readonly path: string })
   | undefined;
 
-/** Whether the simulated vendors run: as configured, else where nothing else is configured. */
+/** True if the simulated vendors run: as configured, else if nothing else is configured. */
 export function sandboxWanted(environment: Environment): boolean {
   if (environment.sandbox !== undefined) return environment.sandbox === "on";
   return configFile(environment) === undefined && !namesVendors(environment.variables);
@@ -132,7 +130,7 @@ export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog>
 }
 
 const nothing: Catalog = { providers: new Map(), models: new Map() };
-/** Where a catalogue comes from, each the same object until it changes. */
+/** The sources of a catalogue. Each is the same object until it changes. */
 interface Parts {
   readonly sandbox: Catalog;
   readonly vendors: Catalog;
@@ -140,7 +138,7 @@ interface Parts {
   readonly added: Added;
 }
 
-/** The parts as one catalogue, the same object as long as they are the same. */
+/** Merges the parts into one catalogue; returns the same object while the parts are the same. */
 function remembered(
   parts: () => Parts,
   environmentOf: (vendors: Catalog, config: Config | undefined) => Catalog,
@@ -163,16 +161,19 @@ function remembered(
   };
 }
 
-/** What a configuration file may name that is not in it. */
+/** Providers and models that a configuration file may refer to although it does not define them. */
 export const knownBesides = (sandbox: Catalog | undefined) => ({
   knownProviders: [...(sandbox?.providers.values() ?? [])],
   knownModels: [...(sandbox?.models.keys() ?? [])],
 });
 
-/** An address nobody listens on: for catalogues that are read and not called. */
+/** An address without a listener: for catalogues that are read but not called. */
 export const nowhere = "http://127.0.0.1:0";
 
-/** The catalogue and the settings for a command that runs beside no gateway. Keys can be revoked whatever is wrong with the file. */
+/**
+ * Returns the catalogue and the settings for a command without a running gateway. Mistakes in the file do not stop it, so that keys can
+ * always be revoked.
+ */
 export async function configurationForCommands(
   environment: Environment,
   {
@@ -194,7 +195,7 @@ export async function configurationForCommands(
   }
 }
 
-/** What the configuration says now: read once, and not followed. @throws UsageError */
+/** Reads the configuration once, without following changes. @throws UsageError */
 export async function readConfiguration(
   options: CatalogOptions,
 ): Promise<{ readonly catalog: Catalog; readonly settings: Settings }> {
@@ -203,7 +204,7 @@ export async function readConfiguration(
   return { catalog: open.current(), settings: open.settings };
 }
 
-/** The settings that a command goes by. @throws UsageError */
+/** Returns the settings for a command. @throws UsageError */
 export async function settingsForCommands(environment: Environment): Promise<Settings> {
   const sandboxUrl = sandboxWanted(environment) ? nowhere : undefined;
   const log = createLog("warn");
@@ -216,7 +217,7 @@ interface FileOptions extends ReturnType<typeof knownBesides> {
   readonly onReload: CatalogOptions["onReload"];
 }
 
-/** The file, read and watched. @throws UsageError with every mistake */
+/** Reads and watches the file. @throws UsageError with every mistake */
 async function openFile(path: string, options: FileOptions): Promise<ConfigWatch> {
   const result = await loadConfig(path, options);
   if ("mistakes" in result) throw new UsageError(mistakesText(result.mistakes));
@@ -240,7 +241,7 @@ async function openFile(path: string, options: FileOptions): Promise<ConfigWatch
   });
 }
 
-/** Everything that can be wrong is found before anything changes. @throws UsageError */
+/** Checks everything before anything changes. @throws UsageError */
 async function rereadFile(
   path: string | undefined,
   file: ConfigWatch | undefined,
@@ -262,7 +263,7 @@ async function rereadFile(
   return { path, ...result.config };
 }
 
-/** All mistakes under one heading. */
+/** Lists all mistakes under one heading. */
 export function mistakesText(mistakes: readonly Mistake[]): string {
   const count = mistakes.length === 1 ? "one mistake" : `${mistakes.length} mistakes`;
   return `the configuration has ${count}:\n${formatMistakes(mistakes)}`;

@@ -1,6 +1,6 @@
 /**
- * The end of the gateway's own certificate: a metric, and a line in the log once a day from two weeks before. A certificate that was
- * renewed counts as soon as new connections get it. docs/operate.md "TLS".
+ * Watches the expiry of the gateway's own certificate: a metric, and from two weeks before the expiry a log line once a day. A renewed
+ * certificate counts as soon as new connections use it. docs/operate.md "TLS".
  */
 import type { Clock } from "../base/clock.ts";
 import { dayText } from "../base/days.ts";
@@ -8,7 +8,7 @@ import { dayMs } from "../base/durations.ts";
 import type { Log } from "../base/log.ts";
 import type { OwnTls } from "./own-tls.ts";
 
-/** Whoever renews certificates by itself has done so long before. */
+/** Days before the expiry at which warnings start. Automatic renewal happens long before this. */
 export const daysWarned = 14;
 
 export const renewOwn =
@@ -20,7 +20,7 @@ interface CertificateWatch {
   readonly log: Pick<Log, "warn" | "error">;
 }
 
-/** Looks at the certificate whenever it is called, and says at most once a day what it finds; of another certificate at once. */
+/** Returns a function that checks the certificate. It logs at most once a day, but at once after the certificate has changed. */
 export function createCertificateWatch({ ownTls, clock, log }: CertificateWatch): () => void {
   let said = { expiresMs: 0, atMs: -Infinity };
   return () => {

@@ -1,35 +1,35 @@
 /**
- * Says in the log that the clocks of the database and of this machine differ, what goes wrong by it, and what helps; again each hour while
- * they do, and once when they agree. docs/operate.md "Clocks".
+ * Logs that the clocks of the database and of this machine differ, with the consequences and the fix. Repeats it each hour, and logs
+ * once when they agree again. docs/operate.md "Clocks".
  */
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 
 const lookEveryMs = 10_000;
 const sayEveryMs = 3_600_000;
-/** Whoever checks signatures allows minutes; less than this no caller notices. */
+/** Skew that is tolerated. Receivers of signatures allow minutes; callers do not notice less than this. */
 const skewMsMax = 30_000;
-/** The database's clock is asked every ten seconds: what is seen once may be a jump that it has not seen. */
+/** The database's clock is queried only every ten seconds, so a single difference may be a jump that the last query missed. */
 const looksMin = 3;
 
 const fix =
   "set both machines' clocks by NTP: expiries, days of caps and the signatures of callbacks go by the database's, the request log by this machine's";
 
 interface ClockWatch {
-  /** The database's, and this machine's. */
+  /** `sharedClock` is the database's, `clock` this machine's. */
   readonly sharedClock: Clock;
   readonly clock: Clock;
   readonly log: Pick<Log, "info" | "warn">;
   readonly everyMs?: number;
 }
 
-/** How many seconds the database's clock is ahead of this machine's. */
+/** Seconds by which the database's clock is ahead of this machine's. */
 export const clockAheadSeconds = ({
   sharedClock,
   clock,
 }: Pick<ClockWatch, "sharedClock" | "clock">): number => (sharedClock.now() - clock.now()) / 1_000;
 
-/** Begins to look; the returned function ends it. */
+/** Starts the checks; the returned function ends them. */
 export function watchClocks(watch: ClockWatch): () => void {
   const { log, everyMs = lookEveryMs } = watch;
   let looks = 0;

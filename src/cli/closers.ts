@@ -1,4 +1,4 @@
-/** What a process has opened, to be closed at its end in the opposite order. */
+/** Resources of a process, closed at its end in reverse order. */
 
 type Close = () => Promise<void> | void | undefined;
 
@@ -9,19 +9,19 @@ export class Closers {
     this.#all.push(close);
   }
 
-  /** Closes it at the end; gives it back. */
+  /** Registers a part to be closed at the end, and returns it. */
   keep<Part extends { close(): Promise<void> | void }>(part: Part): Part {
     this.add(() => part.close());
     return part;
   }
 
-  /** Writes what is left in it at the end; gives it back. */
+  /** Registers a part to be flushed at the end, and returns it. */
   keepFlushed<Part extends { flush(): Promise<void> | void }>(part: Part): Part {
     this.add(() => part.flush());
     return part;
   }
 
-  /** Runs a start; where it fails, what it has opened is closed. */
+  /** Runs a start. If it fails, closes everything opened so far. */
   async starting<Started>(start: () => Promise<Started>): Promise<Started> {
     try {
       return await start();

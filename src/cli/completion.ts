@@ -1,15 +1,18 @@
-/** `tollgate completion`: a script that completes commands and options in bash and zsh, made of the program itself. docs/cli.md. */
+/**
+ * `tollgate completion`: prints a script that completes commands and options in bash and zsh, generated from the program itself.
+ * docs/cli.md.
+ */
 import type { Command } from "commander";
 import { wordOf } from "./fields.ts";
 
-/** What can follow some words of a command line. */
+/** The possible continuations of a command line. */
 interface Place {
-  /** The words, such as `keys create`; empty for the first. */
+  /** The words so far, such as `keys create`; empty for the first word. */
   readonly words: string;
   readonly offered: readonly string[];
 }
 
-/** Every command with its options and the commands below it. */
+/** Every command with its options and subcommands. */
 function placesOf(command: Command, words = ""): Place[] {
   const { commands } = command;
   const flags = [...command.options.flatMap(({ long }) => long ?? []), "--help"];
@@ -19,7 +22,7 @@ function placesOf(command: Command, words = ""): Place[] {
   ];
 }
 
-/** Names of commands and options have letters and dashes only: nothing of them is special to a shell. */
+/** Returns the bash script. Names of commands and options have letters and dashes only, so nothing needs escaping. */
 function bashScript(program: Command): string {
   const places = placesOf(program);
   const known = places.filter(({ words }) => words !== "").map(({ words }) => `"${words}"`);

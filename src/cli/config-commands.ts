@@ -1,4 +1,4 @@
-/** What `tollgate config` does: check a file, print its JSON Schema for editors, an example, or what is in force. */
+/** Implements `tollgate config`: check a file, print its JSON Schema for editors, an example, or the configuration in force. */
 import { counted } from "../base/counted.ts";
 import {
   checkSecrets,
@@ -32,17 +32,17 @@ export interface FileOption {
 
 export const schema = (): void => printJson(configSchema());
 
-/** Prints a file to start from, with words. */
+/** Prints a commented file to start from. */
 export const example = (): void => console.log(exampleConfig.trimEnd());
 
 interface Loaded {
   readonly path: string | undefined;
-  /** Whether a gateway started here would run the sandbox. */
+  /** True if a gateway started here would run the sandbox. */
   readonly hasSandbox: boolean;
   readonly result: ConfigResult;
 }
 
-/** The configuration that `serve` would start with. */
+/** Returns the configuration that `serve` would start with. */
 export async function loadConfiguration(options: FileOption): Promise<Loaded> {
   const environment = readEnvironment(process.env);
   const configPath = options.config ?? environment.configPath;
@@ -64,8 +64,9 @@ export async function loadConfiguration(options: FileOption): Promise<Loaded> {
 }
 
 /**
- * Who would be called by it: the environment's vendors and local servers, and above them the file's own. Not those that were
- * added over the management API. @throws UsageError for an address of the environment that is none
+ * Returns the providers and models that the gateway would call: the environment's vendors and local servers, overridden by the file's
+ * own. Not those that were added over the management API.
+ * @throws UsageError for an invalid address in the environment
  */
 export function catalogOf(result: ConfigResult): Catalog {
   const { variables } = readEnvironment(process.env);
@@ -98,7 +99,7 @@ export async function check(options: FileOption): Promise<void> {
 const summary = ({ catalog }: Config): string =>
   `${counted(catalog.providers.size, "provider")}, ${counted(catalog.models.size, "model")}`;
 
-/** Prints what is in force as a file to start from. */
+/** Prints the configuration in force as a file to start from. */
 export async function print(options: FileOption): Promise<void> {
   const { result, hasSandbox, path } = await loadConfiguration(options);
   if ("mistakes" in result) throw new UsageError(mistakesText(result.mistakes));
@@ -112,7 +113,7 @@ export async function print(options: FileOption): Promise<void> {
     );
 }
 
-/** What no file can hold: the sandbox listens elsewhere at each start. */
+/** A file cannot include the sandbox, because its address changes at each start. */
 const sandboxRemark = (path: string | undefined): string =>
   path === undefined
     ? "# Beside this the sandbox's models are served. With a file that takes TOLLGATE_SANDBOX=on.\n"

@@ -1,9 +1,9 @@
 /**
- * A configuration to start from, with words: `tollgate config example`. A line that begins with `#` and no space is a setting
- * that is left out; a test takes all of them in.
+ * The configuration to start from, with comments: `tollgate config example`. A line that begins with `#` and no space is a setting that
+ * is left out. A test enables all of them.
  */
 
-/** The file as text. It is right as it stands, and with every setting taken in. */
+/** The text of the file. It is valid as it is, and with every setting enabled. */
 export const exampleConfig = `# Where it stands: tollgate.yaml beside the gateway, or where TOLLGATE_CONFIG says.
 # "tollgate config check" names every mistake with its line, and "tollgate config schema" is for editors.
 # Every field is in docs/configuration.md. A line that begins with # and no space is a setting: take the # away to use it.

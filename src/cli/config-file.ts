@@ -1,4 +1,4 @@
-/** Which configuration file counts, and what is said where none does though somebody meant one. docs/configuration.md. */
+/** Finds the configuration file in force, and warns about one that is present but ignored. docs/configuration.md. */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { nearest } from "../base/suggest.ts";
@@ -9,7 +9,7 @@ const defaultFile = "tollgate.yaml";
 
 type Named = Pick<Environment, "configPath">;
 
-/** The configuration file that counts: the one named, else `tollgate.yaml` where it exists. @throws UsageError for a name that is no file's */
+/** The configuration file in force: the named one, else `tollgate.yaml` if it exists. @throws UsageError if the path is no file */
 export function configFile({ configPath }: Named): string | undefined {
   if (configPath === undefined) return existsSync(defaultFile) ? resolve(defaultFile) : undefined;
   const path = resolve(configPath);
@@ -19,7 +19,7 @@ export function configFile({ configPath }: Named): string | undefined {
   return path;
 }
 
-/** The whole path is shown: a relative name is looked for where the command was started. */
+/** Shows the whole path, because a relative name depends on the directory in which the command was started. */
 function missing(path: string): string {
   const folder = dirname(path);
   if (!existsSync(folder))
@@ -45,7 +45,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** A line for each file beside us that is nearly called as the one that is read, where no file is: it would be left out without a word. */
+/** Warnings about files with nearly the default file's name if no file is read. Otherwise they would be ignored silently. */
 export function unreadFiles(named: Named, folder = "."): string[] {
   const names = namesIn(folder);
   if (named.configPath !== undefined || names.includes(defaultFile)) return [];

@@ -1,9 +1,9 @@
-/** `tollgate config` and its options; what they do is in config-commands.ts. docs/cli.md. */
+/** `tollgate config` and its options; config-commands.ts implements them. docs/cli.md. */
 import type { Command } from "commander";
 import type { FileOption } from "./config-commands.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** The catalogue takes most of a command's time, and help needs none of it. */
+/** Imported late: the catalogue takes most of a command's time, and help does not need it. */
 const commands = () => import("./config-commands.ts");
 
 export function addConfigCommands(config: Command): void {
@@ -40,7 +40,7 @@ export function addConfigCommands(config: Command): void {
     );
 }
 
-/** The file may be named with or without `--config`. @throws UsageError where it is named twice */
+/** Takes the file with or without `--config`. @throws UsageError where it is named twice */
 function withFile(path: string | undefined, options: FileOption): FileOption {
   if (path === undefined) return options;
   if (options.config !== undefined)

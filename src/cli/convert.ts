@@ -1,4 +1,4 @@
-/** `tollgate convert` and its options; what it does is in litellm/. docs/litellm.md. */
+/** `tollgate convert` and its options; litellm/ implements it. docs/litellm.md. */
 import type { Command } from "commander";
 import type { ConvertOptions } from "./litellm/index.ts";
 

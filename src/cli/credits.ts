@@ -1,4 +1,4 @@
-/** `tollgate credits`: add credit to a workspace, take it back, show its balance or all balances. docs/cli.md. */
+/** `tollgate credits`: add credit to a workspace, take it back, show one balance or all balances. docs/cli.md. */
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import { defined } from "../base/defined.ts";
@@ -67,7 +67,7 @@ const addChange = (command: Command, sign: "" | "-"): Command =>
     },
   );
 
-/** A reference that counts once was sent again: what it stands for, and what of the words now is not kept. */
+/** The message for a reference that was sent again: what it counted before, and that a new note is not kept. */
 function countedBefore(entry: Json, reference: string, note: string | undefined): string {
   const noted = entry.note === null ? "without a note" : `with the note ${quoted(entry.note)}`;
   const other = note === undefined || note === entry.note ? "" : `, ${noted}, which stays`;
@@ -77,15 +77,16 @@ function countedBefore(entry: Json, reference: string, note: string | undefined)
 const quoted = (text: string): string => JSON.stringify(text);
 
 /**
- * What was asked about credit that may be counted already. @throws RefusedError which says how to ask again where the gateway, or the
- * database, went away: asked with another reference it would count twice
+ * Awaits a request about credit that may already be counted.
+ * @throws RefusedError which says how to ask again if the gateway or the database became unreachable: with another reference the credit
+ *   would count twice
  */
 async function toldOnce<T>(asked: Promise<T>, reference: string): Promise<T> {
   try {
     return await asked;
   } catch (error) {
     const { status = 0, message } = error as { readonly status?: number; readonly message: string };
-    // The amount differs. Nothing was changed, and a repetition is refused as well.
+    // The amount differs. Nothing was changed, and a retry is refused as well.
     if (status === reusedStatus)
       throw new RefusedError(status, `${message} The Idempotency-Key is your --reference.`);
     if (status >= 400 && status < 500) throw error;
@@ -105,7 +106,7 @@ function checkAmount(usd: string): void {
   if (amountNano <= 0n) throw new UsageError("the amount must be above 0");
 }
 
-/** In the order in which it is shown. */
+/** In display order. */
 const columns = ["credits", "credit_line", "charged", "held", "available"] as const;
 
 async function balanceOf(api: Api, workspaceId: string): Promise<Json> {

@@ -1,13 +1,13 @@
 /**
- * Says in the log that the database cannot be used, why, and what helps; again each minute while it lasts, and once when it is over. All
- * that works on the database finds that out by itself, and says what it means for it. docs/operate.md "PostgreSQL".
+ * Logs that the database cannot be used, with the reason and the fix. Repeats it each minute while it lasts, and logs once when it is
+ * over. All users of the database detect this themselves and report their own consequences. docs/operate.md "PostgreSQL".
  */
 import type { Log } from "../base/log.ts";
 import { adviceOn, databaseState, type Database, type DatabaseState } from "../storage/index.ts";
 
 const lookEveryMs = 2_000;
 const sayEveryMs = 60_000;
-/** A connection that broke is none. */
+/** Checks that must fail in a row. One failure may be just a broken connection. */
 const failuresMin = 2;
 
 const readOnly = {
@@ -15,19 +15,19 @@ const readOnly = {
   fix: "if it is a standby, promote it or name the primary; else see whether its disk is full, and default_transaction_read_only",
 };
 
-/** Where the gateway runs the server itself. */
+/** The fix if the gateway runs the server itself. */
 const own =
   "it is started again by itself; database/server.log in the data directory says why it went";
 
 interface DatabaseWatch {
   readonly database: Database;
   readonly log: Pick<Log, "info" | "error">;
-  /** The gateway runs the server itself. */
+  /** True if the gateway runs the server itself. */
   readonly isOwn?: boolean;
   readonly everyMs?: number;
 }
 
-/** Begins to look; the returned function ends it. */
+/** Starts the checks; the returned function ends them. */
 export function watchDatabase(watch: DatabaseWatch): () => void {
   const { database, log, isOwn = false, everyMs = lookEveryMs } = watch;
   let sinceMs: number | undefined;

@@ -1,11 +1,11 @@
-/** The database of an environment: `DATABASE_URL`, else the embedded one of the data directory; and its replica. */
+/** Opens the database of an environment: `DATABASE_URL`, else the embedded one of the data directory; and its replica. */
 import { carryOver } from "../backup/index.ts";
 import type { Log } from "../base/log.ts";
 import { openDatabase, openReplica, type Database, type Replica } from "../storage/index.ts";
 import { ofServer } from "./address.ts";
 import { UsageError, type Environment } from "./environment.ts";
 
-/** Opens it; commands and workers (`join`) share the one of a gateway that runs. @throws as `openDatabase` does, and UsageError */
+/** Opens the database. Commands and workers (`join`) share a running gateway's. @throws as `openDatabase` does, and UsageError */
 export async function openDatabaseOf(
   environment: Environment,
   options: {
@@ -19,7 +19,7 @@ export async function openDatabaseOf(
   return openDatabase({ url, dataDir, carryOver, ...options });
 }
 
-/** What a command is told that would work on the embedded database beside a gateway of a server. */
+/** The problem and fix for a command without DATABASE_URL while the running gateway uses a database server. */
 export const forgotten = (pid: number, dataDir: string) => ({
   problem: `the gateway that runs on ${dataDir} (process ${pid}) uses a server, and DATABASE_URL is not set here`,
   fix: "give this command the gateway's DATABASE_URL",
@@ -33,7 +33,7 @@ export function refuseForgotten(environment: Environment): void {
   throw new UsageError(`${problem}; ${fix}`);
 }
 
-/** The replica that heavy reads are asked of; undefined where none is named. */
+/** Opens the replica for heavy reads; undefined if none is configured. */
 export const openReplicaOf = (
   { databaseReadUrl: url, readLagMs: lagMsMax }: Environment,
   { database, log }: { readonly database: Database; readonly log: Log },

@@ -1,45 +1,45 @@
 /**
- * How the open files that the process may have are shared out: a reserve for the database and for what is always open, the
- * connections of callers, and what their calls open, which are connections to providers and files.
+ * Divides the process's limit of open files. A reserve is for the database and permanently open files. The rest is for connections of
+ * callers, and for what their calls open: connections to providers and files.
  */
 import { readFileSync } from "node:fs";
 import type { Log } from "../base/log.ts";
 
-/** Everything counts open files. */
+/** All values are numbers of open files. */
 export interface DescriptorPlan {
-  /** Connections of callers, and those of one address. */
+  /** Most connections of callers, in total and from one address. */
   readonly total: number;
   readonly perAddress: number;
-  /** Connections above the total that are being refused. */
+  /** Most connections above the total that may be open while they are refused. */
   readonly refused: number;
-  /** Connections to providers, and files that are sent. */
+  /** Most connections to providers and files being sent. */
   readonly outgoing: number;
 }
 
 interface PlanInput {
-  /** Undefined where the system does not tell. */
+  /** Undefined if the system does not report it. */
   readonly limit: number | undefined;
-  /** The simulated vendors run in this process: a call to one takes both ends of its connection. */
+  /** True if the simulated vendors run in this process: a call to one needs both ends of its connection. */
   readonly sandbox: boolean;
-  /** `limits.connections` of the configuration; they can lower what fits, and not raise it. */
+  /** `limits.connections` of the configuration. They can lower the computed numbers, but not raise them. */
   readonly asked: { readonly total?: number | undefined; readonly perAddress?: number | undefined };
 }
 
-/** The runtime's own, listeners, locks, logs. */
+/** Files of the runtime, listeners, locks and logs. */
 const alwaysOpen = 64;
-/** The pool and the listener, and what the embedded server is held by: its directory, its output, its watcher. */
+/** The connection pool and its listener, and the embedded server's directory, output and watcher. */
 const databaseFiles = 24;
-/** Writing results, uploads, callbacks, artifacts: a share of the limit. */
+/** Share of the limit for writing results, uploads, callbacks and artifacts. */
 const spareShare = 0.1;
 const spareMax = 512;
 const refusedMax = 1_024;
 export const totalDefaultMax = 20_000;
-/** No limit, or none that is known: as if it were this. */
+/** Assumed if there is no limit or it is unknown. */
 const limitMax = 100_000;
-/** With fewer the gateway runs, but serves hardly anybody. */
+/** With fewer, the gateway runs but can hardly serve callers. */
 const totalMin = 8;
 
-/** Shares a limit out. */
+/** Divides a limit. */
 export function planDescriptors({ limit, sandbox, asked }: PlanInput): DescriptorPlan {
   const known = Math.min(limit ?? limitMax, limitMax);
   const reserve = alwaysOpen + databaseFiles + Math.min(Math.floor(known * spareShare), spareMax);
@@ -56,7 +56,7 @@ export function planDescriptors({ limit, sandbox, asked }: PlanInput): Descripto
   };
 }
 
-/** What of Node's report is read; its types tell none of it. */
+/** The part of Node's report that is read; Node's types do not describe it. */
 interface Report {
   excludeNetwork: boolean;
   getReport(): {
@@ -64,13 +64,13 @@ interface Report {
   };
 }
 
-/** The limit of open files of this process, which Node has raised as far as it may; undefined where there is none to know. */
+/** Returns this process's limit of open files, which Node has raised as far as possible; undefined if there is none or it is unknown. */
 export function openFilesLimit(): number | undefined {
   const soft = Number(limitOfLinux() ?? limitOfReport());
   return Number.isFinite(soft) && soft > 0 ? soft : undefined;
 }
 
-/** As Linux tells it, at once; undefined elsewhere. */
+/** Reads the limit from Linux, which is fast; undefined on other systems. */
 function limitOfLinux(): string | undefined {
   try {
     return /^Max open files +(\S+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
@@ -79,11 +79,11 @@ function limitOfLinux(): string | undefined {
   }
 }
 
-/** As Node tells it among all else that it knows of the process, which takes a while. */
+/** Reads the limit from Node's report on the whole process, which is slow. */
 function limitOfReport(): number | string | undefined {
   const report = process.report as unknown as Report;
   const { excludeNetwork } = report;
-  // Looking up the names of all addresses would take its time.
+  // Without this, the report looks up the names of all addresses, which is slow.
   report.excludeNetwork = true;
   const { userLimits } = report.getReport();
   report.excludeNetwork = excludeNetwork;
@@ -92,7 +92,7 @@ function limitOfReport(): number | string | undefined {
 
 const comfortable = 1_024;
 
-/** Tells what came of the limit. */
+/** Logs the limit and the resulting connections. */
 export function logDescriptors(log: Log, limit: number | undefined, plan: DescriptorPlan): void {
   const { total, perAddress } = plan;
   const fields = { open_files: limit ?? "unlimited", connections: total, per_address: perAddress };

@@ -1,4 +1,4 @@
-/** The management API for a command that runs beside no gateway: the same routes, on the database itself. */
+/** The management API for a command without a running gateway: the same routes, directly on the database. */
 import { systemClock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
 import { createLog } from "../base/log.ts";
@@ -19,11 +19,11 @@ import { replayedHeader, type Api, type OnceAnswer } from "./remote-api.ts";
 
 export interface Needs {
   /**
-   * The command makes or shows keys, which needs the master key where no gateway runs. `if_known`: it shows more with it,
-   * and none is made.
+   * True if the command creates or shows keys, which needs the master key if no gateway runs. `if_known`: the command shows more if
+   * there is a master key, and does not create one.
    */
   readonly secrets?: boolean | "if_known";
-  /** `false`: what it shows is there before a gateway has ever run. */
+  /** `false`: the command has something to show before a gateway has ever run. */
   readonly database?: false;
 }
 
@@ -38,7 +38,7 @@ export function withDirectApi(
   return withDatabase(async (opened) => work(await directApi(environment, opened, needs)));
 }
 
-/** Before a gateway has run there is nothing in its database. */
+/** Stands for the empty database before a gateway has run. */
 const unused: Opened = {
   database: { query: () => Promise.resolve([]) } as unknown as Database,
   secrets: () => Promise.resolve(noSecrets),
@@ -48,7 +48,7 @@ const notHere = (): never => {
   throw new Error("a command has no sessions, verifies by itself and cancels nothing");
 };
 
-/** Nobody but the gateway's own process knows how providers are doing, and it hears of callbacks by looking. */
+/** Only a gateway process knows the health of providers, so it is absent here. The gateway finds due callbacks by polling. */
 async function directApi(
   environment: Environment,
   opened: Opened,
@@ -65,7 +65,7 @@ async function directApi(
     );
   const around = { database, secrets: ownSecrets, log };
   const { catalog, settings } = await configurationForCommands(environment, around);
-  // Made where a provider is asked: a proxy that is misspelt stops no other command.
+  // Created when a provider is called, so that a misspelt proxy stops no other command.
   let pools: Pools | undefined;
   const services: AdminServices = {
     actors: { ofBearer: notHere, ofSession: notHere },
@@ -81,10 +81,10 @@ async function directApi(
       environment.publicUrl ??
       possibleAddresses(environment)[0] ??
       `http://127.0.0.1:${environment.port}`,
-    // That is `tollgate verify`.
+    // Use `tollgate verify` instead.
     verifier: { start: notHere, read: notHere, close: notHere },
     database,
-    // A command beside no gateway asks once, and so much.
+    // Reads without limits: a command makes one request, and its size is its own choice.
     reads: readsOf(database),
     clock: systemClock,
     secrets: ownSecrets ?? noSecrets,
@@ -117,7 +117,7 @@ const onceOf = ({ body, headers }: Awaited<ReturnType<typeof callDirectly>>): On
   isReplay: headers?.[replayedHeader] === "true",
 });
 
-/** Of commands that handle no keys: making a master key for them would be a surprise. */
+/** For commands that handle no keys. They must not create a master key as a side effect. */
 const noSecrets: Secrets = {
   lookup: noSecret,
   temporarySignature: noSecret,

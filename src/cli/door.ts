@@ -1,4 +1,4 @@
-/** What the HTTP routes are given: the parts of the running gateway, as `http` wants them. */
+/** Assembles the services of the HTTP routes from the parts of the running gateway, as `http` expects them. */
 import { dayMs } from "../base/durations.ts";
 import {
   requestRow,
@@ -26,7 +26,7 @@ import type { WorkerRole } from "./workers/role.ts";
 
 const keepAliveMsDefault = 15_000;
 const receiveDefault = { headersMs: 30_000, requestMs: 600_000, checkMs: 5_000 };
-/** How long a reader of the request log waits for the rows of calls that were just answered. */
+/** How long a reader of the request log waits for the rows of calls that were just answered, in ms. */
 const logWaitMs = 250;
 
 interface DoorParts {
@@ -36,19 +36,19 @@ interface DoorParts {
   readonly spend: Spend;
   readonly underWay: CallsUnderWay;
   readonly verifier: Verifier;
-  /** The operator's own; undefined where there are none. */
+  /** The operator's own hooks; undefined if there are none. */
   readonly hooks: Hooks | undefined;
   readonly metrics: Metrics;
   readonly metricsAccess: MetricsAccess;
   /** The gateway's own address, known once it listens. */
   readonly ownUrl: () => string;
-  /** It takes calls, and the workspace and key of a first start are there. */
+  /** True if the gateway takes calls, and the workspace and key of a first start exist. */
   readonly isReady: () => boolean;
   readonly isOpen: () => boolean;
   readonly isRefusing: () => boolean;
 }
 
-/** Everything that the routes need. */
+/** Returns everything that the routes need. */
 export async function httpServices(parts: DoorParts): Promise<HttpServices> {
   const { options, ground, media, metrics, isReady, isOpen } = parts;
   const { environment, log, accessLog, tracer, role, catalog, database, files } = ground;
@@ -99,7 +99,7 @@ export async function httpServices(parts: DoorParts): Promise<HttpServices> {
   };
 }
 
-/** What text and image calls share, and what each has of its own. */
+/** Returns the services of text and image calls: the shared ones, and those of each kind. */
 function callServices({ options, ground, media, metrics, spend, hooks, underWay }: DoorParts) {
   const { environment, catalog, database, files, requestLog, bodyLog, pools, health, clock, log } =
     ground;
@@ -116,7 +116,7 @@ function callServices({ options, ground, media, metrics, spend, hooks, underWay 
     try {
       recorded(record);
     } finally {
-      // Whatever became of its record: exports and the end of this process wait for a call that is under way.
+      // Also if the record failed: exports and the process's end wait for every call in flight.
       underWay.ended(record);
     }
   };
@@ -165,7 +165,7 @@ function adminServices({ ground, media, verifier, ownUrl }: DoorParts) {
   });
 }
 
-/** With a public address, or with loopback among the trusted proxies, the operator has said that a proxy is in front. */
+/** A public address, or loopback among the trusted proxies, means that the operator runs a proxy in front. */
 export function metricsAccessOf({
   metrics,
   publicUrl,
@@ -176,7 +176,7 @@ export function metricsAccessOf({
   return { ...metrics, behindProxy };
 }
 
-/** Waits for what was just answered, here and in the gateway's other processes. */
+/** Waits until the rows of calls just answered are written, here and in the gateway's other processes. */
 async function everyLogWritten(own: () => Promise<void>, role: WorkerRole): Promise<void> {
   const written = Promise.all([own(), role.flushLogs()]);
   await Promise.race([written, sleep(logWaitMs, undefined, { ref: false })]);

@@ -1,4 +1,4 @@
-/** The environment variables, read once, with the files of secrets. An empty variable counts as absent. docs/operate.md. */
+/** Reads the environment variables once, with the files of secrets. An empty variable counts as absent. docs/operate.md. */
 import { resolve } from "node:path";
 import { hostInUrl, isEveryAddress } from "../base/listening-host.ts";
 import { amountNanoMax, formatUsd, parseUsd, type NanoUsd } from "../base/money.ts";
@@ -9,45 +9,45 @@ import { UsageError } from "./usage-error.ts";
 
 export { UsageError } from "./usage-error.ts";
 
-/** What the environment says, with the contract's defaults. */
+/** The values of the environment variables, with their defaults. */
 export interface Environment {
   readonly host: string;
   readonly port: number;
-  /** An explicit `TOLLGATE_CONFIG`, else undefined: `tollgate.yaml` is then used where it exists. */
+  /** An explicit `TOLLGATE_CONFIG`; if undefined, `tollgate.yaml` is used if it exists. */
   readonly configPath: string | undefined;
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
-  /** A standby of that database, which heavy reads are asked of; none where undefined. */
+  /** A standby of that database, for heavy reads; undefined if there is none. */
   readonly databaseReadUrl: string | undefined;
-  /** How far it may be behind. */
+  /** Longest replication lag of the standby that reads may see. */
   readonly readLagMs: number;
   readonly masterKey: string | undefined;
-  /** The one before, while the master key is replaced. */
+  /** The previous master key, while it is being replaced. */
   readonly previousMasterKey: string | undefined;
   readonly adminToken: string | undefined;
   readonly publicUrl: string | undefined;
-  /** `on`, `off`, or undefined: on where there is neither a configuration file nor a vendor key. */
+  /** `on`, `off`, or undefined: on if there is neither a configuration file nor a vendor key. */
   readonly sandbox: "on" | "off" | undefined;
-  /** Callbacks, media and artifacts may be at loopback and private addresses: for development. */
+  /** Allows loopback and private addresses for callbacks, media and artifacts: for development. */
   readonly allowPrivateAddresses: boolean;
-  /** Whose `X-Forwarded-For` counts; nobody's where none is named. */
+  /** Proxies whose `X-Forwarded-For` is trusted; none if the variable is not set. */
   readonly trustedProxies: TrustedProxies;
-  /** Who may read `/metrics`; `own` is a port of its own. */
+  /** Access to `/metrics`; `own` is a separate port. */
   readonly metrics: {
     readonly token: string | undefined;
     readonly own: { readonly host: string; readonly port: number } | undefined;
   };
-  /** Processes that serve; undefined: one with the embedded database, one for each core and gigabyte with a server. */
+  /** Number of serving processes; undefined: one with the embedded database, one for each core and gigabyte with a server. */
   readonly workers: number | undefined;
-  /** For how long after SIGTERM the gateway serves on while it says that it is not ready. */
+  /** How long the gateway keeps serving after SIGTERM while it reports that it is not ready. */
   readonly drainMs: number;
-  /** What the first workspace has to spend; may be 0. */
+  /** Credit of the first workspace; may be 0. */
   readonly initialCreditNano: NanoUsd;
-  /** Variables as they are, for `${NAME}` in the configuration. */
+  /** The variables unchanged, for `${NAME}` in the configuration. */
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
 
-/** Reads the environment, and the files that secrets stand in. @throws UsageError naming the variable and what it takes. */
+/** Reads the environment, and the files that contain secrets. @throws UsageError naming the variable and what it takes. */
 export function readEnvironment(own: NodeJS.ProcessEnv): Environment {
   const variables = withSecretFiles(own);
   const value = (name: string): string | undefined => variables[name] || undefined;
@@ -79,7 +79,7 @@ export function readEnvironment(own: NodeJS.ProcessEnv): Environment {
   };
 }
 
-/** Addresses of results are made by adding to it. @throws UsageError */
+/** Checks the public URL; addresses of results are built by appending to it. @throws UsageError */
 function publicUrl(text: string | undefined): string | undefined {
   const name = "TOLLGATE_PUBLIC_URL";
   const example = "https://gateway.example.com";
@@ -92,7 +92,7 @@ function publicUrl(text: string | undefined): string | undefined {
   );
 }
 
-/** What does not work by the address that results and links name; undefined where all of it does. */
+/** Describes what does not work with the address in results and links; undefined if everything works. */
 export function narrowAddress(environment: Environment): string | undefined {
   const { publicUrl: given, host } = environment;
   if (given === undefined)
@@ -139,7 +139,7 @@ function metrics(value: (name: string) => string | undefined): Environment["metr
   };
 }
 
-/** A token that callers send as `Authorization: Bearer <token>`, never shown; `max`: the longest that its routes take. */
+/** Checks a token that callers send as `Authorization: Bearer <token>`; never shows it. `max`: longest token that its routes take. */
 function bearerToken(text: string | undefined, name: string, max = Infinity): string | undefined {
   if (text === undefined || (/^[\x21-\x7e]+$/.test(text) && text.length <= max)) return text;
   const limit = max === Infinity ? "" : `at most ${max} `;
@@ -153,7 +153,7 @@ const optional = <T>(text: string | undefined, parse: (text: string) => T): T | 
 
 const workersMax = 256;
 
-/** A number of worker processes. @throws UsageError */
+/** Parses a number of worker processes. @throws UsageError */
 export function parseWorkers(text: string, name: string): number {
   const count = Number(text);
   if (!/^\d+$/.test(text) || count < 1 || count > workersMax)
@@ -202,16 +202,16 @@ function oneOf<Word extends string>(
 interface UrlKind {
   readonly protocols: readonly string[];
   readonly example: string;
-  /** It holds a password: what is wrong with one that is no URL because of it. */
+  /** Set if the URL holds a password: a hint for passwords with special characters. */
   readonly password?: string;
 }
 
-/** The value is not repeated in the message: a database's URL holds a password. */
+/** Checks a URL. The message does not repeat the value, because a database's URL holds a password. */
 function url(text: string | undefined, name: string, kind: UrlKind): string | undefined {
   if (text === undefined) return undefined;
   const { protocols, example, password } = kind;
   const found = URL.canParse(text) ? new URL(text) : undefined;
-  // With an @ behind its first slash, what counts as the host is a part of the password, which must not be told.
+  // If the path contains an @, the parsed host is a part of the password and must not be shown.
   const isSplit = password !== undefined && found?.pathname.includes("@") === true;
   if (password !== undefined) refuseSeveralHosts(text, name);
   if (found !== undefined && protocols.includes(found.protocol) && !isSplit) return text;
@@ -219,9 +219,9 @@ function url(text: string | undefined, name: string, kind: UrlKind): string | un
   throw new UsageError(`${name} is not a URL such as ${example}${hint}`);
 }
 
-/** libpq takes several and looks for the primary among them; the driver does neither. @throws UsageError */
+/** Refuses several hosts. libpq accepts several and looks for the primary among them, but the driver does not. @throws UsageError */
 function refuseSeveralHosts(text: string, name: string): void {
-  // Behind the last @, or behind the slashes where there is none: a password may have commas.
+  // The hosts follow the last @, or else the slashes: a password may contain commas.
   const hosts = /^(?:[^?]*@|[^?@/]*\/\/(?![^?]*@))([^/?@]*)/.exec(text)?.[1] ?? "";
   if (!hosts.includes(",") && !/[?&](?:host|port)=[^&]*,/.test(text)) return;
   throw new UsageError(
@@ -229,7 +229,7 @@ function refuseSeveralHosts(text: string, name: string): void {
   );
 }
 
-/** A TCP port; 0 lets the system choose. @throws UsageError */
+/** Parses a TCP port; 0 lets the system choose. @throws UsageError */
 export function parsePort(text: string, name: string): number {
   const port = Number(text);
   if (!/^\d+$/.test(text) || port > 65_535)

@@ -1,4 +1,4 @@
-/** `tollgate erase`: personal data of an end user, or of a person with an account. docs/operate.md "Erasing a person". */
+/** `tollgate erase`: erases personal data of an end user, or of a person with an account. docs/operate.md "Erasing a person". */
 import type { Command } from "commander";
 import { overApi, type ApiOptions } from "./api.ts";
 import { UsageError } from "./environment.ts";
@@ -13,7 +13,7 @@ interface EraseOptions extends ApiOptions {
 
 type Counts = Record<string, number>;
 
-/** Asks again until all is done, and adds up. What one call erased is erased, whatever becomes of the next. */
+/** Repeats the request until everything is erased, and sums the counts. Data of finished requests stays erased if a later one fails. */
 async function whole(api: Api, body: object): Promise<Json> {
   const erased: Counts = {};
   let last: Json;

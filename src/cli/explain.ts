@@ -1,5 +1,5 @@
 /**
- * What a failed command says: one line for what an operator can mend, the whole error for what only we can.
+ * Explains the error of a failed command: one line if the operator can fix it, the whole error if only a developer can.
  * Exit codes: 1 failed, 2 wrong usage or configuration. docs/cli.md.
  */
 import { GatewayError } from "../base/errors.ts";
@@ -8,12 +8,12 @@ import { RefusedError } from "./remote-api.ts";
 import { WorkerFailedError } from "./workers/failed.ts";
 
 export interface Explanation {
-  /** The line to print; undefined where the error itself, with its stack, says more. */
+  /** The line to print; undefined if the error itself, with its stack, says more. */
   readonly text: string | undefined;
   readonly exitCode: 1 | 2;
 }
 
-/** Errors whose message says all there is to say. */
+/** Errors whose message is complete, with their exit code. */
 const expectedNames = new Map<string, 1 | 2>([
   ["MasterKeyError", 2],
   ["DataDirectoryInUseError", 1],
@@ -35,11 +35,11 @@ interface SystemError extends Error {
   readonly address?: string;
   readonly hostname?: string;
   readonly port?: number;
-  /** Of the file, where it is about one. */
+  /** Path of the file, if the error is about one. */
   readonly path?: string;
 }
 
-/** Why a file or a folder cannot be used that the operator named. */
+/** Reasons why a file or folder that the operator named cannot be used, by error code. */
 const refusals = new Map([
   ["EACCES", "this user has no right to it"],
   ["EPERM", "this user has no right to it"],
@@ -48,7 +48,7 @@ const refusals = new Map([
   ["EDQUOT", "the quota of its disk is used up"],
 ]);
 
-/** Reads an error that ended a command. */
+/** Explains an error that ended a command. */
 export async function explain(error: unknown): Promise<Explanation> {
   if (error instanceof UsageError) return { text: error.message, exitCode: 2 };
   if (error instanceof WorkerFailedError) return { text: error.message, exitCode: error.exitCode };
@@ -61,16 +61,16 @@ export async function explain(error: unknown): Promise<Explanation> {
   return { text: ofSystem(error) ?? (await ofDatabase(error)), exitCode: 1 };
 }
 
-/** The database went, or gave no connection, after it had been opened. */
+/** Explains that the database went away, or refused a connection, after it had been opened. */
 async function ofDatabase(error: Error): Promise<string | undefined> {
-  // Help and wrong usage need none of the database's parts.
+  // Imported late: help and wrong usage do not need the database's modules.
   const { adviceOn, isTransient } = await import("../storage/index.ts");
   if ("syscall" in error || !isTransient(error)) return undefined;
   const { reason, fix } = adviceOn(error);
   return `the database cannot be used: ${reason}; ${fix}`;
 }
 
-/** What the system refused: a file, a port that could not be listened on, or output that nobody reads. */
+/** Explains an error of the operating system: a file, a port to listen on, or output whose reader has closed it. */
 function ofSystem(error: SystemError): string | undefined {
   const { code = "", path, syscall } = error;
   const refusal = refusals.get(code);

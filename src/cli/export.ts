@@ -1,4 +1,4 @@
-/** `tollgate export`: days of the request log or the ledger as files, whenever somebody asks. docs/operate.md. */
+/** `tollgate export`: exports days of the request log or the ledger as files, on demand. docs/operate.md. */
 import { counted } from "../base/counted.ts";
 import { hasDay, dayText } from "../base/days.ts";
 import { dayMs } from "../base/durations.ts";
@@ -23,7 +23,7 @@ export interface ExportOptions {
   readonly json?: boolean;
 }
 
-/** The first moment of a day in UTC. @throws UsageError */
+/** Returns the start of a day in UTC, in Unix milliseconds. @throws UsageError */
 function dayOf(text: string, option: string): number {
   const ms = Date.parse(`${text}T00:00:00Z`);
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || !hasDay(text))

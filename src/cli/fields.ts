@@ -1,4 +1,4 @@
-/** Options that become fields of the management API: amounts, caps, lists, times; and which workspace is meant. */
+/** Options that become fields of the management API: amounts, caps, lists, times; and the lookup of the workspace. */
 import type { Command } from "commander";
 import { hasDay } from "../base/days.ts";
 import { defined } from "../base/defined.ts";
@@ -16,7 +16,7 @@ export interface CapOptions {
   readonly hard?: boolean;
 }
 
-/** Adds the options of spend caps; `change`: a cap can be taken away. */
+/** Adds the options of spend caps; with `change`, a cap can also be removed. */
 export function addCapOptions(command: Command, change: "change" | "create"): Command {
   const none = change === "change" ? "; none: no limit" : "";
   command
@@ -28,7 +28,7 @@ export function addCapOptions(command: Command, change: "change" | "create"): Co
   return change === "create" ? command : command.option("--no-hard", "count only what was charged");
 }
 
-/** The field `spend_caps`; undefined where no option names a cap. @throws UsageError */
+/** Returns the field `spend_caps`; undefined if no option names a cap. @throws UsageError */
 export function capsOf(options: CapOptions): object | undefined {
   const caps = {
     total: capOf(options.totalCap, "--total-cap"),
@@ -46,7 +46,7 @@ function capOf(text: string | undefined, option: string): string | null | undefi
   return text === "none" ? null : amountOf(text, option);
 }
 
-/** An amount as the API takes it. @throws UsageError */
+/** Returns an amount in the API's format. @throws UsageError */
 export function amountOf(text: string, option: string): string {
   try {
     return formatUsd(parseUsd(text));
@@ -59,7 +59,7 @@ const timeShape =
   /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2})?)?$/i;
 
 /**
- * A time as the API takes it. Without a zone of its own it is in `place`, else in UTC, whatever the machine's own time is.
+ * Returns a time in the API's format. Without a zone it is in the time zone `place`, else in UTC, whatever the machine's own zone is.
  * @throws UsageError
  */
 export function timeOf(
@@ -79,7 +79,7 @@ export function timeOf(
   return (isLocal ? new Date(clockOf(place).momentOf(shown.getTime())) : shown).toISOString();
 }
 
-/** Of `--models`: names separated by commas; `all`: no restriction; undefined where it is absent. @throws UsageError for no name */
+/** Parses `--models`: names separated by commas; `all`: no restriction; undefined if absent. @throws UsageError for no name */
 export function modelsOf(text: string | undefined): string[] | undefined {
   if (text === undefined) return undefined;
   if (text === "all") return [];
@@ -91,13 +91,13 @@ export function modelsOf(text: string | undefined): string[] | undefined {
   throw new UsageError(`--models is "${text}"; it takes ids separated by commas, or all`);
 }
 
-/** What a command is to change. @throws UsageError where that is nothing; `example`: an option that it has */
+/** Returns the fields that a command changes. @throws UsageError if there are none; `example`: an option to suggest */
 export function changesOf(fields: object, example: string): object {
   if (Object.keys(fields).length > 0) return fields;
   throw new UsageError(`nothing to change: name an option, such as ${example}`);
 }
 
-/** One of a few words. @throws UsageError */
+/** Returns `text` if it is one of `words`. @throws UsageError */
 export function wordOf<Word extends string>(
   text: string,
   option: string,
@@ -113,11 +113,11 @@ interface Named {
   readonly name: string;
 }
 
-/** Adds the option that says which workspace. */
+/** Adds the option that names the workspace. */
 export const inWorkspace = (command: Command): Command =>
   command.option("--workspace <id or name>", "the workspace (the only one, where there is one)");
 
-/** The workspace a command means: the one named, or the only one there is. @throws UsageError, RefusedError */
+/** Returns the id of the named workspace, or of the only one. @throws UsageError, RefusedError */
 export async function workspaceOf(api: Api, named: string | undefined): Promise<string> {
   const all = (await listAll(api, "/workspaces")) as Named[];
   if (named !== undefined) {
@@ -135,7 +135,7 @@ export async function workspaceOf(api: Api, named: string | undefined): Promise<
   throw new UsageError(`--workspace is needed; there are: ${places(all)}`);
 }
 
-/** @throws RefusedError where no key has the id: a list by it would be empty, as if it had made no call */
+/** @throws RefusedError if no key has the id: the API would return an empty list, as if the key had made no calls */
 async function checkKey(api: Api, id: string): Promise<void> {
   try {
     await api.call({ method: "GET", path: `/keys/${encodeURIComponent(id)}` });
@@ -144,11 +144,11 @@ async function checkKey(api: Api, id: string): Promise<void> {
   }
 }
 
-/** What a command says of a key that is not there. */
+/** The error for a key that does not exist. */
 export const noSuchKey = (id: string): RefusedError =>
   new RefusedError(404, `there is no key "${id}"; npx tollgate keys list shows their ids`);
 
-/** The query of a list: what was given, and the workspace where one was named. @throws UsageError, RefusedError */
+/** Returns the query of a list: `fields`, and the workspace if one was named. @throws UsageError, RefusedError */
 export async function inWorkspaceOf(
   api: Api,
   named: string | undefined,

@@ -1,11 +1,11 @@
-/** What the very first start makes: an organization, a workspace, its administrator, a key, and credit for its first calls. */
+/** The very first start: creates an organization, a workspace, its administrator, a key, and credit for the first calls. */
 import type { Clock } from "../base/clock.ts";
 import { formatUsd, type NanoUsd } from "../base/money.ts";
 import { creditIn } from "../ledger/index.ts";
 import type { Database } from "../storage/index.ts";
 import { bootstrap, type Secrets } from "../tenancy/index.ts";
 
-/** Shown once, never again. */
+/** Results that are shown only once. */
 export interface FirstStart {
   readonly adminEmail: string;
   readonly adminPassword: string;
@@ -18,17 +18,17 @@ interface FirstStartOptions {
   readonly database: Database;
   readonly secrets: Secrets;
   readonly clock: Clock;
-  /** What the first workspace has to spend; may be 0. */
+  /** Credit of the first workspace; may be 0. */
   readonly creditNano: NanoUsd;
 }
 
-/** Makes what is missing; undefined on every later start. Safe when several processes start together. */
+/** Creates what is missing; undefined on every later start. Safe when several processes start together. */
 export async function firstStart(options: FirstStartOptions): Promise<FirstStart | undefined> {
   const { database, secrets, clock, creditNano } = options;
   const made = await bootstrap({ database, secrets, clock });
   if (!made) return undefined;
   if (creditNano > 0n) {
-    // Its own reference, so that a start that was killed half-way and one beside it credit once.
+    // A fixed reference: after a killed start, or with another start in parallel, the credit is still added only once.
     await creditIn(database, {
       workspaceId: made.workspaceId,
       amountNano: creditNano,

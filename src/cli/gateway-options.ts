@@ -1,4 +1,4 @@
-/** What a gateway may be started with. */
+/** The options of a gateway's start. */
 import type { Clock } from "../base/clock.ts";
 import type { AccessLogOptions, Log } from "../base/log.ts";
 import type { HttpServices } from "../http/index.ts";
@@ -7,58 +7,58 @@ import type { TaskPoint, TaskTiming } from "../tasks/index.ts";
 import type { Environment } from "./environment.ts";
 import type { WorkerRole } from "./workers/role.ts";
 
-/** What a test may set of the task engine. */
+/** Options of the task engine for tests. */
 export interface TaskTestOptions {
   readonly timing?: Partial<TaskTiming>;
   readonly at?: (point: TaskPoint) => void | Promise<void>;
-  /** Largest video that is kept. */
+  /** Largest video that is stored, in bytes. */
   readonly videoBytesMax?: number;
-  /** How often spend caps are looked at. */
+  /** Interval at which spend caps are checked. */
   readonly alertEveryMs?: number;
-  /** How often callbacks that are due are looked for unasked. */
+  /** Interval at which due callbacks are polled. */
   readonly callbackEveryMs?: number;
-  /** How long the claim of a process that died keeps others from its callbacks. */
+  /** How long other processes leave the callbacks of a dead process alone. */
   readonly callbackLeaseMs?: number;
 }
 
 export interface GatewayOptions {
   readonly environment: Environment;
   readonly log: Log;
-  /** Lines of requests are written, as the configuration says; none if absent. */
+  /** Writes access log lines, as configured; none if absent. */
   readonly accessLog?: Omit<AccessLogOptions, "sample"> | undefined;
   readonly clock?: Clock;
-  /** How long a reservation outlives a crashed process; a minute if absent; tests only. */
+  /** Lease of a reservation, after which it expires if its process crashed; a minute if absent; tests only. */
   readonly holdLeaseMs?: number;
   /** Sends direct calls through the canonical form too; tests only. */
   readonly forceConversion?: boolean;
-  /** When providers in trouble are left out; tests only. */
+  /** Rules for skipping failing providers; tests only. */
   readonly health?: HealthRules;
-  /** How often usage is summed; 10 s if absent, 0: never; tests only. */
+  /** Interval of summing usage; 10 s if absent, 0: never; tests only. */
   readonly usageEveryMs?: number;
-  /** How often the process says that it is there; 10 s if absent; tests only. */
+  /** Interval at which the process reports its presence; 10 s if absent; tests only. */
   readonly presenceEveryMs?: number;
-  /** How long rows of the log, and bodies, wait for others to be written with; 40 and 200 ms if absent; tests only. */
+  /** How long log rows and bodies wait to be written in one batch; 40 and 200 ms if absent; tests only. */
   readonly logGatherMs?: number;
-  /** How often files that are over their time go; 5 s if absent; tests only. */
+  /** Interval of removing expired files; 5 s if absent; tests only. */
   readonly filesEveryMs?: number;
-  /** How often the store of files is looked at; 5 s if absent; tests only. */
+  /** Interval of checking the file store; 5 s if absent; tests only. */
   readonly filesLookEveryMs?: number;
-  /** How often what is over its time goes; a minute if absent, 0: never; tests only. */
+  /** Interval of removing old data; a minute if absent, 0: never; tests only. */
   readonly retentionEveryMs?: number;
   /** Hooks and timing of the task engine; tests only. */
   readonly tasks?: TaskTestOptions;
-  /** How often a stream is kept alive while its upstream is silent; 15 s if absent; tests only. */
+  /** Interval of keep-alives on a stream whose upstream is silent; 15 s if absent; tests only. */
   readonly keepAliveMs?: number;
   /** How long a client may take to send a request; half a minute for its headers, ten minutes in all if absent; tests only. */
   readonly receive?: Omit<HttpServices["receive"], "keepAliveMs">;
-  /** Answers plain text calls without Node's HTTP, as is usual; tests only. */
+  /** Serves plain text calls on the fast path, without Node's HTTP, as is the default; tests only. */
   readonly fastPath?: boolean;
-  /** Where the console is built; tests only. */
+  /** Folder of the built console; tests only. */
   readonly consoleFolder?: string;
-  /** How often streams of events look for what is new, and what they bound; tests only. */
+  /** Polling interval and limits of event streams; tests only. */
   readonly events?: HttpServices["events"];
-  /** How long calls under way may take to end when it stops; 20 s if absent; tests only. */
+  /** How long calls in flight may take to end when the gateway stops; 20 s if absent; tests only. */
   readonly stopMs?: number;
-  /** What this process is among the workers of its gateway; alone if absent. */
+  /** Role of this process among the workers of its gateway; alone if absent. */
   readonly role?: WorkerRole;
 }

@@ -1,6 +1,6 @@
 /**
- * The running gateway, put together: what it stands on (ground.ts), what works on it, and its door (door.ts). Everything
- * that exists is made here, and closed here in the opposite order. docs/architecture.md.
+ * Assembles the running gateway: its resources (ground.ts), its background work, and its HTTP services (door.ts). Everything is created
+ * here, and closed here in reverse order. docs/architecture.md.
  */
 import type { Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -34,28 +34,28 @@ import type { OwnState } from "./workers/role.ts";
 export type { GatewayOptions } from "./gateway-options.ts";
 
 export interface Gateway {
-  /** Where it listens, such as `http://127.0.0.1:8080`. */
+  /** The address that it listens on, such as `http://127.0.0.1:8080`. */
   readonly url: string;
-  /** The sandbox's address, where it runs. */
+  /** The sandbox's address, if it runs. */
   readonly sandboxUrl: string | undefined;
-  /** The metrics' own address, where they have one. */
+  /** The metrics' own address, if they have one. */
   readonly metricsUrl: string | undefined;
-  /** What the very first start made and must be shown once. */
+  /** Results of the very first start, which must be shown once. */
   readonly first: FirstStart | undefined;
   /** The catalogue in force. */
   catalog(): Catalog;
   readonly database: Database;
   readonly ledger: Ledger;
   /**
-   * Stops taking calls, waits for those under way, settles, and closes everything. For `leaveMs` before that it says that it
-   * is not ready and serves as ever, so that a balancer can leave it. With `callsMs` another process has taken over its socket:
-   * connections are left to their clients, and calls and steps of tasks under way may take so long. Called again without `callsMs`, they have no more
-   * time than where it is called once; both calls resolve at the end.
+   * Stops taking calls, waits for those in flight, settles, and closes everything. For `leaveMs` before that, the gateway reports that
+   * it is not ready but keeps serving, so that a load balancer can remove it. With `callsMs`, another process has taken over its
+   * socket: clients close the connections themselves, and calls and task steps in flight have that long. A second call without
+   * `callsMs` cuts their time to the usual limit; both calls resolve at the end.
    */
   close(options?: CloseOptions): Promise<void>;
-  /** Reads again what can change while it runs. @throws UsageError, and nothing has changed */
+  /** Reloads the settings that can change while it runs. @throws UsageError, and nothing has changed */
   reload(environment: Environment): Promise<void>;
-  /** What this process alone answers with. */
+  /** State of this process alone. */
   readonly own: OwnState;
 }
 
@@ -64,12 +64,12 @@ interface CloseOptions {
   readonly callsMs?: number;
 }
 
-/** What calls that were cut may take to be charged and recorded; longer ones go on reading from their vendors. */
+/** How long to wait until cut calls are charged and recorded. A call that takes longer is still reading from its vendor. */
 const recordMsMax = 5_000;
-/** Most connections have had an answer by then that closes them. Those that are idle for so long are closed between two requests. */
+/** How long to wait for clients to disconnect. By then most had an answer that closes the connection, and idle ones were closed. */
 const idleMsMax = 12_000;
 
-/** Starts a gateway. Whatever fails half-way is closed again before the error is thrown. */
+/** Starts a gateway. If the start fails, closes everything opened so far before the error is thrown. */
 export function startGateway(options: GatewayOptions): Promise<Gateway> {
   const closers = new Closers();
   return closers.starting(() => build(options, closers));
@@ -116,7 +116,7 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
     await whenRecorded(underWay, ground);
   });
   if (!role.isWorker) closers.add(announceAddress(environment, address));
-  // Last of all: what it makes is shown once, and a start that fails after it would never show it.
+  // The last step: its results are shown once, and a start that failed after it would never show them.
   const first = await firstStart({ ...ground, creditNano: environment.initialCreditNano });
   stage = "open";
   return {
@@ -129,7 +129,7 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
     ledger,
     close: closingOnce(ending, async (options) => {
       stage = "leaving";
-      // At once: what is asked of a vendor meanwhile might not be done in time, and others take it.
+      // Stop task steps at once: a vendor request begun now might not finish in time. Other processes take these tasks.
       background.media.tasks.rest();
       await leave(app.server, options, ending.sooner.signal);
     }),
@@ -138,15 +138,15 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
   };
 }
 
-/** How a gateway ends. */
+/** State of a gateway that is ending. */
 interface Ending {
-  /** Calls have no longer the time that `options` gave them. */
+  /** Aborted when calls lose the time that `options` gave them. */
   readonly sooner: AbortController;
   options: CloseOptions;
   readonly closers: Closers;
 }
 
-/** Closes once, after `leaving`. A second word that leaves calls no time of their own has the first one end sooner. */
+/** Closes once, after `leaving`. A later call without `callsMs` makes the first one end sooner. */
 function closingOnce(
   ending: Ending,
   leaving: (options: CloseOptions) => Promise<void>,
@@ -167,7 +167,7 @@ interface EndingCalls {
   readonly stopMs: number | undefined;
 }
 
-/** Waits for calls under way; where another process has taken over also for steps of tasks, which have as long. */
+/** Waits for calls in flight. If another process has taken over, also waits as long for task steps in flight. */
 async function endCalls(
   server: Server,
   tasks: Pick<Tasks, "endWaits" | "idle">,
@@ -184,7 +184,7 @@ async function endCalls(
   ]);
 }
 
-/** Waits for work, for so long at most, or until it is to end sooner. */
+/** Waits for work, at most for `ms`, or until `sooner` aborts. */
 async function within(ms: number, sooner: AbortSignal, work: Promise<void>): Promise<void> {
   if (sooner.aborted) return;
   const { promise: over, resolve } = Promise.withResolvers<void>();
@@ -194,7 +194,7 @@ async function within(ms: number, sooner: AbortSignal, work: Promise<void>): Pro
   clearTimeout(timer);
 }
 
-/** Waits for calls whose connections are closed to be charged and logged: an export waits for them as long as this gateway is listed. */
+/** Waits until calls whose connections are closed are charged and logged. While this gateway is listed, an export waits for them. */
 async function whenRecorded(
   underWay: CallsUnderWay,
   { log, requestLog }: Pick<Ground, "log" | "requestLog">,
@@ -204,7 +204,7 @@ async function whenRecorded(
   if (calls > 0) log.warn({ calls }, "calls that were cut did not end in time");
 }
 
-/** What no caller waits for. @returns what ends it */
+/** Starts work that no caller waits for. @returns a function that ends it */
 function afterListening(
   { database, log, secrets, openFiles, descriptors, catalog, pools }: Ground,
   calls: Pick<Parameters<typeof startPresence>[0], "inFlight" | "callsSince">,
@@ -217,7 +217,7 @@ function afterListening(
   return startPresence({ database, log, secrets, ...calls, everyMs });
 }
 
-/** The operator's hooks; undefined where none is configured. @throws UsageError where a module cannot be loaded */
+/** Opens the operator's hooks; undefined if none is configured. @throws UsageError where a module cannot be loaded */
 async function openOwnHooks(
   { catalog, database, pools, clock, log, metrics, budget }: Ground,
   closers: Closers,
@@ -231,7 +231,7 @@ async function openOwnHooks(
       room: budget.part(queueShares.hooks),
       observe: ({ name, at }, outcome, durationMs) =>
         metrics.observeHook({ hook: name, at, outcome }, durationMs),
-      // The log has it in any case.
+      // The log has the failure in any case.
       note: (failure) => void noteHookFailure(database, failure).catch(() => undefined),
     });
     closers.add(() => hooks?.close());
@@ -241,7 +241,7 @@ async function openOwnHooks(
   }
 }
 
-/** What works by itself while the gateway runs: tasks and callbacks, the money of calls, the sweep of reservations. */
+/** Starts the background work: tasks and callbacks, the money of calls, the sweep of reservations. */
 async function openBackground(
   options: GatewayOptions,
   ground: Ground,
@@ -267,7 +267,7 @@ async function openBackground(
   return { media, spend, verifier, hooks };
 }
 
-/** The time before the end, in which others take over. */
+/** The time before the end, in which other processes take over. */
 async function leave(
   server: Server,
   { leaveMs = 0, callsMs }: CloseOptions,

@@ -1,4 +1,4 @@
-/** What is read when somebody scrapes: the database's pool, circuits, what waits, the disk, the spans. docs/monitoring.md. */
+/** Gauges read at each scrape: database connections, circuits, waiting work, disk space, trace spans. docs/monitoring.md. */
 import { stat, statfs } from "node:fs/promises";
 import type { Clock } from "../base/clock.ts";
 import type { LoadGuard } from "../base/load-guard.ts";
@@ -13,7 +13,7 @@ import type { OwnTls } from "./own-tls.ts";
 interface Gauge {
   readonly name: string;
   readonly help: string;
-  /** How the values of several workers become one. */
+  /** How the values of several workers are combined. */
   readonly joined: Joined;
   readonly type?: "gauge" | "counter";
 }
@@ -31,7 +31,7 @@ const family = ({ type = "gauge", ...about }: Gauge, values: readonly Value[]): 
 
 interface GaugeSources {
   readonly database: Database;
-  /** undefined: none is named. */
+  /** undefined: no replica is configured. */
   readonly replica: Pick<Replica, "state"> | undefined;
   readonly health: Pick<Health, "circuits">;
   readonly tracing: Pick<Tracing, "counts"> | undefined;
@@ -42,7 +42,7 @@ interface GaugeSources {
   readonly sharedClock: Clock;
 }
 
-/** All gauges, as a source for the metrics. It never rejects, and waits for nothing longer than a moment. */
+/** Returns all gauges as a source for the metrics. It never rejects, and waits at most a moment. */
 export function gauges(sources: GaugeSources): () => Promise<MetricFamily[]> {
   const { database, replica, health, tracing, environment, files } = sources;
   const waiting = waitingIn(database);
@@ -92,7 +92,7 @@ function replicaFamilies({ state }: Pick<Replica, "state">): MetricFamily[] {
   ];
 }
 
-/** What the guard against overload refused. */
+/** The number of calls that the overload guard refused. */
 export const overloadedCalls = ({ refused }: Pick<LoadGuard, "refused">): MetricFamily =>
   family(
     {
@@ -114,7 +114,7 @@ const circuits = (health: Pick<Health, "circuits">): MetricFamily =>
       joined: "max",
     },
     health.circuits().map(([served, state]) => {
-      // Ids of providers have no spaces.
+      // Provider ids contain no spaces.
       const [provider = "", ...model] = served.split(" ");
       return [{ provider, model: model.join(" ") }, states[state]];
     }),
@@ -151,7 +151,7 @@ const clockAhead = (clocks: Parameters<typeof clockAheadSeconds>[0]): MetricFami
     [[{}, clockAheadSeconds(clocks)]],
   );
 
-/** Of a gateway without TLS it has no value. */
+/** Without TLS the gauge has no value. */
 function certificateEnd({ expiresMs }: Pick<OwnTls, "expiresMs">): MetricFamily {
   const endMs = expiresMs();
   return family(
@@ -171,7 +171,7 @@ const diskGauges = [
   { name: "tollgate_disk_inodes", help: "Files that a volume can have.", joined: "max" },
 ] as const satisfies readonly Gauge[];
 
-/** The volume of the data directory, and the one of local files where that is another. */
+/** The volume of the data directory, and the one of local files if that is another. */
 async function disks(dataDir: string): Promise<MetricFamily[]> {
   const found = await Promise.all([
     volumeOf("data", dataDir),
@@ -188,7 +188,7 @@ async function disks(dataDir: string): Promise<MetricFamily[]> {
   );
 }
 
-/** A gateway on a server may have no directory of its own. */
+/** Undefined if the directory does not exist: a gateway on a database server may have none. */
 async function volumeOf(directory: string, path: string) {
   try {
     const [{ bavail, blocks, bsize, ffree, files }, { dev: device }] = await Promise.all([
@@ -203,7 +203,7 @@ async function volumeOf(directory: string, path: string) {
 
 /** A supervisor waits half a second for its workers. */
 const waitMs = 300;
-/** As `/readyz` has it: a database that takes longer for one statement is away, one that takes less is slow. */
+/** The limits of `/readyz`: a database that takes longer for one statement counts as down; one that takes less is slow. */
 const awayMs = 2_000;
 const freshMs = 2_000;
 
@@ -223,7 +223,7 @@ interface Waiting {
   readonly oldest: number;
 }
 
-/** What waits in the database, and whether it can be used; what was known last where it is slow. */
+/** Reads the waiting work, and whether the database is usable; the last known values if it is slow. */
 function waitingIn(database: Pick<Database, "query">): () => Promise<MetricFamily[]> {
   let known: Waiting | undefined;
   let isUp = false;

@@ -1,6 +1,6 @@
 /**
- * What a gateway stands on before it serves anything: sandbox, catalogue, its share of the machine, database, secrets,
- * ledger, files, connections to providers. Each is closed in the opposite order.
+ * Opens the resources that a gateway needs before it serves: sandbox, catalogue, its share of the machine, database, secrets, ledger,
+ * files, connections to providers. They are closed in reverse order.
  */
 import { availableParallelism } from "node:os";
 import type { startSandbox } from "../../sandbox/index.ts";
@@ -56,7 +56,7 @@ const privateAddressesAllowed =
   "TOLLGATE_ALLOW_PRIVATE_ADDRESSES is on: callbacks, media and artifacts may reach loopback and private networks. " +
   "That is for development only";
 
-/** What is set, and is not right for every use. */
+/** Warns of settings that are not suitable for every use. */
 function warnOf(environment: Environment, log: Log): void {
   if (environment.allowPrivateAddresses) log.warn({}, privateAddressesAllowed);
   const narrow = narrowAddress(environment);
@@ -65,7 +65,7 @@ function warnOf(environment: Environment, log: Log): void {
 
 export type Ground = Awaited<ReturnType<typeof openGround>>;
 
-/** Opens all of it. What was opened when something fails is in `closers`. */
+/** Opens all resources. If one fails, those opened before it are in `closers`. */
 export async function openGround(options: GatewayOptions, closers: Closers) {
   const { environment, log, clock = systemClock, role = alone, holdLeaseMs = minuteMs } = options;
   warnOf(environment, log);
@@ -73,7 +73,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   closers.add(() => sandbox?.close());
   const sandboxUrl = sandbox?.url ?? role.given.sandboxUrl;
   const proxies = openProxies(environment, log, sandboxUrl);
-  // Before the database: a mistake in the file is reported at once, and leaves nothing behind.
+  // Before the database: a mistake in the file is reported at once, and nothing was created yet.
   const config = await openConfiguration({ environment, sandboxUrl, log, clock });
   const { catalog, tls } = config;
   closers.keep(catalog);
@@ -86,10 +86,11 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   const { database } = databases;
   const sharedClock = options.clock ?? (await openSharedClock({ database, clock, log }, closers));
   const secrets = await openSecrets({ ...environment, database });
-  // Again, for it goes by the database from here on: closed after that, it would warn of queries that fail.
+  // Registered again, so that it is closed before the database. From here on it queries the database; closed later, it would log failed
+  // queries.
   closers.keep(catalog);
   await catalog.follow(database, secrets);
-  // The embedded database runs on this process's cores.
+  // The embedded database runs on the same cores as this process.
   const sharesCore = environment.databaseUrl === undefined && availableParallelism() === 1;
   const hears = { ...watchLedger({ ...watching, log }), leaseMs: holdLeaseMs, sharesCore };
   const ledger = closers.keep(createLedger(database, hears));
@@ -109,7 +110,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
     log,
     ...watching,
     clock,
-    /** For moments that all gateways compare. */
+    /** For times that several gateways compare. */
     sharedClock,
     role,
     /** The address of the sandbox that this process runs. */
@@ -131,8 +132,8 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
 }
 
 /**
- * The database with its schema, and where lists, usage and the like are read: a replica, where one is named and good. An unusable
- * master key makes none.
+ * Opens the database with its schema, and its replica for lists, usage and similar reads, if one is configured and usable. With an
+ * unusable master key, no database is created.
  */
 async function openDatabases(
   environment: Environment,
@@ -146,13 +147,13 @@ async function openDatabases(
   if (disorder !== undefined) how.log.error({ fix: orderFix }, disorder);
   const isOwn = environment.databaseUrl === undefined;
   closers.add(watchDatabase({ database, log: how.log, isOwn }));
-  // After the migrations: a replica that is not behind has them too.
+  // After the migrations: an up-to-date replica has them too.
   const replica = openReplicaOf(environment, { database, log: how.log });
   closers.add(() => replica?.close());
   return { database, replica, reads: replica ?? readsOf(database) };
 }
 
-/** The database's clock, watched beside this machine's. */
+/** Opens the database's clock, and compares it with this machine's. */
 async function openSharedClock(
   { database, clock, log }: { database: Database; clock: Clock; log: Log },
   closers: Closers,
@@ -162,7 +163,7 @@ async function openSharedClock(
   return sharedClock;
 }
 
-/** What is known of providers: how they are doing, and how attempts at them ended. */
+/** Opens the state of providers: their health, and the outcomes of attempts at them. */
 async function openStanding(parts: Parameters<typeof openHealth>[0], closers: Closers) {
   const health = await openHealth(parts, closers);
   return { health, hour: closers.keep(openProviderHour({ ...parts, health })) };
@@ -175,7 +176,7 @@ interface FileParts {
   readonly options: GatewayOptions;
 }
 
-/** Where files are kept. Agents are made for a bucket alone. */
+/** Opens the file store. Only a bucket needs HTTP agents. */
 async function openFiles({ catalog, proxies, outgoing, options }: FileParts) {
   const { log, filesLookEveryMs: everyMs } = options;
   const { dataDir } = options.environment;
@@ -187,7 +188,7 @@ async function openFiles({ catalog, proxies, outgoing, options }: FileParts) {
   return watchFiles(countOpenFiles(store, outgoing), { log, place, everyMs });
 }
 
-/** The configuration, and what goes by it while the gateway runs. */
+/** Opens the configuration, and follows its changes while the gateway runs. */
 async function openConfiguration(options: Omit<CatalogOptions, "onReload">) {
   const { log } = options;
   const ownTls = createOwnTls(log);
@@ -202,12 +203,12 @@ async function openConfiguration(options: Omit<CatalogOptions, "onReload">) {
   return {
     catalog,
     tls: { ownTls, secure: ownTls.open(catalog.settings) },
-    /** From now on clouds that a change of the file brings are loaded, over these. */
+    /** Sets the connections through which the clouds of a changed file are loaded from now on. */
     useConnections: (made: Pools) => void (pools = made),
   };
 }
 
-/** What is counted and traced of the work. */
+/** Opens metrics and tracing, and the overload guard that uses them. */
 async function openWatching(
   { environment, log, role = alone }: GatewayOptions,
   { settings }: OpenCatalog,
@@ -229,7 +230,7 @@ interface LogParts {
   readonly budget: ByteBudget;
 }
 
-/** What is written of requests: the log of calls in the database, and the lines of the access log. */
+/** Opens the records of requests: the call log in the database, the bodies, the response cache, and the access log. */
 function openLogs(
   { log, accessLog: wanted, logGatherMs }: GatewayOptions,
   { catalog, database, secrets, budget }: LogParts,
@@ -259,7 +260,7 @@ function openLogs(
 
 const megabytes = (bytes: number): number => Math.floor(bytes / 2 ** 20);
 
-/** The limits of this process among its workers, and how its open files are shared out. */
+/** Returns the limits of this process among its workers, and the division of its open files. */
 function shareOfMachine(
   { environment, log, role = alone }: GatewayOptions,
   { settings }: OpenCatalog,
@@ -279,7 +280,7 @@ function shareOfMachine(
   return { limits, openFiles, descriptors, budget: new ByteBudget(limits.bodiesUnderWayBytes) };
 }
 
-/** Workers share that of their supervisor. */
+/** Starts the sandbox. Workers use that of their supervisor. */
 async function startSandboxIfWanted(
   environment: Environment,
   { isWorker }: WorkerRole,

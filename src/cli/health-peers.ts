@@ -1,4 +1,4 @@
-/** How this process and the others on its database learn of each other's circuits and keys that are left alone. docs/routing.md. */
+/** Exchanges circuits and skipped credentials between this process and the others on its database. docs/routing.md. */
 import type { Clock } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
@@ -19,7 +19,7 @@ interface PeersParts {
   readonly catalog: { current(): Catalog };
 }
 
-/** What this process knows of the providers, joined to what the other gateways know. What was opened is in `closers`. */
+/** Opens the health of providers, combined with that of the other gateways. Opened resources are in `closers`. */
 export async function openHealth(parts: PeersParts, closers: Closers): Promise<Health> {
   const { database, secrets, log, catalog, clock, rules } = parts;
   const health = new Health({ clock, rules, providers: () => catalog.current().providers });
@@ -46,7 +46,7 @@ export async function openHealth(parts: PeersParts, closers: Closers): Promise<H
     },
   });
   closers.keep(peers);
-  // A signal of this process's own says nothing new to it.
+  // Ignore this process's own signals, which contain nothing new for it.
   closers.add(signals.subscribe(channel, (from) => void (from === gateway || peers.wake())));
   closers.add(signals.onReconnect(() => peers.wake()));
   await peers.start();

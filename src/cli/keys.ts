@@ -54,7 +54,7 @@ const moves = [
   ["revoke", "make every call with the key fail, for good"],
 ] as const;
 
-/** Does something with one key. @throws RefusedError where there is no such key */
+/** Posts an action on one key. @throws RefusedError where there is no such key */
 async function onKey(api: Api, id: string, what: string, body?: object): Promise<Json> {
   try {
     const path = `/keys/${encodeURIComponent(id)}/${what}`;
@@ -64,14 +64,14 @@ async function onKey(api: Api, id: string, what: string, body?: object): Promise
   }
 }
 
-/** A key that has expired when it is made is a slip of the pen. */
+/** A key that has already expired when it is created is a typing mistake. */
 function futureOf(text: string | undefined): string | undefined {
   const time = timeOf(text, "--expires");
   if (time === undefined || Date.parse(time) > Date.now()) return time;
   throw new UsageError(`--expires is "${text}", which is in the past`);
 }
 
-/** A key's status as its callers meet it. */
+/** Returns a key's status as its callers experience it. */
 export const statusOf = (record: Json): string =>
   record.status === "active" &&
   record.expires_at !== null &&
@@ -79,7 +79,7 @@ export const statusOf = (record: Json): string =>
     ? "expired"
     : record.status;
 
-/** The field `response_cache`; undefined where no option names one. @throws UsageError */
+/** Returns the field `response_cache`; undefined if no option names one. @throws UsageError */
 function cacheOf({ cacheSeconds, cacheCharge }: CreateOptions): object | undefined {
   if (cacheSeconds === undefined && cacheCharge === undefined) return undefined;
   if (cacheSeconds === undefined) throw new UsageError("--cache-charge needs --cache-seconds");
@@ -89,7 +89,7 @@ function cacheOf({ cacheSeconds, cacheCharge }: CreateOptions): object | undefin
   });
 }
 
-/** A whole number; the API says how far it may go. @throws UsageError */
+/** Parses a whole number; the API checks its range. @throws UsageError */
 function countOf(text: string, option: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new UsageError(`${option} is "${text}"; it takes a whole number`);

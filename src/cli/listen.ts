@@ -1,4 +1,4 @@
-/** Where the gateway listens: at an address of its own, or on sockets that its supervisor has bound. */
+/** Listens on the gateway's own address, or on sockets that its supervisor has bound. */
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
@@ -28,13 +28,13 @@ export async function listenOn(
   return role.given.url ?? listeningUrl(host, port, settings);
 }
 
-/** Of a worker. */
+/** Returns where a worker listens; undefined for a single process. */
 function placesGiven(
   { host, port }: ListenOptions["environment"],
   { isWorker, given }: Pick<WorkerRole, "isWorker" | "given">,
 ): Place[] | undefined {
   if (given.sockets !== undefined) return given.sockets.main.map((fd) => ({ fd }));
-  // The cluster module asks the supervisor for it.
+  // The cluster module gets the socket from the supervisor.
   return isWorker ? [{ host, port }] : undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Asks the local servers of models what they have: when the gateway starts, and then again and again. docs/models.md. */
+/** Polls local model servers for their models: when the gateway starts, and repeatedly afterwards. docs/models.md. */
 import type { Log } from "../base/log.ts";
 import {
   localCatalog,
@@ -13,12 +13,12 @@ interface WatchOptions {
   readonly log: Log;
   /** Called with every change. */
   readonly onChange: (catalog: Catalog) => void;
-  /** How often they are asked. */
+  /** Interval of the polling, in ms. */
   readonly everyMs?: number | undefined;
 }
 
 export interface LocalServers {
-  /** Resolves when each was asked once, or did not answer in time. */
+  /** Resolves when each server was asked once, or did not answer in time. */
   readonly asked: Promise<void>;
   close(): void;
 }
@@ -26,7 +26,7 @@ export interface LocalServers {
 const everyMsDefault = 30_000;
 const answerMsMax = 3_000;
 
-/** Begins to ask. A server that does not answer keeps the models it had. */
+/** Starts the polling. A server that does not answer keeps its known models. */
 export function watchLocalServers(options: WatchOptions): LocalServers {
   const { providers, log, onChange, everyMs = everyMsDefault } = options;
   const known = new Map<string, readonly Model[]>();
@@ -51,7 +51,8 @@ export function watchLocalServers(options: WatchOptions): LocalServers {
     const catalog = localCatalog(
       providers.map((provider) => ({ provider, models: known.get(provider.id) ?? [] })),
     );
-    // One that is started anew may hold more or less under the same name. `created` is the time of the question at some of them.
+    // Compare context lengths too: a restarted server may have another one under the same name. Ignore `created`, which some servers
+    // set to the time of the request.
     const now = JSON.stringify([...catalog.models].map(([id, model]) => [id, contextOf(model)]));
     if (closed.signal.aborted || now === announced) return;
     announced = now;

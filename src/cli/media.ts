@@ -1,4 +1,4 @@
-/** What image and video calls need beside the rest of the gateway: the task engine and the deliverer of callbacks. */
+/** Opens what only image and video calls need: the task engine and the deliverer of callbacks. */
 import { dayMs } from "../base/durations.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { Hooks } from "../hooks/index.ts";
@@ -33,7 +33,7 @@ interface MediaOptions extends Pick<
 > {
   readonly tasks: TaskTestOptions | undefined;
   readonly hooks: Hooks | undefined;
-  /** Whether this process is the one of its gateway that looks for what nobody announced. */
+  /** True if this process polls for its gateway, for work that no signal announced. */
   readonly sweeps: () => boolean;
   /** The gateway's own address, known once it listens. */
   readonly ownUrl: () => string;
@@ -41,24 +41,24 @@ interface MediaOptions extends Pick<
 
 export interface Media {
   readonly tasks: Tasks;
-  /** The address of a kept file. */
+  /** Returns the address of a stored file. */
   fileUrl(name: string): string;
-  /** A callback was put into the outbox. */
+  /** Tells the deliverer that a callback was added to the outbox. */
   callbackDue(): void;
-  /** A call of this key was charged. */
+  /** Tells the alerts that a call of this key was charged. */
   charged(workspaceId: string, keyId: string): void;
-  /** A call of this key was refused with this code. */
+  /** Tells the alerts that a call of this key was refused with this code. */
   refused(workspaceId: string, keyId: string, code: string): void;
   close(): Promise<void>;
 }
 
-/** The code of a task's error, as the log has it. */
+/** Returns the code of a task's error, as in the log. */
 const codeIn = (explanation: object | undefined): string | null =>
   explanation !== undefined && "error" in explanation && typeof explanation.error === "string"
     ? explanation.error
     : null;
 
-/** Tells the hooks of a task that has ended. */
+/** Reports a finished task to the hooks. */
 function tellOfTask(hooks: Hooks, row: RequestRow, memberId: string | null): void {
   hooks.after({
     id: row.id,
@@ -77,7 +77,7 @@ function tellOfTask(hooks: Hooks, row: RequestRow, memberId: string | null): voi
   });
 }
 
-/** Submits; a hard cap that refuses is told of. */
+/** Returns `submit`, which also reports refusals by hard caps to the alerts. */
 const tellingRefusals =
   (tasks: Tasks, alerts: ReturnType<typeof startSpendAlerts>): Tasks["submit"] =>
   async (input) => {
@@ -90,7 +90,7 @@ const tellingRefusals =
     }
   };
 
-/** What sends callbacks, not started yet. */
+/** Creates the deliverer of callbacks, not started yet. */
 function delivererOf(options: MediaOptions, fileUrl: Media["fileUrl"]) {
   const { environment, tasks: testing } = options;
   return createDeliverer({

@@ -81,7 +81,7 @@ interface NamedMember {
 const noMember = (named: string): RefusedError =>
   new RefusedError(404, `there is no member "${named}" in that workspace`);
 
-/** By the id that the member was invited under too, as the API takes it. @throws RefusedError */
+/** Also finds the id under which the member was invited, as the API does. @throws RefusedError */
 async function memberById(api: Api, workspaceId: string, id: string): Promise<NamedMember> {
   try {
     const path = `/workspaces/${workspaceId}/members/${id}`;
@@ -91,7 +91,7 @@ async function memberById(api: Api, workspaceId: string, id: string): Promise<Na
   }
 }
 
-/** A member of a workspace, by e-mail address or id. @throws RefusedError where there is none, UsageError where there are several */
+/** Finds a member by e-mail address or id. @throws RefusedError where there is none, UsageError where there are several */
 export async function memberOf(api: Api, workspaceId: string, named: string): Promise<NamedMember> {
   if (/^[\w-]+$/.test(named)) return memberById(api, workspaceId, named);
   const records = (await listAll(api, `/workspaces/${workspaceId}/members`)) as NamedMember[];
@@ -103,7 +103,7 @@ export async function memberOf(api: Api, workspaceId: string, named: string): Pr
   throw new UsageError(`several members have the address "${named}"; name one by id: ${ids}`);
 }
 
-/** The member's path. @throws as {@link memberOf} */
+/** Returns the API path of a member. @throws as {@link memberOf} */
 async function memberPath(api: Api, named: string, options: MemberOptions): Promise<string> {
   const workspaceId = await workspaceOf(api, options.workspace);
   const { user_id } = await memberOf(api, workspaceId, named);

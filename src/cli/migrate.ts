@@ -1,11 +1,11 @@
-/** `tollgate migrate`: bring the schema up to date without starting a gateway. */
+/** `tollgate migrate`: brings the schema up to date without starting a gateway. */
 import { createLog } from "../base/log.ts";
 import { migrate } from "../storage/index.ts";
 import { openDatabaseOf } from "./database.ts";
 import { readEnvironment } from "./environment.ts";
 import { printJson } from "./print.ts";
 
-/** Applies what is missing, once, also when several processes do it together. */
+/** Applies missing migrations, once, even if several processes run this at the same time. */
 export async function migrateCommand(options: { readonly json?: boolean }): Promise<void> {
   const environment = readEnvironment(process.env);
   const log = createLog("warn");

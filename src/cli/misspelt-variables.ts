@@ -1,4 +1,4 @@
-/** Variables whose names are nearly ours: a misspelt one would be left out without a word. docs/operate.md "Environment". */
+/** Finds variables with nearly our names, because a misspelt one would be ignored silently. docs/operate.md "Environment". */
 import { nearest } from "../base/suggest.ts";
 import { isSecretVariable } from "../base/secret-variables.ts";
 
@@ -23,7 +23,7 @@ const known = [
 ];
 const all = [...known, ...known.filter(isSecretVariable).map((name) => `${name}_FILE`)];
 
-/** Ours without the beginning that all others have. */
+/** Our variables without the common prefix. */
 const shorter = [
   "PORT",
   "HOST",
@@ -33,22 +33,22 @@ const shorter = [
   "DATABASE_READ_URL_FILE",
 ];
 
-/** What Kubernetes sets for a Service that is called so, and what our own processes and tests hand on. */
+/** Variables that Kubernetes sets for a Service named tollgate, and variables of our own processes and tests. */
 const others =
   /^TOLLGATE_(?:(?:\w+_)?SERVICE_|(?:\w+_)?PORT_|TEST_|WORKER_START$|MUTANTS_|SCREENSHOTS$)/;
 
 const bare = (name: string): string => name.slice("TOLLGATE_".length);
 
-/** One line for each such variable, with the name that it is near. Names that are near none may be the operator's own. */
+/** Returns a warning for each such variable, with the name that it resembles. Other names may be the operator's own. */
 export const misspeltVariables = (variables: Readonly<Record<string, unknown>>): string[] =>
   Object.entries(variables).flatMap(([name, value]) => {
     if (!name.startsWith("TOLLGATE_") || all.includes(name) || others.test(name)) return [];
-    // Kubernetes' own.
+    // Kubernetes sets such values.
     if (String(value).startsWith("tcp://")) return [];
     const near = nearest(bare(name), all.map(bare));
     const meant =
       shorter.find((one) => one === bare(name)) ??
-      // Those that are no secrets have no file.
+      // Variables that are not secrets cannot come from a file.
       known.find((one) => name === `${one}_FILE`) ??
       (near && `TOLLGATE_${near}`);
     return meant === undefined ? [] : [`${name} is not read; did you mean "${meant}"?`];

@@ -1,4 +1,4 @@
-/** `tollgate models`: what can be called, from whom, at which price. docs/models.md. */
+/** `tollgate models`: the callable models, their providers and prices. docs/models.md. */
 import type { Command } from "commander";
 import { counted } from "../base/counted.ts";
 import { defined } from "../base/defined.ts";
@@ -63,7 +63,7 @@ const models = (words: string | undefined, options: ModelOptions): Promise<void>
     { database: false, secrets: "if_known" },
   );
 
-/** The models of active vendors that nothing prices. */
+/** Returns the models of active vendors that have no price. */
 async function unpriced(api: Api, provider: string | undefined): Promise<string[]> {
   const callable = new Set((await listAll(api, "/models")).map(({ id }) => id as string));
   const vendors = await listAll(api, "/vendors");
@@ -79,7 +79,7 @@ function printUnpriced(ids: readonly string[], { json }: ApiOptions): void {
   for (const id of ids) console.log(id);
 }
 
-/** A row for each provider with a price of its own; protocols of one provider are one row. */
+/** Returns one row for each provider and price; protocols of one provider with the same price share a row. */
 function offerRows(model: Json): string[][] {
   const rows = (model.offers as Json[]).map((offer) => [
     model.id as string,
@@ -105,7 +105,7 @@ function priceText({ price, price_above: above, price_tiers: tiers }: Json): str
     .join(", ");
 }
 
-/** `0.05`, or one for each size: `480p 0.05 720p 0.07`. */
+/** `0.05`, or one rate for each size: `480p 0.05 720p 0.07`. */
 const rateText = (rate: unknown): string =>
   isObject(rate)
     ? Object.entries(rate)
@@ -113,7 +113,7 @@ const rateText = (rate: unknown): string =>
         .join(" ")
     : String(rate);
 
-/** Whether a price is of text: what pictures cost has rates of its own beside these. */
+/** True if a price is of text: image models have more rates than these. */
 const isOfText = (price: Json): boolean => price.image_input === undefined;
 
 const remarks = (model: Json): string => (model.lifecycle?.stage as string | undefined) ?? "";

@@ -1,6 +1,6 @@
 /**
- * How commands reach the database: `DATABASE_URL`, else the data directory, joining the gateway that runs on it
- * or opening it themselves when none does. docs/cli.md.
+ * Opens the database for commands: `DATABASE_URL`, else the data directory. Commands join the gateway that runs there, or open the
+ * directory themselves if none runs. docs/cli.md.
  */
 import { createLog } from "../base/log.ts";
 import { hasEmbeddedDatabase } from "../embedded/index.ts";
@@ -9,18 +9,18 @@ import type { Secrets } from "../tenancy/index.ts";
 import { openDatabaseOf, refuseForgotten } from "./database.ts";
 import { readEnvironment, UsageError, type Environment } from "./environment.ts";
 
-/** What a command works with. */
+/** The opened resources of a command. */
 export interface Opened {
   readonly database: Database;
-  /** Asked for by the commands that handle keys only: making a master key for the others would be a surprise. */
+  /** Called only by commands that handle keys, because it creates a master key if there is none. */
   secrets(): Promise<Secrets>;
 }
 
-/** Whether no gateway has ever run here. */
+/** True if no gateway has ever run here. */
 export const isUnused = ({ databaseUrl, dataDir }: Environment): boolean =>
   databaseUrl === undefined && !hasEmbeddedDatabase(dataDir);
 
-/** @throws UsageError where no gateway has ever run: an empty database would be made, and answer for the right one */
+/** @throws UsageError if no gateway has ever run here: the command would create an empty database and show it as the real one */
 export function refuseUnused(environment: Environment): void {
   refuseForgotten(environment);
   if (!isUnused(environment)) return;
@@ -31,7 +31,7 @@ export function refuseUnused(environment: Environment): void {
 }
 
 /**
- * Runs a command's work on the opened, migrated database, and closes it whatever happens.
+ * Runs a command's work on the opened, migrated database, and always closes it.
  * @throws UsageError as `refuseUnused`
  */
 export async function withDatabase<T>(work: (opened: Opened) => Promise<T>): Promise<T> {

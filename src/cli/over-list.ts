@@ -7,34 +7,34 @@ import { printJson } from "./print.ts";
 import type { Api, Json } from "./remote-api.ts";
 import { writeOut } from "./standard-output.ts";
 
-/** The options of a list that is printed as CSV too. */
+/** Options of a list that can also be printed as CSV. */
 export interface ListOptions extends ApiOptions {
   readonly csv?: boolean;
 }
 
-/** What a list asks for. */
+/** The request for a list. */
 interface Listed {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
 }
 
-/** What a command does that prints a list. */
+/** A command that prints a list. */
 interface OverList<Options extends ListOptions> {
-  /** Checks what was given, and returns what looks up what is asked for. */
+  /** Checks the options, and returns a function that builds the request. */
   readonly list: (options: Options) => (api: Api) => Promise<Listed>;
   readonly show: (answer: Json, options: Options) => void;
 }
 
 const daysDefault = 30;
 
-/** CSV is of a period: without one, of the 30 days before now. */
+/** CSV covers a period; the default is the last 30 days. */
 function withPeriod(query: Listed["query"]): Listed["query"] {
   const to = query["to"] ?? new Date().toISOString();
   const from = query["from"] ?? new Date(Date.parse(to) - daysDefault * dayMs).toISOString();
   return { ...query, from, to };
 }
 
-/** Makes a command one that prints a list of the API: a table, JSON, or the CSV that the API answers. */
+/** Turns a command into one that prints a list of the API: a table, JSON, or the API's CSV. */
 export const overList = <Options extends ListOptions>(
   command: Command,
   { list, show }: OverList<Options>,

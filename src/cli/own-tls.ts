@@ -1,4 +1,4 @@
-/** The gateway's own TLS, as the configuration has it now. docs/operate.md "TLS". */
+/** The gateway's own TLS, with the certificate of the current configuration. docs/operate.md "TLS". */
 import type { Log } from "../base/log.ts";
 import type { ServerTls, Settings } from "../catalog/index.ts";
 import { createSecureDoor } from "../http/index.ts";
@@ -9,15 +9,15 @@ const isSame = (one: ServerTls, other: ServerTls): boolean =>
   one.cert === other.cert && one.key === other.key && one.clientCa === other.clientCa;
 
 export interface OwnTls {
-  /** Decrypts connections; undefined where the gateway speaks plain HTTP. */
+  /** Returns what decrypts connections; undefined if the gateway speaks plain HTTP. */
   open(settings: Settings): SecureDoor | undefined;
-  /** The configuration, or a file that it names, has changed. Whether there is TLS at all is decided at the start. */
+  /** Call it when the configuration, or a file that it names, has changed. Whether TLS is used at all is decided at the start. */
   follow(settings: Settings): void;
-  /** When the certificate expires that new connections get; undefined where the gateway speaks plain HTTP. */
+  /** Expiry of the certificate for new connections, in Unix milliseconds; undefined if the gateway speaks plain HTTP. */
   expiresMs(): number | undefined;
 }
 
-/** One for each process that takes connections. */
+/** Creates the TLS state; one for each process that takes connections. */
 export function createOwnTls(log: Log): OwnTls {
   let door: SecureDoor | undefined;
   let current: ServerTls | undefined;

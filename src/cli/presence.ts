@@ -1,4 +1,4 @@
-/** Every process that serves says every ten seconds that it does, and how it is doing. docs/management.md. */
+/** Every serving process reports its presence and its state every ten seconds. docs/management.md. */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { newId } from "../base/ids.ts";
@@ -8,7 +8,7 @@ import { MasterKeyError, masterKeySignal, type OpenSecrets } from "../tenancy/in
 import { version } from "../base/own-files.ts";
 
 const everyMsDefault = 10_000;
-/** The delay is looked at so often: rarely enough to cost nothing, and often enough for a 99th percentile. */
+/** Sampling interval of the event loop delay: rare enough to cost nothing, and frequent enough for a 99th percentile. */
 const resolutionMs = 50;
 const endMsMax = 1_000;
 const lacksKey = "this gateway lacks the master key of its database: restart it with the new one";
@@ -18,12 +18,12 @@ interface Presence {
   readonly log: Pick<Log, "warn" | "error">;
   readonly secrets: Pick<OpenSecrets, "masterKeys" | "refresh">;
   readonly inFlight: () => number;
-  /** Since when the oldest call runs that is not recorded yet, as in ids. */
+  /** Start of the oldest call that is not recorded yet, in the format of ids. */
   readonly callsSince: () => string;
   readonly everyMs?: number | undefined;
 }
 
-/** Begins to report; the returned function ends it, and takes the process out of the list. */
+/** Starts the reports; the returned function ends them and removes the process from the list. */
 export function startPresence({
   database,
   log,
@@ -38,15 +38,15 @@ export function startPresence({
   let underWay: Promise<void> | undefined;
   let sinceBefore = callsSince();
   const report = async (): Promise<void> => {
-    // What is measured is the time between two looks: the lateness is what is above it.
+    // The histogram holds the time between two samples; the delay is the part above the sampling interval.
     const late = Math.max(0, delay.percentile(99) / 1e6 - resolutionMs);
     const eventLoopP99Ms = Number.isFinite(late) ? Math.round(late * 10) / 10 : 0;
     delay.reset();
-    // Another process may have replaced the master key; what this one then says is what that one waits for.
+    // Another process may have replaced the master key. It waits until this process reports the new one.
     await secrets.refresh().catch((error: unknown) => {
       if (error instanceof MasterKeyError) log.error({ reason: error.message }, lacksKey);
     });
-    // A call that was recorded since the report before may be on its way to the log: it counts once more.
+    // A call recorded since the previous report may still be on its way to the log, so it counts in one more report.
     const since = callsSince();
     const oldest = since < sinceBefore ? since : sinceBefore;
     sinceBefore = since;
@@ -77,7 +77,7 @@ export function startPresence({
     endSignals();
     delay.disable();
     await underWay;
-    // A database that is gone must not hold the end up.
+    // An unavailable database must not delay the end.
     const forgotten = forgetGateway(database, id).catch(() => undefined);
     await Promise.race([forgotten, sleep(endMsMax, undefined, { ref: false })]);
   };

@@ -1,4 +1,4 @@
-/** What is said of `prices` of the configuration file: in the log of a start, by `config check` and by `doctor`. docs/models.md. */
+/** Remarks on `prices` of the configuration file: in the log of a start, by `config check` and by `doctor`. docs/models.md. */
 import {
   leftToEnvironment,
   withOwnPrices,
@@ -24,13 +24,13 @@ const messages: Readonly<Record<keyof OwnPriceFindings, string>> = {
     "callers pay for these as for input; add cache_read to each, the one of input where that is meant",
 };
 
-/** The remarks there is a model for. */
+/** Returns the remarks that concern at least one model. */
 export const priceRemarks = (findings: OwnPriceFindings): PriceRemark[] =>
   (["unused", "flat", "uncached"] as const).flatMap((kind) =>
     findings[kind].length === 0 ? [] : [{ message: messages[kind], models: findings[kind] }],
   );
 
-/** The remarks of a file beside the vendors of this environment. @throws UsageError for an address of the environment that is none */
+/** Returns the remarks on a file, given the vendors of this environment. @throws UsageError for an invalid address in the environment */
 export function priceRemarksOf({ prices, variables: used }: Config): PriceRemark[] {
   if (prices === undefined) return [];
   const { variables } = readEnvironment(process.env);

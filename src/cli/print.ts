@@ -13,10 +13,10 @@ const jsonOf = (value: unknown, indent?: number): string =>
 /** Prints `value` as indented JSON. Bigints are written as decimal strings. */
 export const printJson = (value: unknown): void => console.log(jsonOf(value, 2));
 
-/** Prints `value` as one line of JSON: for a command that prints several, each when it is there. */
+/** Prints `value` as one line of JSON, for commands that print several values as they become available. */
 export const printJsonLine = (value: unknown): void => console.log(jsonOf(value));
 
-/** Prints rows as a table with aligned columns; the first row of names in capitals. */
+/** Prints rows as a table with aligned columns, under a row of column names in capitals. */
 export function printTable(columns: readonly string[], rows: readonly (readonly string[])[]): void {
   const widths = columns.map((name, index) =>
     rows.reduce((width, row) => Math.max(width, (row[index] ?? "").length), name.length),

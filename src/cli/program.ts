@@ -1,6 +1,6 @@
 /**
  * The commands of `tollgate` and their options. docs/cli.md is generated from this.
- * What a command does is loaded when it runs: the gateway's parts take most of a second, and help needs none of them.
+ * A command's implementation is loaded when it runs: the gateway's modules take most of a second, and help needs none of them.
  */
 import { Command } from "commander";
 import type { FileOption } from "./config-commands.ts";
@@ -28,7 +28,7 @@ interface JsonOption {
   readonly json?: boolean;
 }
 
-/** The whole command line, ready to parse. It throws CommanderError, and has printed, where no command is to run. */
+/** Creates the whole command line, ready to parse. If no command is to run, parsing prints the reason and throws CommanderError. */
 export function createProgram(): Command {
   const program = new Command("tollgate")
     .description("A self-hosted gateway in front of generative models.")
@@ -36,7 +36,7 @@ export function createProgram(): Command {
     .showHelpAfterError("(add --help for the options)")
     .configureHelp({ sortSubcommands: false })
     .configureOutput({
-      // Help and the version are printed before an action begins.
+      // Commander prints help and the version before any action begins.
       writeOut(text) {
         watchOutput();
         process.stdout.write(text);
@@ -84,7 +84,7 @@ export function createProgram(): Command {
   return program;
 }
 
-/** What runs until it is stopped. */
+/** Commands that run until they are stopped. */
 function addServeCommands(program: Command): void {
   program
     .command("serve", { isDefault: true })
@@ -121,7 +121,7 @@ function addDoctorCommand(program: Command): void {
     .action(async (options: FileOption) => (await import("./doctor/index.ts")).doctor(options));
 }
 
-/** What is done to the database as a whole. */
+/** Commands on the database as a whole. */
 function addDatabaseCommands(program: Command): void {
   program
     .command("verify")

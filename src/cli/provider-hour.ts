@@ -1,4 +1,4 @@
-/** How attempts at providers ended in the last hour, on all gateways: each process adds what it counted every two seconds. */
+/** Outcomes of attempts at providers in the last hour, on all gateways. Each process adds its counts every two seconds. */
 import type { Log } from "../base/log.ts";
 import { hourOf, type Health, type LastHour } from "../routing/index.ts";
 import { addProviderMinutes, readProviderHour, type Database } from "../storage/index.ts";
@@ -7,7 +7,7 @@ import { startRounds } from "./rounds.ts";
 const everyMsDefault = 2_000;
 
 export interface ProviderHour {
-  /** The last hour by provider: of this process up to now, of the others up to two seconds ago. */
+  /** Returns the last hour by provider: this process's counts up to now, those of other processes up to two seconds ago. */
   read(): Promise<ReadonlyMap<string, LastHour>>;
   close(): Promise<void>;
 }
@@ -16,11 +16,11 @@ interface Parts {
   readonly database: Database;
   readonly health: Health;
   readonly log: Log;
-  /** How often what was counted is added, milliseconds. */
+  /** Interval at which the counts are added, milliseconds. */
   readonly everyMs?: number | undefined;
 }
 
-/** Begins to add. */
+/** Starts to add the counts. */
 export function openProviderHour({ database, health, log, everyMs }: Parts): ProviderHour {
   const add = async (): Promise<void> => {
     const counted = health.outcomes.take();

@@ -113,7 +113,7 @@ function addSettingCommands(providers: Command): void {
   });
 }
 
-/** A key that is missing is given by an option here. @throws RefusedError which says so */
+/** Explains how to give a missing key on the command line. @throws RefusedError which says so */
 async function toldOfKey(id: string, asked: Promise<Json>): Promise<Json> {
   try {
     return await asked;
@@ -124,7 +124,7 @@ async function toldOfKey(id: string, asked: Promise<Json>): Promise<Json> {
   }
 }
 
-/** What the API says of one provider. @throws RefusedError which names it where there is none */
+/** Awaits the API's answer about one provider. @throws RefusedError which names it where there is none */
 async function ofProvider(id: string, asked: Promise<Json>): Promise<Json> {
   try {
     return await asked;
@@ -135,7 +135,7 @@ async function ofProvider(id: string, asked: Promise<Json>): Promise<Json> {
   }
 }
 
-/** The key on standard input. @throws UsageError */
+/** Reads the key from standard input. @throws UsageError */
 async function keyFromStdin(): Promise<string> {
   if (process.stdin.isTTY) console.error("Type the key, then Enter and Ctrl-D:");
   const key = (await text(process.stdin)).trim();
@@ -144,17 +144,17 @@ async function keyFromStdin(): Promise<string> {
   return key;
 }
 
-/** What the options say of a provider. @throws UsageError */
+/** Returns the provider's settings from the options. @throws UsageError */
 async function settingsOf(id: string, options: SettingOptions): Promise<object> {
   const named = { dialect: options.dialect, base_url: options.baseUrl, tier: options.tier };
   const api_key = options.keyStdin ? await keyFromStdin() : undefined;
   return { ...(await rowOf(id, options.from)), ...defined({ ...named, api_key }) };
 }
 
-/** The provider in a configuration file. @throws UsageError, RefusedError where it has none of that id */
+/** Returns the provider's entry in a configuration file. @throws UsageError, RefusedError where it has none of that id */
 async function rowOf(id: string, file: string | undefined): Promise<object> {
   if (file === undefined) return {};
-  // Most of the time that loading takes, and only this needs it.
+  // Imported late: loading it is slow, and only this function needs it.
   const { formatMistakes, providerRows } = await import("../catalog/index.ts");
   const content = await readFile(file, "utf8").catch((error: unknown) => {
     throw new UsageError(`${file} cannot be read: ${(error as Error).message}`);
@@ -169,14 +169,14 @@ async function rowOf(id: string, file: string | undefined): Promise<object> {
   return found.row;
 }
 
-/** Asks a provider for a few tokens; where it does not answer, the command fails. */
+/** Asks a provider for a few tokens; the command fails if it does not answer. */
 async function tryOut(api: Api, id: string, body: object): Promise<Json> {
   const trial = await ofProvider(id, api.call({ method: "POST", path: pathOf(id, "/test"), body }));
   if (!trial.ok) process.exitCode = 1;
   return trial;
 }
 
-/** The provider, and with it the test where one is wanted. */
+/** Returns the provider, with the result of a test if one was requested. */
 const tested = async (api: Api, row: Json, { test }: SettingOptions): Promise<Json> =>
   test ? { ...row, test: await tryOut(api, row.id, {}) } : row;
 

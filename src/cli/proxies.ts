@@ -1,10 +1,10 @@
-/** The proxies of the environment, for everything that a gateway asks. docs/operate.md "Proxies". */
+/** The proxies of the environment, for all requests of a gateway. docs/operate.md "Proxies". */
 import type { Log } from "../base/log.ts";
 import { noProxies, proxiesOf, ProxySettingError, type Proxies } from "../base/proxy.ts";
 import { fetchThrough } from "../upstream/index.ts";
 import { UsageError, type Environment } from "./environment.ts";
 
-/** Reads them. @throws UsageError naming the variable */
+/** Reads the proxies of the environment. @throws UsageError naming the variable */
 export function environmentProxies({ variables }: Pick<Environment, "variables">): Proxies {
   try {
     return proxiesOf(variables);
@@ -15,13 +15,14 @@ export function environmentProxies({ variables }: Pick<Environment, "variables">
 }
 
 /**
- * The process asks whatever else it asks through them as well: the identity provider of the console, local servers for
- * their models. @throws UsageError
+ * Sends the process's other requests through the proxies too: to the console's identity provider, and to local servers for their
+ * models.
+ * @throws UsageError
  */
 export const proxyFetches = (environment: Environment): void =>
   fetchThrough(environmentProxies(environment));
 
-/** The same for a gateway, whose own sandbox is asked directly. A start says that there are any. */
+/** Reads the proxies for a gateway. Requests to its own sandbox bypass them. Logs the proxies if there are any. */
 export function openProxies(
   environment: Environment,
   log: Log,

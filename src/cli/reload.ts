@@ -1,6 +1,6 @@
 /**
- * SIGHUP where one process serves: what can change while it runs is read again, and the log says what waits for a restart.
- * With workers a reload replaces them (workers/supervise.ts). docs/operate.md "Starting and stopping".
+ * SIGHUP with a single process: reads the settings again that can change while it runs, and logs those that need a restart. With
+ * workers a reload replaces them (workers/supervise.ts). docs/operate.md "Starting and stopping".
  */
 import type { Log } from "../base/log.ts";
 import type { OpenCatalog } from "./catalog.ts";
@@ -8,7 +8,7 @@ import type { Environment } from "./environment.ts";
 import { isSecretVariable } from "../base/secret-variables.ts";
 import { tellWaiting, waitingParts } from "./waiting-parts.ts";
 
-/** Read once at the start, by whatever uses them. */
+/** Variables that are read only once, at the start. */
 const ofTheStart = /^(?:TOLLGATE_|OTEL_)|^DATABASE_(?:READ_)?URL$|_PROXY$/i;
 
 interface Reloading {
@@ -17,7 +17,7 @@ interface Reloading {
 }
 
 /**
- * Takes the configuration file, certificates, and secrets from files as they are now.
+ * Reloads the configuration file, certificates, and secrets from files.
  * @throws UsageError where anything is wrong; then all stays as it was
  */
 export async function reload({ catalog, log }: Reloading, next: Environment): Promise<void> {
@@ -32,7 +32,7 @@ export async function reload({ catalog, log }: Reloading, next: Environment): Pr
     ofTheStart.test(name) && reread?.variables?.has(name) !== true;
   const restart = [
     ...(reread ? waitingParts(catalog.settings, reread.settings) : []),
-    // As long as they wait: whoever reloads twice is told twice.
+    // Compare with the start, so that every reload reports the changes that still wait.
     ...changedSince(catalog.startVariables).filter(waits),
   ];
   const taken = changedSince(before).filter((name) => !waits(name));

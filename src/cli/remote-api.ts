@@ -1,33 +1,33 @@
-/** The management API as a running gateway serves it, and what a call of it is to commands. */
+/** The management API of a running gateway, and the interface that commands use to call it. */
 import { GatewayError } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";
 import type { DirectCall } from "../http/index.ts";
 
-/** Of the management API; docs/management.md. */
+/** The management API's prefix; docs/management.md. */
 const adminPrefix = "/admin/v1";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the JSON of many routes, whose schemas are theirs
 export type Json = any;
 
 export interface Api {
-  /** @throws GatewayError or {@link RefusedError} with what the API answers */
+  /** @throws GatewayError or {@link RefusedError} with the API's error */
   call(call: DirectCall): Promise<Json>;
-  /** The same for what an Idempotency-Key makes once. @throws as `call` */
+  /** The same for a request with an Idempotency-Key. @throws as `call` */
   once(call: DirectCall): Promise<OnceAnswer>;
-  /** A list as CSV, piece by piece; with `from` and `to`. @throws as `call` */
+  /** Returns a list as CSV, in chunks; with `from` and `to`. @throws as `call` */
   csv(call: DirectCall): Promise<AsyncIterable<string>>;
 }
 
 export interface OnceAnswer {
   readonly body: Json;
-  /** The key was used before: the answer is of then, and nothing was done now. */
+  /** The key was used before: this is the earlier answer, and nothing was done now. */
   readonly isReplay: boolean;
 }
 
-/** The header of an answer that an Idempotency-Key gave before. */
+/** Header that marks the repeated answer of an earlier request with the same Idempotency-Key. */
 export const replayedHeader = "idempotent-replayed";
 
-/** A running gateway refused; its own words. */
+/** A running gateway refused a request, with its message. Status 0: there was no answer. */
 export class RefusedError extends Error {
   override name = "RefusedError";
   readonly status: number;
@@ -38,15 +38,15 @@ export class RefusedError extends Error {
   }
 }
 
-/** Whether the API has no such object, at a running gateway or here. */
+/** True if the object does not exist, according to a running gateway or the API in this process. */
 export const isMissing = (error: unknown): error is Error =>
   (error instanceof RefusedError || error instanceof GatewayError) && error.status === 404;
 
 const answerMsMax = 30_000;
-/** For 100,000 rows, page after page. */
+/** For 100,000 rows in several pages. */
 const csvMsMax = 600_000;
 
-/** The API of the gateway at `url`. */
+/** Returns the API of the gateway at `url`. */
 export function remoteApi(url: string, token: string): Api {
   const base = url.replace(/\/+$/, "") + adminPrefix;
   const ask = async (call: DirectCall, accept: string, msMax: number): Promise<Response> => {
@@ -75,7 +75,7 @@ export function remoteApi(url: string, token: string): Api {
     },
     async csv(call) {
       const response = await ask(call, "text/csv", csvMsMax);
-      // A refusal is JSON, and so is the answer of a release that knows no CSV here.
+      // A refusal is JSON. So is the answer of a release without CSV for this list.
       const isCsv = response.ok && response.headers.get("content-type")?.startsWith("text/csv");
       if (isCsv && response.body !== null) return partsOf(url, response.body);
       await read(url, response);
@@ -87,13 +87,13 @@ export function remoteApi(url: string, token: string): Api {
 const causeOf = (error: unknown): unknown =>
   error instanceof Error && error.cause instanceof Error ? error.cause : error;
 
-/** OpenSSL's own words are several lines, of which the last is empty. */
+/** OpenSSL's messages have several lines, and the last one is empty. */
 const reasonOf = (error: unknown): string => {
   const cause = causeOf(error);
   return (cause instanceof Error ? cause.message : String(cause)).trim();
 };
 
-/** What OpenSSL says of an answer that is not TLS; it may be any server's. */
+/** OpenSSL's error for an answer that is not TLS; any server may have sent it. */
 const plainAnswer = "ERR_SSL_WRONG_VERSION_NUMBER";
 
 function whyNot(error: unknown): string {
@@ -103,11 +103,11 @@ function whyNot(error: unknown): string {
     : `: ${reasonOf(error)}. Is it running?`;
 }
 
-/** A gateway that stopped, or was too slow, in the middle of an answer. */
+/** The error if a gateway stopped, or was too slow, in the middle of an answer. */
 const brokenOff = (url: string, error: unknown): RefusedError =>
   new RefusedError(0, `the answer of ${url} broke off: ${reasonOf(error)}. Run it again`);
 
-/** A body as text. @throws RefusedError where it breaks off */
+/** Yields a body as text. @throws RefusedError where it breaks off */
 async function* partsOf(url: string, body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   try {

@@ -1,21 +1,21 @@
-/** One row of the request log as lines for people: what became of it, who was asked and why, what was changed, its price. */
+/** Formats one row of the request log for people: result, providers asked and why, changes, price. */
 import type { Json } from "./remote-api.ts";
 
 const indent = "  ";
 
-/** A line of a name and what it has; none where there is nothing. */
+/** Returns a line with a name and a value; none if the value is empty. */
 const named = (name: string, value: Json): string[] =>
   value === null || value === undefined || value === "" ? [] : [name.padEnd(12) + String(value)];
 
-/** Lines under a heading; none where there are none. */
+/** Returns lines under a heading; none if there are no lines. */
 const under = (heading: string, lines: readonly string[]): string[] =>
   lines.length === 0 ? [] : ["", heading, ...lines.map((line) => indent + line)];
 
-/** Words of which some may be absent. */
+/** Joins the words that are present. */
 const words = (...parts: readonly (string | number | null | undefined | false)[]): string =>
   parts.filter((part) => part !== null && part !== undefined && part !== false).join(" ");
 
-/** The lines of `record`, as `GET /admin/v1/requests/{id}` answers it. */
+/** Returns the lines of `record`, the answer of `GET /admin/v1/requests/{id}`. */
 export function requestLines(record: Json): string[] {
   const { error, explanation } = record;
   return [
@@ -46,10 +46,10 @@ export function requestLines(record: Json): string[] {
   ];
 }
 
-/** A name with its id, or the id alone: a gateway of an earlier version tells no name. */
+/** A name with its id, or the id alone: earlier versions of the gateway send no name. */
 const calledText = (name: Json, id: Json): Json => (name == null ? id : `${name} (${id})`);
 
-/** Each as `requests list --tag` takes it; empty without any. */
+/** Each tag in the format of `requests list --tag`; empty if there are none. */
 const tagsText = (tags: Json): string =>
   Object.entries(tags ?? {})
     .map(([name, value]) => `${name}:${String(value)}`)
@@ -58,7 +58,7 @@ const tagsText = (tags: Json): string =>
 const errorLines = ({ code, message, meaning }: Json): string[] =>
   [code, message, meaning].filter((line) => line !== null && line !== undefined);
 
-/** Those that may be asked, in their order; then each other one with its reason. */
+/** Lists the providers that may be asked, in order, then each excluded one with its reason. */
 function planLines(plan: Json): string[] {
   if (plan === undefined || plan === null) return [];
   const order: readonly string[] = plan.order ?? [];
@@ -92,7 +92,7 @@ const hookLine = ({ hook, outcome, code }: Json): string => words(hook, outcome,
 const changeLine = ({ param, action, note }: Json): string =>
   words(param, action) + (note === null ? "" : `: ${note}`);
 
-/** What the call was billed by, without what there was none of; null without any. */
+/** Returns the billed quantities that are not 0; null if there are none. */
 function usageText(usage: Json, source: Json): string | null {
   const counts = Object.entries((usage ?? {}) as object).filter(([, count]) => count !== 0);
   if (counts.length === 0) return null;
@@ -100,7 +100,7 @@ function usageText(usage: Json, source: Json): string | null {
   return source === "estimated" ? `${text} (estimated: the provider did not tell)` : text;
 }
 
-/** `lines` null: the call is from before prices were kept, and its price has changed since, or is gone. */
+/** `lines` is null if the call is older than stored prices, and its price has changed since or is gone. */
 function priceLinesOf(lines: Json[] | null, from: Json): string[] {
   if (lines === null)
     return [

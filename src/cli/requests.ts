@@ -1,4 +1,4 @@
-/** `tollgate requests`: the request log, and why a call came out as it did. docs/cli.md. */
+/** `tollgate requests`: the request log, and the reasons for a call's result. docs/cli.md. */
 import type { Command } from "commander";
 import { overApi } from "./api.ts";
 import { UsageError } from "./environment.ts";
@@ -64,7 +64,7 @@ function addList(list: Command): void {
         end_user: options.endUser,
         from: timeOf(options.from, "--from"),
         to: timeOf(options.to, "--to"),
-        // A file has every row and column, whatever a page has.
+        // CSV has every row and column; view and limit are for pages.
         ...(!options.csv && { view: "list", limit: limitOf(options.limit) }),
       };
       return async (api) => {

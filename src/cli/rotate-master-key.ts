@@ -1,4 +1,4 @@
-/** `tollgate rotate-master-key`: puts the new master key in force and seals everything under it again. docs/operate.md. */
+/** `tollgate rotate-master-key`: puts the new master key in force and re-encrypts everything with it. docs/operate.md. */
 import { randomUUID } from "node:crypto";
 import { counted } from "../base/counted.ts";
 import { systemClock } from "../base/clock.ts";
@@ -11,7 +11,7 @@ import { printJson } from "./print.ts";
 
 const shownEveryMs = 1_000;
 
-/** Replaces the master key, also while gateways run; a run that was broken off goes on where it was. */
+/** Replaces the master key, also while gateways run. Continues an interrupted run. */
 export async function rotateMasterKeyCommand(options: { readonly json?: boolean }): Promise<void> {
   const environment = readEnvironment(process.env);
   refuseUnused(environment);
@@ -52,7 +52,7 @@ export async function rotateMasterKeyCommand(options: { readonly json?: boolean 
   }
 }
 
-/** What a person reads of it. */
+/** Returns the result as text for people. */
 export function saidOf({ from, to, resealed }: RotationEnd): string {
   if (from === null)
     return (

@@ -1,21 +1,21 @@
-/** Work that comes again and again beside the calls, one round at a time. What fails is logged, and the next round tries again. */
+/** Periodic background work, one round at a time. A failed round is logged, and the next one tries again. */
 import type { Log } from "../base/log.ts";
 
 export interface Rounds {
-  /** 0: never. */
+  /** Milliseconds between rounds; 0: never. */
   readonly everyMs: number;
-  /** The first one begins at once; otherwise after the first pause. */
+  /** True if the first round starts at once; otherwise it starts after the first interval. */
   readonly atOnce?: boolean;
-  /** Whether this process is the one of its gateway that does it. */
+  /** True if this process does the work for its gateway. */
   readonly sweeps: () => boolean;
   readonly log: Log;
-  /** What the log says of a round that failed. */
+  /** Log message for a failed round. */
   readonly failure: string;
-  /** Asks between its steps whether it goes on: no more once the rounds are to end. */
+  /** Does one round. Must call `goesOn` between its steps, and stop when it returns false. */
   readonly round: (goesOn: () => boolean) => Promise<void>;
 }
 
-/** Starts the rounds; the returned function ends them, after the one under way, or its step. */
+/** Starts the rounds. The returned function ends them, after the current step or round. */
 export function startRounds(rounds: Rounds): () => Promise<void> {
   const { everyMs, atOnce = false, sweeps, log, failure, round } = rounds;
   let underWay: Promise<void> | undefined;

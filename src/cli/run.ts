@@ -6,10 +6,10 @@ import { createProgram } from "./program.ts";
 import { watchOutput } from "./standard-output.ts";
 import { refuseUnknownCommand, refuseUnknownOption } from "./unknown-words.ts";
 
-/** Commands that go on where nobody reads what they print. */
+/** Commands that continue when the reader of their output has gone. */
 const goOn: ReadonlySet<string> = new Set(["serve", "sandbox"]);
 
-/** Runs the command that `given` names. What it comes to is printed, and left as the process's exit code. */
+/** Runs the command that `given` names. Prints its errors, and sets the process's exit code. */
 export async function runCommand(given: readonly string[]): Promise<void> {
   const words = withHelp(given);
   const program = createProgram();
@@ -25,13 +25,13 @@ export async function runCommand(given: readonly string[]): Promise<void> {
   }
 }
 
-/** `help keys create`, of which commander would take the first name alone. */
+/** Rewrites `help keys create`: commander would use only the first name. */
 const withHelp = (words: readonly string[]): readonly string[] =>
   words[0] === "help" && words.length > 2 ? [...words.slice(1), "--help"] : words;
 
-/** The exit code of a command that ended by `error`, which is printed. */
+/** Prints the `error` that ended a command, and returns the exit code. */
 async function endOf(error: unknown): Promise<number> {
-  // Printed by commander itself: wrong usage, or help that was asked for.
+  // Commander has printed it: wrong usage, or help that was asked for.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   const { text, exitCode } = await explain(error);
   console.error(text === undefined ? error : `tollgate: ${visibleLines(text)}`);

@@ -1,7 +1,7 @@
 /**
- * Secrets of the environment that stand in files: `NAME_FILE` names the file of `NAME`, and systemd's credentials are files
- * named after their variable. Read once, with the environment; what is in a file is never logged. docs/operate.md "Secrets
- * from files".
+ * Secrets of the environment that are stored in files: `NAME_FILE` names the file of `NAME`, and systemd's credentials are files named
+ * after their variable. They are read once, with the environment; their contents are never logged. docs/operate.md "Secrets from
+ * files".
  */
 import { closeSync, constants, fstatSync, openSync, readSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -10,10 +10,10 @@ import { UsageError } from "./usage-error.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Service account keys, the longest, have some 3 kB. */
+/** Service account keys, the longest secrets, have some 3 kB. */
 const bytesMax = 65_536;
 
-/** The cloud vendors' libraries read these files by themselves, and again when they change. */
+/** The cloud vendors' libraries read these files themselves, and reread them after changes. */
 const ofOthers: ReadonlySet<string> = new Set([
   "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
   "AWS_SHARED_CREDENTIALS_FILE",
@@ -21,11 +21,11 @@ const ofOthers: ReadonlySet<string> = new Set([
   "AZURE_FEDERATED_TOKEN_FILE",
 ]);
 
-/** Where each secret's file is, and what named it. */
+/** A secret, the path of its file, and the setting that named the file. */
 interface SecretFile {
   readonly name: string;
   readonly path: string;
-  /** As the operator knows it: `NAME_FILE`, or the credential. */
+  /** The name that the operator knows: `NAME_FILE`, or the credential. */
   readonly source: string;
 }
 
@@ -37,7 +37,7 @@ function namedFiles(variables: Variables): SecretFile[] {
   });
 }
 
-/** systemd: `LoadCredential=OPENAI_API_KEY:/path`. Whoever gives a unit a credential of such a name means the variable. */
+/** systemd: `LoadCredential=OPENAI_API_KEY:/path`. A credential with the name of a variable is meant for that variable. */
 function credentials({ CREDENTIALS_DIRECTORY: directory }: Variables): SecretFile[] {
   if (!directory) return [];
   try {
@@ -55,9 +55,9 @@ function reasonOf(error: unknown): string {
   return code === "EACCES" ? "may not be read by this user" : `cannot be read (${code})`;
 }
 
-/** The bytes of a small file. @throws Error in words that follow its name, or of the system */
+/** Reads a small file. @throws Error whose message continues the file's name, or an error of the system */
 function readSmall(path: string): Buffer {
-  // A pipe would keep the start waiting for its writer.
+  // Nonblocking, because opening a pipe would wait for its writer.
   const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     if (!fstatSync(descriptor).isFile()) throw new Error("is no file");
@@ -72,7 +72,7 @@ function readSmall(path: string): Buffer {
   }
 }
 
-/** What a secret's file says, without the line end that editors leave. @throws UsageError, which never holds what is in it */
+/** Returns the content of a secret's file, without the line end that editors add. @throws UsageError, which never holds what is in it */
 function readSecret({ source, path }: SecretFile): string {
   const refuse = (reason: string): never => {
     throw new UsageError(`${source}: ${path} ${reason}`);
@@ -89,7 +89,7 @@ function readSecret({ source, path }: SecretFile): string {
 }
 
 /**
- * The variables with the secrets that stand in files, as if each were set itself.
+ * Returns the variables, with the secrets from files as if each were set itself.
  * @throws UsageError naming the variable where it is given twice, or its file cannot be read
  */
 export function withSecretFiles(variables: Variables): Variables {

@@ -1,4 +1,4 @@
-/** `tollgate serve`: start, say how to make a first call, run until asked to stop. */
+/** `tollgate serve`: starts the gateway, prints how to make a first call, and runs until it is stopped. */
 import { createLog } from "../base/log.ts";
 import { banner } from "./banner.ts";
 import { unreadFiles } from "./config-file.ts";
@@ -15,7 +15,7 @@ export interface ServeOptions {
   readonly workers?: string;
 }
 
-/** Runs the gateway until SIGINT or SIGTERM. A second signal, half a second later or more, stops it at once. */
+/** Runs the gateway until SIGINT or SIGTERM. A second signal at least half a second later stops it at once. */
 export async function serve(options: ServeOptions): Promise<void> {
   const startedMs = performance.now();
   const environment = environmentWith(options);
@@ -41,7 +41,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   onHangUp({ reload, stop: () => stop("SIGHUP") });
 }
 
-/** The environment as it is now, its files of secrets included; options win. @throws UsageError */
+/** Reads the current environment, including its files of secrets; options win. @throws UsageError */
 function environmentWith({ port, host, config, workers }: ServeOptions): Environment {
   const environment = readEnvironment(process.env);
   return {
@@ -53,7 +53,7 @@ function environmentWith({ port, host, config, workers }: ServeOptions): Environ
   };
 }
 
-/** A person who presses Ctrl-C waits for nobody to leave; a supervisor's SIGTERM gives balancers `drainMs` for it. */
+/** Ctrl-C stops without a drain. SIGTERM of a supervisor gives load balancers `drainMs` to remove the gateway. */
 function stopOnSignal(gateway: Gateway, drainMs: number) {
   let firstMs: number | undefined;
   const stop = (signal: NodeJS.Signals): void => {

@@ -1,4 +1,4 @@
-/** Signals that stop a gateway, or have it read its configuration again. */
+/** Handles signals that stop a gateway, or make it reload its configuration. */
 import { closeSync, openSync } from "node:fs";
 import { isatty } from "node:tty";
 import type { Log } from "../base/log.ts";
@@ -6,18 +6,18 @@ import { onceMore } from "../base/once-more.ts";
 import { explain } from "./explain.ts";
 
 /**
- * The same Ctrl-C comes twice under `npm start`: from the terminal to the whole process group, and passed on by npm. A person
- * needs longer for a second one.
+ * Signals within this time count as one. Under `npm start` one Ctrl-C arrives twice: from the terminal to the process group, and
+ * forwarded by npm. A person needs longer to press it twice.
  */
 export const sameSignalMs = 500;
 
 /**
- * Whether input, output or errors are a terminal's. `nohup` leaves none of them there. That the signal is to be ignored, which it
- * asks for too, cannot be seen: Node takes it back before any of our code runs, and npm's Node before ours.
+ * True if input, output or errors are connected to a terminal. `nohup` disconnects all three. It also makes the process ignore the
+ * signal, but that cannot be detected: Node resets it before our code runs, and npm's Node does so before ours.
  */
 const usesTerminal = (): boolean => [0, 1, 2].some((descriptor) => isatty(descriptor));
 
-/** Whether this process has a terminal that it could be ended from. */
+/** True if this process has a controlling terminal. */
 function hasTerminal(): boolean {
   try {
     closeSync(openSync("/dev/tty", "r"));
@@ -28,20 +28,20 @@ function hasTerminal(): boolean {
 }
 
 interface OnHangUp {
-  /** Reads the configuration again. @throws what keeps it from that, and all is as before */
+  /** Reloads the configuration. @throws what keeps it from that, and all is as before */
   readonly reload: () => Promise<void>;
-  /** The terminal was closed: nobody could stop the gateway any more. */
+  /** Called when the terminal was closed, and the gateway could no longer be stopped from there. */
   readonly stop: () => void;
 }
 
-/** 128 and the signal's number, as a shell has it. */
+/** 128 plus the signal's number, as in a shell. */
 const hungUp = 129;
 
 /**
- * SIGHUP means "read again", one after the other; a signal that comes meanwhile, or before the gateway is ready, is one more. A
- * terminal that is closed sends it too, and then it means the end, as everywhere on Windows; but for who was started to
- * outlive its terminal.
- * @returns what is called when the gateway is ready
+ * Handles SIGHUP as a request to reload. Reloads run one after the other; a signal during a reload, or before the gateway is ready,
+ * causes one more. A closed terminal sends SIGHUP too, and on Windows that is its only meaning: then the gateway stops. A process
+ * started to outlive its terminal reloads instead.
+ * @returns a function to call when the gateway is ready
  */
 export function listenForHangUps(log: Log): (on: OnHangUp) => void {
   const startedInTerminal = hasTerminal() && usesTerminal();

@@ -1,24 +1,24 @@
 /**
- * What becomes of a command whose output cannot be written. Without this a full disk cuts a file and the command ends with 0, for
- * the console passes such errors over; and a reader that leaves early (`| head`) ends it with a stack.
+ * Handles output that cannot be written. By default, the console ignores such errors, so a full disk truncates a file and the command
+ * ends with 0. A reader that leaves early (`| head`) ends the command with a stack trace.
  */
 
 let isTold = false;
 
 function tell(error: Error & { readonly code?: string }): void {
-  // Whoever read it has what they wanted.
+  // The reader has read all that it wanted.
   if (error.code === "EPIPE" || isTold) return;
   isTold = true;
   console.error(`tollgate: the output could not be written (${error.code ?? error.message})`);
   process.exitCode = 1;
 }
 
-/** From now on a failure of standard output is told in a line, and ends the command with 1. Of commands that end, not of a gateway. */
+/** From now on, a failure of standard output prints a line and ends the command with 1. Not for a running gateway. */
 export function watchOutput(): void {
   if (!process.stdout.listeners("error").includes(tell)) process.stdout.on("error", tell);
 }
 
-/** Writes text as it comes, as fast as it is taken. @returns when all is written, or nobody reads any more */
+/** Writes chunks of text with backpressure. @returns when all is written, or the reader has gone */
 export async function writeOut(parts: AsyncIterable<string>): Promise<void> {
   let isOver = false;
   const end = (): void => void (isOver = true);

@@ -1,7 +1,7 @@
 /**
- * What a gateway does again and again beside the calls: it lets go of what is over its time, adds usage up, keeps the tables in
- * bounds and exports days that are over. Of the processes of one gateway one sweeps; of several gateways the database lets one
- * work at a time where it must. docs/operate.md; rows STORE-02, STORE-05.
+ * Periodic work of a gateway beside its calls: removes expired data, sums usage, keeps the tables in bounds and exports finished days.
+ * One process of each gateway sweeps. Where only one gateway may work at a time, the database enforces it. docs/operate.md; rows
+ * STORE-02, STORE-05.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { atIntervals } from "../base/at-intervals.ts";
@@ -22,11 +22,11 @@ import type { Ground } from "./ground.ts";
 import { startRounds, type Rounds } from "./rounds.ts";
 
 type Sweep = Omit<Rounds, "sweeps" | "log"> & {
-  /** After the last round. */
+  /** Called after the last round. */
   readonly end?: () => Promise<void> | undefined;
 };
 
-/** Reservations whose gateway died, or whose lease ran out. */
+/** Releases reservations whose gateway died, or whose lease ran out. */
 const holds = ({ ledger, log }: Ground): Sweep => ({
   everyMs: 10_000,
   atOnce: true,
@@ -37,7 +37,7 @@ const holds = ({ ledger, log }: Ground): Sweep => ({
   },
 });
 
-/** The gateway's own certificate: one process says that it expires. */
+/** Watches the gateway's own certificate: only one process logs its expiry. */
 function certificate(ground: Ground): Sweep {
   const look = createCertificateWatch(ground);
   return {
@@ -67,17 +67,17 @@ function files({ database, files: store, sharedClock, log }: Ground, everyMs = 5
   };
 }
 
-/** Limits nobody uses any more, and calls at once of gateways that died. */
+/** Removes limits that are no longer used, and in-flight counts of gateways that died. */
 const rates = ({ database }: Ground): Sweep => ({
   everyMs: minuteMs,
   failure: "the sweep of limits failed",
   round: () => sweepRates(database),
 });
 
-/** Batches of one round: what is left is the next round's. */
+/** Batches of one round; the next round continues. */
 const batchesMax = 20;
 
-/** What is deleted in batches; `batch` answers how many rows that were. */
+/** Deletes rows in batches; `batch` returns the number of deleted rows. */
 const deleted = (what: string, batch: () => Promise<number>): Sweep => ({
   everyMs: minuteMs,
   failure: `old ${what} could not be deleted; trying again later`,
@@ -88,7 +88,10 @@ const deleted = (what: string, batch: () => Promise<number>): Sweep => ({
 
 const restMsMax = 500;
 
-/** Asked before each step whether to go on: after a rest as long as the step before took, in which calls have the database. */
+/**
+ * Returns a function to await before each step; it resolves to whether to continue. It first rests as long as the previous step took,
+ * so that calls can use the database.
+ */
 function restingBetween(goesOn: () => boolean): () => Promise<boolean> {
   let beganMs: number | undefined;
   return async () => {
@@ -99,7 +102,7 @@ function restingBetween(goesOn: () => boolean): () => Promise<boolean> {
   };
 }
 
-/** Indexes that came with this version. */
+/** Creates indexes that this version adds. */
 const indexes = ({ database, log }: Ground): Sweep => ({
   everyMs: minuteMs,
   failure: "an index could not be made; trying again later",
@@ -117,7 +120,7 @@ const usage = ({ database, catalog }: Ground, everyMs = 10_000): Sweep => ({
   },
 });
 
-/** Parts of the request log are made ahead, and what is over its time goes. */
+/** Creates parts of the request log ahead, and deletes data that is past its retention. */
 function retention({ database, log, catalog }: Ground, everyMs = minuteMs): Sweep {
   const { retention: kept, exports } = catalog.settings;
   const isLogExported = exports?.what.includes("requests") === true;
@@ -128,18 +131,18 @@ function retention({ database, log, catalog }: Ground, everyMs = minuteMs): Swee
     async round(goesOn) {
       try {
         await keepParts(database, { days: kept.requestLogDays, goesOn });
-        // One after the other, each a transaction of its own: others come in between.
+        // Step by step, each in its own transaction, so that other work can run in between.
         while (goesOn() && (await retentionStep(database, { ...kept, isLogExported })) > 0);
       } catch (error) {
         if (!isTransient(error)) throw error;
-        // A reader of the whole table, such as a backup, keeps parts in their place for a while.
+        // A reader of the whole table, such as a backup, can block changes of parts for a while.
         log.debug({ err: error }, "the tables are kept in bounds later");
       }
     },
   };
 }
 
-/** Each day that is over goes into its file, where the settings say so. */
+/** Exports each finished day into a file, if configured. */
 function exports({ database, log, catalog, proxies }: Ground, everyMs = minuteMs): Sweep[] {
   const { exports: wanted } = catalog.settings;
   if (wanted === undefined) return [];
@@ -166,7 +169,7 @@ function exports({ database, log, catalog, proxies }: Ground, everyMs = minuteMs
   ];
 }
 
-/** Starts all of them; the returned function ends them, each after the step under way. */
+/** Starts all sweeps; the returned function ends them, each after its current step. */
 export function startSweeps(
   ground: Ground,
   { filesEveryMs, usageEveryMs, retentionEveryMs }: GatewayOptions,

@@ -1,6 +1,6 @@
 /**
- * Whether traces are sent, and where: OpenTelemetry's own variables and `telemetry` of the configuration, read here alone.
- * The configuration wins where both say something; `OTEL_SDK_DISABLED=true` wins over everything. docs/monitoring.md.
+ * Decides whether and where traces are sent. Reads OpenTelemetry's own variables and `telemetry` of the configuration; no other module
+ * does. The configuration wins over the variables; `OTEL_SDK_DISABLED=true` wins over everything. docs/monitoring.md.
  */
 import { hostname } from "node:os";
 import { newId } from "../base/ids.ts";
@@ -15,7 +15,7 @@ type Variables = Readonly<Record<string, string | undefined>>;
 
 const tracesPath = "/v1/traces";
 
-/** What tracing starts with; undefined where it is off. @throws UsageError naming the variable and what it takes */
+/** Returns the options of tracing; undefined if it is off. @throws UsageError naming the variable and what it takes */
 export function tracingOptions(
   variables: Variables,
   { telemetry }: Pick<Settings, "telemetry">,
@@ -42,7 +42,7 @@ export function tracingOptions(
   };
 }
 
-/** Opens tracing where it is on. The packages of OpenTelemetry are loaded here, and only then. */
+/** Opens tracing if it is on. Only then are the packages of OpenTelemetry loaded. */
 export async function openTelemetry(
   variables: Variables,
   settings: Pick<Settings, "telemetry">,
@@ -58,11 +58,11 @@ export async function openTelemetry(
 
 type Value = (name: string) => string | undefined;
 
-/** A variable of the exporter: the one of traces wins. */
+/** Reads a variable of the exporter; the variant for traces wins. */
 const both = (value: Value, name: string): string | undefined =>
   value(`OTEL_EXPORTER_OTLP_TRACES_${name}`) ?? value(`OTEL_EXPORTER_OTLP_${name}`);
 
-/** Below a base address traces have a path of their own; the variable of traces is the whole address. */
+/** Returns the traces' address. The path of traces is appended to a base address; the variable of traces holds the whole address. */
 function addressOf(value: Value, configured: string | undefined): string | undefined {
   const whole = configured === undefined ? value("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") : undefined;
   if (whole !== undefined) return checked(whole, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
@@ -73,7 +73,7 @@ function addressOf(value: Value, configured: string | undefined): string | undef
   return address.endsWith(tracesPath) ? address : address + tracesPath;
 }
 
-/** The address is not repeated in the message: it may hold a key. */
+/** The message does not repeat the address, because it may hold a key. */
 function checked(text: string, name: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
   throw new UsageError(`${name} is not an address such as http://collector:4318`);
@@ -103,7 +103,7 @@ function headersOf(
   return headers;
 }
 
-/** `name=value,name=value`, with values in percent-encoding, as OpenTelemetry has them. */
+/** Parses OpenTelemetry's format `name=value,name=value`, with percent-encoded values. */
 function pairs(text: string | undefined, name: string): (readonly [string, string])[] {
   if (text === undefined) return [];
   return text.split(",").flatMap((pair) => {
@@ -158,7 +158,7 @@ function milliseconds(value: Value, ...names: readonly string[]): number {
   return whole(value, name, { least: 1, most: timeoutMsMax }) ?? timeoutMsDefault;
 }
 
-/** Some 1.5 kB a span: what waits takes 12 MB at most. */
+/** A span takes some 1.5 kB, so the queue takes 12 MB at most. */
 const queueDefault = { waitingMax: 8_192, batchMax: 512, delayMs: 1_000 };
 const queueMost = 65_536;
 

@@ -1,6 +1,6 @@
 /**
- * Words of a command line that nothing has. A word that is no command would be an argument of `serve`, the default. Of an option that
- * is none, commander looks first whether a required one is missing: who misspells `--name` would be told to give it.
+ * Refuses unknown words of a command line. Commander would take an unknown command as an argument of `serve`, the default. For an
+ * unknown option, commander first reports missing required options: a misspelt `--name` would be reported as missing.
  */
 import type { Command } from "commander";
 import { suggest } from "../base/suggest.ts";
@@ -8,7 +8,7 @@ import { UsageError } from "./usage-error.ts";
 
 /** Refuses words that name no command. `words`: the command line. @throws UsageError with the nearest known ones */
 export function refuseUnknownCommand(program: Command, words: readonly string[]): void {
-  // `help keys create` and `keys help create` name what `keys create` does.
+  // `help keys create` and `keys help create` both show the help of `keys create`.
   const named = words.filter((word) => word !== "help");
   let command = program;
   for (const [depth, word] of named.entries()) {
@@ -24,7 +24,7 @@ export function refuseUnknownCommand(program: Command, words: readonly string[])
 
 function likely(command: Command, word: string): string {
   const names = command.commands.map((child) => child.name());
-  // Such as `create`, which several commands have.
+  // For example `create`, which several commands have.
   const below = command.commands.flatMap((child) =>
     child.commands.some((grandchild) => grandchild.name() === word)
       ? `${child.name()} ${word}`
@@ -45,14 +45,14 @@ export function refuseUnknownOption(program: Command, words: readonly string[]):
     if (!name.startsWith("--") || name === "--help") continue;
     const option = known.find(({ long }) => long === name);
     if (option === undefined) throw new UsageError(refusal(program, command, name));
-    // The next word is its value, whatever it looks like.
+    // The next word is the option's value, even if it looks like an option.
     if (option.required && value === undefined) at += 1;
   }
 }
 
 const longOf = ({ long }: Command["options"][number]): string[] => (long ? [long] : []);
 
-/** The command that is to run, and the words behind its name; none where a group of commands is named, or help. */
+/** Returns the command to run, and the words after its name; no command if a group of commands or help is named. */
 function commandOf(program: Command, words: readonly string[]) {
   let command = program;
   let depth = 0;
@@ -69,7 +69,7 @@ function commandOf(program: Command, words: readonly string[]) {
 
 function refusal(program: Command, command: Command, name: string): string {
   const words = namesOf(command).join(" ");
-  // Without a command's name, `--verison` is meant for the program.
+  // Without a command's name, `--verison` is a typing mistake of a program option.
   const ofAll = command.name() === "serve" ? program.options : [];
   const argument = command.registeredArguments.find((one) => `--${one.name()}` === name);
   const meant = argument

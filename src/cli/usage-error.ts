@@ -1,4 +1,4 @@
-/** What a command refuses to run with. */
+/** The error with which a command refuses to run. */
 
 /** A mistake in what the operator typed or set: shown as one line, without a stack, exit code 2. */
 export class UsageError extends Error {

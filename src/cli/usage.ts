@@ -1,4 +1,4 @@
-/** `tollgate usage`: requests, tokens and cost, by period and by what used them. docs/cli.md. */
+/** `tollgate usage`: requests, tokens and cost, by period and by group. docs/cli.md. */
 import type { Command } from "commander";
 import { granularities, usageGroups } from "../base/management.ts";
 import { isTimeZone } from "../base/time-zones.ts";
@@ -41,7 +41,7 @@ export function addUsageCommand(program: Command): void {
     list(options: UsageOptions) {
       const timeZone = zoneOf(options.timeZone);
       const granularity = wordOf(options.granularity, "--granularity", granularities);
-      // Hours and totals are the same in every place; sums by tags know no place, and the API says so.
+      // Hours and totals are the same in every time zone. Sums by tags ignore time zones; the API then returns an error that says so.
       const isOfPlace = granularity === "day" || granularity === "month" || isByTag(options);
       const fields = {
         from: timeOf(options.from, "--from", timeZone),
@@ -69,24 +69,24 @@ const tagGroup = /^tag:.+$/;
 const isByTag = ({ by, tag }: UsageOptions): boolean =>
   tag !== undefined || (by !== undefined && tagGroup.test(by));
 
-/** A time zone that there is. @throws UsageError */
+/** Checks a time zone's name. @throws UsageError */
 function zoneOf(name: string | undefined): string | undefined {
   if (name === undefined || isTimeZone(name)) return name;
   throw new UsageError(`--time-zone is "${name}"; it takes a name such as Europe/Berlin`);
 }
 
-/** A group of usage, or a tag, by whose name the API knows whether it is summed. @throws UsageError */
+/** Returns the group to sum by. Whether a tag is summed is checked by the API. @throws UsageError */
 const groupOf = (by: string): string =>
   tagGroup.test(by) ? by : wordOf(by, "--by", [...usageGroups, "tag:NAME"]);
 
-/** What people call a group whose rows have ids: the title of its column, and the field. */
+/** For groups whose rows have ids: the title and the field of the column with the readable name. */
 const names: Readonly<Record<string, readonly [title: string, field: string]>> = {
   key: ["name", "key_name"],
   member: ["email", "member_email"],
   workspace: ["name", "workspace_name"],
 };
 
-/** Counts that only some models have: columns where there is something of them. */
+/** Counts that only some models have; shown as columns if a row has more than 0. */
 const particulars: readonly (readonly [title: string, field: string])[] = [
   ["cache writes", "cache_write_tokens"],
   ["for an hour", "cache_write_1h_tokens"],

@@ -1,6 +1,6 @@
 /**
- * What the environment adds to the catalogue: the vendors whose variables are set, with the list of models in force, and
- * the local servers. Both change under a running gateway. docs/models.md.
+ * The environment's part of the catalogue: the vendors whose variables are set, with the list of models in force, and the local
+ * servers. Both can change while the gateway runs. docs/models.md.
  */
 import type { Log } from "../base/log.ts";
 import {
@@ -18,13 +18,13 @@ import { UsageError, type Environment } from "./environment.ts";
 import { watchLocalServers, type LocalServers } from "./local-servers.ts";
 
 export interface VendorModels {
-  /** The same object until something of it changes. */
+  /** Returns the same object until something in it changes. */
   current(): Catalog;
-  /** Takes the list of models from the database, once. */
+  /** Reads the list of models from the database, once. */
   load(database: Queryable): Promise<void>;
-  /** Takes it now and whenever it changes. */
+  /** Reads the list now and whenever it changes. */
   follow(database: Database): Promise<void>;
-  /** Goes by other variables from here on: keys in files may have changed. Resolves when new local servers were asked. */
+  /** Replaces the variables: keys in files may have changed. Resolves when new local servers were asked. */
   take(variables: Environment["variables"]): Promise<void>;
   close(): void;
 }
@@ -34,7 +34,7 @@ interface VendorOptions {
   readonly log: Log;
 }
 
-/** Whether the environment names anybody to call. */
+/** True if the environment configures a vendor or a local server. */
 export const namesVendors = (variables: Environment["variables"]): boolean =>
   hasVendors(variables) || localServers(variables).length > 0;
 
@@ -47,8 +47,9 @@ function localServers(variables: Environment["variables"]) {
 }
 
 /**
- * Whom the environment names, with the models of the shipped list; local servers without theirs, for they are not asked.
- * @throws UsageError for an address that is none
+ * Returns the vendors of the environment with the models of the shipped list, and the local servers without models, because they are
+ * not asked.
+ * @throws UsageError for an invalid address
  */
 export function environmentProviders(variables: Environment["variables"]): Catalog {
   const [mistake] = presetMistakes(variables);
@@ -59,7 +60,7 @@ export function environmentProviders(variables: Environment["variables"]): Catal
 
 const stays = "the list of models could not be read; the old one stays in force";
 
-/** @throws UsageError for an address that is none */
+/** @throws UsageError for an invalid address */
 export function checkVendorVariables(variables: Environment["variables"]): void {
   const [mistake] = presetMistakes(variables);
   if (mistake !== undefined) throw new UsageError(mistake);
@@ -68,14 +69,14 @@ export function checkVendorVariables(variables: Environment["variables"]): void 
 
 const noModels: Catalog = { providers: new Map(), models: new Map() };
 
-/** The local servers that variables name, asked again and again. */
+/** Polls the local servers that the variables name. */
 function localModelsOf(log: Log, changed: () => void) {
   let asked = "[]";
   let catalog = noModels;
   let servers: LocalServers | undefined;
   return {
     current: () => catalog,
-    /** Asks those that are named now. What the ones before had stays until these have answered. */
+    /** Polls the servers named now. The models of the previous ones stay until these have answered. */
     async ask(variables: Environment["variables"]): Promise<void> {
       const providers = localServers(variables);
       if (JSON.stringify(providers) === asked) return;
@@ -95,7 +96,7 @@ function localModelsOf(log: Log, changed: () => void) {
   };
 }
 
-/** Reads the environment's vendors, and asks the local servers once. @throws UsageError for an address that is none */
+/** Reads the environment's vendors, and asks the local servers once. @throws UsageError for an invalid address */
 export async function openVendorModels(options: VendorOptions): Promise<VendorModels> {
   const { log } = options;
   let { variables } = options;
@@ -125,7 +126,7 @@ export async function openVendorModels(options: VendorOptions): Promise<VendorMo
     current: () => current,
     load,
     async follow(database) {
-      // One behind the other: the last to be read is the one in force.
+      // Reads run one after the other, so that the last one wins.
       let turn = Promise.resolve();
       const again = (): Promise<void> => {
         turn = turn

@@ -39,5 +39,5 @@ export function addVendorsCommand(program: Command): void {
   );
 }
 
-/** What is to be set: the key's variable, and whatever else the address is made of. */
+/** The variables to set: the key's, and any other that the address is built from. */
 const needsOf = (row: Json): string => [...new Set([row.variable, ...row.missing])].join(" and ");

@@ -1,4 +1,4 @@
-/** `tollgate verify`: the ledger's proof. Exit 0 and "no difference", or 1 and each difference. docs/cli.md. */
+/** `tollgate verify`: proves the ledger. Exit 0 and "no difference", or 1 and each difference. docs/cli.md. */
 import { verifyLedger } from "../verification/index.ts";
 import { withDatabase } from "./open.ts";
 import { printJson } from "./print.ts";
@@ -10,7 +10,7 @@ export async function verifyCommand(options: { readonly json?: boolean }): Promi
   let shownMs = performance.now();
   const differences = await withDatabase(({ database }) =>
     verifyLedger(database, (done, estimated) => {
-      // A small ledger is read in a moment: only what takes longer shows progress, and not where the output is piped.
+      // Progress is shown only if the run takes longer than a moment, and not if standard error is piped.
       if (!process.stderr.isTTY || performance.now() - shownMs < progressMs) return;
       shownMs = performance.now();
       process.stderr.write(`${done} of about ${Math.round(estimated)} entries\n`);

@@ -2,14 +2,14 @@
 import type { Log } from "../base/log.ts";
 import type { Settings } from "../catalog/index.ts";
 
-/** Certificates take effect at once; whether there is TLS at all is decided at the start. */
+/** Certificates take effect at once, but whether TLS is used at all is decided at the start. */
 const ofTheStart = ({ server, ...rest }: Settings) => ({
   ...rest,
   tls: server.tls !== undefined,
   keepAlive: server.keepAliveMs,
 });
 
-/** The parts of the file, by its own names. */
+/** The parts by their names in the file. */
 const partNames: Readonly<Record<keyof ReturnType<typeof ofTheStart>, string>> = {
   limits: "limits",
   storage: "storage",
@@ -26,7 +26,7 @@ const partNames: Readonly<Record<keyof ReturnType<typeof ofTheStart>, string>> =
   webhooks: "webhooks",
 };
 
-/** The parts that say something else than at the start. */
+/** Returns the parts that differ from those at the start. */
 export function waitingParts(started: Settings, said: Settings): string[] {
   const [before, now]: Record<string, unknown>[] = [ofTheStart(started), ofTheStart(said)];
   return Object.entries(partNames)
@@ -34,7 +34,7 @@ export function waitingParts(started: Settings, said: Settings): string[] {
     .map(([, name]) => name);
 }
 
-/** A warning that names what waits, if anything does. */
+/** Logs a warning with the parts that need a restart, if there are any. */
 export function tellWaiting(restart: readonly string[], log: Log): void {
   if (restart.length > 0)
     log.warn({ restart }, "changes that take effect at the next start, and not before");

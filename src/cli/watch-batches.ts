@@ -1,4 +1,4 @@
-/** What is seen of the ledger's batches: their metrics, and a span for each in a trace of its own, because its calls are many. */
+/** Observes the ledger's batches: metrics, and a span for each batch in its own trace, because a batch serves many calls. */
 import type { Log } from "../base/log.ts";
 import type { Tracer } from "../base/tracing.ts";
 import type { Metrics } from "../http/index.ts";
@@ -8,7 +8,7 @@ import { isLockTimeout, type LostCommits } from "../storage/index.ts";
 interface Watching {
   readonly log: Pick<Log, "warn">;
   readonly metrics: Pick<Metrics, "observeBatch">;
-  /** Absent: no traces. */
+  /** Absent if there are no traces. */
   readonly tracer: Tracer | undefined;
 }
 
@@ -32,7 +32,7 @@ export const watchBatches =
       () => ended(),
       (error: { readonly code?: string }) => {
         ended(error.code ?? "failed");
-        // Where others lock an account its batch goes on by itself.
+        // After a lock timeout the account's batch is retried automatically.
         if (entries > 0 && !isLockTimeout(error))
           log.warn({ err: error }, "charges could not be written; they are sent again");
       },
@@ -42,7 +42,7 @@ export const watchBatches =
 const keeping =
   "compare the time before the failover with the old server or its WAL; to lose nothing, let commits wait for the standby (synchronous_standby_names)";
 
-/** Says that a server without the latest commits has taken the database's place. */
+/** Logs that a server without the latest commits has replaced the database's primary. */
 const tellLostCommits =
   (log: Pick<Log, "error">) =>
   ({ batches }: LostCommits): void =>
@@ -51,7 +51,7 @@ const tellLostCommits =
       "the database lost commits that it had confirmed: charges, tasks and changes of its last moments are not in it",
     );
 
-/** What the ledger tells of itself. */
+/** Returns the observers of the ledger. */
 export const watchLedger = (watching: Watching & { readonly log: Pick<Log, "error"> }) => ({
   watch: watchBatches(watching),
   lost: tellLostCommits(watching.log),

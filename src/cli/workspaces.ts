@@ -45,7 +45,7 @@ export function addWorkspaceCommands(workspaces: Command): void {
   addSet(workspaces.command("set <workspace>"));
 }
 
-/** Caps in a cell: `daily 5, total 25 (hard)`. */
+/** Formats caps for a table cell: `daily 5, total 25 (hard)`. */
 export function capsText(caps: Json): string {
   const windows = ["total", "monthly", "weekly", "daily"].filter((name) => caps[name] !== null);
   const text = windows.map((name) => `${name} ${caps[name]}`).join(", ");

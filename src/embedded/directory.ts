@@ -6,9 +6,7 @@ import { closeSync, constants, mkdtempSync, openSync, rmSync, symlinkSync } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/**
- * Longest path of a Unix socket that all systems allow, in bytes. The limit is 104 on macOS and 108 on Linux, including the final zero.
- */
+/** Longest path of a Unix socket on all systems, in bytes; 104 on macOS, 108 on Linux, the closing zero included. */
 const socketPathBytesMax = 103;
 /** The driver derives the socket's file name from the port. */
 export const socketPort = 5432;

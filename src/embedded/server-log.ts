@@ -6,9 +6,7 @@ import { join } from "node:path";
 import type { Log } from "../base/log.ts";
 import { customFile } from "./settings.ts";
 
-/**
- * The server ended before it accepted connections. The error quotes the server's messages, because only the operator can fix the cause.
- */
+/** The server ended before it accepted connections. The error quotes its messages; only the operator can fix the cause. */
 export class DatabaseNotStartedError extends Error {
   override name = "DatabaseNotStartedError";
 
@@ -24,10 +22,7 @@ export class DatabaseNotStartedError extends Error {
 const bytesMax = 1_000_000;
 const linesKept = 12;
 
-/**
- * Logs the server's messages until its end; returns a function that gives the last lines. @param file its predecessor is kept as
- * `<file>.1`
- */
+/** Logs the server's messages until its end; returns what gives the last lines. @param file its predecessor is kept as `<file>.1` */
 export function keepServerLog(stream: Readable, file: string, log: Log): () => string {
   const lines: string[] = [];
   let size = sizeOf(file);

@@ -106,10 +106,7 @@ export async function differencesIn(
   return found;
 }
 
-/**
- * As {@link differencesIn}, and compares the request log's costs too. Not used by a restore: the ledger alone decides whether a backup
- * is sound.
- */
+/** The same, and compares the request log's costs. Not for a restore: the ledger alone decides whether a backup is sound. */
 export async function allDifferencesIn(
   tx: Queryable,
   progress?: VerifyProgress,
@@ -128,10 +125,7 @@ const difference = (
 
 const accountsRead = 500;
 
-/**
- * Compares the accounts after `after`, up to the account of `replay`, or all the rest if it is absent. The accounts before that of
- * `replay` have no entries.
- */
+/** Compares accounts after `after`, up to that of `replay`, or to the end if it is absent. Those before that have no entries. */
 async function compareUpTo(
   tx: Queryable,
   after: string | null,

@@ -1,4 +1,4 @@
-/** A check of the doctor's, with a deadline and without errors. */
+/** Runs a check of the doctor with a deadline, and turns errors into findings. */
 import { inTime } from "../../base/in-time.ts";
 import { adviceOn, isTransient } from "../../storage/index.ts";
 import { failed, type Finding } from "./findings.ts";
@@ -7,14 +7,14 @@ const deadlineMs = 30_000;
 
 type Found = Finding | Finding[] | Promise<Finding[]>;
 
-/** What a check finds, or that it found nothing in time. It never throws. */
+/** Returns the findings of a check, or that it found nothing in time. Never throws. */
 export async function bounded(name: string, run: () => Found): Promise<Finding[]> {
   const late = () => new Error(`no answer within ${deadlineMs / 1000} seconds`);
   try {
     return [await inTime(Promise.resolve(run()), deadlineMs, late)].flat();
   } catch (error) {
     const { message } = error instanceof Error ? error : new Error(String(error));
-    // A database that was opened may fail in a later question: its disk is full, it stops.
+    // An opened database may still fail in a later query: its disk is full, or it stops.
     const fix = isTransient(error) ? adviceOn(error).fix : "run it again, and look at the log";
     return [failed(name, message, fix)];
   }

@@ -1,4 +1,4 @@
-/** Check of the bucket that files are kept in: whether it answers, and lets the gateway read. Nothing is written. */
+/** Checks the bucket for files: whether it answers, and lets the gateway read. Nothing is written. */
 import { counted } from "../../base/counted.ts";
 import { inTime } from "../../base/in-time.ts";
 import type { Proxies } from "../../base/proxy.ts";
@@ -11,10 +11,10 @@ import {
 import { agentsThrough } from "../../upstream/index.ts";
 import { failed, ok, type Finding } from "./findings.ts";
 
-/** Its client would try for longer than the doctor waits for any check, and nothing would be said of what helps. */
+/** Shorter than the doctor's deadline for a check: the bucket's client would retry for longer, and no fix would be shown. */
 const answerMsMax = 15_000;
 
-/** Asks for a file that is not there, as nothing else is sure to be. A directory is looked at with the data directory. */
+/** Requests a file that does not exist, because no existing file is certain. A local directory is checked with the data directory. */
 export async function checkBucket(
   storage: FileStoreOptions,
   proxies: Proxies,

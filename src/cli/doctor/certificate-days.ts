@@ -1,4 +1,4 @@
-/** How many days a certificate has left, and what is found of it. */
+/** The finding on a certificate, with the days until it expires. */
 import { counted } from "../../base/counted.ts";
 import { dayMs } from "../../base/durations.ts";
 import { daysWarned } from "../certificate-watch.ts";
@@ -6,15 +6,15 @@ import { failed, ok, warning, type Finding } from "./findings.ts";
 
 interface Certified {
   readonly check: string;
-  /** What else was found; the days are added. */
+  /** The rest of the finding; the days are appended. */
   readonly message: string;
-  /** As in the certificate. */
+  /** In the format of the certificate. */
   readonly validTo: string;
-  /** What to do where few days are left. */
+  /** The fix if few days are left. */
   readonly renew: string;
 }
 
-/** Fails where the certificate has expired, warns in its last two weeks. */
+/** Fails if the certificate has expired; warns in its last two weeks. */
 export function findCertificate({ check, message, validTo, renew }: Certified): Finding {
   const days = Math.floor((Date.parse(validTo) - Date.now()) / dayMs);
   if (days < 0) return failed(check, `${message}, which expired: ${validTo}`, renew);

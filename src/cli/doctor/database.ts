@@ -1,4 +1,4 @@
-/** Checks of the database: reached, of this version's schema, its clock, and whether the master key is its own. */
+/** Checks the database: connection, schema version, clock, and whether the master key belongs to it. */
 import { counted } from "../../base/counted.ts";
 import { createLog } from "../../base/log.ts";
 import {
@@ -23,13 +23,13 @@ import { checkMasterKey } from "./machine.ts";
 const skewWarnedMs = 1_000;
 const skewFailedMs = 30_000;
 
-/** An error, which may say what is wrong apart from what to do. */
+/** An error that may separate the problem from the fix. */
 interface Told extends Error {
   readonly problem?: string;
   readonly fix?: string;
 }
 
-/** All that the database tells. */
+/** Returns all findings on the database. */
 export async function checkDatabase(environment: Environment): Promise<Finding[]> {
   const pid = ofServer(environment);
   if (pid !== undefined) {
@@ -71,7 +71,7 @@ export async function checkDatabase(environment: Environment): Promise<Finding[]
   }
 }
 
-/** How far the database's clock is from this machine's, which is `skewMs` behind it. */
+/** Describes the distance of the database's clock from this machine's, which is `skewMs` behind it. */
 export function skewInWords(skewMs: number): string {
   const distance = Math.abs(skewMs);
   const amount = distance < 10_000 ? `${distance} ms` : `${Math.round(distance / 1_000)} s`;
@@ -87,7 +87,7 @@ async function checkClock(database: Database): Promise<Finding> {
   const skewMs = Math.round(Number(row!.now) - (before + after) / 2);
   const message = `PostgreSQL ${row!.version} answers; its clock is ${skewInWords(skewMs)}`;
   const fix = "set both machines' clocks by NTP: expiries and limits go by them";
-  // What the answer took may be all on one side.
+  // The round trip may have been all in one direction, so half of it is uncertain.
   const sure = Math.abs(skewMs) - (after - before) / 2;
   if (sure > skewFailedMs) return failed("database", message, fix);
   return sure > skewWarnedMs ? warning("database", message, fix) : ok("database", message);
@@ -152,7 +152,7 @@ async function checkSchema(database: Database): Promise<Finding> {
 
 const replicaWaitMsMax = 10_000;
 
-/** The replica of `DATABASE_READ_URL`, where it is named: of this database, of its schema, and not far behind. */
+/** Checks the replica of `DATABASE_READ_URL`, if configured: it is of this database, has its schema, and is not far behind. */
 async function checkReplica(
   database: Database,
   { databaseReadUrl: url, readLagMs }: Environment,
@@ -183,7 +183,7 @@ async function checkReplica(
   }
 }
 
-/** The output of the first start has it, and so have the logs that were kept of it. */
+/** Warns if the first password still works: the output of the first start contains it, and so do stored logs of that output. */
 async function checkFirstPassword(database: Database): Promise<Finding[]> {
   if (!(await hasFirstPassword(database))) return [];
   return [
@@ -208,7 +208,7 @@ async function checkOwnKey(
   }
 }
 
-/** Whether the replacement of the master key is to be begun, to be ended, or over. */
+/** Finds whether the replacement of the master key must be started or finished, or is over. */
 function checkRotation(
   { isPending, left, isPreviousGiven }: Awaited<ReturnType<typeof masterKeyProgress>>,
   found: Finding,

@@ -1,12 +1,12 @@
-/** What a check of `tollgate doctor` finds. */
+/** The result of a check of `tollgate doctor`. */
 
 export interface Finding {
-  /** What was looked at, such as `database` or `provider openai`. */
+  /** The checked object, such as `database` or `provider openai`. */
   readonly check: string;
   readonly status: "ok" | "warning" | "failed";
-  /** What was found. Never has a secret. */
+  /** The result. Never contains a secret. */
   readonly message: string;
-  /** What to do; absent where nothing is to be done. */
+  /** The fix; absent if nothing needs to be done. */
   readonly fix?: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Checks of the operator's hooks: a module is loaded, as a start does; to an address a connection is made, and nothing is sent. */
+/** Checks the operator's hooks. Loads a module as a start does; connects to an address but sends nothing. */
 import { reasonOf } from "../../base/errors.ts";
 import type { HookSettings } from "../../catalog/index.ts";
 import { loadModule } from "../../hooks/index.ts";
@@ -6,7 +6,7 @@ import { inspectAddress, type Pools } from "../../upstream/index.ts";
 import { failed, ok, type Finding } from "./findings.ts";
 import { notReached, wayFinding } from "./way.ts";
 
-/** What is found of one hook. */
+/** Returns the findings on one hook. */
 export async function checkHook(pools: Pools, hook: HookSettings): Promise<Finding[]> {
   const { name, at, target } = hook;
   const check = `hook ${name}`;

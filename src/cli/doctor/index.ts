@@ -1,6 +1,6 @@
 /**
- * `tollgate doctor`: looks at everything a gateway needs, side by side, and says what to do about what fails. Each check is a
- * row of one table with a deadline. docs/operate.md "Doctor".
+ * `tollgate doctor`: checks everything that a gateway needs, in parallel, and prints fixes for failures. Each check is a row of one
+ * table with a deadline. docs/operate.md "Doctor".
  */
 import { counted } from "../../base/counted.ts";
 import type { Proxies } from "../../base/proxy.ts";
@@ -39,7 +39,7 @@ interface Check {
   readonly run: (context: Context) => Finding | Finding[] | Promise<Finding[]>;
 }
 
-/** What is looked at beside the configuration. Providers have a row each. */
+/** The checks beside the configuration. Each provider has its own row. */
 const checks: readonly Check[] = [
   { name: "database", run: ({ environment }) => checkDatabase(environment) },
   { name: "data directory", run: ({ environment }) => checkDirectory(environment) },
@@ -62,7 +62,7 @@ const providerChecks = ({ providers }: Catalog): Check[] =>
     run: ({ pools }) => checkProvider(pools, provider),
   }));
 
-/** Prints what is found, and leaves 1 as the exit code where anything fails. */
+/** Prints the findings, and sets exit code 1 if anything fails. */
 export async function doctor(options: FileOption): Promise<void> {
   const environment = readEnvironment(process.env);
   const configuration = await checkConfiguration(options);
@@ -91,9 +91,9 @@ export async function doctor(options: FileOption): Promise<void> {
 }
 
 interface Configured {
-  /** Who is called; nobody where that cannot be told. */
+  /** The providers and models; none if they cannot be determined. */
   readonly catalog: Catalog;
-  /** Absent where the file has mistakes. */
+  /** Absent if the file has mistakes. */
   readonly settings: Settings | undefined;
   readonly findings: readonly Finding[];
 }
@@ -114,7 +114,7 @@ async function checkConfiguration(options: FileOption): Promise<Configured> {
   const message = `${where}: ${counted(providers.size, "provider")}, ${counted(models.size, "model")}${simulated}`;
   const isEmpty = providers.size === 0 && !hasSandbox && findings.length === 0;
   const found = isEmpty ? warning(check, message, nobodyFix) : ok(check, message);
-  // An address that is wrong is said already, and without it nobody knows the list's models.
+  // A wrong address is reported already, and without it the models of the list are unknown.
   const remarks = findings.length === 0 ? priceRemarksOf(result.config) : [];
   const prices = remarks.map(({ message, models }) =>
     warning(
@@ -126,7 +126,7 @@ async function checkConfiguration(options: FileOption): Promise<Configured> {
   return { catalog, settings, findings: [found, ...prices, ...findings] };
 }
 
-/** Most people run it in a shell, and the gateway by a unit or in a container with an environment of its own. */
+/** Most people run the doctor in a shell, but the gateway in a service unit or a container, which has another environment. */
 const keysLookedAt =
   "those above are of this command's environment and the file it reads; a gateway that runs has those of its own start, " +
   "and with providers that were added: tollgate providers test <name> asks it";
@@ -135,7 +135,7 @@ const nobodyFix =
   "set a vendor's key (tollgate vendors), write a file (tollgate config example), or add one (tollgate providers add); " +
   "a gateway that runs has those of its own start: tollgate providers list asks it";
 
-/** Who the environment and the file name, and what is wrong with an address of the environment. */
+/** Returns the catalogue of the environment and the file, and findings on wrong addresses in the environment. */
 function checkEnvironment(result: ConfigResult): Configured {
   const settings = "mistakes" in result ? undefined : result.config.settings;
   try {

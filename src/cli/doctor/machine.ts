@@ -1,4 +1,4 @@
-/** Checks of the machine: the data directory, the master key, the gateway's addresses. */
+/** Checks the machine: the data directory, the master key, the gateway's addresses. */
 import { accessSync, constants, existsSync, statfsSync } from "node:fs";
 import { get, type IncomingMessage } from "node:http";
 import { get as getSecure } from "node:https";
@@ -16,7 +16,7 @@ const freeFailedMax = 100 * mebibyte;
 const freeWarnedMax = 1024 * mebibyte;
 const freeInodesMin = 1_000;
 
-/** Whether the data directory and what local files are in can be written, and have room. */
+/** Checks that the data directory, and the one of local files, can be written and have space. */
 export function checkDirectory({ dataDir }: Environment): Finding {
   const own = checkVolume(dataDir);
   const files = filesDirectory(dataDir);
@@ -42,7 +42,7 @@ function checkVolume(directory: string): Finding {
   const free = bavail * bsize;
   const message = `${directory}, ${Math.floor(free / mebibyte)} MB free`;
   const fix = "free some space, or move it by TOLLGATE_DATA_DIR";
-  // Some file systems count none.
+  // Some file systems report no inode counts.
   if (files > 0 && ffree < freeInodesMin)
     return failed(
       check,
@@ -53,7 +53,7 @@ function checkVolume(directory: string): Finding {
   return free < freeWarnedMax ? warning(check, message, fix) : ok(check, message);
 }
 
-/** Where the master key comes from. Whether it is the database's own is asked with the database. */
+/** Checks where the master key comes from. The database's checks find out whether it is the right one. */
 export function checkMasterKey({ masterKey, dataDir }: Environment, isUsed: boolean): Finding {
   const check = "master key";
   if (masterKey !== undefined) return ok(check, "from TOLLGATE_MASTER_KEY");
@@ -64,7 +64,7 @@ export function checkMasterKey({ masterKey, dataDir }: Environment, isUsed: bool
   return failed(check, `neither TOLLGATE_MASTER_KEY nor ${file} is there`, fix);
 }
 
-/** How callers reach the gateway, and whether it answers. */
+/** Checks how callers reach the gateway, and whether it answers. */
 export async function checkAddresses(environment: Environment): Promise<Finding[]> {
   const { publicUrl } = environment;
   const narrow = narrowAddress(environment);
@@ -92,14 +92,14 @@ export async function checkAddresses(environment: Environment): Promise<Finding[
 
 interface Answered {
   readonly status: number | undefined;
-  /** Until when the certificate is good that it was answered with; undefined without TLS. */
+  /** Expiry of the certificate that the gateway used; undefined without TLS. */
   readonly validTo: string | undefined;
 }
 
 const certificateEnd = ({ socket }: IncomingMessage): string | undefined =>
   socket instanceof TLSSocket ? socket.getPeerCertificate().valid_to : undefined;
 
-/** What an address answers with. A gateway's certificate has another name than this machine's, and no secret is sent. */
+/** Requests an address. The certificate is not verified: its name differs from this machine's, and the request contains no secret. */
 function askAddress(url: string): Promise<Answered> {
   const options = { signal: AbortSignal.timeout(3_000) };
   return new Promise((resolve, reject) => {

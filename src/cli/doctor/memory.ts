@@ -1,4 +1,4 @@
-/** Whether the machine, or the container, has the memory that a gateway's limits let it take. docs/operate.md "Bodies and memory". */
+/** Checks that the machine or container has the memory that the gateway's limits allow. docs/operate.md "Bodies and memory". */
 import { counted } from "../../base/counted.ts";
 import type { Settings } from "../../catalog/index.ts";
 import type { Environment } from "../environment.ts";
@@ -9,7 +9,7 @@ import { ok, warning, type Finding } from "./findings.ts";
 
 const mebibyte = 1024 * 1024;
 
-/** Compares what bodies under way may take at most with `bytes`, what there is of memory. */
+/** Compares the most memory that bodies in flight may take with `bytes`, the available memory. */
 export function checkMemory(
   environment: Pick<Environment, "workers" | "databaseUrl">,
   limits: Settings["limits"],

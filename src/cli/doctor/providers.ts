@@ -1,4 +1,4 @@
-/** Checks of one provider: the way to it by name (DNS, TCP or proxy, TLS), its certificate, and its key. */
+/** Checks one provider: its connection by name (DNS, TCP or proxy, TLS), its certificate, and its keys. */
 import { reasonOf } from "../../base/errors.ts";
 import { keyMistake, type Provider } from "../../catalog/index.ts";
 import {
@@ -10,7 +10,7 @@ import {
 import { failed, ok, warning, type Finding } from "./findings.ts";
 import { notReached, wayFinding } from "./way.ts";
 
-/** All that is found of a provider: the way first, then each of its keys. */
+/** Returns all findings on a provider: the connection first, then each of its keys. */
 export async function checkProvider(pools: Pools, provider: Provider): Promise<Finding[]> {
   const check = `provider ${provider.id}`;
   const way = await inspectProvider(pools, provider).catch((error: unknown) =>
@@ -20,7 +20,7 @@ export async function checkProvider(pools: Pools, provider: Provider): Promise<F
     const name = provider.credentials.length === 1 ? check : `${check}, key ${id}`;
     return { name, apiKey, mistake: keyMistake(apiKey, provider) };
   });
-  // What can be told of a key by looking needs no way to its vendor.
+  // The format of a key can be checked without a connection to its vendor.
   if ("status" in way) return [way, ...keys.flatMap(formFindings)];
   const asked = keys.map((key) => checkKey(pools, provider, key));
   return [wayFinding(`${check}, connection`, way), ...(await Promise.all(asked)).flat()];
@@ -41,7 +41,7 @@ function formFindings({ name, mistake }: Key): Finding[] {
   return [finding(name, `its key ${mistake.message}`, mistake.fix)];
 }
 
-/** What its form says, and where it can be sent at all, what the vendor says of it. */
+/** Checks the format of a key. If the key can be sent at all, also asks the vendor. */
 async function checkKey(pools: Pools, provider: Provider, key: Key): Promise<Finding[]> {
   const form = formFindings(key);
   return key.mistake?.isSendable === false ? form : [...form, await askWith(pools, provider, key)];

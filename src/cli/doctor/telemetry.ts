@@ -1,11 +1,11 @@
-/** Check of where traces go: what OpenTelemetry's variables say wrong, a start fails by. Nothing is sent. */
+/** Checks the configuration of traces. Mistakes in OpenTelemetry's variables would make a start fail. Nothing is sent. */
 import type { Settings } from "../../catalog/index.ts";
 import type { Environment } from "../environment.ts";
 import { tracingOptions } from "../telemetry.ts";
 import { UsageError } from "../usage-error.ts";
 import { failed, ok, type Finding } from "./findings.ts";
 
-/** Nothing where no collector is named. */
+/** Returns no findings if no collector is configured. */
 export function checkTelemetry(
   { variables }: Pick<Environment, "variables">,
   settings: Pick<Settings, "telemetry">,

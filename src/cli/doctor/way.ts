@@ -1,9 +1,9 @@
-/** What is found on the way to an address, and why it was not reached. */
+/** Findings on the connection to an address, and on why it failed. */
 import type { Inspected } from "../../upstream/index.ts";
 import { findCertificate } from "./certificate-days.ts";
 import { failed, ok, type Finding } from "./findings.ts";
 
-/** Reached, by which proxy, and for how long its certificate is good. */
+/** The finding on a connection: through which proxy, and when its certificate expires. */
 export function wayFinding(check: string, { proxy, certificate }: Inspected): Finding {
   const way = proxy === undefined ? "reached directly" : `reached through ${proxy}`;
   if (certificate === undefined) return ok(check, `${way}, without TLS`);
@@ -12,7 +12,10 @@ export function wayFinding(check: string, { proxy, certificate }: Inspected): Fi
   return findCertificate({ check, message, validTo: certificate.validTo, renew });
 }
 
-/** Not reached. `reason` has no secrets; the words of the table of faults end with what to do. `field` has the address. */
+/**
+ * The finding on a failed connection. `reason` has no secrets; if it has a `; `, the fix follows the last one. `field` is the setting
+ * that contains the address.
+ */
 export function notReached(check: string, reason: string, field: string): Finding {
   const at = reason.lastIndexOf("; ");
   if (at === -1) return failed(check, reason, `check ${field}`);

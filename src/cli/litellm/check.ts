@@ -1,14 +1,14 @@
-/** Our own check of what was converted: of a provider alone, and of the whole file. */
+/** Checks converted configuration with our own check: a single provider, or the whole file. */
 import type * as Yaml from "yaml";
 import { later } from "../../base/later.ts";
 import { checkConfig, type Mistake } from "../../catalog/index.ts";
 
 const yaml = later<typeof Yaml>("yaml");
 
-/** A document as the file's text. */
+/** Returns a document as the file's text. */
 export const fileText = (document: object): string => yaml().stringify(document, { lineWidth: 0 });
 
-/** The mistakes of a text, with an address in each variable that an address begins with, and a word in the others. */
+/** Returns the mistakes in a text. Variables that begin a `base_url` are checked as an address, all others as a word. */
 export function mistakesOf(config: string): readonly Mistake[] {
   const names = [...config.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name!);
   const environment = Object.fromEntries(
@@ -21,7 +21,7 @@ export function mistakesOf(config: string): readonly Mistake[] {
   return "mistakes" in result ? result.mistakes : [];
 }
 
-/** The field of a provider that the check refuses, such as `base_url`; undefined for a sound one. */
+/** Returns the field of a provider that the check refuses, such as `base_url`; undefined for a valid one. */
 export function providerFault(row: Readonly<Record<string, unknown>>): string | undefined {
   const [mistake] = mistakesOf(fileText({ providers: [{ id: "one", ...row }] }));
   return mistake?.path.replace(/^providers\[0\]\.?/, "");

@@ -1,11 +1,11 @@
-/** Deployments of LiteLLM at Azure, Amazon Bedrock and Vertex AI. docs/azure.md, docs/bedrock.md, docs/vertex.md. */
+/** Converts LiteLLM's deployments at Azure, Amazon Bedrock and Vertex AI. docs/azure.md, docs/bedrock.md, docs/vertex.md. */
 import { defined } from "../../base/defined.ts";
 import type { OfferProtocol } from "../../catalog/index.ts";
 import { addressOf, keyOf, placeOf, type Parameters, type Refused, type Target } from "./target.ts";
 
 const auth = "providers[].auth";
 
-/** A text field as a value of ours; the field is reported as taken over. */
+/** Converts a text field, and reports it as taken over. */
 function field(
   { params, variables, report }: Parameters,
   name: string,
@@ -28,7 +28,7 @@ function secretField(parameters: Parameters, name: string, becomes: string): str
   return variables.secret(text, params.at(name), name);
 }
 
-/** What belongs together, and the variables that LiteLLM reads for what a file leaves out of it. */
+/** Fields that must be set together, and the variables that LiteLLM reads if the file leaves them out. */
 const azureClient = {
   tenant_id: "AZURE_TENANT_ID",
   client_id: "AZURE_CLIENT_ID",
@@ -39,7 +39,7 @@ const awsKeys = {
   secret_access_key: "AWS_SECRET_ACCESS_KEY",
 };
 
-/** The members with those that they need beside them. A client's id and a profile stand alone. */
+/** Adds the fields that the given ones need, as variables. A client id or a profile needs no others. */
 function whole(
   { params, variables }: Parameters,
   given: Record<string, unknown>,
@@ -55,7 +55,7 @@ function whole(
   return { ...given, ...(Object.fromEntries(rest) as Record<string, string>) };
 }
 
-/** `azure/DEPLOYMENT`: OpenAI's models by a resource's own deployments. */
+/** `azure/DEPLOYMENT`: OpenAI's models through the deployments of an Azure resource. */
 export function azureTarget(parameters: Parameters): Target {
   const { params, variables } = parameters;
   const address = addressOf(parameters, "AZURE");
@@ -80,7 +80,7 @@ export function azureTarget(parameters: Parameters): Target {
   };
 }
 
-/** The version of the older addresses; undefined where the current ones serve. */
+/** Returns the API version for older addresses; undefined if the current addresses are used, which need none. */
 function azureVersion({ params, variables, report }: Parameters): string | undefined {
   const text = params.text("api_version");
   if (text === undefined) return undefined;
@@ -110,7 +110,7 @@ function azureAccess(parameters: Parameters): Record<string, unknown> {
   return { api_key: keyOf(parameters, "AZURE", "AZURE_API_KEY") };
 }
 
-/** `bedrock/MODEL`: Claude by `messages`, all others by Converse. */
+/** `bedrock/MODEL`: Claude over `messages`, all others over Converse. */
 export function bedrockTarget(parameters: Parameters): Target {
   const { params, variables } = parameters;
   const words = parameters.name.split("/");
@@ -160,7 +160,7 @@ function awsAccess(parameters: Parameters, region: string): Record<string, unkno
   return { auth: { type: "aws", region, service: "bedrock", ...all } };
 }
 
-/** `vertex_ai/MODEL`: Gemini, Claude and the models of others in a project. */
+/** `vertex_ai/MODEL`: Gemini, Claude and models of other vendors in a project. */
 export function vertexTarget(parameters: Parameters): Target | Refused {
   const { params, variables, name } = parameters;
   if (params.text("api_base") !== undefined)
@@ -192,7 +192,7 @@ export function vertexTarget(parameters: Parameters): Target | Refused {
   };
 }
 
-/** A service account's key: a path stays, the key itself goes into a variable. */
+/** Returns a service account's key: a path is kept, but the key itself becomes a variable. */
 function secretOrPath(parameters: Parameters): string | undefined {
   const text = parameters.params.text("vertex_credentials");
   const becomes = `${auth}.service_account_key`;

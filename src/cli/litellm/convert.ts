@@ -1,4 +1,4 @@
-/** A LiteLLM proxy's configuration as one of ours, with a report of each field. docs/litellm.md. */
+/** Converts a LiteLLM proxy's configuration into ours, with a report of each field. docs/litellm.md. */
 import type { Mistake } from "../../catalog/index.ts";
 import { fileText, mistakesOf } from "./check.ts";
 import { credentialsOf, deploymentsOf } from "./deployments.ts";
@@ -10,17 +10,17 @@ import { Report, type ReportRow } from "./report.ts";
 import { readSettings, type Settings } from "./settings.ts";
 import { Variables, type Variable } from "./variables.ts";
 
-/** What a conversion comes to. */
+/** The result of a conversion. */
 export interface Converted {
   /** The configuration file's text. */
   readonly config: string;
-  /** How many models are in it. */
+  /** Number of models in it. */
   readonly models: number;
   /** The variables to set before the gateway starts. */
   readonly variables: readonly Variable[];
   readonly report: Report;
   readonly rows: readonly ReportRow[];
-  /** What our own check says of the text; not empty: the converter is at fault. */
+  /** Mistakes that our own check finds in the text; if there are any, the converter has a bug. */
   readonly mistakes: readonly Mistake[];
 }
 
@@ -55,7 +55,7 @@ export function convertLitellm(text: string, file: string): Converted {
   };
 }
 
-/** Aliases, fallbacks and the default model need the models' ids. */
+/** Converts the settings. Runs after the models: aliases, fallbacks and the default model need their ids. */
 function settingsOf(source: Section, models: Map<string, ModelRow>, report: Report): Settings {
   const settings = readSettings(source, report);
   const aliases = new Map(settings.aliases);
@@ -89,7 +89,10 @@ function addAlias(
   report.taken(field, `models[${row.id}].aliases`);
 }
 
-/** A wildcard is written as the models it stands for, and one served by `*` alone comes from its vendor's variable. */
+/**
+ * The note on an unknown model. A wildcard is expanded into its models. Models served by `*` alone come from their vendor's variable,
+ * and are not in the file.
+ */
 const nobodyOf = (group: string): string =>
   group.includes("*")
     ? "is for a wildcard, which is many models here: name one of them"
@@ -109,6 +112,6 @@ function comment(variables: Variables): string {
   return `# Converted from LiteLLM's configuration by \`tollgate convert litellm\`. Check prices and limits.\n${needs}`;
 }
 
-/** The variables that the text still refers to: a model that was left out needs none. */
+/** Returns the variables that the text still refers to. Models that were left out need none. */
 const used = (variables: Variables, config: string): Variable[] =>
   variables.all().filter(({ name }) => config.includes(`\${${name}}`));

@@ -1,4 +1,4 @@
-/** One entry of LiteLLM's `model_list`: where its calls go, at what price and weight, and what of it is not supported. */
+/** Converts one entry of LiteLLM's `model_list`: the target of its calls, its price and weight, and the unsupported fields. */
 import { counted } from "../../base/counted.ts";
 import { providerFault } from "./check.ts";
 import { knownModel, listOf, listedPrice } from "./known.ts";
@@ -11,25 +11,25 @@ import type { Variables } from "./variables.ts";
 import { splitModel, targetOf } from "./vendors.ts";
 import type { Model } from "../../catalog/index.ts";
 
-/** An entry, or one model of an entry that stands for many. */
+/** An entry, or one of the models of a wildcard entry. */
 export interface Deployment {
   /** The name that callers use. */
   readonly group: string;
-  /** Where the entry stands. */
+  /** Path of the entry in the file. */
   readonly path: string;
   readonly target: Target;
   readonly kind: "text" | "embedding";
-  /** What the list says of the model; absent: nothing. */
+  /** The model in the list of models; absent if it is not listed. */
   readonly known?: Model | undefined;
-  /** `price`, `price_above` and so on as an offer has them; absent: nobody says what it costs. */
+  /** `price`, `price_above` and so on, as in an offer; absent if the price is unknown. */
   readonly price?: Readonly<Record<string, unknown>> | undefined;
-  /** The deployment's share, by `weight`, else `rpm`, else `tpm`. */
+  /** Share of the calls, from `weight`, else `rpm`, else `tpm`. */
   readonly share?: number | undefined;
   /** LiteLLM's `order`: the lowest is asked first. */
   readonly order?: number | undefined;
   readonly contextLength?: number | undefined;
   readonly maxOutputTokens?: number | undefined;
-  /** It is one of the models that a wildcard stands for. */
+  /** True if a wildcard was expanded to this model. */
   readonly isExpanded?: boolean;
 }
 
@@ -40,7 +40,7 @@ interface Work {
   readonly credentials: ReadonlyMap<string, Section>;
 }
 
-/** The deployments of one entry; none where it is not supported. Reports every field of it. */
+/** Returns the deployments of one entry; none if it is not supported. Reports every field of it. */
 export function deploymentsOf(entry: Section, work: Work): Deployment[] {
   const { report } = work;
   const own = entry.section("litellm_params");
@@ -52,7 +52,7 @@ export function deploymentsOf(entry: Section, work: Work): Deployment[] {
     group === undefined || model === undefined
       ? refuse(entry, "needs model_name and litellm_params.model", report)
       : read({ entry, params, info, group, model, ...work });
-  // Its name is reported with its model.
+  // The name is reported later, with its model.
   const later = new Set(found.length === 0 ? [] : ["model_name"]);
   for (const section of [own, info, entry])
     for (const name of section.names())
@@ -72,7 +72,7 @@ const refuse = (entry: Section, note: string, report: Report): [] => {
   return [];
 };
 
-/** Of the name of an entry that is not taken over. */
+/** The note on the name of an entry that is left out. */
 export const leftOut = "its entry is left out: see litellm_params.model";
 
 function withCredential(own: Section, { credentials, report }: Work): Section {
@@ -125,7 +125,7 @@ const modeNote = "only text and embeddings are converted; write images and video
 const everyVendor =
   "set the variable of each vendor (tollgate vendors): its models are there without a line of configuration";
 
-/** The model that an entry names. */
+/** Converts an entry that names a single model. */
 function single(one: Entry, target: Target, mode: string | undefined): Deployment {
   const { entry, params, info, group, report } = one;
   const to = `models[${group}].offers[]`;
@@ -135,7 +135,7 @@ function single(one: Entry, target: Target, mode: string | undefined): Deploymen
   const isEmbedding =
     mode === "embedding" || known?.kind === "embedding" || target.upstream.includes("embed");
   const kind = isEmbedding ? "embedding" : "text";
-  // Up to its second generation Gemini is billed by the answer that searched, however often.
+  // Gemini up to its second generation bills each answer that searched, however many searches it made.
   const searchKey = /^gemini-[12]\b/.test(target.upstream) ? "web_search_answer" : "web_search";
   const price = ownPrice([params, info], { kind, to, searchKey }, report);
   if (price === undefined && target.isOwn) {
@@ -154,7 +154,7 @@ function single(one: Entry, target: Target, mode: string | undefined): Deploymen
   };
 }
 
-/** What the list says of the model: by `base_model`, by its name at the vendor, and at last by the name that callers use. */
+/** Finds the model in the list: by `base_model`, else by its name at the vendor, else by the name that callers use. */
 function knownOf({ params, info, group, report }: Entry, target: Target, to: string) {
   const vendor = target.known?.vendor;
   const last = (name: string): string => name.slice(name.lastIndexOf("/") + 1);
@@ -172,7 +172,7 @@ function knownOf({ params, info, group, report }: Entry, target: Target, to: str
   return guessed;
 }
 
-/** The file's price before the list's; a server of one's own costs nothing where nobody says. */
+/** Returns the file's price, else the list's. A self-hosted server without a price is free. */
 function priceOf(
   own: OwnPrice | undefined,
   target: Target,
@@ -180,7 +180,7 @@ function priceOf(
 ): Readonly<Record<string, unknown>> | undefined {
   const listed = known && listedPrice(known);
   if (own === undefined) return target.isOwn ? { price: { input: "0", output: "0" } } : listed;
-  // A price of searches alone must not make the tokens of an unknown model free.
+  // A price for searches alone must not make the tokens of an unknown model free.
   if (known === undefined && target.isOwn !== true && !saysTokens(own)) return undefined;
   return offerPrice(own, listed?.["price"] as PriceRow | undefined);
 }
@@ -223,7 +223,7 @@ function limitsOf(
   return { contextLength, maxOutputTokens: read("max_tokens", "max_output_tokens") ?? most };
 }
 
-/** An entry such as `openai/*`: each model of the vendor's list, by the name that callers use for it. */
+/** Expands an entry such as `openai/*` into the models of the vendor's list, with the names that callers use. */
 function wildcard(one: Entry, target: Target): Deployment[] {
   const { entry, params, group, report } = one;
   if (target.upstream !== "*" || target.hasList !== true || listOf(target.vendor).size === 0)
@@ -276,7 +276,7 @@ const noteOf = (name: string, isInfo: boolean): string =>
   (Object.hasOwn(notes, name) ? notes[name] : undefined) ??
   (isInfo || name.startsWith("supports_") ? described : "has no counterpart here");
 
-/** The credentials that deployments name, by their names. */
+/** Returns the named credentials of the file, which deployments refer to. */
 export function credentialsOf(file: Section): ReadonlyMap<string, Section> {
   const named = file.sections("credential_list").map((row) => {
     const values = row.section("credential_values");

@@ -1,18 +1,18 @@
-/** LiteLLM's fallbacks as those of our models: up to three other text models a model, by their ids. */
+/** Converts LiteLLM's fallbacks: each text model gets up to three others, by id. */
 import { isList, isMap, type Section, type Value } from "./file.ts";
 import type { ModelRow } from "./models.ts";
 import type { Report } from "./report.ts";
 
 const fallbacksMax = 3;
 
-/** The fallbacks by the name of the model they are for; `*` for all that have none. */
+/** The fallbacks of one model; `*` is for all models that have none. */
 interface Wanted {
   readonly field: string;
   readonly name: string;
   readonly others: readonly Value[];
 }
 
-/** Adds fallbacks to models. `router_settings` counts before `litellm_settings`, as in LiteLLM. */
+/** Adds fallbacks to models. `router_settings` wins over `litellm_settings`, as in LiteLLM. */
 export function addFallbacks(
   file: Section,
   models: Map<string, ModelRow>,

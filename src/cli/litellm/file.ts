@@ -1,6 +1,6 @@
 /**
- * A LiteLLM proxy's configuration file as text values. Every scalar stays the text that was written, so that a price never
- * passes through a float. A section notes which of its fields were read: what nobody read is reported as not supported.
+ * A LiteLLM proxy's configuration file as text values. Every scalar stays the text in the file, so that a price never passes through a
+ * float. A section records which of its fields were read; the others are reported as not supported.
  */
 import type * as Yaml from "yaml";
 import { reasonOf } from "../../base/errors.ts";
@@ -15,13 +15,13 @@ export type Value = string | readonly Value[] | { readonly [name: string]: Value
 
 const fileBytesMax = 4 * 1024 * 1024;
 
-/** The file's top level. @throws UsageError for a text that is too large, no YAML, or no map */
+/** Parses the file's top level. @throws UsageError for a text that is too large, no YAML, or no map */
 export function parseLitellm(text: string, file: string): Section {
   if (Buffer.byteLength(text) > fileBytesMax)
     throw new UsageError(`${file} is larger than 4 MB; no configuration file is`);
   let value: unknown;
   try {
-    // Texts only: "failsafe" knows no numbers. Warnings of the library quote the line, and a secret may stand in it.
+    // Texts only: "failsafe" knows no numbers. The library's warnings are off, because they quote the line, which may contain a secret.
     value = yaml().parse(text, { schema: "failsafe", merge: true, logLevel: "error" });
   } catch (error) {
     const [line] = reasonOf(error).split("\n");
@@ -36,18 +36,18 @@ export const isMap = (value: unknown): value is { readonly [name: string]: Value
 
 export const isList = (value: unknown): value is readonly Value[] => Array.isArray(value);
 
-/** A number as the file writes it, `80_000` too; undefined for what is none. */
+/** Parses a number as the file writes it, `80_000` too; undefined if it is not a number. */
 export function numberOf(value: Value | undefined): number | undefined {
   if (typeof value !== "string") return undefined;
   const text = value.replaceAll("_", "");
   return /^\d{1,12}(\.\d{1,9})?$/.test(text) ? Number(text) : undefined;
 }
 
-/** A map of the file, and which of its fields were read. */
+/** A map in the file, which records which of its fields were read. */
 export class Section {
   readonly #seen = new Set<string>();
   readonly #fields: ReadonlyMap<string, Value>;
-  /** Where it stands, such as `model_list[2].litellm_params`. */
+  /** Its path, such as `model_list[2].litellm_params`. */
   readonly path: string;
 
   constructor(path: string, fields: { readonly [name: string]: Value }) {
@@ -55,32 +55,32 @@ export class Section {
     this.#fields = new Map(Object.entries(fields));
   }
 
-  /** Where a field of it stands. */
+  /** Returns the path of a field. */
   at(name: string): string {
     return this.path === "" ? name : `${this.path}.${name}`;
   }
 
-  /** A field's value; undefined where it is absent or empty. The field counts as read. */
+  /** Returns a field's value; undefined if absent or empty. Marks the field as read. */
   value(name: string): Value | undefined {
     this.#seen.add(name);
     const value = this.#fields.get(name);
     return value === "" || value === "null" || value === "~" ? undefined : value;
   }
 
-  /** The same for a text; undefined where it is a list or a map, and then the field stays unread. */
+  /** The same for a text; undefined for a list or a map, which is not marked as read. */
   text(name: string): string | undefined {
     const value = this.#fields.get(name);
     if (isList(value) || isMap(value)) return undefined;
     return this.value(name) as string | undefined;
   }
 
-  /** A map below this one; empty where there is none. The field counts as read. */
+  /** Returns a nested map; empty if there is none. Marks the field as read. */
   section(name: string): Section {
     const value = this.value(name);
     return new Section(this.at(name), isMap(value) ? value : {});
   }
 
-  /** The maps of a list below this one. */
+  /** Returns the maps in a nested list. */
   sections(name: string): Section[] {
     const value = this.value(name);
     return (isList(value) ? value : []).flatMap((each, index) =>
@@ -92,12 +92,12 @@ export class Section {
     return [...this.#fields.keys()];
   }
 
-  /** The fields that nobody read. */
+  /** Returns the fields that were not read. */
   unread(): string[] {
     return this.names().filter((name) => !this.#seen.has(name));
   }
 
-  /** A section with what another one has besides; its own fields win. */
+  /** Returns this section plus the fields that only `other` has; its own fields win. */
   over(other: Section): Section {
     return new Section(this.path, {
       ...Object.fromEntries(other.#fields),

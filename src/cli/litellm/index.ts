@@ -1,7 +1,4 @@
-/**
- * `tollgate convert litellm`: reads a LiteLLM proxy's configuration, writes ours, and says of every field what became of it.
- * docs/litellm.md.
- */
+/** `tollgate convert litellm`: converts a LiteLLM proxy's configuration into ours, and reports every field. docs/litellm.md. */
 import { readFile, writeFile } from "node:fs/promises";
 import { counted } from "../../base/counted.ts";
 import { reasonOf } from "../../base/errors.ts";
@@ -17,7 +14,7 @@ export interface ConvertOptions {
   readonly json?: boolean;
 }
 
-/** Converts a file. The exit code is 1 where no model could be converted. @throws UsageError for a file that cannot be read or written */
+/** Converts a file. The exit code is 1 if no model could be converted. @throws UsageError for a file that cannot be read or written */
 export async function convert(file: string, options: ConvertOptions): Promise<void> {
   const converted = convertLitellm(await read(file), file);
   if (converted.mistakes.length > 0)
@@ -29,7 +26,7 @@ export async function convert(file: string, options: ConvertOptions): Promise<vo
   if (converted.models === 0) process.exitCode = 1;
   const { config, variables, rows } = converted;
   if (options.json) return printJson({ config, variables, report: rows });
-  // The report goes where it does not mix with the file.
+  // If the file goes to standard output, the report goes to standard error.
   const say = options.out === undefined ? console.error : console.log;
   if (options.out === undefined && converted.models > 0) console.log(config.trimEnd());
   for (const line of summary(converted, isWritten ? options.out : undefined)) say(line);

@@ -1,10 +1,10 @@
-/** What the shipped list of models says of a vendor's model: limits, abilities, prices. docs/models.md. */
+/** Looks models up in the shipped list: limits, abilities, prices. docs/models.md. */
 import { getOrMake } from "../../base/made-once.ts";
 import { buildAdded, modelRow, shippedList, vendorRows, type Model } from "../../catalog/index.ts";
 
 const lists = new Map<string, ReadonlyMap<string, Model>>();
 
-/** The models of a vendor of the list by the vendor's own names; empty for a vendor that is not in it. */
+/** Returns a vendor's models in the list, by the vendor's own names; empty if the vendor is not in the list. */
 export function listOf(vendor: string): ReadonlyMap<string, Model> {
   return getOrMake(lists, vendor, () =>
     vendorRows().some(({ id }) => id === vendor) ? readList(vendor) : new Map(),
@@ -18,7 +18,7 @@ function readList(vendor: string): ReadonlyMap<string, Model> {
   return new Map(models.map((model) => [model.offers[0]!.upstreamModel, model]));
 }
 
-/** A model by its name at the vendor, with or without its date; undefined where the list does not have it. */
+/** Finds a model by its name at the vendor, with or without its date; undefined if it is not in the list. */
 export function knownModel(vendor: string | undefined, name: string): Model | undefined {
   if (vendor === undefined) return undefined;
   const list = listOf(vendor);
@@ -26,7 +26,7 @@ export function knownModel(vendor: string | undefined, name: string): Model | un
   return list.get(name) ?? list.get(name.replace("@", "-")) ?? list.get(undated);
 }
 
-/** The price of a known model's first offer as our file has it; undefined where it has none by tokens. */
+/** Returns the price of a known model's first offer in our file's format; undefined if the model is not billed by tokens. */
 export function listedPrice(model: Model): Record<string, unknown> | undefined {
   if (model.kind !== "text" && model.kind !== "embedding") return undefined;
   const { offers } = modelRow(model);
@@ -34,7 +34,7 @@ export function listedPrice(model: Model): Record<string, unknown> | undefined {
   return plain({ price, price_above, price_tiers, later_prices });
 }
 
-/** Limits and abilities of a known model as our file has them. */
+/** Returns limits and abilities of a known model in our file's format. */
 export function recordRow(model: Model): Record<string, unknown> {
   const {
     id: _id,
@@ -49,6 +49,6 @@ export function recordRow(model: Model): Record<string, unknown> {
   return plain(record);
 }
 
-/** The same without what is undefined. */
+/** Removes undefined fields. */
 const plain = (row: Record<string, unknown>): Record<string, unknown> =>
   JSON.parse(JSON.stringify(row)) as Record<string, unknown>;

@@ -1,4 +1,4 @@
-/** Deployments of one name become one model with its offers: limits, prices, weights, other names. */
+/** Combines deployments of the same name into one model with several offers: limits, prices, weights, aliases. */
 import { leftOut, type Deployment } from "./deployments.ts";
 import { recordRow } from "./known.ts";
 import type { Providers } from "./providers.ts";
@@ -7,10 +7,10 @@ import type { Report } from "./report.ts";
 const contextDefault = 128_000;
 const outputDefault = 8_192;
 
-/** A model of our file. */
+/** A model in our file. */
 export type ModelRow = Record<string, unknown> & { readonly id: string };
 
-/** The models by the names that callers use. */
+/** Returns the models by the names that callers use. */
 export function modelsOf(
   deployments: readonly Deployment[],
   { providers, report }: { readonly providers: Providers; readonly report: Report },
@@ -51,7 +51,7 @@ function reportName(
   }
 }
 
-/** Ids of the form vendor/model, which no two models share. */
+/** Assigns unique ids of the form vendor/model. */
 class Ids {
   readonly #taken: Set<string>;
 
@@ -59,7 +59,7 @@ class Ids {
     this.#taken = new Set(names.filter((name) => isId(name)));
   }
 
-  /** The id for a name, and the name as an alias where it is another. */
+  /** Returns the id for a name, and the name as an alias if it differs. */
   of(name: string, vendor: string): { readonly id: string; readonly alias?: string } {
     if (isId(name)) return { id: name };
     const own = name.replaceAll(/[\s:*]+/g, "-").replace(/^\/+|\/+$/g, "");
@@ -79,7 +79,7 @@ const isId = (name: string): boolean => /^[^\s/:*]+\/[^\s:*]+$/.test(name);
 const unpriced =
   "no price is known, and what has none is not called: give input_cost_per_token and output_cost_per_token, or model_info.base_model, and convert again";
 
-/** The deployments that have a price. One of a kind other than the first's is left out. */
+/** Returns the deployments that have a price. Leaves out those of another kind than the first. */
 function pricedOf(members: readonly Deployment[], report: Report): Deployment[] {
   const borrowed = members.find(({ price, known }) => price && known)?.price;
   return members.flatMap((member) => {
@@ -99,7 +99,7 @@ function pricedOf(members: readonly Deployment[], report: Report): Deployment[] 
   });
 }
 
-/** Kind and limits. Abilities only where all deployments are the same model of the list. */
+/** Returns kind and limits, and abilities only if all deployments are the same model of the list. */
 function modelRow(members: readonly Deployment[], report: Report): Record<string, unknown> {
   const { kind, path, contextLength, maxOutputTokens } = members[0]!;
   const known = members.flatMap((member) => (member.known ? [member.known] : []));
@@ -130,7 +130,7 @@ function modelRow(members: readonly Deployment[], report: Report): Record<string
 
 const isNumber = (value: unknown): value is number => typeof value === "number";
 
-/** One offer a deployment; where there is one only, one for each protocol that it speaks. */
+/** Returns one offer for each deployment. A single deployment gets one for each protocol that it speaks. */
 function offersOf(members: readonly Deployment[], providers: Providers): object[] {
   const first = Math.min(...members.map(({ order }) => order ?? Infinity));
   const isShared = members.length > 1;
@@ -153,7 +153,7 @@ function offersOf(members: readonly Deployment[], providers: Providers): object[
   });
 }
 
-/** What the list says that the model speaks, where its vendor's own address is called. */
+/** Returns the protocols of the model in the list if the vendor's own address is called; otherwise those of the target. */
 function protocolsOf({ target }: Deployment, known: Deployment["known"]): readonly string[] {
   if (target.hasList !== true || known?.kind !== "text") return target.protocols;
   return known.offers.map(({ protocol }) => protocol);

@@ -1,15 +1,15 @@
-/** Prices of a LiteLLM deployment: USD a token become USD a million tokens, as decimal text, never through a float. */
+/** Converts prices of LiteLLM deployments from USD per token to USD per million tokens, as decimal text, never through a float. */
 import { decimalOf } from "../../catalog/index.ts";
 import type { Report } from "./report.ts";
 import type { Section } from "./file.ts";
 
-/** A price as our file has it: USD per million tokens. */
+/** A price in our file: USD per million tokens. */
 export type PriceRow = Readonly<Record<string, string>>;
 
-/** What a deployment says of its own price. */
+/** A deployment's own price. */
 export interface OwnPrice {
   readonly rates: PriceRow;
-  /** Rates of calls with more input tokens, by rising `input_tokens`; what one leaves out is as without it. */
+  /** Rates of calls with more input tokens, in ascending order of `input_tokens`. Absent rates are those of the base price. */
   readonly tiers: readonly { readonly input_tokens: number; readonly price: PriceRow }[];
 }
 
@@ -25,12 +25,10 @@ const rates: ReadonlyMap<string, string> = new Map([
   ["output_cost_per_image_token", "image_output"],
 ]);
 
-/**
- * A cost per token ("0.0000025", "2.5e-06") as USD per million tokens, at most nine decimals. Undefined for what is no number.
- */
+/** Converts a cost per token ("0.0000025", "2.5e-06") to USD per million tokens, at most nine decimals. Undefined for no number. */
 export const perMillion = (text: string): string | undefined => scaled(text, 6);
 
-/** A number as decimal text, times ten to `power`. */
+/** Returns a number, multiplied by ten to the `power`, as decimal text. */
 function scaled(text: string, power: number): string | undefined {
   const match = /^(\d*(?:\.\d+)?)(?:[eE]([+-]?\d{1,2}))?$/.exec(text.replaceAll("_", ""));
   if (!match || match[1] === "") return undefined;
@@ -38,7 +36,7 @@ function scaled(text: string, power: number): string | undefined {
   return decimalOf(`${whole}e${Number(match[2] ?? 0) + power}`);
 }
 
-/** Which rate a field is, and of calls with how many input tokens: `..._above_200k_tokens`. Undefined for other fields. */
+/** The rate that a field sets, and the input tokens above which it applies: `..._above_200k_tokens`. Undefined for other fields. */
 function rateOf(field: string): { readonly key: string; readonly above: number } | undefined {
   const tier = /_above_([1-9]\d{0,5})(k?)_tokens$/.exec(field);
   const key = rates.get(tier === null ? field : field.slice(0, tier.index));
@@ -48,31 +46,31 @@ function rateOf(field: string): { readonly key: string; readonly above: number }
 
 interface Priced {
   readonly kind: "text" | "embedding";
-  /** What the vendor bills web searches by. */
+  /** The unit by which the vendor bills web searches. */
   readonly searchKey: "web_search" | "web_search_answer";
-  /** Where the price stands in our file. */
+  /** Path of the price in our file. */
   readonly to: string;
 }
 
-/** Why a tier is not taken over; undefined where it is. */
+/** Returns why a tier is not taken over; undefined if it is. */
 const notOf = (kind: Priced["kind"], above: number): string | undefined =>
   kind === "embedding" && above > 0 ? "embeddings have one price, however long" : undefined;
 
-/** A rate that a field says, in USD per million tokens. */
+/** A rate from a field, in USD per million tokens. */
 interface Said {
   readonly field: string;
   readonly key: string;
-  /** Of calls with more input tokens than this; 0: of all. */
+  /** Applies to calls with more input tokens than this; 0: to all. */
   readonly above: number;
   readonly usd: string;
-  /** What becomes of it. Absent: USD per million tokens. */
+  /** How it was converted. Absent: USD per million tokens. */
   readonly note?: string;
 }
 
 const searchField = "search_context_cost_per_query";
 const searchSizes = ["medium", "low", "high"].map((size) => `search_context_size_${size}`);
 
-/** The price of web searches: a number, or one for each size of what is found, of which ours has one. */
+/** Returns the price of web searches. LiteLLM has one number, or one for each size of the result; ours has only one. */
 function searchPriceIn(section: Section, key: string, report: Report): Said[] {
   const field = section.at(searchField);
   const single = section.text(searchField);
@@ -90,7 +88,7 @@ function searchPriceIn(section: Section, key: string, report: Report): Said[] {
   return [{ field, key, above: 0, usd, note }];
 }
 
-/** The rates that a section says; those that are not taken over are reported. */
+/** Returns the rates of a section; reports those that are not taken over. */
 function ratesIn(section: Section, { kind, searchKey }: Priced, report: Report): Said[] {
   return section.names().flatMap((name): Said[] => {
     if (name === searchField && kind === "text") return searchPriceIn(section, searchKey, report);
@@ -106,10 +104,7 @@ function ratesIn(section: Section, { kind, searchKey }: Priced, report: Report):
   });
 }
 
-/**
- * What the deployment itself says of its price, in `litellm_params` before `model_info`; undefined where it says nothing.
- * Reports each field.
- */
+/** Returns the deployment's own price; `litellm_params` wins over `model_info`. Undefined if there is none. Reports each field. */
 export function ownPrice(
   sections: readonly Section[],
   priced: Priced,
@@ -138,17 +133,17 @@ export function ownPrice(
 
 const searchKeys: ReadonlySet<string> = new Set(["web_search", "web_search_answer"]);
 
-/** Whether it has a rate of tokens for every call: one that has a price for searches or long calls alone goes by the list. */
+/** True if it has a token rate for calls of any length. A price for searches or long calls alone is combined with the list's rates. */
 export const saysTokens = ({ rates: own }: OwnPrice): boolean =>
   Object.keys(own).some((key) => !searchKeys.has(key));
 
-/** What LiteLLM's fields have a rate for. */
+/** All rates that LiteLLM's fields can express. */
 const sayable: ReadonlySet<string> = new Set([...rates.values(), ...searchKeys]);
 
 /**
- * The deployment's own price as an offer has it. What it leaves out of input and output is the list's, and so is what its fields cannot
- * say, such as a price for each call; where it says tiers alone, so is everything else. A tier has the rates that it leaves out, too, as
- * without it.
+ * Returns the deployment's own price as in an offer. Missing input and output rates come from the list. So do rates that LiteLLM's
+ * fields cannot express, such as a price for each call. If the deployment sets no token rates outside tiers, all other rates come from
+ * the list too. A tier's missing rates are those of the base price.
  */
 export function offerPrice(
   { rates: own, tiers }: OwnPrice,

@@ -1,16 +1,16 @@
-/** The providers that deployments need: one for each address, key and setting, with an id that people recognise. */
+/** Collects the providers of deployments: one for each address, key and setting, with a readable id. */
 import { getOrMake } from "../../base/made-once.ts";
 import { isMap, numberOf, type Section, type Value } from "./file.ts";
 import type { Report } from "./report.ts";
 import type { Target } from "./target.ts";
 import type { Variables } from "./variables.ts";
 
-/** Collects providers; equal ones are one. */
+/** Collects providers; equal ones are merged. */
 export class Providers {
   readonly #ids = new Map<string, string>();
   readonly rows: Record<string, unknown>[] = [];
 
-  /** The id of the provider for a target. */
+  /** Returns the id of the provider for a target. */
   idOf({ vendor, place, row, isElsewhere }: Target): string {
     return getOrMake(this.#ids, JSON.stringify(row), () => {
       const id = this.#free(isElsewhere === true ? `${vendor}-${place}` : vendor, place);
@@ -29,7 +29,7 @@ export class Providers {
   }
 }
 
-/** What a deployment says of how its provider is called: headers, added fields, timeouts. Reports each. */
+/** Returns a deployment's settings for calling its provider: headers and timeouts. Reports each. */
 export function callSettings(
   params: Section,
   { report, variables }: { readonly report: Report; readonly variables: Variables },
@@ -56,7 +56,7 @@ export function callSettings(
   return settings;
 }
 
-/** Whether a provider may have a header: the gateway's own and those of the connection are not a file's affair. */
+/** True if the file may set the header. The gateway or the connection sets the excluded ones. */
 const isHeader = ([name, value]: readonly [string, Value]): boolean =>
   /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) &&
   !/^(host|connection|content-length|content-type|transfer-encoding|accept-encoding|upgrade)$/i.test(
@@ -65,7 +65,7 @@ const isHeader = ([name, value]: readonly [string, Value]): boolean =>
   typeof value === "string" &&
   /^[\t\x20-\x7e]*$/.test(value);
 
-/** A time in seconds; undefined where the field is absent or none. Reports it. */
+/** Returns a time in seconds; undefined if the field is absent, 0 or not a number. Reports it. */
 export function timeout(
   section: Section,
   name: string,

@@ -1,15 +1,15 @@
-/** What became of each field of a LiteLLM file: one row a field, as JSON whole, for people with equal rows as one. */
+/** Reports the outcome of each field of a LiteLLM file: one row for each field in JSON; text for people merges equal rows. */
 
-/** `taken_over`: means the same here. `changed`: is there in another way. `not_supported`: is not there; the note says what to do. */
+/** `taken_over`: same meaning here. `changed`: available in another form. `not_supported`: not available; the note says what to do. */
 export type Outcome = "taken_over" | "changed" | "not_supported";
 
 export interface ReportRow {
-  /** Where the field stands in LiteLLM's file: `model_list[2].litellm_params.rpm`. */
+  /** Path of the field in LiteLLM's file: `model_list[2].litellm_params.rpm`. */
   readonly field: string;
   readonly outcome: Outcome;
-  /** Where it stands now; absent where nothing is written for it. */
+  /** Path in our file; absent if nothing is written for the field. */
   readonly becomes?: string;
-  /** Why it is changed, or what to do. Never holds a value of the file. */
+  /** Why it is changed, or what to do. Never contains a value of the file. */
   readonly note?: string;
 }
 
@@ -18,7 +18,7 @@ export class Report {
   readonly rows: ReportRow[] = [];
   readonly #fields = new Set<string>();
 
-  /** Whether something was said of a field. */
+  /** True if a field was reported. */
   has(field: string): boolean {
     return this.#fields.has(field);
   }
@@ -40,7 +40,7 @@ export class Report {
     this.#fields.add(row.field);
   }
 
-  /** The rows as lines: a heading for each outcome, and rows that differ in an index alone as one. */
+  /** Returns the rows as lines: a heading for each outcome. Rows that differ only in an index are merged. */
   lines(): string[] {
     return headings.flatMap(([outcome, heading]) => {
       const rows = this.rows.filter((row) => row.outcome === outcome);

@@ -1,17 +1,20 @@
-/** LiteLLM's settings beside its models: few have a line in our file, and each of the others says where it is here. */
+/**
+ * Converts LiteLLM's settings beside its models. Few have a counterpart in our file; for each of the others, a note names the
+ * alternative.
+ */
 import { isList, isMap, numberOf, type Section } from "./file.ts";
 import { timeout } from "./providers.ts";
 import type { Report } from "./report.ts";
 
-/** What the settings come to. */
+/** The converted settings. */
 export interface Settings {
   /** Top-level keys of our file. */
   readonly rows: Record<string, unknown>;
-  /** For providers that have no timeouts of their own. */
+  /** Default timeouts, in seconds, which a provider's own timeouts override. */
   readonly timeouts: Record<string, number>;
-  /** Another name and the name it stands for. */
+  /** Pairs of an alias and the name it stands for. */
   readonly aliases: readonly (readonly [string, string])[];
-  /** The name that answers to unknown ones. */
+  /** Name of the model that answers to unknown names. */
   readonly defaultModel?: string | undefined;
 }
 
@@ -21,7 +24,7 @@ const noRedis = "gateways share limits and health through PostgreSQL: no Redis i
 const members = "workspaces, members and caps are set over the API (docs/litellm.md)";
 const cache = "set response_cache of a key: the same request, word for word (docs/cache.md)";
 
-/** What each setting is here, where nothing of it is written into our file: `changed` is there, `not_supported` is not. */
+/** Notes on settings that are not written into our file: `changed` has a counterpart elsewhere, `unsupported` has none. */
 const elsewhere: Readonly<Record<string, readonly ["changed" | "unsupported", string]>> = {
   num_retries: ["changed", failover],
   retry_policy: ["changed", failover],
@@ -97,12 +100,12 @@ const elsewhere: Readonly<Record<string, readonly ["changed" | "unsupported", st
   include: ["unsupported", "convert the included files too, and put the parts together"],
 };
 
-/** Reads `general_settings`, `router_settings`, `litellm_settings` and what stands beside them. Reports every field. */
+/** Reads `general_settings`, `router_settings`, `litellm_settings` and the other top-level settings. Reports every field. */
 export function readSettings(file: Section, report: Report): Settings {
   const general = file.section("general_settings");
   const router = file.section("router_settings");
   const own = file.section("litellm_settings");
-  // Read where the models are known (fallbacks.ts).
+  // Marked as read: fallbacks.ts converts them once the models are known.
   for (const section of [router, own])
     for (const name of ["fallbacks", "default_fallbacks"]) section.value(name);
   const rows = { ...bodyLimit(general, report), ...retention(general, report) };
@@ -147,7 +150,7 @@ function retention(general: Section, report: Report): object {
   return { retention: { request_log_days: Number(days) } };
 }
 
-/** `router_settings` first, as in LiteLLM. */
+/** `router_settings` wins, as in LiteLLM. */
 function timeoutsOf(sections: readonly Section[], report: Report): Record<string, number> {
   const timeouts: Record<string, number> = {};
   for (const section of sections)
@@ -162,7 +165,7 @@ function timeoutsOf(sections: readonly Section[], report: Report): Record<string
   return timeouts;
 }
 
-/** Callbacks: metrics and traces are there without one, others are not. */
+/** Reports callbacks. Metrics and traces need none here; others are not supported. */
 function callbacks(own: Section, report: Report): void {
   for (const name of ["callbacks", "success_callback", "failure_callback", "service_callbacks"]) {
     const value = own.value(name);
@@ -181,7 +184,7 @@ function callbackNote(name: string): string {
   return "another callback: read the request log (GET /admin/v1/requests) or its exports";
 }
 
-/** Other names: `{alias: group}`, or `{alias: {model: group, hidden: true}}`. */
+/** Returns aliases: `{alias: group}`, or `{alias: {model: group, hidden: true}}`. */
 function aliasesOf(router: Section, report: Report): [string, string][] {
   const value = router.value("model_group_alias");
   if (!isMap(value)) return [];
@@ -225,7 +228,7 @@ function strategyOf(router: Section, report: Report): void {
     );
 }
 
-/** Values of variables stay where they are: they may be secrets. */
+/** Reports variables; their values are not copied, because they may be secrets. */
 function environmentOf(file: Section, report: Report): void {
   const value = file.value("environment_variables");
   if (!isMap(value)) return;

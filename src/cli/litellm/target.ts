@@ -1,49 +1,49 @@
-/** Where a LiteLLM deployment's calls go, and what finds out: the prefix of `model`, and the fields of its address and keys. */
+/** The target of a LiteLLM deployment's calls, determined from the prefix of `model` and the fields of its address and keys. */
 import type { OfferProtocol } from "../../catalog/index.ts";
 import type { Section } from "./file.ts";
 import type { Report } from "./report.ts";
 import { isNoKey, type Variables } from "./variables.ts";
 
-/** A provider of ours without its id, and what is called there. */
+/** A provider in our file without its id, and the model to call there. */
 export interface Target {
-  /** What the provider's id begins with. */
+  /** Prefix of the provider's id. */
   readonly vendor: string;
-  /** What tells it from others of its vendor: a region, a resource. */
+  /** Distinguishes it from other providers of its vendor: a region, a resource. */
   readonly place?: string | undefined;
   /** The provider's row without id. */
   readonly row: Readonly<Record<string, unknown>>;
   readonly protocols: readonly OfferProtocol[];
   readonly upstream: string;
-  /** The vendor of the list whose model it is, and the model's name there. */
+  /** The vendor in the list of models, and the model's name there. */
   readonly known?: { readonly vendor: string; readonly name: string } | undefined;
-  /** A server of one's own: its models cost nothing unless the file says so. */
+  /** A self-hosted server: its models are free unless the file sets a price. */
   readonly isOwn?: boolean;
-  /** The vendor's whole list can be called there by its own names. */
+  /** True if all models of the vendor's list can be called there, by their own names. */
   readonly hasList?: boolean;
-  /** Not the vendor's own address: the vendor's name is left to that. */
+  /** True if the address is not the vendor's own. The plain vendor name is then left for a provider at the vendor's address. */
   readonly isElsewhere?: boolean;
 }
 
-/** The first label of a host, which names the resource; undefined for a number. */
+/** Returns the first label of a host, which names the resource; undefined for an IP address. */
 export const placeOf = (url: string): string | undefined =>
   /^https?:\/\/([A-Za-z][A-Za-z0-9-]*)[.:/]/.exec(`${url}/`)?.[1]?.toLowerCase();
 
-/** What is not supported, with what to do. */
+/** The reason why a deployment is not supported, with what to do. */
 export interface Refused {
   readonly refused: string;
 }
 
-/** What a target is made from. */
+/** The input for a target. */
 export interface Parameters {
-  /** `litellm_params`, with its named credential's values. */
+  /** `litellm_params`, with the values of its named credential. */
   readonly params: Section;
-  /** The name behind the prefix. */
+  /** The name after the prefix. */
   readonly name: string;
   readonly variables: Variables;
   readonly report: Report;
 }
 
-/** An address of LiteLLM's file without a slash at its end, as our file has it; undefined where the field is absent. */
+/** Converts an address of LiteLLM's file, without trailing slashes; undefined if the field is absent. */
 export function addressOf(
   { params, variables, report }: Parameters,
   wish: string,
@@ -70,7 +70,7 @@ export function addressOf(
 }
 
 /**
- * The key: the file's, or the variable that LiteLLM reads by itself. `none` where a server takes none.
+ * Returns the key: the file's, or the variable that LiteLLM reads by default. `none` if a server takes no key.
  * @param fallback the variable's name; undefined: no key
  */
 export function keyOf(

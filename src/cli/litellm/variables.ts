@@ -1,6 +1,6 @@
 /**
- * Values of a LiteLLM file as our file has them: `os.environ/NAME` becomes `${NAME}`, and a secret that the file itself
- * holds becomes a variable to be set. The secret is never written, shown or kept.
+ * Converts values of a LiteLLM file: `os.environ/NAME` becomes `${NAME}`, and a secret in the file becomes a variable to set. The
+ * secret is never written, shown or kept.
  */
 import { isSecretKey } from "../../catalog/index.ts";
 
@@ -9,17 +9,17 @@ export interface Variable {
   readonly name: string;
   /** The fields of LiteLLM's file that use it. */
   readonly fields: string[];
-  /** The value stands in LiteLLM's file itself, and must be moved into the variable. */
+  /** True if LiteLLM's file contains the value itself; it must be moved into the variable. */
   readonly literal: boolean;
 }
 
 const reference = /^os\.environ\/([A-Za-z_]\w*)$/;
 
-/** Whether a text is somebody's word for no key. */
+/** True if a text stands for "no key". */
 export const isNoKey = (text: string): boolean =>
   /^(none|empty|null|no-key|not-needed)$/i.test(text);
 
-/** Whether a value of some other name may be a secret all the same: a known beginning, or 20 letters and digits mixed. */
+/** True if a value looks secret whatever its name: a known prefix, or 20 or more characters with letters and digits. */
 const looksSecret = (text: string): boolean =>
   /^(sk-|bearer |basic |ghp_|hf_|eyJ)/i.test(text) ||
   (/^[\w.+/=-]{20,}$/.test(text) &&
@@ -30,33 +30,33 @@ const looksSecret = (text: string): boolean =>
 /** Collects the variables of one conversion. */
 export class Variables {
   readonly #byName = new Map<string, Variable>();
-  /** The variable of a literal, so that the same key twice is one variable. Held while the conversion runs, never shown. */
+  /** The variable of each literal, so that the same key twice becomes one variable. Kept only during the conversion, never shown. */
   readonly #ofLiteral = new Map<string, string>();
 
   all(): readonly Variable[] {
     return [...this.#byName.values()].sort((left, right) => left.name.localeCompare(right.name));
   }
 
-  /** `${name}` of a variable that LiteLLM reads by itself where a field is absent. */
+  /** Returns `${name}` of a variable that LiteLLM reads by default if a field is absent. */
   named(name: string, field: string): string {
     this.#note(name, field, false);
     return `\${${name}}`;
   }
 
-  /** A value that is no secret; a literal that would read as a placeholder of ours goes into a variable. */
+  /** Converts a value that is no secret. A literal that looks like one of our placeholders becomes a variable. */
   plain(text: string, field: string, wish: string): string {
     const named = reference.exec(text)?.[1];
     if (named !== undefined) return this.named(named, field);
     return text.includes("${") ? this.#literal(text, field, wish) : text;
   }
 
-  /** A secret: always a variable. `wish`: what to call it where the file holds the secret itself. */
+  /** Converts a secret: always to a variable. `wish`: the variable's name if the file contains the secret itself. */
   secret(text: string, field: string, wish: string): string {
     const named = reference.exec(text)?.[1];
     return named === undefined ? this.#literal(text, field, wish) : this.named(named, field);
   }
 
-  /** A header or parameter: a secret by its name or by how its value looks. */
+  /** Converts a header or parameter. It is a secret if its name or its value looks like one. */
   header(name: string, text: string, field: string): string {
     const wish = `HEADER_${name}`;
     return isSecretKey(name) || looksSecret(text)
@@ -64,7 +64,7 @@ export class Variables {
       : this.plain(text, field, wish);
   }
 
-  /** Whether a field's value stands in the file itself. */
+  /** True if the file contains a field's value itself. */
   isLiteral(text: string): boolean {
     return !reference.test(text);
   }
@@ -77,7 +77,7 @@ export class Variables {
     return `\${${name}}`;
   }
 
-  /** A name that no other variable has. */
+  /** Returns a name that no other variable has. */
   #free(wish: string): string {
     const base = wish
       .toUpperCase()

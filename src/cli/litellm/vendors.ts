@@ -1,9 +1,9 @@
-/** From the prefix of a LiteLLM `model` to where its calls go. docs/litellm.md. */
+/** Determines the target of a LiteLLM deployment from the prefix of its `model`. docs/litellm.md. */
 import { vendorRows, type VendorRow } from "../../catalog/index.ts";
 import { azureTarget, bedrockTarget, vertexTarget } from "./clouds.ts";
 import { addressOf, keyOf, placeOf, type Parameters, type Refused, type Target } from "./target.ts";
 
-/** LiteLLM's prefixes that differ from our vendors' ids, and the variable it reads where that differs from theirs. */
+/** LiteLLM's prefixes that differ from our vendors' ids, and the variables that LiteLLM reads, if they differ from ours. */
 const prefixes: Readonly<Record<string, { readonly vendor: string; readonly variable?: string }>> =
   {
     gemini: { vendor: "google" },
@@ -22,7 +22,7 @@ const prefixes: Readonly<Record<string, { readonly vendor: string; readonly vari
     vercel_ai_gateway: { vendor: "vercel", variable: "VERCEL_AI_GATEWAY_API_KEY" },
   };
 
-/** Prefixes of servers of one's own that speak OpenAI's chat completions, and where they are without `api_base`. */
+/** Prefixes of self-hosted servers that speak chat completions, with the default address, or its variable, without `api_base`. */
 const ownServers: Readonly<Record<string, string>> = {
   ollama: "http://localhost:11434",
   ollama_chat: "http://localhost:11434",
@@ -37,7 +37,7 @@ const ownServers: Readonly<Record<string, string>> = {
   docker_model_runner: "http://localhost:12434/engines/llama.cpp/v1",
 };
 
-/** A `model` in two: what LiteLLM calls the provider, and the name there. Undefined where nothing tells the provider. */
+/** Splits a `model` into LiteLLM's name of the provider and the name there. Undefined if the provider cannot be determined. */
 export function splitModel(
   model: string,
   named: string | undefined,
@@ -51,7 +51,7 @@ export function splitModel(
   return prefix === undefined ? undefined : { prefix, name: model };
 }
 
-/** Names that LiteLLM knows without a prefix. */
+/** Model names that LiteLLM knows without a prefix. */
 const nameless: readonly (readonly [RegExp, string])[] = [
   [/^(gpt-|chatgpt-|o\d|text-embedding-|ft:gpt|codex)/, "openai"],
   [/^claude-/, "anthropic"],
@@ -81,7 +81,7 @@ const isPrefix = (word: string): boolean =>
   word === "azure_ai" ||
   vendorOf(word) !== undefined;
 
-/** Where the calls of a deployment go. `prefix`: LiteLLM's name of the provider. */
+/** Returns the target of a deployment. `prefix`: LiteLLM's name of the provider. */
 export function targetOf(prefix: string, parameters: Parameters): Target | Refused {
   const cloud = ownOf(clouds, prefix);
   if (cloud) return cloud(parameters);
@@ -99,7 +99,7 @@ export function targetOf(prefix: string, parameters: Parameters): Target | Refus
 const local =
   /^https?:\/\/(localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[::1\]|host\.docker\.internal|[^./]+(:|\/|$)|[^/:]+\.(local|internal|svc)\b)/;
 
-/** A server that speaks chat completions at an address of its own. */
+/** A server with its own address that speaks chat completions. */
 function serverTarget(prefix: string, otherwise: string, parameters: Parameters): Target {
   const { params, variables, name } = parameters;
   const id = prefix.replaceAll("_", "-");
@@ -124,7 +124,7 @@ function serverTarget(prefix: string, otherwise: string, parameters: Parameters)
   };
 }
 
-/** A vendor of the list, at its own address or at another one. */
+/** A vendor of the list, at its own or another address. */
 function vendorTarget(
   { row: vendor, variable }: NonNullable<ReturnType<typeof vendorOf>>,
   parameters: Parameters,
@@ -160,13 +160,13 @@ function vendorTarget(
   };
 }
 
-/** The vendor's address, with the variables that it needs beside the key. */
+/** Returns the vendor's address, with the variables that it needs in addition to the key. */
 const ownAddress = ({ base_url: url }: VendorRow, { variables, params }: Parameters): string =>
   url.replaceAll(/\$\{(\w+)\}/g, (_all, needed: string) =>
     variables.named(needed, params.at("model")),
   );
 
-/** OpenAI's organization as the header that names it. */
+/** Returns the header for OpenAI's organization. */
 function organizationOf({ id }: VendorRow, { params, variables, report }: Parameters) {
   const organization = id === "openai" ? params.text("organization") : undefined;
   if (organization === undefined) return undefined;
@@ -175,7 +175,7 @@ function organizationOf({ id }: VendorRow, { params, variables, report }: Parame
   return { "OpenAI-Organization": variables.plain(organization, field, "OPENAI_ORG") };
 }
 
-/** The address of a vendor whose version LiteLLM adds by itself. */
+/** Adds the version to the address of a vendor where LiteLLM adds it by itself. */
 function versioned(dialect: string | undefined, url: string): string {
   const version = dialect === "anthropic" ? "v1" : dialect === "google" ? "v1beta" : undefined;
   if (version === undefined || url.startsWith("${")) return url;
@@ -183,7 +183,7 @@ function versioned(dialect: string | undefined, url: string): string {
   return bare.endsWith(`/${version}`) ? bare : `${bare}/${version}`;
 }
 
-/** `azure_ai/MODEL`: Claude and others of a Foundry resource. */
+/** `azure_ai/MODEL`: Claude and other models of a Foundry resource. */
 function foundryTarget(parameters: Parameters): Target {
   const { params, variables, name } = parameters;
   const address = addressOf(parameters, "AZURE_AI");

@@ -1,25 +1,25 @@
 /**
- * A worker that stands still (a loop without end, a process that somebody stopped) keeps its socket: connections that the system gives it
- * wait for ever, while the others look well. It is ended, and started again as one that died. docs/operate.md "Workers".
+ * Ends workers that hang, by an endless loop or a stopped process. A hanging worker keeps its socket: connections that the system gives
+ * it wait forever, while the other workers look fine. It is killed, and restarted like one that died. docs/operate.md "Workers".
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../base/log.ts";
 import type { WorkerProcess } from "./worker-process.ts";
 
-/** How long a worker may stand still. */
+/** How long a worker may hang. */
 export interface Patience {
-  /** A question each, and as long for its answer. */
+  /** Milliseconds between questions, and the time limit for each answer. */
   readonly everyMs: number;
-  /** So many questions in a row without an answer. */
+  /** Number of consecutive unanswered questions after which a worker is killed. */
   readonly missedMax: number;
 }
 
-/** A minute: by then the leases of its calls have run out. */
+/** A minute: by then the leases of its calls have expired. */
 const usual: Patience = { everyMs: 10_000, missedMax: 6 };
 
 type Asked = Pick<WorkerProcess, "number" | "ask" | "kill" | "ended">;
 
-/** Asks a worker that has become ready until it has ended. Where this process stands still too, no question is missed. */
+/** Questions a ready worker until it has ended. If this process hangs too, no question counts as missed. */
 export async function watchAnswers(
   worker: Asked,
   log: Pick<Log, "error">,
@@ -28,7 +28,7 @@ export async function watchAnswers(
   const over = new AbortController();
   void worker.ended.then(() => over.abort());
   for (let missed = 0; missed < missedMax;) {
-    // It may be over while the question is still open.
+    // The worker may end while the question is still open.
     const pause = sleep(everyMs, undefined, { signal: over.signal, ref: false }).catch(
       () => undefined,
     );

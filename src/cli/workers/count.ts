@@ -1,13 +1,13 @@
-/** How many workers there are: as many as asked for, or cores, and at most as many as the database has connections for. */
+/** Number of workers: as configured, else by cores and memory; at most as many as the database has connections for. */
 import { availableParallelism } from "node:os";
 import { poolConnectionsMax, type Queryable } from "../../storage/index.ts";
 import type { Environment } from "../environment.ts";
 import { memoryHere } from "./memory.ts";
 
-/** Where nobody says how many there are, each has so much memory. */
+/** Memory for each worker if their number is not configured. */
 const workerBytesMin = 1024 ** 3;
 
-/** How many are wanted, before the database is asked, of a machine or a container with so much memory. */
+/** The wanted number of workers, before the database's connections are known. `memoryBytes`: of the machine or container. */
 export const workersWanted = (
   { workers, databaseUrl }: Pick<Environment, "workers" | "databaseUrl">,
   memoryBytes = memoryHere(),
@@ -17,7 +17,7 @@ export const workersWanted = (
   return Math.max(Math.min(availableParallelism(), Math.floor(memoryBytes / workerBytesMin)), 1);
 };
 
-/** Connections that the server has for us, and those that it keeps or others have. */
+/** The server's connection limit for us, and the connections that are reserved or used by others. */
 export interface ConnectionsLeft {
   readonly max: number;
   readonly taken: number;
@@ -25,20 +25,20 @@ export interface ConnectionsLeft {
 
 export interface WorkersPlan {
   readonly count: number;
-  /** Connections of each worker's pool. */
+  /** Size of each worker's connection pool. */
   readonly poolMax: number;
-  /** Why there are fewer than wanted; undefined where there are not. */
+  /** Why there are fewer workers than wanted; undefined if there are not. */
   readonly reduced: string | undefined;
 }
 
-/** With fewer, calls of one worker would wait for each other's. */
+/** With fewer connections, calls of a worker would wait for each other. */
 const poolMin = 5;
-/** Each worker listens for signals on a connection of its own. */
+/** Each worker uses one more connection to listen for signals. */
 const listeners = 1;
 /** For the supervisor, and for commands beside the gateway. */
 const spare = 6;
 
-/** Shares the connections out; during a reload there is one worker more. The pools shrink before the workers do. */
+/** Divides the connections; during a reload there is one more worker. Pools shrink first, then the number of workers. */
 export function planWorkers(wanted: number, { max, taken }: ConnectionsLeft): WorkersPlan {
   const free = Math.max(max - taken - spare, 0);
   const poolFor = (count: number): number => Math.floor(free / (count + 1)) - listeners;
@@ -54,7 +54,7 @@ export function planWorkers(wanted: number, { max, taken }: ConnectionsLeft): Wo
   };
 }
 
-/** What the server allows this user in this database, and what is reserved or in use by others. */
+/** Reads the connection limit of this user in this database, and the connections that are reserved or used by others. */
 export async function connectionsLeft(database: Queryable): Promise<ConnectionsLeft> {
   const [row] = await database.query<{ max: number; reserved: number; used: number }>(
     `select least(

@@ -1,4 +1,4 @@
-/** What the end of a worker's process means, and what helps. docs/troubleshooting.md. */
+/** Advice on why a worker's process ended, and how to fix it. docs/troubleshooting.md. */
 
 const fixes: readonly (readonly [how: RegExp, fix: string])[] = [
   [
@@ -15,7 +15,7 @@ const fixes: readonly (readonly [how: RegExp, fix: string])[] = [
   ],
 ];
 
-/** `how`: the signal, or `code` and the exit code. Empty where the lines before it say what is to be said. */
+/** `how`: the signal, or `code` and the exit code. Empty if the log lines before already explain the end. */
 export function adviceOnEnd(how: string): { readonly fix?: string } {
   const fix = fixes.find(([pattern]) => pattern.test(how))?.[1];
   return fix === undefined ? {} : { fix };

@@ -1,6 +1,6 @@
-/** Why a worker did not come up; of its own, because commands explain it. */
+/** The error of a worker that did not start. In its own module, because commands explain it. */
 
-/** A worker that did not come up, and why, as a command would say it. */
+/** A worker did not start; the message is the one that a command would print. */
 export class WorkerFailedError extends Error {
   override name = "WorkerFailedError";
   readonly exitCode: 1 | 2;

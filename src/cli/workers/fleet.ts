@@ -1,6 +1,4 @@
-/**
- * Keeps the workers running: starts them, starts one again that died, replaces them one after the other, stops them all.
- */
+/** Keeps the workers running: starts them, restarts those that die, replaces them one after the other, stops them all. */
 import { adviceOnEnd } from "./ended.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../base/log.ts";
@@ -10,25 +8,25 @@ import { Hub } from "./hub.ts";
 import type { ToSupervisor } from "./messages.ts";
 import type { WorkerProcess } from "./worker-process.ts";
 
-/** A worker that lived so long and died is started again at once. */
+/** A worker that dies after running this long is restarted without a pause. */
 const stableMs = 10_000;
 const pauseMsMax = 5_000;
 
-/** How long a worker that does not start is tried. */
+/** Limits on retrying a worker that does not start. */
 export interface Trials {
-  /** Before the second attempt; twice as long before each further one. */
+  /** Pause before the second attempt; it doubles before each further one. */
   readonly pauseMs: number;
-  /** Failures in a row, of every worker, after which the gateway gives up. */
+  /** Consecutive failures of every worker after which the gateway gives up. */
   readonly failuresMax: number;
 }
 
 const usualTrials: Trials = { pauseMs: 200, failuresMax: 6 };
-/** What a worker may take beyond the time in which balancers leave: calls, tasks and callbacks under way, in bounds of their own. */
+/** Time limit for a worker's end, in addition to the drain: calls, tasks and callbacks in flight have limits of their own. */
 const endMsMax = 45_000;
-/** Calls under way of a worker that was replaced may take so long. */
+/** Time limit for calls in flight of a replaced worker. */
 const replacedMsMax = 600_000;
 
-/** Calls meet two configurations then. */
+/** Calls are then served with two configurations. */
 const halfReplaced =
   "a new worker did not start: those replaced before it have the configuration of now, the others that of before; reload again";
 
@@ -39,13 +37,13 @@ export interface FleetOptions {
     onMessage: (worker: WorkerProcess, message: ToSupervisor) => void,
   ) => WorkerProcess;
   readonly log: Log;
-  /** The usual ones if absent. */
+  /** The default ones if absent. */
   readonly trials?: Trials | undefined;
-  /** The usual one if absent. */
+  /** The default one if absent. */
   readonly patience?: Patience | undefined;
-  /** A worker could not be started again: what waits for it should not wait on. */
+  /** Called if a worker could not be restarted: its waiting connections must go to others. */
   readonly failed: (number: number) => void;
-  /** No worker runs, and none could be started; `fix` is what helps, where that is known. */
+  /** Called if no worker runs and none could be started; `fix` is the advice, if known. */
   readonly gaveUp: (error: Error, fix: string | undefined) => void;
 }
 
@@ -53,11 +51,11 @@ interface Place {
   readonly number: number;
   current: WorkerProcess;
   failures: number;
-  /** Settles when a replacement that is under way has its place, or has failed. */
+  /** Settles when the replacement in progress has taken over the place, or has failed. */
   replacement?: Promise<boolean>;
 }
 
-/** What the start of all came to. */
+/** The result of starting all workers. */
 export interface Started {
   readonly first: FirstStart | undefined;
   readonly metricsUrl: string | undefined;
@@ -77,7 +75,7 @@ export class Fleet {
     this.#hub = new Hub(options.count);
   }
 
-  /** Starts all. @throws WorkerFailedError of the first where none comes up */
+  /** Starts all workers. @throws WorkerFailedError of the first if none starts */
   async start(): Promise<Started> {
     for (let number = 1; number <= this.#options.count; number += 1)
       this.#places.push({ number, current: this.#start(number), failures: 0 });
@@ -112,7 +110,7 @@ export class Fleet {
     return worker;
   }
 
-  /** The first that takes calls looks for the work that nobody announced; the others do not. */
+  /** Elects the ready worker with the lowest number to poll for work that no signal announced; the others do not poll. */
   #elect(): void {
     const ready = [...this.#alive].filter(({ state }) => state === "ready");
     const elected = ready.reduce<WorkerProcess | undefined>(
@@ -122,14 +120,14 @@ export class Fleet {
     for (const worker of this.#alive) worker.send({ kind: "sweeps", on: worker === elected });
   }
 
-  /** Starts a place's worker again whenever it dies. */
+  /** Restarts a place's worker whenever it dies. */
   async #keep(place: Place): Promise<void> {
     for (;;) {
       const worker = place.current;
       const how = await worker.ended;
       await place.replacement;
       if (this.#stopping.signal.aborted) return;
-      // It was replaced: another has its place.
+      // The worker was replaced: another has its place.
       if (place.current !== worker) continue;
       const livedMs = performance.now() - worker.startedMs;
       if (worker.state === "ready" && livedMs > stableMs) place.failures = 0;
@@ -140,7 +138,7 @@ export class Fleet {
     }
   }
 
-  /** One more start of a place's worker, after a pause that grows with each failure. */
+  /** Tries once more to start a place's worker, after a pause that grows with each failure. */
   async #again(place: Place): Promise<void> {
     const { log, failed, gaveUp } = this.#options;
     const pauseMs = Math.min(this.#trials.pauseMs * 2 ** (place.failures - 1), pauseMsMax);
@@ -169,14 +167,14 @@ export class Fleet {
     return !runs && this.#places.every(({ failures }) => failures >= this.#trials.failuresMax);
   }
 
-  /** Replaces all workers, one after the other: the old one leaves when the new one takes calls. */
+  /** Replaces all workers, one after the other. The old one leaves when the new one takes calls. */
   async reload(): Promise<void> {
     let replaced = 0;
     for (const place of this.#places) {
-      // Nobody would stop a worker that is started now, and it would be killed with the calls it took.
+      // A worker started now would not be told to stop, and would be killed with its calls.
       if (this.#stopping.signal.aborted) return;
       const old = place.current;
-      // One that is being started again reads the configuration of now by itself.
+      // A worker that is being restarted reads the current configuration anyway.
       if (old.state !== "ready" || !this.#alive.has(old)) continue;
       place.replacement = this.#replace(place, replaced);
       if (!(await place.replacement)) return;
@@ -188,12 +186,15 @@ export class Fleet {
     this.#options.log.info({ workers: this.#places.length }, "all workers were replaced");
   }
 
-  /** Puts a new worker into a place; false, and the old one stays, where none comes up. `replaced`: how many were before. */
+  /**
+   * Puts a new worker into a place. If it does not start, the old one stays, and the result is false. `replaced`: the number of workers
+   * replaced before.
+   */
   async #replace(place: Place, replaced: number): Promise<boolean> {
     const { current: old, number } = place;
     let next: WorkerProcess | undefined;
     try {
-      // Where memory or descriptors are short, no process is made at all.
+      // If memory or descriptors are short, starting a process throws at once.
       next = this.#start(number);
       await next.ready;
     } catch (error) {
@@ -213,7 +214,7 @@ export class Fleet {
     return !this.#stopping.signal.aborted;
   }
 
-  /** Stops all, each in order; what is left after `leaveMs` and a bound is killed. */
+  /** Stops all workers cleanly; kills those that still run after `leaveMs` and a limit. */
   async stop(leaveMs: number): Promise<void> {
     this.#stopping.abort();
     this.#hub.stop();
@@ -226,14 +227,14 @@ export class Fleet {
     await all;
   }
 
-  /** Ends all at once. */
+  /** Kills all workers at once. */
   kill(): void {
     this.#stopping.abort();
     for (const worker of this.#alive) worker.kill();
   }
 }
 
-/** Waits for `work`; what takes longer than `ms` is reported to `late`. */
+/** Waits for `work`; calls `late` if it takes longer than `ms`. */
 async function within(work: Promise<unknown>, ms: number, late: () => void): Promise<void> {
   const timer = setTimeout(late, ms);
   await work;

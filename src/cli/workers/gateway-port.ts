@@ -1,4 +1,4 @@
-/** The port of a gateway. On Linux several sockets share it by SO_REUSEPORT: the system spreads connections over them. */
+/** The port of a gateway. On Linux several sockets share it by SO_REUSEPORT, and the system spreads connections over them. */
 import { lookup } from "node:dns/promises";
 import { once } from "node:events";
 import * as net from "node:net";
@@ -7,12 +7,12 @@ import type { Place } from "../../http/index.ts";
 import { PortClaim } from "./port-claim.ts";
 
 /**
- * On how many descriptors a process listens, for a round of its event loop takes one connection of each (listeners.ts). Beside
- * 400 streams that nobody reads, new connections waited for 22 s at most with one, 6 s with eight, and 3 s with so many.
+ * Number of descriptors on which a process listens: its event loop accepts one connection from each per turn (listeners.ts). Beside 400
+ * streams that no client reads, new connections waited for 22 s at most with one descriptor, 6 s with eight, and 3 s with this many.
  */
 export const listenersOfProcess = 16;
 
-/** Since Node 26.4; before it, and where the system does not spread evenly, a port has one socket. */
+/** True on Linux since Node 26.4. Before it, and where the system does not spread connections evenly, a port has one socket. */
 export const canShare = (): boolean =>
   process.platform === "linux" && (net as { BoundSocket?: unknown }).BoundSocket !== undefined;
 
@@ -20,7 +20,7 @@ export class GatewayPort {
   readonly port: number;
   readonly #addresses: readonly string[];
   readonly #claim: PortClaim;
-  /** What took a port that nobody named. */
+  /** Socket bound to a port that the system chose. */
   #taken: BoundSocket | undefined;
 
   private constructor(
@@ -34,7 +34,7 @@ export class GatewayPort {
     this.#taken = taken;
   }
 
-  /** Takes a port that no other gateway has either; 0: any. @throws Error of `listen` or `getaddrinfo` */
+  /** Takes a port that no other gateway uses; 0: any. @throws Error of `listen` or `getaddrinfo` */
   static async take(host: string, wanted: number): Promise<GatewayPort> {
     const addresses = await addressesOf(host);
     const [first, ...more] = addresses;
@@ -53,12 +53,12 @@ export class GatewayPort {
     }
   }
 
-  /** All sockets listen, or none will: other gateways see by the port itself whether it is free. */
+  /** Call it when all sockets listen, or none will. Then other gateways see from the port itself whether it is free. */
   settled(): void {
     this.#claim.release();
   }
 
-  /** A socket of each address. */
+  /** Binds a socket for each address. */
   bind(): BoundSocket[] {
     const taken = this.#taken;
     this.#taken = undefined;
@@ -67,7 +67,7 @@ export class GatewayPort {
     );
   }
 
-  /** For the only process. */
+  /** Returns where to listen if this is the only process. */
   places(): Place[] {
     if (!canShare()) return this.#addresses.map((host) => ({ host, port: this.port }));
     return Array.from({ length: listenersOfProcess }, () => this.bind()).flat();
@@ -77,17 +77,17 @@ export class GatewayPort {
 const bind = (host: string, port: number): BoundSocket =>
   new net.BoundSocket({ host, port, reusePort: true });
 
-/** A socket that shares its port with no other. An older Node has no such class to import. */
+/** Binds a socket that does not share its port. Must not be imported by name: an older Node has no such class. */
 export const bindAlone = (place: { readonly host: string; readonly port: number }): BoundSocket =>
   new net.BoundSocket(place);
 
-/** A name has one, as servers have it; `localhost` one of each family, for its clients take either. */
+/** A name has one address, as usual for servers. `localhost` has one of each family, because its clients use either. */
 async function addressesOf(host: string): Promise<string[]> {
   const found = (await lookup(host, { all: true })).map(({ address }) => address);
   return host === "localhost" ? [...new Set(found)] : found.slice(0, 1);
 }
 
-/** Fails as listening does where the port is taken, by another Tollgate too, which would let us share it. @returns the port */
+/** Fails like `listen` if the port is taken, also by another Tollgate, with which we could share it. @returns the port */
 export async function probe(host: string, port: number): Promise<number> {
   const server = net.createServer();
   server.listen({ host, port, exclusive: true });
@@ -98,7 +98,7 @@ export async function probe(host: string, port: number): Promise<number> {
   return found;
 }
 
-/** A machine may have no IPv6, whatever its names say. @throws Error of `listen` where the port is taken there */
+/** True if the address exists: a machine may have no IPv6. @throws Error of `listen` where the port is taken there */
 const isHere = (host: string, port: number): Promise<boolean> =>
   probe(host, port).then(
     () => true,

@@ -1,47 +1,47 @@
 /**
- * What all workers know together: how many take calls, and what they counted. Whichever worker is asked asks here, and all
- * answer within a bound of time. What a worker counted stays in the sums when it is gone, so that they never go backwards.
+ * The joint state of all workers: how many take calls, and their counters. A question to any worker is passed on to this hub, and all
+ * workers answer within a time limit. The counters of ended workers stay in the sums, so that sums never decrease.
  */
 import { getOrMake } from "../../base/made-once.ts";
 import { growingFamilies, joinFamilies, type MetricFamily } from "../../base/metric-family.ts";
 import type { Answers, Question, ToSupervisor, WorkersReady } from "./messages.ts";
 import type { WorkerProcess } from "./worker-process.ts";
 
-/** A worker that does not answer by then is busy with one thing: what it sent last counts, and it does not take calls. */
+/** A worker that does not answer within this time is busy. Its last report counts, and it counts as not taking calls. */
 const answerMsMax = 500;
 
 export class Hub {
   readonly #workers = new Set<WorkerProcess>();
   readonly #count: number;
-  /** What workers that are gone had counted. */
+  /** The counters of workers that have ended. */
   #gone: MetricFamily[] = [];
   #restarts = 0;
   #stopping = false;
-  /** Who asks while an answer is on its way gets the same. */
+  /** Questions while an answer is in flight share that answer. */
   readonly #underWay = new Map<Question, Promise<Answers[Question]>>();
 
   constructor(count: number) {
     this.#count = count;
   }
 
-  /** A worker that has become ready; `restarted`: in the place of one that had died. */
+  /** Adds a worker that is ready; `restarted`: it replaces one that died. */
   enter(worker: WorkerProcess, restarted: boolean): void {
     this.#workers.add(worker);
     if (restarted) this.#restarts += 1;
   }
 
-  /** A worker that has ended. */
+  /** Removes a worker that has ended. */
   leave(worker: WorkerProcess): void {
     if (!this.#workers.delete(worker)) return;
     this.#gone = joinFamilies([this.#gone, growingFamilies(worker.measured)]);
   }
 
-  /** From now on the gateway is not ready. */
+  /** From now on the gateway reports that it is not ready. */
   stop(): void {
     this.#stopping = true;
   }
 
-  /** Passes on or answers what a worker says. */
+  /** Stores or answers a worker's message. */
   received(worker: WorkerProcess, message: ToSupervisor): void {
     if (message.kind === "measured") worker.measured = message.families;
     else if (message.kind === "ask") {
@@ -67,7 +67,7 @@ export class Hub {
   }
 
   async #metrics(): Promise<MetricFamily[]> {
-    // Whoever leaves while the others are asked is among them already.
+    // Read first: a worker that ends during the questions is counted there, and among the current ones too if read later.
     const gone = this.#gone;
     const current = await Promise.all(
       [...this.#workers].map(async (worker) => {
@@ -76,7 +76,7 @@ export class Hub {
         return (worker.measured = answer);
       }),
     );
-    // The living come first: help and type are theirs.
+    // Current workers come first: help and type are taken from them.
     return joinFamilies([...current, gone, this.#own()]);
   }
 

@@ -1,12 +1,12 @@
-/** A worker's side of the channel to its supervisor: its role among the others, made of messages. */
+/** A worker's side of the channel to its supervisor: implements its role with messages. */
 import type { MetricFamily } from "../../base/metric-family.ts";
 import type { Answers, Question, ToSupervisor, ToWorker, WorkerStart } from "./messages.ts";
 import { Questions } from "./questions.ts";
 import type { OwnState, WorkerRole } from "./role.ts";
 
-/** A supervisor that does not answer by then is itself in trouble: the worker speaks for itself. */
+/** If the supervisor does not answer within this time, the worker answers for itself alone. */
 const answerMsMax = 2_000;
-/** How often what was counted is sent unasked: what came after that is lost with a worker that is killed. */
+/** Interval of unrequested reports. A killed worker loses the counts since its last report. */
 const reportEveryMs = 5_000;
 
 /** The part of `process` that is the channel. */
@@ -16,9 +16,9 @@ export interface Channel {
 }
 
 export interface Link extends WorkerRole {
-  /** What the running gateway answers with. */
+  /** Sets the running gateway, which answers questions. */
   serve(gateway: LinkedGateway): void;
-  /** Sends everything once more; resolves when it is on its way. */
+  /** Sends the counters a last time; resolves when they are on their way. */
   lastWords(): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export function createLink(start: WorkerStart, channel: Channel): Link {
     else if (message.kind === "question") void answer(message.id, message.what);
     else if (message.kind === "answer") questions.answered(message.id, message.answer);
     else if (stop === undefined || (stop.replaced && !message.replaced)) {
-      // One that was replaced and has time for its calls is told again when all stop.
+      // A replaced worker that still has time for its calls gets a second message when all workers stop.
       stop = message;
       gateway?.stop(message);
     }
@@ -84,7 +84,7 @@ export function createLink(start: WorkerStart, channel: Channel): Link {
   };
 }
 
-/** Sends what was measured, now and then; `last` sends it once more and resolves when it is on its way. */
+/** Sends the counters periodically; `last` sends them once more and resolves when they are on their way. */
 function startReports(measure: () => Promise<MetricFamily[]>, channel: Channel) {
   const report = async (): Promise<void> =>
     new Promise((resolve) => {
@@ -103,5 +103,5 @@ function startReports(measure: () => Promise<MetricFamily[]>, channel: Channel) 
   };
 }
 
-/** Half of the workers: one that died must not have a balancer take all of them out. */
+/** Half of the workers, so that a single dead worker does not make a load balancer remove the whole gateway. */
 const enough = (count: number): number => Math.ceil(count / 2);

@@ -1,7 +1,7 @@
 /**
- * The port that all workers share. On Linux the supervisor binds a socket for each worker and hands it down: what waits in it
- * is not lost when the worker is replaced or dies, because the supervisor still holds it. Elsewhere Node's cluster module hands
- * connections out in turn.
+ * The port that all workers share. On Linux the supervisor binds a socket for each worker and passes it down. Connections that wait in
+ * it survive the worker's replacement or death, because the supervisor keeps it open. On other systems Node's cluster module
+ * distributes connections in turn.
  */
 import { lookup } from "node:dns/promises";
 import type { BoundSocket } from "node:net";
@@ -10,9 +10,9 @@ import type { Environment } from "../environment.ts";
 import { listeningUrl } from "../listening-url.ts";
 import { bindAlone, canShare, GatewayPort, probe } from "./gateway-port.ts";
 
-/** What a worker inherits. */
+/** Sockets that a worker inherits. */
 interface WorkerSockets {
-  /** One of each address that the gateway listens at. */
+  /** One for each address that the gateway listens on. */
   readonly main: readonly BoundSocket[];
   /** One, or none. */
   readonly metrics: readonly BoundSocket[];
@@ -21,11 +21,11 @@ interface WorkerSockets {
 export interface Listening {
   readonly url: string;
   readonly port: number;
-  /** What worker `number` listens on; undefined where the cluster module hands connections out. */
+  /** The sockets of worker `number`; undefined if the cluster module distributes connections. */
   socketsOf(number: number): WorkerSockets | undefined;
-  /** Gives up the sockets of a worker that does not start: the system sends its connections to the others. */
+  /** Closes the sockets of a worker that does not start, so that the system sends its connections to the others. */
   release(number: number): void;
-  /** Gives the sockets up: they are closed when the last worker closes them. Twice is once. */
+  /** Closes the supervisor's sockets; each port closes when the last worker closes its own. May be called twice. */
   close(): void;
 }
 
@@ -45,7 +45,7 @@ export async function openListening(
   const url = listeningUrl(host, port, settings);
   const nothing = (): undefined => undefined;
   if (!canShare()) return { url, port, socketsOf: nothing, release: nothing, close: nothing };
-  // One for all: scrapes are few, whoever takes one answers for all.
+  // One socket for all workers: scrapes are few, and any worker answers for all.
   const own = metrics.own && {
     host: (await lookup(metrics.own.host)).address,
     port: metrics.own.port,

@@ -1,55 +1,55 @@
-/** How a gateway's memory is shared out: what its processes need before they hold a body, and what a body may take. docs/operate.md "Bodies and memory". */
+/** Division of a gateway's memory between its idle processes and the bodies they hold. docs/operate.md "Bodies and memory". */
 import { totalmem } from "node:os";
 import { memoryPerByte } from "../../base/byte-budget.ts";
 import type { Environment } from "../environment.ts";
 
 const mebibyte = 1024 * 1024;
-/** Of a process that holds no bodies, with what its first calls leave behind. */
+/** Memory of a process that holds no bodies, after its first calls. */
 const idleBytes = 160 * mebibyte;
-/** Of the process that watches over workers, and of the embedded database. */
+/** Memory of the supervisor, and of the embedded database. */
 const supervisorBytes = 100 * mebibyte;
 const embeddedBytes = 60 * mebibyte;
 /**
- * So many times its counted size a body may take for a moment, as measured: its bytes, its text and what is parsed from it, both of
- * two bytes a character where one of them is not Latin, what is sent of it, and what of all that is not collected yet. Once more
- * for answers that wait for clients who do not read, which have a bound of the same size.
+ * Peak memory of a body, as a multiple of its counted size, as measured. It contains the body's bytes, its text and the parsed value,
+ * the request to the vendor, and uncollected garbage. Text takes two bytes a character if one of them is not Latin. One more for
+ * answers that clients do not read, which have a limit of the same size.
  */
 const copies = memoryPerByte + 1;
 /**
- * The same of a text call's body while it is converted, which is one at a time: what is full of quotes doubles where one protocol
- * has an object and another one a text of JSON.
+ * The same for the body of a text call during its conversion; only one is converted at a time. A body full of quotes doubles if one
+ * protocol has an object where the other has JSON text.
  */
 const textCopies = 12;
-/** What may wait in queues, as parts of the bodies under way: calls for hooks, kept bodies and cached answers for the database. */
+/** Limits of queues, as shares of the limit of bodies in flight: calls for hooks, kept bodies and cached answers for the database. */
 export const queueShares = { hooks: 1 / 8, keptBodies: 1 / 4, cachedAnswers: 1 / 8 } as const;
-/** With less, pictures that vendors answer with have no room. */
+/** With less, there is no room for images in vendors' answers. */
 const roomMin = 16 * mebibyte;
 
-/** What a container may use, else what the machine has. */
+/** Returns the container's memory limit, or else the machine's memory. */
 export const memoryHere = (): number =>
   Math.min(process.constrainedMemory() || Infinity, totalmem());
 
-/** How many processes serve, and which database they have. */
+/** The number of serving processes, and their database. */
 export interface Sharing extends Pick<Environment, "databaseUrl"> {
   readonly count: number;
 }
 
-/** What is taken beside the processes that serve. */
+/** Memory of the other processes. */
 const besideBytes = ({ count, databaseUrl }: Sharing): number =>
   (databaseUrl === undefined ? embeddedBytes : 0) + (count > 1 ? supervisorBytes : 0);
 
-/** What each of the processes that serve has of `bytes`. */
+/** Returns the part of `bytes` that each serving process has. */
 export const memoryOfEach = (sharing: Sharing, bytes: number): number =>
   (bytes - besideBytes(sharing)) / sharing.count;
 
-/** The bytes of bodies that a process with so much memory has room for. */
+/** Returns the bytes of bodies that fit into a process with this much memory. */
 export const roomForBodies = (memoryBytes: number): number =>
   Math.max(Math.floor((memoryBytes - idleBytes) / copies), roomMin);
 
-/** The largest body of a text call there. */
+/** Returns the largest body of a text call for such a process. */
 export const roomForText = (memoryBytes: number): number =>
   Math.floor((roomForBodies(memoryBytes) * copies) / textCopies);
 
-/** What all of it may take where each process holds so many bytes of bodies. */
+/** Returns the most memory of all processes if each serving process holds this many bytes of bodies. */
 export const memoryNeeded = (sharing: Sharing, bodiesBytes: number): number =>
   besideBytes(sharing) + sharing.count * (idleBytes + copies * bodiesBytes);

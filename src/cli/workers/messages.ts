@@ -1,4 +1,4 @@
-/** What a supervisor and its workers tell each other. Plain data: it travels as JSON. docs/operate.md "Workers". */
+/** Messages between a supervisor and its workers: plain data, sent as JSON. docs/operate.md "Workers". */
 import type { MetricFamily } from "../../base/metric-family.ts";
 import type { FirstStart } from "../first-start.ts";
 import type { Given } from "./role.ts";
@@ -6,18 +6,18 @@ import type { Given } from "./role.ts";
 /** The variable that makes a process a worker; its value is a {@link WorkerStart}. */
 export const workerVariable = "TOLLGATE_WORKER_START";
 
-/** What a worker is started with, beside the environment. */
+/** The start parameters of a worker, in addition to the environment. */
 export interface WorkerStart extends Given {
-  /** From 1; a worker that takes a dead one's place has its number. */
+  /** From 1; a worker that replaces a dead one has its number. */
   readonly number: number;
   readonly count: number;
-  /** The command line's options win over the environment. */
+  /** Options of the command line, which win over the environment. */
   readonly host: string;
   readonly port: number;
   readonly configPath: string | undefined;
 }
 
-/** What all workers can be asked through the supervisor. */
+/** Questions that a worker asks all workers through the supervisor. */
 export type Question = "ready" | "metrics" | "flush";
 
 /** How many workers take calls. */
@@ -27,7 +27,7 @@ export interface WorkersReady {
   readonly of: number;
 }
 
-/** The answer to whoever asked, made of all. */
+/** The combined answers of all workers. */
 export interface Answers {
   readonly ready: WorkersReady;
   readonly metrics: MetricFamily[];
@@ -38,7 +38,7 @@ export type ToWorker =
   | {
       readonly kind: "stop";
       readonly leaveMs: number;
-      /** Another process has taken over the socket: connections are left to their clients, long calls may end. */
+      /** Another process has taken over the socket: clients close the connections themselves, and long calls may end. */
       readonly replaced: boolean;
     }
   | { readonly kind: "sweeps"; readonly on: boolean }

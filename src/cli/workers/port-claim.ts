@@ -1,7 +1,7 @@
 /**
- * A claim on a port until the gateway listens on it. The system lets gateways of one user share a port, and the look whether it is
- * free is not one step with taking it: two gateways that start together could both find it free. A name of an abstract
- * socket (Linux) is given to one of them, and is free again when that process ends.
+ * A claim on a port until the gateway listens on it. The system lets gateways of one user share a port, and checking a port and taking
+ * it are separate steps. So two gateways that start together could both find it free. The system gives the name of an abstract socket
+ * (Linux) to only one of them, and frees it when that process ends.
  */
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
@@ -18,13 +18,13 @@ export class PortClaim {
         await once(server, "listening");
         this.#held.push(server);
       } catch (error) {
-        // Where such sockets are not allowed, the look at the port is all there is.
+        // If such sockets are not allowed, only the check of the port itself remains.
         if ((error as NodeJS.ErrnoException).code === "EADDRINUSE") throw inUse(address, port);
       }
     }
   }
 
-  /** Twice is once. */
+  /** May be called twice. */
   release(): void {
     for (const server of this.#held.splice(0)) server.close();
   }

@@ -1,10 +1,10 @@
-/** Questions to the process at the other end of a channel, and their answers, which come back by number. */
+/** Questions to the process at the other end of a channel. Answers are matched by number. */
 
 export class Questions<Answer> {
   readonly #asked = new Map<number, (answer: Answer | undefined) => void>();
   #lastId = 0;
 
-  /** Sends a question with its number. Undefined where no answer comes in time. */
+  /** Sends a question with its number. Undefined if no answer comes in time. */
   async ask(send: (id: number) => void, msMax: number): Promise<Answer | undefined> {
     const id = (this.#lastId += 1);
     const { promise, resolve } = Promise.withResolvers<Answer | undefined>();
@@ -23,7 +23,7 @@ export class Questions<Answer> {
     this.#asked.get(id)?.(answer);
   }
 
-  /** Nobody answers any more. */
+  /** Resolves all open questions as unanswered, because the other process has gone. */
   end(): void {
     for (const answer of this.#asked.values()) answer(undefined);
   }

@@ -1,38 +1,38 @@
-/** What a gateway's process is among the workers of its gateway; alone, as with `--workers 1`, it is all of them. */
+/** The role of a process among the workers of its gateway. A single process, as with `--workers 1`, has all roles. */
 import type { MetricFamily } from "../../base/metric-family.ts";
 import type { JoinMetrics, Readiness } from "../../http/index.ts";
 
-/** What a supervisor gives its workers; all absent for a gateway alone, which has its own. */
+/** Resources that a supervisor gives its workers; all absent for a single process, which opens its own. */
 export interface Given {
-  /** Where the gateway answers. */
+  /** The gateway's address. */
   readonly url?: string | undefined;
   readonly sandboxUrl?: string | undefined;
-  /** Database connections at most. */
+  /** Most database connections of this process. */
   readonly poolMax?: number | undefined;
-  /** Inherited descriptors to listen on; absent where the cluster module hands connections out. */
+  /** Inherited descriptors to listen on; absent if the cluster module distributes connections. */
   readonly sockets?:
     | { readonly main: readonly number[]; readonly metrics?: number | undefined }
     | undefined;
 }
 
 export interface WorkerRole {
-  /** Whether a supervisor started this process, and has what is there once: the database, the sandbox, the address. */
+  /** True if a supervisor started this process. The supervisor then owns the database, the sandbox and the announced address. */
   readonly isWorker: boolean;
-  /** How many processes share the port, and what is limited by process. */
+  /** Number of processes that share the port, by which limits are divided. */
   readonly count: number;
   readonly given: Given;
-  /** Whether this process is the one that looks for work which nobody announced. */
+  /** True if this process polls for work that no signal announced. */
   readonly sweeps: () => boolean;
-  /** Whether the gateway takes calls, given whether this process does. */
+  /** Returns whether the gateway takes calls; `isOpen`: whether this process does. */
   ready(isOpen: boolean): Promise<Readiness>;
   readonly joinMetrics: JoinMetrics;
-  /** Has all other processes write their rows of the request log. */
+  /** Makes all other processes write their rows of the request log. */
   flushLogs(): Promise<void>;
 }
 
-/** What one process of a gateway answers with. */
+/** The state of one process of a gateway. */
 export interface OwnState {
-  /** Whether it takes calls. */
+  /** True if it takes calls. */
   isOpen(): boolean;
   measure(): Promise<MetricFamily[]>;
   /** Writes its rows of the request log. */

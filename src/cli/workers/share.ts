@@ -1,4 +1,4 @@
-/** A process's part of the limits that hold for the whole gateway, and of the machine's memory. docs/operate.md "Workers", "Bodies and memory". */
+/** A process's share of the limits of the whole gateway, and of the machine's memory. docs/operate.md "Workers", "Bodies and memory". */
 import { largeShare } from "../../base/byte-budget.ts";
 import type { Settings } from "../../catalog/index.ts";
 import { totalDefaultMax } from "../descriptors.ts";
@@ -6,7 +6,10 @@ import { roomForBodies, roomForText } from "./memory.ts";
 
 type Limits = Settings["limits"];
 
-/** The limits of one of `count` processes, each with so many bytes of memory: connections and bodies are divided, the queue of tasks is the database's. */
+/**
+ * Returns the limits of one of `count` processes with this much memory each. Connections and bodies are divided; the task queue is not,
+ * because all share the database's.
+ */
 export function shareOf(limits: Limits, count: number, memoryBytes = Infinity): Limits {
   const divided = count === 1 ? limits : dividedAmong(limits, count);
   return withinMemory(divided, memoryBytes);
@@ -22,7 +25,7 @@ function dividedAmong(limits: Limits, count: number): Limits {
       total: part(total),
       ...(perAddress !== undefined && { perAddress: part(perAddress) }),
     },
-    // Each must be able to take the largest body.
+    // Each process must be able to take the largest body.
     bodiesUnderWayBytes: Math.min(
       Math.max(part(limits.bodiesUnderWayBytes), 2 * limits.bodyBytes),
       limits.bodiesUnderWayBytes,
@@ -31,8 +34,8 @@ function dividedAmong(limits: Limits, count: number): Limits {
 }
 
 /**
- * Lowers what the file does not set to what the memory has room for. A size that it sets holds, and has room in the budget whatever
- * the memory; `doctor` warns of that. A body that is let in fits into the budget where nothing else is under way.
+ * Lowers limits that the file does not set to what fits into the memory. A size that the file sets is kept and fits into the budget,
+ * whatever the memory; `doctor` warns of that. An accepted body fits into the budget if nothing else is in flight.
  */
 function withinMemory(limits: Limits, memoryBytes: number): Limits {
   const { isSet } = limits;

@@ -1,6 +1,6 @@
 /**
- * `tollgate serve` with several workers: this process owns the port, the embedded database, the sandbox and the signals, and
- * answers no call. docs/operate.md "Workers".
+ * `tollgate serve` with several workers: this process owns the port, the embedded database, the sandbox and the signals. It serves no
+ * calls. docs/operate.md "Workers".
  */
 import type { Log } from "../../base/log.ts";
 import { migrate } from "../../storage/index.ts";
@@ -21,15 +21,14 @@ interface Supervised {
   readonly environment: Environment;
   readonly wanted: number;
   readonly log: Log;
-  /** Is told what SIGHUP does, once the gateway is ready. */
+  /** Receives the handlers of SIGHUP, once the gateway is ready. */
   readonly onHangUp: ReturnType<typeof listenForHangUps>;
-  /** When the command began, by the monotonic clock. */
+  /** Start of the command on the monotonic clock, in ms. */
   readonly startedMs: number;
-  /** How long a worker that does not start is tried; the usual time if absent. Tests only. */
+  /** Limits on retrying a worker that does not start; the default if absent. Tests only. */
   readonly trials?: Trials;
 }
 
-/** Everything that is open, closed in the opposite order. */
 /** Closes everything and ends the process. */
 async function endWith(closers: Closers, exitCode: number): Promise<void> {
   try {
@@ -104,7 +103,7 @@ async function start(
   onHangUp({ reload, stop: () => stop("SIGHUP") });
 }
 
-/** Migrations, the master key and the count of connections: once, before the first worker. */
+/** Migrates, checks the master key and counts the connections: once, before the first worker. */
 async function prepareDatabase(
   { environment, wanted, log }: Pick<Supervised, "environment" | "wanted" | "log">,
   closers: Closers,
@@ -120,7 +119,7 @@ async function prepareDatabase(
       log.warn({ wanted, workers: plan.count, reason: plan.reduced }, "fewer workers than wanted");
     return plan;
   } finally {
-    // The embedded server lives as long as this process; of another one nothing more is needed.
+    // The embedded server runs as long as this process. A connection to another server is no longer needed.
     if (isServer) await database.close();
   }
 }
@@ -132,7 +131,7 @@ interface Stopping {
   readonly drainMs: number;
 }
 
-/** As a gateway alone does: Ctrl-C waits for no balancer, a second signal ends everything at once. */
+/** As for a single process: Ctrl-C skips the drain, and a second signal ends everything at once. */
 function stopOnSignal({ fleet, listening, closers, drainMs }: Stopping) {
   let firstMs: number | undefined;
   const stop = (signal: NodeJS.Signals): void => {
@@ -143,7 +142,7 @@ function stopOnSignal({ fleet, listening, closers, drainMs }: Stopping) {
       process.exit(1);
     }
     firstMs = nowMs;
-    // The workers' sockets are then closed with the workers, at a moment when no connection waits in them.
+    // Each worker then closes its sockets itself, when no connection waits in them.
     listening.close();
     void fleet.stop(signal === "SIGTERM" ? drainMs : 0).then(() => endWith(closers, 0));
   };

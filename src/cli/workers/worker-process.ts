@@ -1,4 +1,4 @@
-/** One worker as its supervisor sees it: started, asked, stopped, ended. */
+/** A worker process as its supervisor sees it: start, questions, stop, end. */
 import { fork, type ChildProcess } from "node:child_process";
 import cluster from "node:cluster";
 import { once } from "node:events";
@@ -29,14 +29,14 @@ export interface WorkerProcess {
   readonly number: number;
   state: "starting" | "ready" | "leaving";
   readonly startedMs: number;
-  /** Rejects with a {@link WorkerFailedError} where it does not come up. */
+  /** Rejects with a {@link WorkerFailedError} if the worker does not start. */
   readonly ready: Promise<Ready>;
-  /** Resolves with how it ended, when all that it sent has been read. */
+  /** Resolves with how it ended, once all its messages were read. */
   readonly ended: Promise<string>;
-  /** What it had counted when it last reported. */
+  /** The counters of its last report. */
   measured: readonly MetricFamily[];
   send(message: ToWorker): void;
-  /** Its answer; undefined where none comes in time. */
+  /** Returns the worker's answer; undefined if none comes in time. */
   ask(what: Question, msMax: number): Promise<Answer | undefined>;
   kill(): void;
 }
@@ -61,7 +61,7 @@ function spawnWorker(start: WorkerStart, listening: Listening): ChildProcess {
   });
 }
 
-/** Starts a worker; `received` gets what it sends beyond its start and its answers. */
+/** Starts a worker. `onMessage` gets its messages, except those about its start and its answers. */
 export function startWorker(
   start: WorkerStart,
   listening: Listening,
@@ -69,7 +69,7 @@ export function startWorker(
 ): WorkerProcess {
   const child = spawnWorker(start, listening);
   const ready = Promise.withResolvers<Ready>();
-  // Whoever waits for it gets the rejection; nobody may.
+  // A caller that awaits it gets the rejection, but there may be no such caller.
   ready.promise.catch(() => undefined);
   const questions = new Questions<Answer>();
   const late = setTimeout(() => worker.kill(), startMsMax).unref();
@@ -91,7 +91,7 @@ export function startWorker(
     }),
     measured: [],
     send(message) {
-      // A worker that has just gone gets nothing more.
+      // A worker that has just ended gets no more messages.
       if (child.connected) child.send(message, () => undefined);
     },
     ask: (what, msMax) => questions.ask((id) => worker.send({ kind: "question", id, what }), msMax),
@@ -119,7 +119,7 @@ async function endOf(child: ChildProcess): Promise<string> {
   );
   const exited = once(child, "exit").then(([code, signal]) => `${signal ?? `code ${code}`}`);
   const how = await Promise.race([failed, exited]);
-  // What it said last may still be on its way.
+  // Its last messages may still be in the channel.
   if (child.connected) await once(child, "disconnect");
   return how;
 }

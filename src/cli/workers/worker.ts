@@ -1,4 +1,4 @@
-/** A worker process: the gateway as `serve` runs it, on a socket and a database that its supervisor gives it. */
+/** A worker process: the gateway as `serve` runs it, on a socket and a database from its supervisor. */
 import { createLog } from "../../base/log.ts";
 import { explain } from "../explain.ts";
 import { readEnvironment } from "../environment.ts";
@@ -7,9 +7,9 @@ import { proxyFetches } from "../proxies.ts";
 import { createLink, type Channel } from "./link.ts";
 import { workerVariable, type ToSupervisor, type ToWorker, type WorkerStart } from "./messages.ts";
 
-/** Signals reach the whole process group, from a terminal or a service manager: the supervisor says what they mean. */
+/** A terminal or service manager sends signals to the whole process group. The worker ignores them; the supervisor handles them. */
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
-// No worker outlives its supervisor, however that ended.
+// A worker must not outlive its supervisor, however the supervisor ended.
 process.on("disconnect", () => process.exit(1));
 
 const channel: Channel = {
@@ -18,7 +18,7 @@ const channel: Channel = {
   receive: (handler) => void process.on("message", (message: ToWorker) => handler(message)),
 };
 
-/** Calls under way may take so long where another process has taken over. */
+/** Time limit for calls in flight after another process has taken over. */
 const replacedMsMax = 600_000;
 
 async function run(start: WorkerStart): Promise<void> {
@@ -44,7 +44,7 @@ async function run(start: WorkerStart): Promise<void> {
   channel.send({ kind: "ready", first, metricsUrl });
 }
 
-/** Tells the supervisor why this worker ends, and ends it. */
+/** Reports to the supervisor why this worker ends, and ends it. */
 async function fail(error: unknown): Promise<void> {
   const { text, exitCode } = await explain(error);
   const whole = error instanceof Error ? (error.stack ?? error.message) : String(error);
