@@ -25,7 +25,7 @@ export const forgotten = (pid: number, dataDir: string) => ({
   fix: "give this command the gateway's DATABASE_URL",
 });
 
-/** @throws UsageError where an embedded database would be made, or an old one answer for the right one */
+/** @throws UsageError if the command would create an embedded database, or use an old one, instead of the gateway's server */
 export function refuseForgotten(environment: Environment): void {
   const pid = ofServer(environment);
   if (pid === undefined) return;

@@ -9,7 +9,7 @@ const isSame = (one: ServerTls, other: ServerTls): boolean =>
   one.cert === other.cert && one.key === other.key && one.clientCa === other.clientCa;
 
 export interface OwnTls {
-  /** Returns what decrypts connections; undefined if the gateway speaks plain HTTP. */
+  /** Creates the part that decrypts connections; undefined if the gateway speaks plain HTTP. */
   open(settings: Settings): SecureDoor | undefined;
   /** Call it when the configuration, or a file that it names, has changed. Whether TLS is used at all is decided at the start. */
   follow(settings: Settings): void;

@@ -28,7 +28,7 @@ function hasTerminal(): boolean {
 }
 
 interface OnHangUp {
-  /** Reloads the configuration. @throws what keeps it from that, and all is as before */
+  /** Reloads the configuration. @throws the error that prevents it; nothing has changed then */
   readonly reload: () => Promise<void>;
   /** Called when the terminal was closed, and the gateway could no longer be stopped from there. */
   readonly stop: () => void;

@@ -41,7 +41,7 @@ export function addUsageCommand(program: Command): void {
     list(options: UsageOptions) {
       const timeZone = zoneOf(options.timeZone);
       const granularity = wordOf(options.granularity, "--granularity", granularities);
-      // Hours and totals are the same in every time zone. Sums by tags ignore time zones; the API then returns an error that says so.
+      // Hours and totals are the same in every time zone. Sums by tags support none: the API refuses the time zone with an error.
       const isOfPlace = granularity === "day" || granularity === "month" || isByTag(options);
       const fields = {
         from: timeOf(options.from, "--from", timeZone),

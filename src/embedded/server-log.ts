@@ -22,7 +22,7 @@ export class DatabaseNotStartedError extends Error {
 const bytesMax = 1_000_000;
 const linesKept = 12;
 
-/** Logs the server's messages until its end; returns what gives the last lines. @param file its predecessor is kept as `<file>.1` */
+/** Logs the server's messages until its end; returns a getter of the last lines. @param file its predecessor is kept as `<file>.1` */
 export function keepServerLog(stream: Readable, file: string, log: Log): () => string {
   const lines: string[] = [];
   let size = sizeOf(file);
