@@ -1,15 +1,15 @@
 /**
- * The limits in use in this process, and the sequence of questions about them: one is under way at a time, and who comes meanwhile
- * waits for the next. docs/limits.md.
+ * The meters in use in this process, and the sequence of queries about them. One query is in flight at a time; calls that arrive meanwhile
+ * wait for the next one. docs/limits.md.
  */
 import { Meter, type Short } from "./meter.ts";
 import type { MeterName, SendAsks } from "./take.ts";
 
-/** How many limits one question is about. */
+/** Limits in one query, at most. */
 const asksMax = 500;
-/** How often calls are asked for again that may begin when others have ended. */
+/** Delay, in ms, after which waiting calls are retried under a limit of calls at once. */
 const retryMs = 20;
-/** How often what is free and not used goes back. */
+/** Interval, in ms, at which unused grants are given back. */
 const settleEveryMs = 250;
 
 const keyOf = ({ workspaceId, scope, scopeId, unit }: MeterName): string =>
@@ -18,9 +18,9 @@ const keyOf = ({ workspaceId, scope, scopeId, unit }: MeterName): string =>
 export class Exchange {
   private readonly send: SendAsks;
   private readonly meters = new Map<string, Meter>();
-  /** Those with something to send, and their keys. Calls may still know a meter of the same limit that was forgotten. */
+  /** Meters with something to send, and their keys. Keyed by meter: a call may hold one that `heartbeat` dropped, beside its successor. */
   private readonly touched = new Map<Meter, string>();
-  /** Those whose calls are asked for again after a while: who comes meanwhile waits with them. */
+  /** Meters whose waiting calls are retried after `retryMs`; calls that arrive meanwhile wait with them. */
   private readonly retrying = new Set<Meter>();
   private flying = false;
   private settling = false;
@@ -36,7 +36,7 @@ export class Exchange {
     return meter;
   }
 
-  /** Takes at once (undefined), or waits for an answer: undefined again, or what was not granted. @throws GatewayError (rejects) */
+  /** Takes `amount` at once and returns undefined, or resolves later. A `Short` is a refusal. @throws GatewayError (rejects) */
   take(
     meter: Meter,
     amount: number,
@@ -52,14 +52,14 @@ export class Exchange {
     });
   }
 
-  /** Corrects what was taken in second `step` by `amount`, below zero where it is given back. */
+  /** Corrects the amount that was taken in second `step`; below zero gives back. */
   give(meter: Meter, step: number, amount: number): void {
     if (amount === 0) return;
     meter.give(step, amount);
     this.touch(meter);
   }
 
-  /** Renews the leases of running calls, tells what a failed question left, and forgets what nobody uses. */
+  /** Renews the leases of running calls, resends corrections of failed queries, and drops idle meters. */
   heartbeat(): void {
     const nowMs = performance.now();
     for (const [key, meter] of this.meters)
@@ -84,7 +84,7 @@ export class Exchange {
     this.settleLater();
   }
 
-  /** In one order, in which all gateways lock them. */
+  /** Returns the next meters to send, sorted by key: all gateways lock them in this order. */
   private collect(): Meter[] {
     const next = [...this.touched].sort(([, one], [, other]) =>
       one < other ? -1 : Number(one > other),

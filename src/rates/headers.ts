@@ -1,13 +1,13 @@
-/** What every answer tells about limits of requests and tokens, under the names that OpenAI's clients read. LIM-17. */
+/** Headers of every answer about its limits of requests and tokens, with the names that OpenAI's clients read. LIM-17. */
 import type { Meter } from "./meter.ts";
 
-/** As OpenAI writes it: `1m0s`, `12s`, `0s`. */
+/** Formats a duration as OpenAI does: `1m0s`, `12s`, `0s`. */
 function duration(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }
 
-/** Of several limits of one unit the one of which least is left. */
+/** Returns the headers. If several limits have the same unit, the one with the least left is shown. */
 export function headersOf(
   parts: readonly { readonly meter: Meter; readonly limit: number }[],
   nowMs: number,

@@ -1,6 +1,6 @@
 /**
- * The limits of a key, its member and its workspace: requests and tokens a minute, calls at once; for all gateways together. Off
- * where none is set. LIM-17; docs/limits.md.
+ * The limits of a key, its member and its workspace: requests and tokens per minute, and calls at once. All gateways share them. Callers
+ * without limits skip this. LIM-17; docs/limits.md.
  */
 import { GatewayError } from "../base/errors.ts";
 import type { Usage } from "../base/usage.ts";
@@ -15,32 +15,35 @@ type Tell = (headers: Readonly<Record<string, string>>) => void;
 
 /** One request of a caller with limits. */
 export interface RateUse {
-  /** Takes the tokens that the request will surely use, a whole number. @throws GatewayError `rate_limit_exceeded`, `database_unavailable` (or rejects) */
+  /**
+   * Takes the estimated input tokens of the request, a whole number. @throws GatewayError `rate_limit_exceeded`, `database_unavailable` (or
+   * rejects)
+   */
   takeTokens(inputEstimate: number): Promise<void> | undefined;
-  /** Puts what was used in place of what was taken: nothing where the call failed. */
+  /** Replaces the estimated tokens with the used ones; undefined, for a failed call, counts as none. */
   settle(usage: Usage | undefined): void;
-  /** The call is over, whatever became of it: it counts no longer among those at once. Called once. */
+  /** Ends the call, whatever its outcome: it no longer counts as one of the calls at once. Called once. */
   end(): void;
 }
 
 export interface RateLimiter {
   /**
-   * Counts a request of a caller with limits. `tell` is called with the headers of its answer, a refusal's too, and again when they
-   * change. @throws GatewayError `rate_limit_exceeded`, `database_unavailable` (or rejects)
+   * Counts a request of a caller with limits. `tell` receives the headers of the answer, also of a refusal, and again when they change.
+   * @throws GatewayError `rate_limit_exceeded`, `database_unavailable` (or rejects)
    */
   admit(caller: LimitedCaller, tell: Tell): RateUse | Promise<RateUse>;
-  /** Every 20 s. */
+  /** Must be called every 20 s. */
   heartbeat(): void;
 }
 
-/** A limit of a request, and how much of it. */
+/** One limit of a request, and the amount to take from it. */
 interface Part {
   readonly meter: Meter;
   readonly limit: number;
   readonly amount: number;
 }
 
-/** What was taken, and in which second of the database's clock. */
+/** A taken amount, with the second of the database's clock that it counts in. */
 interface Taken extends Part {
   readonly step: number;
 }
@@ -51,7 +54,7 @@ const fieldOf: Record<RateUnit, keyof RateLimits> = {
   calls: "concurrency",
 };
 
-/** The limits of a caller that count `unit`, the workspace's first. */
+/** The caller's limits of this unit, the workspace's first. */
 function partsOf(
   exchange: Exchange,
   caller: LimitedCaller,
@@ -69,7 +72,7 @@ function partsOf(
 
 const takenOf = (part: Part): Taken => ({ ...part, step: part.meter.step });
 
-/** Takes all, or none. @throws GatewayError (or rejects) */
+/** Takes all parts, or none. @throws GatewayError (or rejects) */
 function takeAll(exchange: Exchange, parts: readonly Part[]): Taken[] | Promise<Taken[]> {
   for (const { meter, limit, amount } of parts)
     if (amount > limit && meter.name.unit === "tokens") throw tooLarge(meter, limit, amount);
@@ -144,7 +147,7 @@ export function createRateLimiter(exchange: Exchange): RateLimiter {
   };
 }
 
-/** What `work` comes to, at once or later; `tellNow` is called before, whatever it comes to. */
+/** Runs `work`, then `tellNow` (also if `work` fails), and returns `result` of the value. Returns a promise only if `work` does. */
 function told<Value, Result>(
   work: () => Value | Promise<Value>,
   tellNow: () => void,

@@ -1,7 +1,7 @@
-/** One limit of a workspace, a member or a key, as far as this process knows and uses it. Pure: the time comes in, in milliseconds. */
+/** One limit of a workspace, a member or a key, as this process knows and uses it. Pure: times are parameters, in milliseconds. */
 import type { Ask, Give, Granted, MeterName } from "./take.ts";
 
-/** What was not granted, and when it may be. */
+/** A refusal, and the milliseconds until the amount may be granted. */
 export interface Short {
   readonly meter: Meter;
   readonly waitMs: number;
@@ -9,24 +9,24 @@ export interface Short {
 
 interface Waiting {
   readonly amount: number;
-  /** When it came. */
+  /** Time of arrival. */
   readonly sinceMs: number;
   readonly resolve: (short: Short | undefined) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** What the last moments took is what the next may take at once. */
+/** The amount used in this period is requested ahead for the next one. */
 const recentMs = 250;
-/** What was granted and not used by then goes back. */
+/** Unused grants are given back after this time. */
 const freeMsMax = 500;
-/** After a refusal the database is not asked for so long: a flood of calls above a limit costs it nothing. */
+/** After a refusal no query is made for this time: a flood of calls above a limit costs the database nothing. */
 const refusedMs = 100;
 /**
- * A call above a limit of calls at once waits so long before it is refused: one that has just ended at another gateway may not
- * be known to the database yet.
+ * A call above a limit of calls at once waits this long before it is refused. The database may not yet know of a call that has just ended
+ * at another gateway.
  */
 const patienceMs = 150;
-/** Of a limit, how much one process may have ahead of its calls. */
+/** A process may hold this fraction (1/20) of a limit ahead of its calls. */
 const headroomShare = 20;
 const forgottenMs = 120_000;
 
@@ -35,13 +35,13 @@ export class Meter {
   limit = 0;
   /** Granted and not used. */
   free = 0;
-  /** Of calls at once: how many run here. */
+  /** Number of calls that run in this process; only for a limit of calls at once. */
   running = 0;
   waiting: Waiting[] = [];
-  /** Some of those who wait were not granted, and are to be asked for again after a while. */
+  /** Some waiting calls were not granted and are to be retried after a delay. */
   isPatient = false;
   private gives: Give[] = [];
-  /** The sum of what is corrected by the question under way. */
+  /** Sum of the corrections in the query in flight. */
   private correcting = 0;
   /** The second that the last grant counts for. */
   step = 0;
@@ -63,7 +63,7 @@ export class Meter {
     return this.name.unit === "calls";
   }
 
-  /** Takes `amount` where it is there: true. `limit` is the one in force for who asks. */
+  /** Takes `amount` if it is free, and returns true. `limit` is the current limit of this caller. */
   takes(amount: number, limit: number, nowMs: number): boolean {
     this.limit = limit;
     if (this.waiting.length > 0 || this.free < amount) return false;
@@ -71,7 +71,7 @@ export class Meter {
     return true;
   }
 
-  /** The refusal that is known without asking again; undefined where it must be asked. */
+  /** The refusal that is known without a query; undefined if a query is needed. */
   refusal(amount: number, nowMs: number): Short | undefined {
     const { at, waitMs, ...refused } = this.refused;
     const isKnown =
@@ -91,7 +91,7 @@ export class Meter {
     this.recent += amount;
   }
 
-  /** Corrects what was taken in second `step`; a call that ends is free for the next one at once. */
+  /** Corrects the amount that was taken in second `step`. The slot of a call that ends is free for the next one at once. */
   give(step: number, amount: number): void {
     if (amount === 0) return;
     this.refused.at = -Infinity;
@@ -101,14 +101,14 @@ export class Meter {
     } else this.gives.push({ step, amount });
   }
 
-  /** What may be taken beyond those who wait. */
+  /** The amount to request ahead, beyond the waiting calls. */
   private headroom(nowMs: number): number {
     if (this.countsCalls || nowMs - this.recentAt > 2 * recentMs) return 0;
     const wanted = Math.max(this.recent, this.recentBefore);
     return Math.min(wanted, Math.floor(this.limit / headroomShare));
   }
 
-  /** What is asked for; what is given back leaves with it. */
+  /** Returns the request to send, and moves the pending corrections into it. */
   ask(nowMs: number): Ask {
     const waits = this.waiting.reduce((sum, { amount }) => sum + amount, 0);
     const gives = this.gives;
@@ -116,15 +116,15 @@ export class Meter {
     this.correcting = gives.reduce((sum, { amount }) => sum + amount, 0);
     const first = this.countsCalls ? this.running : (this.waiting[0]?.amount ?? 0);
     const need = this.countsCalls ? this.running + waits : Math.max(waits - this.free, 0);
-    // The database is about to hear that no more run here: none may begin before its answer.
+    // The query reports only the running calls: no further call may begin before its answer.
     if (this.countsCalls) this.free = 0;
     const headroom = waits > 0 ? this.headroom(nowMs) : 0;
     return { ...this.name, limit: this.limit, need, headroom, first, gives };
   }
 
   /**
-   * The answer to `asked`: those who waited for it go on or are refused, in their order; who came later waits on where it is not
-   * there, and so does a call that may begin when another has ended.
+   * Applies the answer to a query that covered the first `asked` waiting calls: they go on or are refused, in order. Calls that arrived
+   * later keep waiting if nothing is free. So does a call that may begin when another one ends.
    */
   answered(asked: number, answer: Granted, nowMs: number): void {
     this.step = answer.step;
@@ -152,19 +152,19 @@ export class Meter {
     });
   }
 
-  /** Whether something waits to be told to the database. */
+  /** True if there are corrections to send to the database. */
   get owes(): boolean {
     return this.gives.length > 0;
   }
 
-  /** The database did not answer. What was used beyond what was taken is told again; what was given back counts until its minute is over. */
+  /** Handles a query without an answer. Use beyond the taken amount is sent again; amounts given back count until their minute ends. */
   failed(asked: number, error: unknown, { gives }: Pick<Ask, "gives">): void {
     this.correcting = 0;
     this.gives.unshift(...gives.filter(({ amount }) => amount > 0));
     for (const { reject } of this.waiting.splice(0, asked)) reject(error);
   }
 
-  /** What is free and not used goes back; true where there is something to send. */
+  /** Gives back unused grants. Returns true if there is something to send. */
   settle(nowMs: number): boolean {
     const isIdle = nowMs - this.usedAt >= recentMs || nowMs - this.grantedAt >= freeMsMax;
     if (this.free > 0 && isIdle && !this.countsCalls) {
@@ -174,7 +174,7 @@ export class Meter {
     return this.owes || (this.countsCalls && this.free > 0);
   }
 
-  /** What is left of `limit`, and how long until all of it is, in milliseconds. */
+  /** The amount left of `limit`, and the milliseconds until all of it is free. */
   left(limit: number, nowMs: number): { readonly remaining: number; readonly resetMs: number } {
     const corrections = this.gives.reduce((sum, { amount }) => sum + amount, this.correcting);
     const total = nowMs >= this.resetAt ? 0 : this.total;

@@ -1,18 +1,18 @@
-/** The limiter of a running gateway, with what it does by itself. */
+/** The limiter of a running gateway, with its timer. */
 import { newId } from "../base/ids.ts";
 import type { Database } from "../storage/index.ts";
 import { Exchange } from "./exchange.ts";
 import { createRateLimiter, type RateLimiter } from "./limiter.ts";
 import { askDatabase } from "./take.ts";
 
-/** Calls of a gateway that died count for so long. */
+/** The calls of a crashed gateway count for this time. */
 const leaseMs = 60_000;
 
 export interface Rates extends RateLimiter {
   close(): void;
 }
 
-/** Limits on `database`, shared with all gateways on it. `close` ends what runs by itself. */
+/** Opens the limits on `database`, shared by all its gateways. `close` stops the timer. */
 export function openRates(database: Database): Rates {
   const send = askDatabase(database, newId("gw"), leaseMs);
   const limiter = createRateLimiter(new Exchange(send));
@@ -20,7 +20,7 @@ export function openRates(database: Database): Rates {
   return { ...limiter, close: () => clearInterval(beat) };
 }
 
-/** Forgets limits that nobody used for two minutes, and calls of gateways that died. */
+/** Deletes limits that were unused for two minutes, and calls of crashed gateways. */
 export async function sweepRates(database: Database): Promise<void> {
   await database.query("select rate_sweep()");
 }

@@ -1,11 +1,11 @@
-/** What `rate_take` takes and answers (storage/baseline/15_rate_limits.sql). */
+/** Parameters and results of `rate_take` (storage/baseline/15_rate_limits.sql). */
 import { persist, reserveRetryMs, type Database } from "../storage/index.ts";
 
 export type RateScope = "workspace" | "member" | "key";
-/** `calls`: those that run at once. */
+/** `calls`: calls at once. */
 export type RateUnit = "requests" | "tokens" | "calls";
 
-/** Which limit. */
+/** The name of one limit. */
 export interface MeterName {
   readonly workspaceId: string;
   readonly scope: RateScope;
@@ -13,7 +13,7 @@ export interface MeterName {
   readonly unit: RateUnit;
 }
 
-/** Given back (below zero) of what was taken in second `step`, or used beyond it. */
+/** A correction of the amount taken in second `step`: given back (below zero), or used beyond it. */
 export interface Give {
   readonly step: number;
   readonly amount: number;
@@ -21,27 +21,27 @@ export interface Give {
 
 export interface Ask extends MeterName {
   readonly limit: number;
-  /** What those who wait come to; of calls with those that run. */
+  /** The sum that the waiting calls need; for calls at once, with the running ones. */
   readonly need: number;
-  /** What may be granted beyond it while there is plenty. */
+  /** The amount that may be granted beyond `need` while plenty is left. */
   readonly headroom: number;
-  /** What the first of those who wait needs; of calls: those that run, which go on whatever is decided. */
+  /** The amount that the first waiting call needs; for calls at once, the running ones, which go on whatever the answer. */
   readonly first: number;
   readonly gives: readonly Give[];
 }
 
 export interface Granted {
-  /** The second that it counts for, by the database's clock. */
+  /** The second that the grant counts in, by the database's clock. */
   readonly step: number;
   readonly granted: number;
-  /** What all gateways used in the minute, with this. */
+  /** The amount that all gateways used in the last minute, including this grant. */
   readonly total: number;
-  /** Until the first of those who wait may fit, and until nothing used is left. */
+  /** Milliseconds until the first waiting call may fit; `resetMs`: until nothing counts as used. */
   readonly waitMs: number;
   readonly resetMs: number;
 }
 
-/** Asks for several limits at once; answers in their order. @throws GatewayError database_unavailable */
+/** Requests several limits at once; the answers have their order. @throws GatewayError database_unavailable */
 export type SendAsks = (asks: readonly Ask[]) => Promise<readonly Granted[]>;
 
 interface TakeRow {
@@ -55,11 +55,11 @@ interface TakeRow {
 
 const takeSql = "select * from rate_take($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13)";
 
-/** Whole numbers only: token counts of vendors may be anything. */
+/** Truncates to a whole number: vendors' token counts may be anything. */
 const whole = (amount: number): number => Math.trunc(amount);
 
 function paramsOf(gateway: string, leaseMs: number, asks: readonly Ask[], again: boolean) {
-  // All may have been counted already: counted too high is right within a minute, too low never.
+  // The attempt before may have been committed. On a retry, send no give-backs twice: too high is right within a minute, too low never.
   const gives = asks
     .flatMap((ask, index) => ask.gives.map((give) => ({ place: index + 1, ...give })))
     .filter(({ amount }) => !again || amount > 0);
@@ -80,7 +80,7 @@ function paramsOf(gateway: string, leaseMs: number, asks: readonly Ask[], again:
   ];
 }
 
-/** Asks the database, for one gateway, whose running calls count for `leaseMs` unless they are asked for again. */
+/** Returns the sender of one gateway's requests. Its running calls count for `leaseMs`, unless a later request renews them. */
 export const askDatabase =
   (database: Database, gateway: string, leaseMs: number): SendAsks =>
   (asks) =>
