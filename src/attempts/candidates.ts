@@ -1,43 +1,43 @@
-/** Who may be asked, and with which credential. docs/routing.md. */
+/** Candidates of a call, and the credentials for them. docs/routing.md. */
 import type { Catalog, Credential, MediaOffer, Provider } from "../catalog/index.ts";
 import type { MediaRequest } from "../media/index.ts";
 import type { Health, ServedModel } from "../routing/index.ts";
 import { mediaDialect, type MediaDialect, type Pools } from "../upstream/index.ts";
 import type { Failure } from "./failure.ts";
 
-/** How a provider has been asked so far, for one call. */
+/** The attempts at one provider so far, for one call. */
 export interface Tries {
   readonly count: number;
-  /** The ids of the credentials it was asked with; absent where each is asked once, whatever it says. */
+  /** The ids of the credentials that were used. Absent if each credential is tried once, whatever the vendor says. */
   readonly asked?: ReadonlySet<string>;
 }
 
-/** A provider that may be asked for a model. */
+/** A provider that may serve a call. */
 export interface Candidate {
   readonly provider: Provider;
-  /** The id of its model, where a call may go to several. */
+  /** The id of its model, if the call may go to several models. */
   readonly model?: string;
   readonly offer: ServedModel;
-  /** Its context is shorter than that of another offer of the model that the call asks for. */
+  /** Its context is shorter than that of another offer of the requested model. */
   readonly isShorter?: boolean;
-  /** One with a longer context is left out for its health. */
+  /** An offer with a longer context is left out because of its health. */
   readonly isLongerOut?: boolean;
-  /** What the calls of a session share: an account has its prompt cache and its reasoning, so they use one credential. */
+  /** The session of the call. Its calls use one credential, because prompt cache and reasoning belong to the vendor's account. */
   readonly session?: string | undefined;
 }
 
-/** A provider that may be asked for images or videos, and how. */
+/** A provider that may serve an image or video call, with its dialect. */
 export interface MediaCandidate extends Candidate {
   readonly offer: MediaOffer;
   readonly dialect: MediaDialect;
 }
 
-/** A provider that is asked for images or videos, and the credential it is asked with. */
+/** A candidate for an image or video call, with the credential to use. */
 export interface KeyedCandidate extends MediaCandidate {
   readonly credential: Credential;
 }
 
-/** The provider of an offer; undefined where the configuration does not have it any more. */
+/** Returns the candidate of an offer; undefined if the configuration no longer has the provider. */
 export function mediaCandidate(
   catalog: Pick<Catalog, "providers">,
   offer: MediaOffer,
@@ -48,19 +48,22 @@ export function mediaCandidate(
   return provider && dialect && { provider, dialect, offer };
 }
 
-/** The connections to a provider of images or videos. */
+/** The connection pool of an image or video provider. */
 export function mediaPool(pools: Pools, provider: Provider) {
   const { baseUrl, timeouts } = provider;
   return pools.forMedia(new URL(baseUrl).origin, timeouts.connectMs, provider);
 }
 
-/** The address whose files may be fetched wherever it is: that of a provider whom the operator's own file names. */
+/**
+ * The base URL that files may be fetched from even at a private address: that of a provider in the operator's own file. Undefined for
+ * guarded providers.
+ */
 export const trustedUrl = ({ baseUrl, guarded }: Provider): string | undefined =>
   guarded === true ? undefined : baseUrl;
 
 /**
- * What follows an attempt that failed, once health knows of it: the same provider with another credential where its credential was refused
- * and another one works now, or where another account may have what this one has not; the next candidate, or nothing.
+ * Decides what follows a failed attempt, after health has recorded it. `other_credential`: the same provider again. Its credential was
+ * refused or another account may answer, and another credential works now. `next_candidate`: failover. `end`: no further attempt.
  */
 export function nextAfter(
   { mayGoOn, health: outcome }: Pick<Failure, "mayGoOn" | "health">,

@@ -1,6 +1,6 @@
 /**
- * The failover loop of calls that are answered at once: one provider after another, each with another credential where one was
- * refused, until one answers. What is asked, and when an answer is good, is for each kind of call to say. docs/routing.md.
+ * The failover loop of calls that are answered at once. It tries one provider after another until one answers, and another credential where
+ * one was refused. Subclasses send the request and judge the answer. docs/routing.md.
  */
 import { msSince } from "../base/elapsed.ts";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -21,40 +21,40 @@ import { AttemptFailure, goingOn, isOfShorter, noneAvailable, soonerOf } from ".
 import { noteFailure, reportFailure, type Attempt } from "./record.ts";
 import { endAttempt, type TracedCall } from "./trace.ts";
 
-/** A call that attempts are made for. */
+/** A call that the loop makes attempts for. */
 export interface AttemptingCall {
   readonly services: {
     catalog(): Catalog;
     readonly health: Health;
     readonly log: Log;
   };
-  /** What the caller's layers allow; every attempt is checked against today's configuration (T74). */
+  /** The constraints of the caller's layers; every attempt is checked against the current configuration (T74). */
   readonly constraints: Constraints;
   readonly record: TracedCall & {
     readonly id: string;
-    /** By the processor's count. */
+    /** Start time on the monotonic clock, in milliseconds. */
     readonly beganMs: number;
     model: string;
     readonly attempts: Attempt[];
     provider: string | null;
-    /** The request's span, where it is traced: each attempt is one below it. */
+    /** The request's span, if it is traced; each attempt is a child span. */
     readonly span?: Span | undefined;
   };
   readonly reply: { readonly gone: boolean };
 }
 
-/** Providers, and attempts in all, for each model: a provider with several credentials may take more than one. */
+/** Limits per model: providers, and attempts in all. A provider with several credentials may take more than one attempt. */
 const candidatesMax = 4;
 const attemptsMax = 6;
 const retryPauseMs = 200;
 
-/** No provider could be asked. */
+/** The result if no attempt was made. */
 const noneAsked = Symbol("none asked");
-/** Which of the planned are asked: those that health admits, those that are being probed, those that were not asked, or any. */
+/** Selects planned offers: those that health admits, those with a probe in flight, those without an attempt yet, or any. */
 type Which = "admitted" | "probed" | "unasked" | "any";
 type Tried<Answer> = Answer | AttemptFailure | typeof noneAsked;
 
-/** The loop for one kind of call. `Planned` is what a plan holds, `Answered` an answer whose head is here. */
+/** The loop for one kind of call. `Planned` is an element of the plan, `Answered` an answer whose head has arrived. */
 export abstract class Failover<
   Call extends AttemptingCall,
   Planned extends object,
@@ -62,9 +62,9 @@ export abstract class Failover<
   Answered extends { readonly status: number },
   Answer,
 > {
-  /** Who is asked, by today's configuration; undefined where the request cannot be put to it. */
+  /** Returns the candidate, by the current configuration; undefined if the request cannot be sent to it. */
   protected abstract candidate(call: Call, planned: Planned): Asked | undefined;
-  /** Sends the request, with the `traceparent` that the provider may see. */
+  /** Sends the request, with the `traceparent` for the provider, if any. */
   protected abstract ask(
     call: Call,
     candidate: Asked,
@@ -73,15 +73,15 @@ export abstract class Failover<
   ): Promise<Answered>;
   /** Reads the answer, whatever its status. */
   protected abstract read(call: Call, answered: Answered, candidate: Asked): Promise<Answer>;
-  /** Reads what `ask` or `read` threw. */
+  /** Converts an error of `ask` or `read`. */
   protected abstract failureOf(thrown: unknown, call: Call): AttemptFailure;
-  /** How fast the answer came; undefined where nothing can be said. */
+  /** Returns the speed of the answer; undefined if it says nothing. */
   protected abstract speed(call: Call, attempt: Attempt): MeasuredCall | undefined;
 
   /**
-   * Asks the planned providers in order; a single one that fails in passing is asked once more. Those that health does not
-   * admit are left out, unless nothing else is left; where all that it admits failed, those that are being probed are asked.
-   * @throws AttemptFailure of the last attempt, or of the first after which no other may follow; GatewayError where none is made
+   * Tries the planned providers in order. If there is only one, it is retried once after a transient failure. Offers that health does not
+   * admit are skipped, unless no others remain. If all admitted ones failed, those with a probe in flight are tried.
+   * @throws AttemptFailure of the last attempt, or of the first after which no other may follow; GatewayError if none was made
    */
   async answer(call: Call, planned: readonly Planned[]): Promise<Answer> {
     const isSingle = planned.length === 1;
@@ -95,8 +95,8 @@ export abstract class Failover<
   }
 
   /**
-   * Those that health admits; all where it admits none; those that are being probed where all failed that it admits, and
-   * all the others where the request was too long for the last one: it could not take it.
+   * Tries the offers that health admits; all if it admits none. If those failed, tries the ones with a probe in flight. If the request was
+   * too long for the last one, tries all that had no attempt: a shorter context says nothing about them.
    */
   async #attemptSeveral(call: Call, planned: readonly Planned[]): Promise<Tried<Answer>> {
     const tried = await this.#attemptEach(call, planned, "admitted");
@@ -108,7 +108,7 @@ export abstract class Failover<
     return last instanceof AttemptFailure ? soonerOf(tried, last) : last;
   }
 
-  /** Asks the only provider once more, where it failed in passing. @throws AttemptFailure */
+  /** Retries the only provider once, if its failure was transient. @throws AttemptFailure */
   async #attemptAgain(call: Call, planned: Planned, failed: AttemptFailure): Promise<Answer> {
     const { retrySame = false, health } = failed.failure;
     const isTooSoon = health?.credential?.retryAfterMs !== undefined;
@@ -121,7 +121,7 @@ export abstract class Failover<
     return again;
   }
 
-  /** The first answer, or the last failure. @throws AttemptFailure after which no other attempt may follow */
+  /** Returns the first answer, or the last failure. @throws AttemptFailure after which no other attempt may follow */
   async #attemptEach(
     call: Call,
     planned: readonly Planned[],
@@ -135,7 +135,7 @@ export abstract class Failover<
       if (candidate.model !== model) attempts = 0;
       ({ model } = candidate);
       const isTurn = this.#isTurn(call, candidate, which);
-      // Waits only where the other gateways are asked whose the probe is.
+      // Awaits only if the other gateways must be asked which of them sends the probe.
       if (isTurn !== true && !(await isTurn)) continue;
       const hasSeveral = candidate.provider.credentials.length > 1;
       const kept = hasSeveral ? followers(planned, place) : 0;
@@ -153,7 +153,7 @@ export abstract class Failover<
     return failed ?? noneAsked;
   }
 
-  /** Whether health has it asked now: a promise where the other gateways are asked first. */
+  /** True if this candidate is to be tried now. A promise if the other gateways are asked first. */
   #isTurn(
     { services: { health }, record: { attempts } }: Call,
     { offer, provider }: Asked,
@@ -167,7 +167,7 @@ export abstract class Failover<
     return which === "probed" ? health.isProbed(offer, provider) : health.admit(offer, provider);
   }
 
-  /** Those that may be asked, so many of each model. */
+  /** Yields the allowed candidates, at most `candidatesMax` of each model. */
   *#candidates(
     call: Call,
     planned: readonly Planned[],
@@ -184,12 +184,12 @@ export abstract class Failover<
     }
   }
 
-  /** Whether the caller's layers allow it by today's configuration (T74). */
+  /** True if the caller's layers allow the candidate by the current configuration (T74). */
   #isAllowed({ constraints, services, record }: Call, { offer, model }: Asked): boolean {
     return permits(constraints, services.catalog(), model ?? record.model, offer.provider);
   }
 
-  /** A GatewayError means that the answer had begun: nobody else is asked then. */
+  /** A GatewayError means that the answer had begun: there is no failover then. */
   #failureOf(thrown: unknown, call: Call, candidate: Asked): AttemptFailure {
     const { isShorter = false, isLongerOut = false } = candidate;
     const failed = this.failureOf(thrown, call);
@@ -197,8 +197,8 @@ export abstract class Failover<
   }
 
   /**
-   * One attempt, which is recorded, logged where it fails, and reported to health: with a credential that is not among `asked`, and then
-   * is, where there is another.
+   * Makes one attempt, records it, reports it to health, and logs a failure. Prefers a credential outside `asked`, and adds the used one to
+   * `asked`.
    */
   async #attempt(
     call: Call,
@@ -251,17 +251,17 @@ export abstract class Failover<
   }
 }
 
-/** Where a candidate stands in the plan, and which one of its model it is, from 1. */
+/** A candidate's index in the plan, and its number among those of its model, from 1. */
 interface Place {
   readonly index: number;
   readonly count: number;
 }
 
-/** The id of the model that a plan has an offer of, where a call may go to several. */
+/** The id of a planned offer's model; undefined unless the call may go to several models. */
 const modelOf = (planned: object | undefined): unknown =>
   planned !== undefined && "model" in planned ? planned.model : undefined;
 
-/** How many candidates of the same model may follow: each keeps one attempt, however many credentials those before it have. */
+/** The number of later candidates of the same model. Each keeps one attempt, however many credentials the candidates before it have. */
 function followers(planned: readonly object[], { index, count }: Place): number {
   const model = modelOf(planned[index]);
   const following = planned.slice(index + 1).filter((one) => modelOf(one) === model);

@@ -1,6 +1,6 @@
 /**
- * Why an attempt gave no answer, and what follows: for the next attempt, for health, for the records and for the caller.
- * What a vendor's status or failure means is upstream's outcome table; docs/routing.md.
+ * The reason why an attempt gave no answer, and the consequences: for the next attempt, health, the records and the caller. Upstream's
+ * outcome table says how each status or failure of a vendor is read; docs/routing.md.
  */
 import { GatewayError, toGatewayError } from "../base/errors.ts";
 import type { Unanswered } from "../routing/index.ts";
@@ -12,21 +12,21 @@ import {
 } from "../upstream/index.ts";
 
 export interface Failure {
-  /** What the caller gets where no other attempt follows. */
+  /** The caller's error if no other attempt follows. */
   readonly error: GatewayError;
-  /** For the records: a status, or a word. */
+  /** For the records: a status code or a word. */
   readonly outcome: string;
   /** For the records: the vendor's own words, or our reason. */
   readonly message?: string | undefined;
-  /** Another provider may be asked: this one failed, and certainly began nothing that costs money. */
+  /** Failover is allowed: this provider failed, and certainly began nothing that costs money. */
   readonly mayGoOn?: boolean;
-  /** The same provider may be asked once more, after a pause. */
+  /** The same provider may be retried once, after a pause. */
   readonly retrySame?: boolean;
-  /** The least wait that it or an attempt before it asks for, in seconds, where others were made before. */
+  /** The shortest wait, in seconds, that this attempt or an earlier one asks for. Undefined for the only attempt. */
   readonly soonestSeconds?: number | undefined;
-  /** What it says of the provider or its credential. Absent: nothing. */
+  /** The consequence for the health of the provider or its credential. Absent: none. */
   readonly health?: Unanswered;
-  /** The body of the caller's error, where the vendor's own is passed on. */
+  /** The body of the caller's error, if the vendor's own is passed on. */
   readonly body?: object | undefined;
 }
 
@@ -42,8 +42,8 @@ export class AttemptFailure extends Error {
 }
 
 /**
- * Reads what an attempt threw. A provider's failure as the cause of an error of ours means that the answer had begun:
- * it counts for health, and nobody else is asked. What else is thrown is not the provider's.
+ * Converts an error that an attempt threw. If our error has a provider's failure as its cause, the answer had begun. Then the failure
+ * counts for health, and there is no failover. Other errors are not the provider's.
  */
 export function failureOf(thrown: unknown): AttemptFailure {
   if (thrown instanceof AttemptFailure) return thrown;
@@ -65,19 +65,19 @@ export function failureOf(thrown: unknown): AttemptFailure {
   });
 }
 
-/** After how many seconds the provider of a failed attempt may answer; Infinity where waiting does not help. */
+/** Seconds after which the provider of a failed attempt may answer; Infinity if waiting does not help. */
 function waitSecondsOf({ error, retrySame, soonestSeconds = Infinity }: Failure): number {
   const own = error.retryAfterSeconds ?? (retrySame ? retryAfterSecondsDefault : Infinity);
   return Math.min(own, soonestSeconds);
 }
 
-/** A request that does not fit a candidate's context. */
+/** True if the request does not fit the candidate's context. */
 const isTooLong = ({ failure: { error } }: AttemptFailure): boolean =>
   error.code === "context_length_exceeded";
 
 /**
- * A request that is too long for a candidate with a shorter context than others is theirs to answer: now, or where they are out
- * (`isLongerOut`), later. `failed` had no answer that began.
+ * Allows failover if the request is too long for a candidate whose context is shorter than that of others. If the others are left out
+ * (`isLongerOut`), the caller may retry later. The answer of `failed` had not begun.
  */
 export function goingOn(failed: AttemptFailure, isLongerOut: boolean): AttemptFailure {
   if (!isTooLong(failed)) return failed;
@@ -85,25 +85,25 @@ export function goingOn(failed: AttemptFailure, isLongerOut: boolean): AttemptFa
   return new AttemptFailure({ ...failed.failure, mayGoOn: true, ...later }, failed.cause);
 }
 
-/** The answer to a call that nobody can be asked for now. */
+/** The error of a call that no provider can serve now. */
 export const noneAvailable = (): GatewayError =>
   new GatewayError("no_provider_available", "No provider of this model is available now.", {
     retryAfterSeconds: retryAfterSecondsDefault,
   });
 
-/** Whether a request was too long for one candidate alone. */
+/** True if the request was too long for this candidate only. */
 export const isOfShorter = (failed: AttemptFailure): boolean =>
   failed.failure.mayGoOn === true && isTooLong(failed);
 
-/** A refusal by one provider of what others may answer. */
+/** True if one provider refused a request that others may answer. */
 const isOfOne = (failed: AttemptFailure): boolean =>
   isOfShorter(failed) ||
   (failed.failure.mayGoOn === true && failed.failure.error.code === "upstream_rejected");
 
 /**
- * The later one of two failures (`earlier` undefined: the only one), for a caller who may come again as soon as either provider would answer: the hour that one
- * asks for is not to be waited where another one is ready in a second. Where the later one refused what another provider
- * takes, the caller is told of the earlier one.
+ * Returns the later of two failures; `earlier` is undefined for the first one. Its retry time is the shorter of both: the caller need not
+ * wait an hour for one provider if another one is ready in a second. If the later provider refused a request that another one takes, the
+ * caller gets the earlier error.
  */
 export function soonerOf(
   earlier: AttemptFailure | undefined,

@@ -1,4 +1,4 @@
-/** Attempts at providers: who may be asked, with which credential, why it failed, what is kept of it, and who is asked next. */
+/** Attempts at providers: candidates, credentials, failures, records and failover. */
 export {
   mediaCandidate,
   mediaPool,

@@ -1,19 +1,19 @@
 /**
- * What the pictures of whole answers take of the process's budget of bytes. It is held before a vendor is asked: a picture
- * that has been made is billed, and is not to be refused any more.
+ * The share of the process's byte budget that pictures of non-streamed answers take. It is reserved before the vendor is asked: a picture
+ * that has been made is billed, so it must not be refused any more.
  */
 import type { ByteLease } from "../base/byte-budget.ts";
 import type { AnswerRoom } from "../upstream/index.ts";
 
-/** Of a usual picture in base64; larger ones are counted as they come. */
+/** Bytes of a usual picture in base64; larger ones are counted as they arrive. */
 const pictureBytes = 2 ** 21;
 
-/** The bytes that so many pictures take. */
+/** Bytes that this number of pictures takes. */
 export const expectedBytes = (pictures: number): number => pictures * pictureBytes;
 
 /**
- * Counts in `lease` what arrives of an answer beyond the `expected` bytes, which it holds already. It is billed, so none of it is
- * refused: what has no room waits for it. What stands still where others need room is given up.
+ * Counts in `lease` the bytes of an answer beyond the `expected` ones, which the lease already holds. The answer is billed, so it is never
+ * refused: bytes without room wait for it. An answer that stalls while others need room is given up.
  */
 export class PictureRoom implements AnswerRoom {
   readonly #lease: ByteLease;
@@ -31,7 +31,7 @@ export class PictureRoom implements AnswerRoom {
     return this.#lease.bytesMax;
   }
 
-  /** The most that one event of a stream may have. */
+  /** The most bytes that one event of a stream may have. */
   get eventBytesMax(): number {
     return this.#lease.largestBytes;
   }
@@ -53,7 +53,7 @@ export class PictureRoom implements AnswerRoom {
     }
     const turn = this.#lease.addInTurn(change);
     if (turn === undefined) return undefined;
-    // That it stands still now is not its vendor's doing.
+    // The wait from here on is not the vendor's fault.
     this.#lease.arrived();
     return turn.then(() => this.#arrives());
   }

@@ -1,9 +1,9 @@
-/** What is kept of an attempt at a provider: in the request log, in tasks, and as a line of the operator's log. */
+/** The record of an attempt at a provider: in the request log, in tasks, and as a line of the operator's log. */
 import type { Log } from "../base/log.ts";
 import { shortText } from "../base/text.ts";
 import type { Health, HealthAttempt, Unanswered } from "../routing/index.ts";
 
-/** Which provider was asked for which model, and how that ended. */
+/** The provider and model of an attempt, and its outcome. */
 export interface AttemptNote {
   readonly provider: string;
   readonly credential: string;
@@ -14,12 +14,12 @@ export interface AttemptNote {
   readonly message?: string | undefined;
 }
 
-/** An attempt of a call that is answered at once, while it runs and after. */
+/** An attempt of a call that is answered at once, during and after it. */
 export interface Attempt extends AttemptNote {
-  /** Since the call began. */
+  /** Milliseconds since the call began. */
   readonly started_ms: number;
   duration_ms: number;
-  /** Null where no answer came. */
+  /** Null if there was no answer. */
   status: number | null;
   outcome: string;
   message?: string;
@@ -29,20 +29,20 @@ export interface Attempt extends AttemptNote {
 const messageMax = 1_000;
 const loggedMax = 300;
 
-/** Notes why an attempt failed. */
+/** Records why an attempt failed. */
 export function noteFailure(attempt: Attempt, outcome: string, message: string | undefined): void {
   attempt.outcome = outcome;
   if (message !== undefined) attempt.message = shortText(message, messageMax);
 }
 
-/** An attempt that failed. `id` is that of the request or the task, as its caller knows it. */
+/** A failed attempt. `id` is the id of the request or the task, as the caller knows it. */
 interface Failed {
   readonly id: string;
   readonly begun: HealthAttempt;
   readonly attempt: AttemptNote & { readonly status?: number | null };
 }
 
-/** Reports a failed attempt to health, and to the operator's log, if any. Without an outcome it says nothing of the provider. */
+/** Reports a failed attempt to health, and to the operator's log, if any. Without `outcome` it does not count against the provider. */
 export function reportFailure(
   { health, log }: { readonly health: Health; readonly log: Pick<Log, "warn"> | undefined },
   { id, begun, attempt }: Failed,
@@ -53,7 +53,7 @@ export function reportFailure(
   if (log) logFailedAttempt(log, id, attempt);
 }
 
-/** Warns of an attempt that failed. `requestId` is the id of the request or the task, as its caller knows it. */
+/** Logs a warning about a failed attempt. `requestId` is the id of the request or the task, as the caller knows it. */
 export function logFailedAttempt(
   log: Pick<Log, "warn">,
   requestId: string,

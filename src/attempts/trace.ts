@@ -1,6 +1,6 @@
 /**
- * The span of one attempt at a provider, by OpenTelemetry's conventions for generative AI (`gen_ai.client.inference`). What
- * was asked and answered is not in it. docs/monitoring.md.
+ * The span of one attempt at a provider, by OpenTelemetry's conventions for generative AI (`gen_ai.client.inference`). It contains no
+ * prompts or answers. docs/monitoring.md.
  */
 import { perObject } from "../base/made-once.ts";
 import { sharedParts } from "../base/shared-parts.ts";
@@ -9,7 +9,7 @@ import type { Usage } from "../base/usage.ts";
 import type { Dialect, Provider } from "../catalog/index.ts";
 import type { Attempt } from "./record.ts";
 
-/** Names of the conventions that differ from the dialect's. */
+/** Provider names of the conventions that differ from the dialect's name. */
 const cloudNames: Readonly<Partial<Record<Dialect, string>>> = {
   anthropic: "anthropic",
   google: "gcp.gemini",
@@ -19,7 +19,7 @@ const cloudNames: Readonly<Partial<Record<Dialect, string>>> = {
   xai: "x_ai",
 };
 
-/** Names of the conventions by the id that a provider has here. */
+/** Provider names of the conventions, by provider id. */
 const knownNames: Readonly<Record<string, string>> = {
   openai: "openai",
   cohere: "cohere",
@@ -32,7 +32,7 @@ const knownNames: Readonly<Record<string, string>> = {
   xai: "x_ai",
 };
 
-/** How an attempt was answered, as far as few attempts differ by it. */
+/** Properties of an attempt that have few distinct values: attempts share their attributes. */
 type Answered = readonly [
   model: string,
   operation: string,
@@ -42,7 +42,7 @@ type Answered = readonly [
   status: number | null,
 ];
 
-/** What every attempt at a provider says of it. */
+/** Attributes common to all attempts at a provider. */
 interface Known {
   readonly attributes: Attributes;
   readonly part: (...answered: Answered) => SharedPart;
@@ -51,7 +51,7 @@ interface Known {
 /** The provider's attributes. */
 export const providerAttributes = (provider: Provider): Attributes => knownTo(provider).attributes;
 
-/** Made once, because attempts are many. */
+/** Cached per provider, because there are many attempts. */
 const knownTo = perObject((provider: Provider): Known => {
   const { hostname, port, protocol } = new URL(provider.baseUrl);
   const attributes = {
@@ -77,7 +77,7 @@ const partsOf = (provider: Attributes): Known["part"] =>
     },
   }));
 
-/** The operation of an entry point, in the words of the conventions. */
+/** The operation of an entry point, as the conventions name it. */
 function operationOf(entry: string): "chat" | "embeddings" | "generate_content" {
   if (entry === "embeddings") return "embeddings";
   return entry === "chat" || entry === "responses" || entry === "messages"
@@ -85,13 +85,13 @@ function operationOf(entry: string): "chat" | "embeddings" | "generate_content" 
     : "generate_content";
 }
 
-/** What the spans of attempts tell of their call. */
+/** The properties of a call that the spans of its attempts carry. */
 export interface TracedCall {
   readonly protocol?: string;
   readonly stream?: boolean;
   readonly firstTokenMs?: number | null;
   readonly answeredBy?: string | undefined;
-  /** Of its usage the token counts of text calls are told; that of images has none. */
+  /** The usage of the call. Only text calls have token counts; image calls have none. */
   readonly metered?: { readonly usage: object } | undefined;
 }
 
@@ -105,7 +105,7 @@ interface Ended {
   readonly record: TracedCall;
 }
 
-/** Describes an attempt of a call that is over, and ends its span. */
+/** Adds the attributes of an attempt whose call is over, and ends its span. */
 export function endAttempt(span: Span, { provider, attempt, record }: Ended): void {
   if (!span.isSampled) return span.end();
   const { upstream_model: model, credential, status, outcome } = attempt;
@@ -118,7 +118,7 @@ export function endAttempt(span: Span, { provider, attempt, record }: Ended): vo
   span.end();
 }
 
-/** What only an answer says. */
+/** Adds the attributes that only an answered attempt has. */
 function addAnswer(
   span: Span,
   { metered, stream, firstTokenMs = null, answeredBy }: TracedCall,
