@@ -1,23 +1,23 @@
 /**
- * The circuit breaker of one provider's model. Closed: calls go there. Open: they do not, for a pause that grows. After the
- * pause one probe may go; it closes the circuit, or the next pause begins. Once closed, its share of the calls grows slowly.
- * What other gateways found is an input like the own calls. docs/routing.md. Pure: the time comes in, in milliseconds of a clock that only goes forward.
+ * The circuit breaker of one provider's model. Closed: it takes calls. Open: it takes none, for a pause that grows. After the pause one
+ * probe is admitted: it closes the circuit, or the next pause begins. After closing, its share of the calls grows slowly. Reports of other
+ * gateways count like this gateway's own calls. docs/routing.md. Pure: times are parameters, in milliseconds of a monotonic clock.
  */
 
 /** When a circuit opens and closes. Times in milliseconds. */
 export interface CircuitRules {
-  /** So many failures in a row open it. Silence counts twice: each silent call costs its caller the whole timeout. */
+  /** This many failures in a row open the circuit. A silent call counts twice: it costs its caller the whole timeout. */
   readonly failuresInRow: number;
-  /** So do failures of this share of the recent calls, once there are so many. */
+  /** Failures of this share of the recent calls open it too, once there are `callsMin` calls. */
   readonly failureShare: number;
   readonly callsMin: number;
-  /** After so long a call counts half as much as a new one. */
+  /** After this time a call counts half as much as a new one. */
   readonly halfLifeMs: number;
   readonly firstPauseMs: number;
   readonly pauseMsMax: number;
-  /** A probe that has not ended by then keeps the next one away no longer. */
+  /** After this time a probe in flight no longer blocks the next one. */
   readonly probeMs: number;
-  /** How long the share of the calls grows after the circuit was closed. */
+  /** Time in which the share of the calls grows after the circuit closed. */
   readonly recoveryMs: number;
 }
 
@@ -32,22 +32,22 @@ export const defaultCircuitRules: CircuitRules = {
   recoveryMs: 20_000,
 };
 
-/** `due`: open, its pause is over, and nobody probes it yet. */
+/** `due`: open, its pause is over, and no probe is in flight. */
 export type CircuitState = "closed" | "open" | "due";
 
-/** What another gateway said of this circuit. Milliseconds of the clock of the one that hears it. */
+/** Another gateway's report of this circuit, in milliseconds of the receiving gateway's clock. */
 export interface OpenReport {
   readonly by: string;
   readonly pauseMs: number;
   readonly pauseEndMs: number;
-  /** Until when the probe of one gateway keeps those of the others away; 0: none is under way. */
+  /** Until this time the probe of one gateway blocks those of the others; 0: none is in flight. */
   readonly probeEndMs: number;
 }
 
-/** Gateways that are remembered because their report was wrong: each has a new name after a start. */
+/** Limit of remembered gateways with a wrong report: a gateway has a new name after each start. */
 const doubtedMax = 100;
 const shareMin = 0.1;
-/** In recovery so many failures in a row are enough. */
+/** In recovery this many failures in a row open the circuit. */
 const failuresInRecovery = 2;
 
 export class Circuit {
@@ -59,23 +59,23 @@ export class Circuit {
   #inRow = 0;
   /** When it opened; undefined while it is closed. */
   #openedMs: number | undefined;
-  /** Of the last change between open and closed: what began before it says nothing about what came of it. */
+  /** Time of the last change between open and closed. Calls that began before it say nothing about the state after it. */
   #changedMs: number;
   #pauseMs = 0;
   #pauseEndMs = 0;
   #probeEndMs = 0;
-  /** When the probe was admitted here. */
+  /** Time when this gateway admitted the probe. */
   #probedMs = -Infinity;
   #recovering = false;
   #changes = 0;
-  /** The gateway by whose report it is open; undefined where this one opened it. */
+  /** The gateway whose report opened it; undefined if this gateway opened it. */
   #openedBy: string | undefined;
-  /** Gateways that called it open when a probe of ours was answered: from then on a failure of our own must speak for them. */
+  /** Gateways whose report was wrong: a probe of this gateway was answered. Their reports count again after a failure here. */
   readonly #doubted = new Set<string>();
-  /** What a doubted gateway reported last. */
+  /** The last report of a doubted gateway. */
   #ignored: OpenReport | undefined;
 
-  /** `sinceMs`: what began before it says nothing of this provider. */
+  /** `sinceMs`: calls that began before it say nothing about this provider. */
   constructor(rules: CircuitRules, sinceMs = -Infinity) {
     this.#rules = rules;
     this.#changedMs = sinceMs;
@@ -86,12 +86,12 @@ export class Circuit {
     return nowMs >= this.#pauseEndMs && nowMs >= this.#probeEndMs ? "due" : "open";
   }
 
-  /** Goes up with each change that this gateway's own calls made: others are to hear of it. */
+  /** Count of the changes that this gateway's own calls made; other gateways are told of each. */
   get changes(): number {
     return this.#changes;
   }
 
-  /** What other gateways are to hear: the pause and what is left of it; undefined while it is closed. */
+  /** The report for other gateways: the pause and the time left of it; undefined while it is closed. */
   report(nowMs: number): { readonly pauseMs: number; readonly leftMs: number } | undefined {
     if (this.#openedMs === undefined) return undefined;
     return { pauseMs: this.#pauseMs, leftMs: Math.max(this.#pauseEndMs - nowMs, 0) };
@@ -102,17 +102,17 @@ export class Circuit {
     return this.#openedMs;
   }
 
-  /** When the next probe may go, while it is open. */
+  /** The time when the next probe may be sent, while it is open. */
   get nextProbeMs(): number {
     return Math.max(this.#pauseEndMs, this.#probeEndMs);
   }
 
-  /** Half-open: its pause is over, and a probe is under way. */
+  /** Half-open: the pause is over, and a probe is in flight. */
   isProbed(nowMs: number): boolean {
     return this.#openedMs !== undefined && nowMs >= this.#pauseEndMs && nowMs < this.#probeEndMs;
   }
 
-  /** Whether a call may go there now. One of those that ask while a probe is due is admitted, and is the probe. */
+  /** True if a call is admitted. The first call that asks while a probe is due becomes the probe. */
   admit(nowMs: number): boolean {
     const state = this.state(nowMs);
     if (state === "due") {
@@ -132,14 +132,14 @@ export class Circuit {
     return 1;
   }
 
-  /** The decayed share of recent calls that failed; less where hardly anything is known any more. */
+  /** The decayed share of recent calls that failed; lower if there is hardly any recent call. */
   failureShare(nowMs: number): number {
     this.#decay(nowMs);
     const calls = this.#good + this.#bad;
     return calls < 1 ? this.#bad : this.#bad / calls;
   }
 
-  /** A call that began at `begunMs` was answered. */
+  /** Records that a call that began at `begunMs` was answered. */
   succeeded(begunMs: number, nowMs: number): void {
     if (begunMs < this.#changedMs) return;
     if (this.#openedMs !== undefined) {
@@ -152,11 +152,11 @@ export class Circuit {
     this.#inRow = 0;
   }
 
-  /** A call that began at `begunMs` failed, in silence or at once. */
+  /** Records that a call that began at `begunMs` failed; `silent`: by a timeout. */
   failed(begunMs: number, nowMs: number, silent: boolean): void {
     if (begunMs < this.#changedMs) return;
     if (this.#openedMs !== undefined) {
-      // The probe, or a call that had nowhere else to go.
+      // This was the probe, or a call that had no other candidate.
       if (nowMs >= this.#pauseEndMs) this.#pause(nowMs);
       return;
     }
@@ -175,7 +175,7 @@ export class Circuit {
     }
   }
 
-  /** Another gateway opened it or found it bad again: it counts here too, no longer than our own rules would let it. */
+  /** Applies a report that another gateway opened it, or that its probe failed. The pause is at most what the rules here allow. */
   heardOpen(report: OpenReport, nowMs: number): void {
     const { by, pauseMs, pauseEndMs, probeEndMs } = report;
     if (this.#openedMs === undefined) {
@@ -192,19 +192,19 @@ export class Circuit {
     this.#probeEndMs = Math.min(probeEndMs, nowMs + probeMs);
   }
 
-  /** Another gateway's probe was answered. */
+  /** Applies a report that another gateway's probe was answered. */
   heardClosed(nowMs: number): void {
     this.#ignored = undefined;
     if (this.#openedMs !== undefined) this.#close(nowMs);
   }
 
-  /** The probe is another gateway's; ours may be asked for after so long. */
+  /** Records that another gateway has the probe; this one may ask again after `waitMs`. */
   probedElsewhere(nowMs: number, waitMs: number): void {
     if (this.#openedMs !== undefined)
       this.#probeEndMs = nowMs + Math.min(waitMs, this.#rules.probeMs);
   }
 
-  /** A call that began at `begunMs` ended without saying anything of the provider: if it was the probe, the next call may be one. */
+  /** Records that a call that began at `begunMs` said nothing about the provider. If it was the probe, the next call may be one. */
   undecided(begunMs: number): void {
     if (begunMs >= this.#probedMs) this.#probeEndMs = 0;
   }

@@ -1,28 +1,27 @@
 /**
- * Which of a provider's credentials an attempt uses: by weight, among those that a vendor has not refused lately. A vendor that
- * limits one credential's rate or refuses it is not asked with it for a while. docs/routing.md. What other gateways were
- * refused is an input like what this one was.
+ * Chooses the credential of an attempt: by weight, among those that no vendor has refused lately. A credential that a vendor refuses or
+ * limits is not used for a while. docs/routing.md. Refusals at other gateways count like those at this one.
  */
 import { hourMs } from "../base/durations.ts";
 import type { Credential, Provider } from "../catalog/index.ts";
 import { placeOf } from "./provider-forms.ts";
 import { rendezvous } from "./rendezvous.ts";
 
-/** What a refusal says of the credential it was given with. */
+/** The consequence of a refusal for the credential that was used. */
 export interface CredentialRefusal {
-  /** `credential`: the credential works for no model. `model`: not for this one, such as a limited rate. */
+  /** `credential`: refused for all models. `model`: for this one only, such as a rate limit. */
   readonly of: "credential" | "model";
-  /** How long the vendor asks to be left alone. Absent: it names no time. */
+  /** The pause that the vendor asks for, in milliseconds. Absent: it names no time. */
   readonly retryAfterMs?: number | undefined;
 }
 
 export interface CoolDownRules {
-  /** Where the vendor names no time: the first pause; each further refusal doubles it. */
+  /** The first pause if the vendor names no time; each further refusal doubles it. */
   readonly firstPauseMs: number;
   readonly pauseMsMax: number;
 }
 
-/** A rate that is limited is free again soon; a credential that is refused, or an account without money, is not. */
+/** A rate limit ends soon; a refused credential, or an account without money, takes longer. */
 export interface CredentialRules {
   readonly limited: CoolDownRules;
   readonly refused: CoolDownRules;
@@ -33,7 +32,7 @@ export const defaultCredentialRules: CredentialRules = {
   refused: { firstPauseMs: 30_000, pauseMsMax: 600_000 },
 };
 
-/** A pause that a vendor asks for counts up to here: one answer must not shut a credential out for a day. */
+/** The longest pause that a vendor can ask for: one answer must not shut a credential out for a day. */
 const toldMsMax = hourMs;
 
 interface CoolDown {
@@ -42,23 +41,23 @@ interface CoolDown {
   readonly pauseMs: number;
 }
 
-/** Another gateway was refused: how long its pause is, and when it ends by the clock of the one that hears of it. */
+/** A refusal at another gateway: the length of its pause, and its end on the clock of the gateway that receives the report. */
 export interface CoolDownReport {
   readonly pauseMs: number;
   readonly endMs: number;
 }
 
-/** What another gateway reports keeps a credential away for no longer than this; then a call of our own asks. */
+/** The longest pause by a report of another gateway; then a call of this gateway tries the credential. */
 const heardMsMax = 600_000;
 
-/** One credential for one of the provider's models. */
+/** A provider and one of its models. */
 interface Use {
   readonly provider: Provider;
-  /** The upstream's name of the model. */
+  /** The model's upstream name. */
   readonly model: string;
 }
 
-/** By the key itself and its place too: what a vendor said of a credential holds neither for its successor nor at another address. */
+/** The name contains the key and the provider's place. A refusal says nothing of the key that replaces it, or of another address. */
 const wide = ({ provider }: Pick<Use, "provider">, id: string): string => {
   const key = provider.credentials.find((credential) => credential.id === id)?.apiKey ?? "";
   return `${provider.id} ${id} ${key} ${placeOf(provider)}`;
@@ -67,7 +66,7 @@ const narrow = (use: Use, id: string): string => `${wide(use, id)} ${use.model}`
 const nameOf = { credential: wide, model: narrow };
 const scopes = ["credential", "model"] as const;
 
-/** The credential of a session. `free` is not empty. */
+/** Returns the credential of a session. `free` is not empty. */
 const credentialOfSession = (free: readonly Credential[], session: string): Credential =>
   rendezvous(`key\0${session}`, free, ({ id: name, weight }) => ({ name, weight })) ?? free[0]!;
 
@@ -81,7 +80,7 @@ const none: ReadonlySet<string> = new Set();
 export class Credentials {
   readonly #rules: CredentialRules;
   readonly #random: () => number;
-  /** Of credentials that were refused and have not worked since: nearly always none. */
+  /** Cool-downs of credentials that were refused and have not worked since; usually empty. */
   readonly #coolDowns = new Map<string, CoolDown>();
 
   constructor(rules: CredentialRules, random: () => number) {
@@ -89,7 +88,7 @@ export class Credentials {
     this.#random = random;
   }
 
-  /** True where the provider has a credential that can be used now, and is not among `asked`. */
+  /** True if the provider has a credential that can be used now and is not among `asked`. */
   ready(use: Use, nowMs: number, asked = none): boolean {
     if (asked.size === 0) return this.readyAtMs(use, nowMs) <= nowMs;
     return use.provider.credentials.some(({ id }) => this.#isFree(use, id, nowMs, asked));
@@ -99,7 +98,7 @@ export class Credentials {
     return !asked.has(id) && this.#endMs(use, id) <= nowMs;
   }
 
-  /** When the first of the provider's credentials can be used; not after `nowMs` where one can be used now. */
+  /** The time when the first of the provider's credentials can be used; at most `nowMs` if one can be used now. */
   readyAtMs(use: Use, nowMs: number): number {
     if (this.#coolDowns.size === 0) return nowMs;
     let first = Infinity;
@@ -108,8 +107,8 @@ export class Credentials {
   }
 
   /**
-   * A credential to ask with: by weight among those that can be used; where none can, the one that can soonest. Calls of one
-   * `session` get the same credential, on every gateway, as long as it can be used. Those of `asked` are left out while another is free.
+   * Picks a credential by weight among the usable ones; if there is none, the one that is usable first. Calls of one `session` get the same
+   * credential on every gateway, as long as it is usable. Those in `asked` are skipped while another one is usable.
    */
   pick(use: Use, nowMs: number, { session, asked = none }: Picking = {}): Credential {
     const { credentials } = use.provider;
@@ -125,7 +124,7 @@ export class Credentials {
     );
   }
 
-  /** Until when a credential is left alone, and whether it was refused for this model only; undefined where it can be used. */
+  /** The end of a credential's cool-down, and whether it holds for this model only; undefined if it is usable. */
   coolDown(
     use: Use,
     id: string,
@@ -136,12 +135,12 @@ export class Credentials {
     return all! >= one! ? { endMs: all!, of: "credential" } : { endMs: one!, of: "model" };
   }
 
-  /** A credential was refused: it is left alone for a while. */
+  /** Starts the cool-down of a refused credential. */
   refused(use: Use, id: string, refusal: CredentialRefusal, nowMs: number): void {
     const name = nameOf[refusal.of](use, id);
     const rules = this.#rulesOf(refusal.of);
     const before = this.#coolDowns.get(name);
-    // Several calls may be refused at the same moment: that is one refusal.
+    // Concurrent calls that are refused count as one refusal.
     const pauseMs =
       before !== undefined && before.endMs > nowMs
         ? before.pauseMs
@@ -151,25 +150,25 @@ export class Credentials {
     if (rules.pauseMsMax > 0) this.#coolDowns.set(name, { beganMs: nowMs, endMs, pauseMs });
   }
 
-  /** A credential worked in a call that began at `begunMs`: what was held against it by then is over. Returns what that was. */
+  /** Ends the cool-downs that had begun by `begunMs`, when the successful call began. Returns the ones that ended. */
   worked(use: Use, id: string, begunMs: number): readonly CredentialRefusal["of"][] {
     if (this.#coolDowns.size === 0) return [];
     return scopes.filter((of) => {
       const name = nameOf[of](use, id);
       const coolDown = this.#coolDowns.get(name);
-      // A call that was under way when the credential was refused says nothing about what came after.
+      // A call that was in flight at the refusal says nothing about the time after it.
       return coolDown !== undefined && begunMs >= coolDown.beganMs && this.#coolDowns.delete(name);
     });
   }
 
-  /** What other gateways are to hear of a credential: its pause and what is left of it; undefined where nothing is held against it. */
+  /** The report for other gateways: the pause and the time left of it; undefined without a cool-down. */
   report(use: Use, id: string, of: CredentialRefusal["of"], nowMs: number) {
     const known = this.#coolDowns.get(nameOf[of](use, id));
     if (known === undefined) return undefined;
     return { pauseMs: known.pauseMs, leftMs: Math.max(known.endMs - nowMs, 0) };
   }
 
-  /** Another gateway was refused with a credential; undefined: it worked there. */
+  /** Applies another gateway's report about a credential; undefined: it worked there. */
   heard(
     use: Use,
     id: string,
@@ -188,7 +187,7 @@ export class Credentials {
     if (pauseMsMax > 0) this.#coolDowns.set(name, { beganMs: nowMs, endMs, pauseMs });
   }
 
-  /** A provider has changed: what is held against credentials that it has no more is over. `now` is absent where it is gone. */
+  /** Drops the cool-downs of credentials that a changed provider no longer has. `now` is undefined if the provider is gone. */
   keep(providerId: string, now: Provider | undefined): void {
     const kept = now?.credentials.map(({ id }) => wide({ provider: now }, id)) ?? [];
     for (const name of this.#coolDowns.keys())

@@ -1,7 +1,7 @@
 /**
- * How the providers are doing, from this process's own calls: a circuit and a speed for each (provider,
- * model), and which credentials are refused. Calls tell it how their attempts ended; plans and attempts ask it. What changes by them
- * goes to the other gateways, and what those found comes in (peers.ts). docs/routing.md.
+ * The health of providers, from this process's own calls: a circuit and a speed for each (provider, model), and the refused credentials.
+ * Calls report the outcome of attempts; plans and attempts query it. Changes are exchanged with the other gateways (peers.ts).
+ * docs/routing.md.
  */
 import type { Clock } from "../base/clock.ts";
 import type { Credential, Provider } from "../catalog/index.ts";
@@ -35,61 +35,61 @@ export const defaultHealthRules: HealthRules = {
   credentials: defaultCredentialRules,
 };
 
-/** What the outcome table says of an attempt without an answer. */
+/** The verdict of the outcome table on an attempt without an answer. */
 export interface Unanswered {
   readonly hurtsHealth: boolean;
-  /** The provider let its caller wait for nothing. */
+  /** The attempt timed out: the caller waited in vain. */
   readonly silent?: boolean | undefined;
-  /** Present where it was the credential that was refused: not the provider's failure. */
+  /** Present if the credential was refused; that does not count against the provider. */
   readonly credential?: CredentialRefusal | undefined;
-  /** Another account of the provider may answer: that says nothing of this one's credential. */
+  /** Another account of the provider may answer; the credential itself is not at fault. */
   readonly ofAccount?: boolean | undefined;
-  /** How it ended, for people: a word or a status, and the vendor's words without credentials. */
+  /** The failure for people: a word or a status, and the vendor's message with credentials masked. */
   readonly failure?: { readonly code: string; readonly message?: string | undefined } | undefined;
 }
 
-/** An attempt as health hears of it. */
+/** An attempt as it is reported to health. */
 export interface HealthAttempt {
   readonly provider: Provider;
   readonly offer: ServedModel;
   readonly credential: Credential;
-  /** When it began, by `Health.nowMs`. */
+  /** Start time, by `Health.nowMs`. */
   readonly begunMs: number;
 }
 
-/** One credential of a provider, for one of its models or for all. */
+/** A credential of a provider, for one of its models or for all. */
 export interface RefusedCredential {
   readonly provider: Provider;
   readonly id: string;
   readonly of: CredentialRefusal["of"];
-  /** The upstream's name of the model; says nothing where it is for all. */
+  /** The model's upstream name; not used if `of` is `credential`. */
   readonly model: string;
 }
 
-/** The other gateways. */
+/** The interface to the other gateways. */
 export interface Peers {
-  /** The circuit of an offer changed by calls of this gateway. */
+  /** Reports that calls of this gateway changed the circuit of an offer. */
   circuitChanged(offer: ServedModel): void;
-  /** What is held against a credential changed by calls of this gateway. */
+  /** Reports that calls of this gateway changed the cool-down of a credential. */
   credentialChanged(refused: RefusedCredential): void;
-  /** Asks for the one probe of all gateways: 0 where this one may send it, else the milliseconds until it may ask again. */
+  /** Requests the single probe of all gateways: 0 if this one may send it, else the milliseconds until it may ask again. */
   askProbe(offer: ServedModel, probeMs: number): Promise<number>;
 }
 
 export interface HealthOptions {
-  /** For what people read; intervals are measured by a clock that never goes back. */
+  /** For times that people read; intervals use a monotonic clock. */
   readonly clock: Clock;
   readonly rules?: HealthRules | undefined;
-  /** Those of the catalogue in force: what was found of one is over when it changes. Absent: none ever does. */
+  /** The providers of the current catalogue. When one changes, its health is dropped. Absent: none ever changes. */
   readonly providers?: (() => Providers) | undefined;
-  /** Milliseconds; never goes back. `performance.now` where absent. */
+  /** A monotonic clock, in milliseconds. `performance.now` if absent. */
   readonly nowMs?: (() => number) | undefined;
   /** Uniform in [0, 1). */
   readonly random?: (() => number) | undefined;
 }
 
 export class Health {
-  /** Milliseconds of a clock that never goes back: the time of everything here. */
+  /** A monotonic clock, in milliseconds: all times here are on it. */
   readonly nowMs: () => number;
   readonly #clock: Clock;
   readonly #rules: HealthRules;
@@ -97,7 +97,7 @@ export class Health {
   readonly #providers: HealthOptions["providers"];
   readonly #forms = new ProviderForms();
   readonly #offers: OfferHealths;
-  /** How attempts ended, until it is added to what all gateways know. */
+  /** Outcome counts that are not yet added to those of all gateways. */
   readonly outcomes = new OutcomeCounts();
   #peers: Peers | undefined;
 
@@ -110,18 +110,18 @@ export class Health {
     this.#credentials = new Credentials(this.#rules.credentials, options.random ?? Math.random);
   }
 
-  /** From now on the other gateways hear of changes, and are asked before a probe. */
+  /** Connects the other gateways: they receive changes, and are asked before a probe. */
   join(peers: Peers): void {
     this.#peers = peers;
   }
 
-  /** What is known of an offer. */
+  /** The health of an offer. */
   of(offer: ServedModel): OfferHealth {
     this.#renew();
     return this.#offers.of(offer);
   }
 
-  /** Providers that have changed are new ones. */
+  /** Drops the health of providers that have changed. */
   #renew(): void {
     if (this.#providers === undefined) return;
     const providers = this.#providers();
@@ -131,7 +131,7 @@ export class Health {
     }
   }
 
-  /** `ready`: calls may go there. `due`: one may, to probe it. `out`: none may while others are left. */
+  /** `ready`: takes calls. `due`: takes one call, as a probe. `out`: takes none while other offers are left. */
   standing(offer: ServedModel, provider: Provider): "ready" | "due" | "out" {
     const nowMs = this.nowMs();
     const state = this.of(offer).circuit.state(nowMs);
@@ -140,7 +140,7 @@ export class Health {
     return state === "due" ? "due" : "ready";
   }
 
-  /** Whether it is out only because its probe is under way: it may be well again, and is asked where all others failed. */
+  /** True if an offer is out only because its probe is in flight. It may have recovered, so it is tried if all others failed. */
   isProbed(offer: ServedModel, provider: Provider): boolean {
     const nowMs = this.nowMs();
     return (
@@ -149,7 +149,7 @@ export class Health {
     );
   }
 
-  /** Why an offer is out, for the log. */
+  /** The reason why an offer is out, for the log. */
   reason(offer: ServedModel, provider: Provider): string {
     const nowMs = this.nowMs();
     const { openedMs } = this.of(offer).circuit;
@@ -159,8 +159,8 @@ export class Health {
   }
 
   /**
-   * Whether an attempt may be made there while others are left. A yes may make the attempt the probe; then the other gateways
-   * are asked first whether it is theirs.
+   * True if an attempt may be made while other offers are left. That attempt may be the probe. The other gateways are then asked first, so
+   * the result is a promise.
    */
   admit(offer: ServedModel, provider: Provider): boolean | Promise<boolean> {
     const nowMs = this.nowMs();
@@ -178,7 +178,10 @@ export class Health {
     return false;
   }
 
-  /** The credential for an attempt: the same for all calls of a session, while it can be used. One of `asked` only where no other can. */
+  /**
+   * Returns the credential for an attempt: the same for all calls of a session while it is usable. One of `asked` only if no other is
+   * usable.
+   */
   credential(
     offer: ServedModel,
     provider: Provider,
@@ -188,12 +191,12 @@ export class Health {
     return this.#credentials.pick(useOf(provider, offer), this.nowMs(), { session, asked });
   }
 
-  /** Whether the provider has a credential for this model that can be used now, and is not among `asked`. */
+  /** True if the provider has a credential for this model that is usable now and not among `asked`. */
   hasCredential(offer: ServedModel, provider: Provider, asked?: ReadonlySet<string>): boolean {
     return this.#credentials.ready(useOf(provider, offer), this.nowMs(), asked);
   }
 
-  /** A circuit that is not closed, in times that people read; undefined where it is. */
+  /** The state of a circuit, in times that people read; undefined if it is closed. */
   openCircuit(offer: ServedModel) {
     const nowMs = this.nowMs();
     const { circuit } = this.of(offer);
@@ -203,13 +206,13 @@ export class Health {
     return { state, since, nextProbeAt: this.#at(circuit.nextProbeMs, nowMs) };
   }
 
-  /** The circuits of all that was asked since the start, each with its provider and the vendor's name of the model. */
+  /** The circuit state of each offer that was looked up so far, with its provider and upstream model name. */
   circuits(): (readonly [served: string, state: CircuitState])[] {
     const nowMs = this.nowMs();
     return this.#offers.all().map(([name, { circuit }]) => [name, circuit.state(nowMs)]);
   }
 
-  /** The provider's credentials that are left alone now, by their ids: until when at the longest, and why. */
+  /** The provider's credentials in cool-down, by id: the latest end, and the reason. */
   coolDowns(
     provider: Provider,
     models: readonly string[],
@@ -229,7 +232,7 @@ export class Health {
     return found;
   }
 
-  /** The attempt was answered; `call` where its speed says something. */
+  /** Records an answered attempt; `call` is given if its speed is meaningful. */
   succeeded(attempt: HealthAttempt, call?: MeasuredCall): void {
     const nowMs = this.nowMs();
     this.outcomes.add(attempt.provider.id);
@@ -244,7 +247,7 @@ export class Health {
     if (call !== undefined) speed.add(call, nowMs);
   }
 
-  /** The attempt gave no answer: the provider is at fault, or the credential, which is then left alone for a while, or neither. */
+  /** Records an attempt without an answer. It counts against the provider, or starts a cool-down of the credential, or neither. */
   unanswered(attempt: HealthAttempt, outcome: Unanswered): void {
     const { provider, offer, credential, begunMs } = attempt;
     const { circuit } = this.of(offer);
@@ -263,19 +266,19 @@ export class Health {
     } else circuit.undecided(begunMs);
   }
 
-  /** What the other gateways are to hear of a credential; undefined where nothing is held against it. */
+  /** The report of a credential for the other gateways; undefined without a cool-down. */
   credentialReport({ provider, id, of, model }: RefusedCredential) {
     return this.#credentials.report({ provider, model }, id, of, this.nowMs());
   }
 
-  /** What another gateway says of a circuit; undefined: its probe was answered. */
+  /** Applies another gateway's report of a circuit; undefined: its probe was answered. */
   heardCircuit(offer: ServedModel, report: OpenReport | undefined): void {
     const { circuit } = this.of(offer);
     if (report === undefined) circuit.heardClosed(this.nowMs());
     else circuit.heardOpen(report, this.nowMs());
   }
 
-  /** What another gateway says of a credential; undefined: it worked there. */
+  /** Applies another gateway's report of a credential; undefined: it worked there. */
   heardCredential(
     { provider, id, of, model }: RefusedCredential,
     report: CoolDownReport | undefined,

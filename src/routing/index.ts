@@ -1,4 +1,4 @@
-/** Routing's door: a model id and a scope in, offers in order out; and how the providers are doing. docs/routing.md. */
+/** Public exports of routing: from a model id and a scope to ordered offers, and the health of providers. docs/routing.md. */
 export {
   defaultHealthRules,
   Health,

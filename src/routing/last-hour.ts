@@ -1,4 +1,4 @@
-/** How attempts at providers ended: counts that a process keeps until it adds them to those of all gateways. Bounded. */
+/** Outcome counts of attempts at providers, which a process keeps until it adds them to those of all gateways. Bounded. */
 import { getOrMake } from "../base/made-once.ts";
 
 /** Attempts and failures, the most frequent failure first. JSON as it is. */
@@ -14,7 +14,7 @@ export interface LastHour {
 /** Attempts at a provider with one outcome. */
 export interface CountedOutcome {
   readonly provider: string;
-  /** Why there was no answer; empty where there was one. */
+  /** The reason why there was no answer; empty if there was one. */
   readonly outcome: string;
   readonly attempts: number;
   readonly lastMessage: string | null;
@@ -25,32 +25,32 @@ interface Failure {
   readonly message?: string | undefined;
 }
 
-/** Outcomes of one provider are a few words and statuses; what comes beyond counts as `other`. */
+/** Outcomes per provider: usually a few words and statuses. Beyond this number they count as `other`. */
 const outcomesMax = 30;
 const outcomeLengthMax = 100;
 const messageMax = 300;
 
-/** What was counted since it was last taken. */
+/** The counts since the last `take`. */
 export class OutcomeCounts {
   #byProvider = new Map<string, Map<string, CountedOutcome>>();
 
-  /** An attempt ended: `failure` says how, where it gave no answer. */
+  /** Counts an attempt; `failure` is its reason if it gave no answer. */
   add(provider: string, failure?: Failure): void {
     const outcome = failure?.code.slice(0, outcomeLengthMax) ?? "";
-    // What no database keeps, of words that vendors say.
+    // Replaces characters in vendors' messages that the database cannot store.
     const lastMessage =
       failure?.message?.slice(0, messageMax).toWellFormed().replaceAll("\0", "\ufffd") ?? null;
     this.#count({ provider, outcome, attempts: 1, lastMessage });
   }
 
-  /** All of it, which is forgotten here. */
+  /** Returns and clears all counts. */
   take(): CountedOutcome[] {
     const taken = [...this.#byProvider.values()].flatMap((outcomes) => [...outcomes.values()]);
     this.#byProvider = new Map();
     return taken;
   }
 
-  /** What could not be added: it counts on, behind what came meanwhile. */
+  /** Puts back counts that could not be stored; messages counted meanwhile are newer. */
   giveBack(counted: readonly CountedOutcome[]): void {
     for (const one of counted) this.#count(one, true);
   }
@@ -71,13 +71,13 @@ export class OutcomeCounts {
   }
 }
 
-/** The last hour of each provider that has one. */
+/** The last hour of each provider that has counts. */
 export function hourOf(counted: readonly CountedOutcome[]): ReadonlyMap<string, LastHour> {
   const byProvider = Map.groupBy(counted, ({ provider }) => provider);
   return new Map([...byProvider].map(([provider, outcomes]) => [provider, sumOf(outcomes)]));
 }
 
-/** Of a provider that nobody asked. */
+/** The last hour of a provider without attempts. */
 export const nothingAsked: LastHour = { calls_last_hour: 0, errors_last_hour: [] };
 
 const sumOf = (outcomes: readonly CountedOutcome[]): LastHour => ({

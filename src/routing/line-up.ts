@@ -1,30 +1,30 @@
 /**
- * Candidates by how they are doing: those in trouble are left out as long as others are left, one call at a time probes
- * what may have recovered, and what has just recovered gets a growing share. docs/routing.md.
+ * Orders candidates by health. Failing ones are left out while others remain, single calls probe those that may have recovered, and
+ * recovered ones get a growing share. docs/routing.md.
  */
 import type { Provider } from "../catalog/index.ts";
 import type { Health, ServedModel } from "./health.ts";
 import type { Ordered } from "./order.ts";
 
 export interface LineUp<Kind> extends Ordered<Kind> {
-  /** Those that are left out, and why. Absent: none. */
+  /** The excluded offers, with the reasons. Absent: none. */
   readonly excluded?: ReadonlyMap<Kind, string> | undefined;
 }
 
 interface LineUpInput<Kind> {
-  /** Absent: nothing is known, and nobody left out. */
+  /** Absent: nothing is known, and no offer is left out. */
   readonly health: Health | undefined;
   readonly providers: ReadonlyMap<string, Provider>;
-  /** Puts candidates in order, whatever their health. */
+  /** Orders candidates, regardless of their health. */
   readonly order: (offers: readonly Kind[]) => Ordered<Kind>;
   /**
-   * In [0, 1): an offer that should get a share of the calls gets those that draw less. The same value for one session and
-   * offer, so that a session goes back once and stays.
+   * A number in [0, 1): an offer with a reduced share gets the calls whose draw is below that share. The draw is the same for one session
+   * and offer, so that a session returns once and stays.
    */
   readonly draw: (offer: Kind) => number;
 }
 
-/** The order of attempts. Every one of `offers` is in it or in `excluded`; never empty. */
+/** Returns the order of attempts. Every one of `offers` is in it or in `excluded`; never empty. */
 export function lineUp<Kind extends ServedModel>(
   offers: readonly Kind[],
   input: LineUpInput<Kind>,
@@ -35,7 +35,7 @@ export function lineUp<Kind extends ServedModel>(
   if (ranks === undefined) return order(offers);
   const { ready, recovering, due, probed, out } = ranks;
   const lead = ready.length > 0 ? ready : recovering;
-  // Nothing else is left.
+  // No other offers are left.
   if (lead.length === 0) return order(offers);
   const rest = lead === ready ? [...recovering, ...due] : due;
   const lastResort = inOrder(order, probed);
@@ -55,7 +55,7 @@ export function lineUp<Kind extends ServedModel>(
 const inOrder = <Kind>(order: LineUpInput<Kind>["order"], offers: readonly Kind[]) =>
   offers.length === 0 ? offers : order(offers).offers;
 
-/** Undefined where all are well: nearly always. */
+/** Undefined if all offers are healthy, the usual case. */
 function rank<Kind extends ServedModel>(
   offers: readonly Kind[],
   health: Health,

@@ -1,13 +1,13 @@
 /**
- * A model id as the caller writes it: `vendor/model`, and after it `:provider` or `:@strategy`.
- * ROUTE-02 to ROUTE-04, RESP-03 to RESP-05.
+ * Parses a model id as the caller writes it: `vendor/model`, with an optional suffix `:provider` or `:@strategy`. ROUTE-02 to ROUTE-04,
+ * RESP-03 to RESP-05.
  */
 import { GatewayError } from "../base/errors.ts";
 import { modelNameMax } from "../base/text.ts";
 import { modelNames, type Catalog, type ModelNames } from "../catalog/index.ts";
 import { quoted, unknownModel } from "./unknown-model.ts";
 
-/** Sorting strategies a request, a key or a workspace may name. */
+/** Sorting strategies that a request, a key or a workspace may name. */
 export const strategies = ["price", "latency", "throughput", "balanced"] as const;
 export type Strategy = (typeof strategies)[number];
 
@@ -31,7 +31,7 @@ function suffixError(text: string, why: string): GatewayError {
   });
 }
 
-/** Where the suffix begins; -1 without one. Another name may hold colons itself, such as `llama3:8b`; an id holds none. */
+/** The index of the suffix's colon; -1 without a suffix. An alias may contain colons itself, such as `llama3:8b`; an id does not. */
 function suffixColon(text: string, slash: number, names: ModelNames): number {
   const last = text.lastIndexOf(":");
   const isName = last > 0 && names.whole(text.slice(0, last)) !== undefined;
@@ -39,9 +39,9 @@ function suffixColon(text: string, slash: number, names: ModelNames): number {
 }
 
 /**
- * Splits a model id from its suffix. Model ids hold no colon, so whatever follows the first colon after the slash
- * is the suffix; a second colon combines two suffixes, which is refused (ROUTE-04). Another name of a model becomes its id;
- * one with a colon in it is looked up as it is first, and without its last part next.
+ * Splits a model id from its suffix. Model ids contain no colon: the suffix follows the first colon after the slash. A second colon
+ * combines two suffixes, which is refused (ROUTE-04). An alias becomes the model's id. If an alias contains a colon, the whole text is
+ * looked up first, then the text without its last part.
  * @throws GatewayError `invalid_model_suffix`, or `model_not_found` for an id that is not `vendor/model`.
  */
 export function parseModelId(
@@ -73,6 +73,6 @@ export function parseModelId(
   return { model, provider: suffix };
 }
 
-/** The same with the names of a catalogue: what a caller wrote, as the id of the model that it means. @throws as {@link parseModelId} */
+/** As `parseModelId`, with the ids and aliases of a catalogue. @throws as {@link parseModelId} */
 export const resolveModelId = (text: string, catalog: Catalog): ParsedModelId =>
   parseModelId(text, modelNames(catalog), catalog.models);

@@ -1,25 +1,25 @@
 /**
- * Which offers of a model may serve a call, and why the others may not: one rule for text and media. What the scope leaves is narrowed by
- * the request's own pin, which so cannot widen it, and then by pauses. docs/routing.md; T74.
+ * Selects the offers of a model that may serve a call, with reasons for the others; one rule for text and media. The scope narrows first,
+ * then the request's own pin, which cannot widen the scope, then pauses. docs/routing.md; T74.
  */
 import { GatewayError } from "../base/errors.ts";
 import { allPaused, pauseExclusion, providerExclusion } from "./scope.ts";
 import type { ModelQuery } from "./target.ts";
 
-/** An offer, and why it may not serve the call; `excluded` undefined: it is a candidate. */
+/** An offer, and the reason why it may not serve the call; undefined for a candidate. */
 export interface NarrowedOffer<Kind> {
   readonly offer: Kind;
   readonly excluded: string | undefined;
 }
 
 interface Narrowing<Kind> extends ModelQuery {
-  /** Why an offer cannot serve this request, for what only the caller of this function knows. */
+  /** The reason why an offer cannot serve this request, for conditions that only the caller of this function knows. */
   readonly exclusion?: ((offer: Kind) => string | undefined) | undefined;
-  /** No candidate will do where all of them are paused: another model may answer. */
+  /** True if the result may be without candidates when all are paused, because another model may answer. */
   readonly mayBeEmpty?: boolean | undefined;
 }
 
-/** Why the scope keeps a provider out, whatever a request says; undefined where it does not. */
+/** The reason why the scope excludes a provider, whatever the request says; undefined if it does not. */
 export function scopeExclusion(
   { catalog, scope }: Pick<ModelQuery, "catalog" | "scope">,
   providerId: string,
@@ -29,8 +29,8 @@ export function scopeExclusion(
 }
 
 /**
- * Every offer of a model, in the catalogue's order.
- * @throws GatewayError `model_not_allowed` (403), `provider_not_found` (400), `no_provider_available` (503) where all are paused
+ * Returns every offer of a model, in the catalogue's order.
+ * @throws GatewayError `model_not_allowed` (403), `provider_not_found` (400), `no_provider_available` (503) if all are paused
  */
 export function narrow<Kind extends { readonly provider: string }>(
   model: { readonly id: string; readonly offers: readonly Kind[] },

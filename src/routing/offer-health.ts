@@ -1,15 +1,15 @@
-/** What health is kept of, and what is kept of each: a circuit and a speed for each (provider, model). docs/routing.md. */
+/** The health of each (provider, model): a circuit and a speed. docs/routing.md. */
 import { getOrMake } from "../base/made-once.ts";
 import { Circuit, type CircuitRules } from "./circuit.ts";
 import { Speed } from "./speed.ts";
 
-/** What health is kept of: an upstream's model at a provider. Every kind of offer is one. */
+/** An upstream's model at a provider: the unit of health. Every kind of offer is one. */
 export interface ServedModel {
   readonly provider: string;
   readonly upstreamModel: string;
 }
 
-/** What is known of one (provider, model). */
+/** The health of one (provider, model). */
 export interface OfferHealth {
   readonly circuit: Circuit;
   readonly speed: Speed;
@@ -17,10 +17,10 @@ export interface OfferHealth {
 
 export class OfferHealths {
   readonly #rules: CircuitRules;
-  /** As many as the catalogue has upstream models. They outlive a reload of it that leaves their provider as it was. */
+  /** One entry per upstream model of the catalogue. Entries outlive a reload that leaves their provider unchanged. */
   readonly #byName = new Map<string, OfferHealth>();
   #byOffer = new WeakMap<ServedModel, OfferHealth>();
-  /** When a provider changed: what began before says nothing of it. */
+  /** Times of provider changes: attempts that began before one say nothing about the changed provider. */
   readonly #changedMs = new Map<string, number>();
 
   constructor(rules: CircuitRules) {
@@ -36,12 +36,12 @@ export class OfferHealths {
     );
   }
 
-  /** All that was asked for, each by its provider and the vendor's name of the model. */
+  /** All entries, each by its provider and upstream model name. */
   all(): readonly (readonly [served: string, known: OfferHealth])[] {
     return [...this.#byName];
   }
 
-  /** A provider changed at `nowMs`, or is gone where that is undefined: what was found of it is over. */
+  /** Drops the health of a provider that changed at `nowMs`, or is gone if that is undefined. */
   forget(providerId: string, nowMs: number | undefined): void {
     for (const name of this.#byName.keys())
       if (name.startsWith(`${providerId} `)) this.#byName.delete(name);

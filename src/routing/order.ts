@@ -1,6 +1,6 @@
 /**
- * The order in which candidates are tried: strategy, then preferred first, then session affinity on top.
- * docs/routing.md. Pure: randomness comes in as a function.
+ * The order in which candidates are tried: strategy, then preferred providers, then session affinity. docs/routing.md. Pure: randomness is
+ * a parameter.
  */
 import { createHash } from "node:crypto";
 import type { NanoUsd } from "../base/money.ts";
@@ -12,7 +12,7 @@ import { rendezvous } from "./rendezvous.ts";
 
 export interface OrderInput<Kind extends Offer = Offer> {
   readonly offers: readonly Kind[];
-  /** The caller's protocol: an offer that speaks it needs no conversion, so nothing can be lost. */
+  /** The caller's protocol. An offer that speaks it needs no conversion, so nothing can be lost. */
   readonly protocol: Offer["protocol"];
   readonly strategy: Strategy;
   readonly preferredProviders: readonly string[];
@@ -20,15 +20,15 @@ export interface OrderInput<Kind extends Offer = Offer> {
   readonly affinity?: string | undefined;
   /** Uniform in [0, 1). */
   readonly random: () => number;
-  /** Absent: nothing was ever measured. */
+  /** Absent: there are no measurements. */
   readonly health?: Health | undefined;
-  /** Whether the caller wants a stream: streams and whole answers are measured apart. */
+  /** True if the caller wants a stream: streams and whole answers are measured apart. */
   readonly stream?: boolean | undefined;
 }
 
 export interface Ordered<Kind> {
   readonly offers: readonly Kind[];
-  /** The provider the session is held to, where an affinity value was given. */
+  /** The provider of the session, if an affinity value was given. */
   readonly affinityProvider?: string | undefined;
 }
 
@@ -44,7 +44,7 @@ const compare = (left: bigint, right: bigint): number => {
 
 interface Drawn {
   readonly offer: Weighted;
-  /** All of the model's offers that may serve the call. */
+  /** All offers of the model that may serve the call. */
   readonly among: readonly Weighted[];
   readonly price: NanoUsd;
   readonly health: Health | undefined;
@@ -53,13 +53,13 @@ interface Drawn {
 
 type Weighted = ServedModel & { readonly weight?: number | undefined };
 
-/** Whether the operator says who gets which share of the calls. */
+/** True if the operator set the weight of an offer. */
 const isShared = (offers: readonly Weighted[]): boolean =>
   offers.some(({ weight }) => weight !== undefined);
 
 /**
- * A draw by weight: of several, the least score is of each with a probability proportional to its weight. That is the one
- * the operator gave; where none is given, half the price is four times the weight. Half the calls failing is a quarter of it.
+ * Returns a random score: among several offers, each has the least with a probability proportional to its weight. The operator sets the
+ * weight. Otherwise half the price is four times the weight. If half the calls fail, the weight is a quarter.
  */
 export function drawnScore({ offer, among, price, health, random }: Drawn): number {
   const failing = health?.of(offer).circuit.failureShare(health.nowMs()) ?? 0;
@@ -79,28 +79,28 @@ function weighted<Kind extends Offer>({ offers, random, health }: OrderInput<Kin
     .map(({ offer }) => offer);
 }
 
-/** Those that the test holds for, then the others; each part in the order it had. */
+/** Moves the offers that pass the test to the front; otherwise the order stays. */
 const putFirst = <Kind>(offers: readonly Kind[], test: (offer: Kind) => boolean): Kind[] => [
   ...offers.filter(test),
   ...offers.filter((offer) => !test(offer)),
 ];
 
-/** Those that need no conversion go first. */
+/** Moves offers that need no conversion to the front. */
 const directFirst = <Kind extends Offer>(
   offers: readonly Kind[],
   direct: Offer["protocol"],
 ): Kind[] => putFirst(offers, ({ protocol }) => protocol === direct);
 
-/** Those of preferred providers go first. */
+/** Moves offers of preferred providers to the front. */
 export const preferredFirst = <Kind extends { readonly provider: string }>(
   offers: readonly Kind[],
   preferred: readonly string[],
 ): Kind[] => putFirst(offers, ({ provider }) => preferred.includes(provider));
 
-/** So often one that was not measured lately is tried first, where others were. */
+/** The share of calls that first try an offer without a recent measurement, if others have one. */
 const exploredShare = 0.1;
 
-/** What a strategy measures an offer by, the least first; undefined where it was not measured lately. */
+/** Returns the measure of a strategy, the least first; it is undefined for an offer without a recent measurement. */
 export function measureOf(
   strategy: "latency" | "throughput",
   {
@@ -117,7 +117,7 @@ export function measureOf(
   };
 }
 
-/** By a measure. What was not measured follows, and now and then one of it leads, to get a measurement. */
+/** Sorts by a measure. Items without one follow; now and then one of them leads, to be measured. */
 export function byMeasure<Kind>(
   items: readonly Kind[],
   measure: (item: Kind) => number | undefined,
@@ -131,7 +131,7 @@ export function byMeasure<Kind>(
   return [...unknown.slice(0, explored), ...known, ...unknown.slice(explored)];
 }
 
-/** Shares that the operator gave hold whatever an offer speaks. */
+/** The operator's weights hold whatever protocol an offer speaks. */
 const balanced = <Kind extends Offer>(input: OrderInput<Kind>): Kind[] =>
   isShared(input.offers) ? weighted(input) : directFirst(weighted(input), input.protocol);
 
@@ -150,26 +150,27 @@ function byStrategy<Kind extends Offer>(input: OrderInput<Kind>): Kind[] {
   }
 }
 
-/** In [0, 1), the same for one session and provider on every node: when the session goes back to one that has recovered. */
+/**
+ * A number in [0, 1), the same for one session and provider on every gateway. It decides when the session returns to a recovered provider.
+ */
 export function sessionDraw(affinity: string, provider: string): number {
   const hash = createHash("sha256").update(`back\0${affinity}\0${provider}`).digest();
   return hash.readUInt32BE() / 2 ** 32;
 }
 
-/** Those that the test holds for; all where it holds for none. */
+/** The offers that pass the test; all if none does. */
 const onlyOrAll = <Kind>(
   offers: readonly Kind[],
   test: (offer: Kind) => boolean,
 ): readonly Kind[] => (offers.some(test) ? offers.filter(test) : offers);
 
-/** Whether the weights of the operator count: they are shares of the calls under `balanced`. */
+/** True if the operator's weights count: under `balanced` they are shares of the calls. */
 const countsWeights = ({ strategy, offers }: OrderInput): boolean =>
   strategy === "balanced" && isShared(offers);
 
 /**
- * Who a session may be held to: the preferred where there are any, so that affinity never overrules them; none whose share
- * is 0 while there are others; among those the ones that need no conversion, because reasoning signatures survive only there
- * (T43).
+ * The offers that a session may stay with. Preferred providers only, if there are any, so that affinity never overrules them. None with
+ * weight 0 while there are others. Then only those without conversion, because reasoning signatures survive only there (T43).
  */
 function affinityCandidates(input: OrderInput): readonly Offer[] {
   const { offers, preferredProviders, protocol } = input;
@@ -178,7 +179,7 @@ function affinityCandidates(input: OrderInput): readonly Offer[] {
   return onlyOrAll(shared, (offer) => offer.protocol === protocol);
 }
 
-/** The provider of a session: the operator's weights are shares of the sessions, too; without them each gets as many. */
+/** The provider of a session. The operator's weights are shares of the sessions too; without weights all shares are equal. */
 function sessionProvider(affinity: string, input: OrderInput): string | undefined {
   const isWeighted = countsWeights(input);
   const held = rendezvous(affinity, affinityCandidates(input), ({ provider: name, weight }) => ({
@@ -188,7 +189,7 @@ function sessionProvider(affinity: string, input: OrderInput): string | undefine
   return held?.provider;
 }
 
-/** Puts candidates into the order they are tried in. Nothing is added and nothing left out. */
+/** Returns all candidates, in the order of attempts. */
 export function orderOffers<Kind extends Offer>(input: OrderInput<Kind>): Ordered<Kind> {
   const sorted = preferredFirst(byStrategy(input), input.preferredProviders);
   if (input.affinity === undefined || input.affinity === "") return { offers: sorted };

@@ -1,7 +1,6 @@
 /**
- * What gateways tell each other of providers: circuits and credentials that are left alone. What changed here goes out, and what the
- * others found comes in, in one exchange; nothing is exchanged while nothing changes. Durations go, never times of a clock.
- * docs/routing.md, "On all gateways".
+ * Gateways share the state of circuits and credentials. One exchange sends the changes of this gateway and receives those of the others;
+ * there is none while nothing changes. Messages carry durations, never clock times. docs/routing.md, "On all gateways".
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { onceMore } from "../base/once-more.ts";
@@ -9,68 +8,68 @@ import type { Catalog, Provider } from "../catalog/index.ts";
 import type { Health, Peers, RefusedCredential, ServedModel } from "./health.ts";
 import { formOf, placeOf } from "./provider-forms.ts";
 
-/** What a row is about: a circuit, or a credential for all models (`model` is empty) or for one. */
+/** The subject of a row: a circuit, or a credential for all models (`model` is empty) or for one. */
 interface Subject {
   readonly kind: "circuit" | "credential";
   readonly provider: string;
-  /** The upstream's name of it. */
+  /** The model's upstream name. */
   readonly model: string;
-  /** Of a credential: its id. Empty for a circuit. */
+  /** The credential's id; empty for a circuit. */
   readonly credential: string;
-  /** A digest that tells a provider, or its key, from the one that takes its place. Empty: from a gateway that knew none. */
+  /** A digest that changes when a provider, or its key, is replaced. Empty: from an older gateway without marks. */
   readonly mark: string;
 }
 
-/** A state that calls of this gateway came to. */
+/** A state that resulted from calls of this gateway. */
 export interface HealthChange extends Subject {
-  /** False: the circuit is closed, or the credential works. */
+  /** True: the circuit is open, or the credential is refused. False: it is closed, or it works. */
   readonly holds: boolean;
   readonly pauseMs: number;
-  /** What is left of the pause. */
+  /** The time left of the pause. */
   readonly leftMs: number;
 }
 
-/** A state that some gateway came to, as it is now. */
+/** A state that a gateway reported, with its current durations. */
 export interface HealthRow extends HealthChange {
   readonly gateway: string;
-  /** Another one after each change. */
+  /** Differs after each change. */
   readonly version: string;
-  /** How long the probe of one gateway keeps those of the others away; 0: none is under way. */
+  /** How long the probe of one gateway blocks those of the others; 0: none is in flight. */
   readonly probeLeftMs: number;
 }
 
-/** How gateways reach each other. Both reject where the database does not answer. */
+/** The channel between gateways. `exchange` and `askProbe` reject if the database does not answer. */
 export interface PeerLink {
-  /** Says what changed, and returns what holds. */
+  /** Sends changes, and returns the states that hold. */
   exchange(gateway: string, changes: readonly HealthChange[]): Promise<readonly HealthRow[]>;
-  /** Asks for the probe of a circuit: 0 where it is ours, else the milliseconds until it may be. */
+  /** Requests the probe of a circuit: 0 if this gateway may send it, else the milliseconds until it may ask again. */
   askProbe(gateway: string, offer: ServedModel, probeMs: number): Promise<number>;
-  /** False while signals may be missed. */
+  /** False while notifications may be missed. */
   healthy(): boolean;
 }
 
 interface PeersOptions {
   readonly health: Health;
   readonly link: PeerLink;
-  /** This process's name among them. */
+  /** This process's name among the gateways. */
   readonly gateway: string;
   readonly catalog: () => Pick<Catalog, "providers">;
-  /** A digest of a secret that says nothing of it. */
+  /** Returns a digest that does not reveal the secret. */
   readonly markOf: (secret: string) => string;
   readonly warn: (error: unknown, message: string) => void;
 }
 
-/** Changes that one exchange takes; the rest goes with the next. */
+/** Changes in one exchange, at most; the rest goes with the next one. */
 const changesMax = 200;
-/** Between two exchanges, however much changes. */
+/** Milliseconds between two exchanges, however much changes. */
 const gapMs = 200;
 const startMsMax = 500;
 const retryMsMin = 500;
 const retryMsMax = 5_000;
-/** Longer than that no call waits to hear whose the probe is. */
+/** The longest that a call waits for the answer about a probe. */
 const askMsMax = 250;
 
-/** A state of a circuit or credential, as durations. */
+/** The state of a circuit or credential, as durations. */
 type Report = Pick<HealthChange, "pauseMs" | "leftMs">;
 
 const nameOf = ({ kind, provider, model, credential }: Subject): string =>
@@ -78,9 +77,9 @@ const nameOf = ({ kind, provider, model, credential }: Subject): string =>
 
 export class HealthPeers implements Peers {
   readonly #options: PeersOptions;
-  /** What changed here and was not yet sent. */
+  /** Changes of this gateway that are not yet sent. */
   readonly #pending = new Map<string, () => HealthChange>();
-  /** The versions that were heard, by what they are about. */
+  /** The last received version of each subject. */
   #heard = new Map<string, string>();
   readonly #exchanges = onceMore(() => this.#exchangeOrPause());
   #retryMs = retryMsMin;
@@ -117,12 +116,12 @@ export class HealthPeers implements Peers {
     return Promise.race([asked, sleep(askMsMax, 0, { ref: false })]);
   }
 
-  /** Another gateway changed something, or what it said may have been missed: what holds is asked for. */
+  /** Starts an exchange: another gateway changed something, or a notification may have been missed. */
   wake(): void {
     this.#exchanges.ask();
   }
 
-  /** Learns what holds. Resolves when that is known, and after half a second at the latest. */
+  /** Fetches the current states. Resolves when they are known, after half a second at the latest. */
   async start(): Promise<void> {
     this.wake();
     await Promise.race([this.#first.promise, sleep(startMsMax, undefined, { ref: false })]);
@@ -179,7 +178,7 @@ export class HealthPeers implements Peers {
     }
   }
 
-  /** Takes in what others said since. What changed here meanwhile is newer. */
+  /** Applies the changes of other gateways. Pending changes of this gateway are newer and win. */
   #hear(rows: readonly HealthRow[]): void {
     const heard = new Map<string, string>();
     for (const row of rows) {
@@ -190,7 +189,7 @@ export class HealthPeers implements Peers {
         continue;
       }
       const isNew = row.version !== before && row.gateway !== this.#options.gateway;
-      // What is configured otherwise here may become the same yet: it is not heard before.
+      // A row for another configuration is not marked as received: this gateway may get that configuration later.
       if (isNew && !this.#isMeant(row)) continue;
       heard.set(name, row.version);
       if (isNew) this.#take(row);
@@ -198,12 +197,12 @@ export class HealthPeers implements Peers {
     this.#heard = heard;
   }
 
-  /** Whether a row is about what this gateway has under its name too. Gateways of before marked no circuits. */
+  /** True if a row is about the same provider or credential as configured here. Older gateways send circuits without a mark. */
   #isMeant(row: HealthRow): boolean {
     return (row.kind === "circuit" && row.mark === "") || row.mark === this.#markNow(row);
   }
 
-  /** The mark of what this gateway has under a name; undefined where it has nothing. */
+  /** The mark of the provider or credential that is configured here; undefined if there is none. */
   #markNow(subject: Omit<Subject, "mark">): string | undefined {
     const provider = this.#options.catalog().providers.get(subject.provider);
     return provider && this.#markOf(provider, subject);

@@ -1,11 +1,11 @@
 /**
- * Plans that are the same for every call: where a scope leaves one offer, neither chance nor a session nor health changes anything.
- * Kept for as long as the caller's scope lives and the catalogue does not change.
+ * Cache of plans that are the same for every call. If a scope leaves one offer, chance, sessions and health change nothing. A plan is
+ * cached as long as the caller's scope object lives and the catalogue does not change.
  */
 import type { Catalog } from "../catalog/index.ts";
 import type { RoutingScope } from "./scope.ts";
 
-/** What plans are kept for. */
+/** The objects that a cached plan depends on. */
 interface Basis {
   readonly catalog: Catalog;
   readonly scope: RoutingScope;
@@ -20,8 +20,8 @@ const plansMax = 1_000;
 const scopes = new WeakMap<RoutingScope, Plans>();
 
 /**
- * The plan that was kept under `name`, else the one `make` gives, kept where it lasts: the next call would get the same.
- * A name tells all of a request that a plan with one offer depends on, and what kind of plan it is.
+ * Returns the plan cached under `name`, or calls `make` and caches its plan if `lasting`: the next call would get the same one. `name` must
+ * contain the kind of plan, and all parts of a request that a plan with one offer depends on.
  */
 export function keptPlan<Made extends object>(
   { catalog, scope }: Basis,

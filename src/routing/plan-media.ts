@@ -1,6 +1,6 @@
 /**
- * The plan of an image or video call: which offers may serve it, in which order, and why. The constraints are those of
- * text calls (plan.ts); offers are compared by what this very request may cost. docs/routing.md; ROUTE rows.
+ * The plan of an image or video call: its offers, in order, with reasons. The constraints are those of text calls (plan.ts). Offers are
+ * compared by the most that this request may cost. docs/routing.md; ROUTE rows.
  */
 import type { NanoUsd } from "../base/money.ts";
 import type { ImageModel, MediaOffer, Model, VideoModel } from "../catalog/index.ts";
@@ -23,12 +23,12 @@ type MediaModel = ImageModel | VideoModel;
 interface ExplainedMediaOffer {
   readonly provider: string;
   readonly tier: string;
-  /** Nano-USD that this request may cost there at most. */
+  /** The most that this request may cost there, in nano-USD. */
   readonly bound_nano?: string;
   readonly excluded?: string;
 }
 
-/** Why a media plan is as it is. JSON as it is. */
+/** The reasons for a media plan. JSON as it is. */
 export interface MediaExplanation extends ExplainedTarget {
   readonly offers: readonly ExplainedMediaOffer[];
   readonly order: readonly string[];
@@ -37,30 +37,30 @@ export interface MediaExplanation extends ExplainedTarget {
 const makesMedia = (model: Model): model is MediaModel =>
   model.kind === "image" || model.kind === "video";
 
-/** The media model of a call. @throws GatewayError as {@link targetModel} */
+/** Returns the media model of a call. @throws GatewayError as {@link targetModel} */
 export const mediaModel = (target: ModelQuery): MediaModel => targetModel(target, makesMedia);
 
 export interface MediaPlanInput extends ModelQuery, Pick<OrderInput, "random" | "health"> {
   readonly model: MediaModel;
-  /** What the request may cost at an offer, at most. */
+  /** The most that the request may cost at an offer. */
   readonly bound: (offer: MediaOffer) => NanoUsd;
-  /** The call may wait until a provider that is in trouble now is well again: those come last, in place of being left out. */
+  /** The call may wait until a failing provider recovers: such offers come last instead of being left out. */
   readonly waits?: boolean | undefined;
-  /** Why an offer cannot serve this request, for what only the caller of this function knows. */
+  /** The reason why an offer cannot serve this request, for conditions that only the caller of this function knows. */
   readonly exclusion?: (offer: MediaOffer) => string | undefined;
 }
 
 export interface MediaPlan {
-  /** Never empty; the first is tried first. */
+  /** Never empty, in the order of attempts. */
   readonly offers: readonly MediaOffer[];
   readonly explanation: MediaExplanation;
-  /** What the caller's layers allow: it holds for attempts that are made later, too (T74). */
+  /** The constraints of the caller's layers, which also hold for later attempts (T74). */
   readonly constraints: Constraints;
 }
 
 /**
- * By price, or random and weighted (half the price is four times as likely), or by how long calls took (throughput is not
- * measured of media); the preferred first.
+ * Orders by price, or random and weighted (half the price is four times as likely), or by latency. Throughput is not measured for media, so
+ * it is as `balanced`. Preferred providers go first.
  */
 function inOrder(
   offers: readonly MediaOffer[],
@@ -82,7 +82,7 @@ function inOrder(
 }
 
 /**
- * Which offers may serve a media call, in order, with the reasons.
+ * Returns the offers that may serve a media call, in order, with the reasons.
  * @throws GatewayError as {@link narrow}; `routing_locked` (400)
  */
 export function planMedia(input: MediaPlanInput): MediaPlan {

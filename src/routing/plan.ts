@@ -1,6 +1,6 @@
 /**
- * The plan of one call: which offers may serve it, in which order, and why. docs/routing.md.
- * Constraints narrow first and hold for every attempt (T74); preferences only order what is left.
+ * The plan of one call: its offers, in order, with the reasons. docs/routing.md. Constraints narrow first and hold for every attempt (T74);
+ * preferences only order the rest.
  */
 import {
   endpointProtocol,
@@ -28,7 +28,7 @@ import {
 export interface PlanInput<Entry extends EntryPoint = EntryPoint>
   extends ModelQuery, Pick<OrderInput, "affinity" | "random" | "health" | "stream"> {
   readonly entryPoint: Entry;
-  /** A plan without offers will do where all providers are paused: another model may answer. */
+  /** True if the plan may be without offers when all providers are paused, because another model may answer. */
   readonly mayBeEmpty?: boolean | undefined;
 }
 
@@ -37,13 +37,13 @@ export interface ExplainedOffer {
   readonly provider: string;
   readonly protocol: string;
   readonly tier: string;
-  /** Nano-USD of a standard call (3,000 tokens in, 1,000 out), by which offers are compared. */
+  /** The price of a standard call (3,000 tokens in, 1,000 out) in nano-USD, by which offers are compared. */
   readonly standard_price_nano: string;
-  /** Why it may not serve this call, such as `circuit open since ...`; absent for a candidate. */
+  /** The reason why it may not serve this call, such as `circuit open since ...`; absent for a candidate. */
   readonly excluded?: string;
 }
 
-/** Why the plan is as it is, for the request log. JSON as it is. */
+/** The reasons for the plan, for the request log. JSON as it is. */
 export interface Explanation extends ExplainedTarget {
   readonly affinity_provider?: string;
   readonly offers: readonly ExplainedOffer[];
@@ -53,14 +53,14 @@ export interface Explanation extends ExplainedTarget {
 
 export interface Plan<Kind extends CallableModel = TextModel> {
   readonly model: Kind;
-  /** The first is tried first. Never empty, unless the input said that it may be. */
+  /** In the order of attempts. Never empty, unless the input allows it. */
   readonly offers: readonly Kind["offers"][number][];
-  /** Those that health keeps out while there are others, in order: for a call that none of the others can take. */
+  /** The offers that health leaves out while there are others, in order: for a call that none of the others can take. */
   readonly leftOut: readonly Kind["offers"][number][];
   readonly explanation: Explanation;
 }
 
-/** `excluded`: why it may not serve the call; undefined for a candidate. */
+/** `excluded`: the reason why it may not serve the call; undefined for a candidate. */
 function explainOffer(
   offer: Offer,
   { catalog }: PlanInput,
@@ -75,7 +75,7 @@ function explainOffer(
   };
 }
 
-/** Every offer of a model, with why its provider gets no call of this scope now. */
+/** Returns every offer of a model, with the reason why its provider gets no call of this scope now, if any. */
 export const explainOffers = (model: CallableModel, input: PlanInput): readonly ExplainedOffer[] =>
   model.offers.map((offer) => {
     const { provider } = offer;
@@ -84,9 +84,10 @@ export const explainOffers = (model: CallableModel, input: PlanInput): readonly 
   });
 
 /**
- * Which offers may serve a call, in order, with the reasons.
- * @throws GatewayError `model_not_found` (404), `model_not_allowed` (403), `unsupported_protocol`, `routing_locked`
- * or `provider_not_found` (400), `no_provider_available` (503) where all are paused. Scopes and catalogues are values: a plan may be one that was made before.
+ * Returns the offers that may serve a call, in order, with the reasons. Scopes and catalogues are values, so a plan may come from the
+ * cache.
+ * @throws GatewayError `model_not_found` (404), `model_not_allowed` (403), `unsupported_protocol`, `routing_locked` or `provider_not_found`
+ * (400), `no_provider_available` (503) if all are paused.
  */
 export function plan(input: PlanInput<EndpointName>): Plan;
 export function plan(input: PlanInput<"embeddings">): Plan<EmbeddingModel>;
@@ -94,11 +95,11 @@ export function plan(input: PlanInput): Plan | Plan<EmbeddingModel> {
   return keptPlan(input, nameOf(input), () => makePlan(input));
 }
 
-/** What of a request a plan with one offer depends on. */
+/** The parts of a request that a plan with one offer depends on. */
 const nameOf = ({ entryPoint, parsed, affinity }: PlanInput): string =>
   `${entryPoint} ${parsed.model}:${parsed.provider ?? ""}:${parsed.strategy ?? ""} ${affinity ? "held" : ""}`;
 
-/** A plan, and whether the next call would get the same: where one offer is all there is. */
+/** A plan, and whether the next call would get the same one: true if there is only one offer. */
 interface MadePlan {
   readonly plan: Plan | Plan<EmbeddingModel>;
   readonly lasting: boolean;
@@ -139,7 +140,7 @@ function makePlan(input: PlanInput): MadePlan {
       ),
       order: lined.offers.map((offer) => `${offer.provider}/${offer.protocol}`),
     },
-    // The entry point says which kind of model it is, and its offers are its own.
+    // The entry point determines the kind of model, and a model's offers have its kind.
   } as Plan | Plan<EmbeddingModel>;
   return { plan, lasting: candidates.length === 1 };
 }

@@ -1,6 +1,6 @@
 /**
- * The plan that a call would get now, without a call: from memory, and without chance, so that the same question has the
- * same answer. Where a plan draws by weight the likeliest comes first.
+ * The plan that a call would get now, without making the call. It uses only memory and no chance: the same question has the same answer. If
+ * a plan is random and weighted, the likeliest offer comes first.
  */
 import { GatewayError } from "../base/errors.ts";
 import { endpointProtocol, isCallable, type EntryPoint } from "../catalog/index.ts";
@@ -8,26 +8,26 @@ import { explainOffers, plan, type Explanation, type PlanInput } from "./plan.ts
 import { chooseStrategy, explainTarget } from "./target.ts";
 
 export interface Preview {
-  /** Of a refused call nothing is in the order. */
+  /** The order is empty if the call would be refused. */
   readonly plan: Explanation;
-  /** Why such a call would be refused; null where it would not. */
+  /** The error of such a call; null if it would not be refused. */
   readonly refused: GatewayError | null;
 }
 
 export interface PreviewInput extends Omit<PlanInput, "random" | "affinity" | "entryPoint"> {
-  /** The first one of the model's where absent. */
+  /** If absent, the model's first one. */
   readonly entryPoint?: EntryPoint | undefined;
 }
 
-/** In the middle of what chance gives. */
+/** The middle of the random range, in place of chance. */
 const random = (): number => 0.5;
 
 const isEntryPoint = (name: string | undefined): name is EntryPoint =>
   name !== undefined && Object.hasOwn(endpointProtocol, name);
 
 /**
- * What a call of a text or embedding model would get.
- * @throws GatewayError `model_not_found` for a model that there is not, `unsupported_protocol` for another kind
+ * Returns the plan of a call to a text or embedding model.
+ * @throws GatewayError `model_not_found` for an unknown model, `unsupported_protocol` for another kind
  */
 export function previewPlan({ entryPoint: asked, ...input }: PreviewInput): Preview {
   const model = input.catalog.models.get(input.parsed.model);
@@ -42,7 +42,7 @@ export function previewPlan({ entryPoint: asked, ...input }: PreviewInput): Prev
   }
   const whole = { ...input, entryPoint, random };
   try {
-    // Which kind of model an entry point is for, the plan sees itself.
+    // `plan` itself checks which kind of model the entry point is for.
     const made = plan(whole as PlanInput<"embeddings">);
     return { plan: made.explanation, refused: null };
   } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * Whether a provider is still the one of which something was found. One that is asked at another address, in another way or
- * with other keys is a new one: the pause of the old one says nothing of it. docs/routing.md "When one fails".
+ * Detects changed providers. With another address, dialect, access or keys a provider counts as a new one: the pause of the old one says
+ * nothing about it. docs/routing.md "When one fails".
  */
 import { createHash } from "node:crypto";
 import { perObject } from "../base/made-once.ts";
@@ -9,24 +9,24 @@ import type { Provider } from "../catalog/index.ts";
 const digestOf = (value: unknown): string =>
   createHash("sha256").update(JSON.stringify(value)).digest("base64url");
 
-/** A digest of where and how a provider is asked, without its keys. */
+/** A digest of a provider's address, dialect and access, without its keys. */
 export const placeOf = perObject(({ dialect, baseUrl, access, guarded }: Provider) =>
   digestOf({ dialect, baseUrl, access, guarded }),
 );
 
-/** The same with its keys. */
+/** A digest of the same, with its keys. */
 export const formOf = perObject((provider: Provider) =>
   digestOf([placeOf(provider), provider.credentials.map(({ id, apiKey }) => [id, apiKey])]),
 );
 
-/** Those of a catalogue, by their ids. */
+/** The providers of a catalogue, by id. */
 export type Providers = ReadonlyMap<string, Provider>;
 
 export class ProviderForms {
   #providers: Providers | undefined;
   #forms: ReadonlyMap<string, string> = new Map();
 
-  /** The ids of those that have changed since the last time, or are gone. Costs nothing while the map is the same object. */
+  /** Returns the ids of providers that changed or were removed since the last call. Costs nothing while the map is the same object. */
   changed(providers: Providers): readonly string[] {
     if (providers === this.#providers) return none;
     const forms = new Map([...providers].map(([id, provider]) => [id, formOf(provider)] as const));

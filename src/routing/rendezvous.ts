@@ -1,10 +1,10 @@
 /**
- * Rendezvous hashing by weight: each value, such as a session, has one of several, the same on every gateway without a word
- * between them. Each gets its share of the values, and where one leaves, only its own values move. docs/routing.md.
+ * Weighted rendezvous hashing: maps each value, such as a session, to one item, the same on every gateway without coordination. Each item
+ * gets its share of the values. If one leaves, only its own values move. docs/routing.md.
  */
 import { createHash } from "node:crypto";
 
-/** One of those that values are shared among. `weight`: above 0. */
+/** An item that values are mapped to. `weight`: above 0. */
 interface Named {
   readonly name: string;
   readonly weight: number;
@@ -16,7 +16,7 @@ function drawOf(value: string, name: string): number {
   return (hash.readUIntBE(0, 6) + 0.5) / 2 ** 48;
 }
 
-/** The one that `value` has; undefined where there is none at all. */
+/** Returns the item of `value`; undefined if there are no items. */
 export function rendezvous<Item>(
   value: string,
   items: readonly Item[],

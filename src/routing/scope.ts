@@ -1,6 +1,6 @@
 /**
- * What a caller may reach: constraints of all layers above it, and its preferences.
- * ROUTE-05 to ROUTE-19, MODELS-01 to MODELS-06.
+ * The models and providers that a caller may use: constraints of all layers above it, and its preferences. ROUTE-05 to ROUTE-19, MODELS-01
+ * to MODELS-06.
  */
 import { GatewayError } from "../base/errors.ts";
 import type {
@@ -17,9 +17,8 @@ import type {
 import type { Strategy } from "./model-id.ts";
 
 /**
- * A caller's routing scope, as a plain value. Each constraint is a list of lists, one of each layer
- * (organization, workspace, key); an empty list does not constrain, and every other one must hold, so that a
- * layer can only narrow what stands above it.
+ * A caller's routing scope, as a plain value. Each constraint is a list of lists, one per layer (organization, workspace, key). An empty
+ * list does not constrain. All others must hold, so a layer can only narrow the layers above it.
  */
 export interface RoutingScope {
   readonly modelAllowlists: readonly (readonly string[])[];
@@ -27,16 +26,16 @@ export interface RoutingScope {
   readonly pinnedProviders: readonly (readonly string[])[];
   /** Tried first; never makes a model uncallable. */
   readonly preferredProviders: readonly string[];
-  /** The strategy of the nearest layer that names one; null: the default. */
+  /** The strategy of the nearest layer that sets one; null: the default. */
   readonly sort: Strategy | null;
-  /** True where the key has its own routing and does not allow a request to override the strategy. */
+  /** True if the key has its own routing and a request may not override the strategy. */
   readonly locked: boolean;
 }
 
-/** The part of a scope that nothing may go beyond. */
+/** The part of a scope that no attempt may go beyond. */
 export type Constraints = Pick<RoutingScope, "modelAllowlists" | "supplyTiers" | "pinnedProviders">;
 
-/** The scope of a caller nothing constrains. */
+/** The scope of a caller without constraints. */
 export const openScope: RoutingScope = {
   modelAllowlists: [],
   supplyTiers: [],
@@ -49,25 +48,25 @@ export const openScope: RoutingScope = {
 const passes = (layers: readonly (readonly string[])[], value: string): boolean =>
   layers.every((layer) => layer.length === 0 || layer.includes(value));
 
-/** Whether the allowlist of each layer lets a model be called, whoever provides it. */
+/** True if the allowlists of all layers contain the model, whatever the provider. */
 export function modelAllowed(scope: RoutingScope, modelId: string): boolean {
   return passes(scope.modelAllowlists, modelId);
 }
 
-/** Why the scope keeps a provider out, or undefined where it does not. */
+/** The reason why the scope excludes a provider; undefined if it does not. */
 export function providerExclusion(scope: RoutingScope, provider: Provider): string | undefined {
   if (!passes(scope.supplyTiers, provider.tier)) return "outside the supply tiers of the scope";
   if (!passes(scope.pinnedProviders, provider.id)) return "not among the pinned providers";
   return undefined;
 }
 
-/** Why a provider gets no calls now, or undefined where it does. */
+/** The reason why a provider gets no calls now; undefined if it does. */
 export function pauseExclusion({ paused }: Catalog, providerId: string): string | undefined {
   const untilMs = paused?.get(providerId);
   return untilMs === undefined ? undefined : `paused until ${new Date(untilMs).toISOString()}`;
 }
 
-/** The answer to a call all of whose providers are paused. */
+/** The error of a call whose providers are all paused. */
 export const allPaused = (modelId: string): GatewayError =>
   new GatewayError(
     "no_provider_available",
@@ -77,7 +76,7 @@ export const allPaused = (modelId: string): GatewayError =>
 
 const pausedRetrySeconds = 30;
 
-/** Whether a scope lets a provider serve a model, by the configuration as it is now: asked again for every attempt (T74). */
+/** True if a scope lets a provider serve a model, by the current configuration. Checked again for every attempt (T74). */
 export function permits(
   scope: Constraints,
   catalog: Catalog,
@@ -99,7 +98,7 @@ interface CallableMediaModel {
   readonly offers: readonly MediaOffer[];
 }
 
-/** A model a caller can call, with the offers its scope leaves. */
+/** A model that a caller can call, with the offers that its scope allows. */
 export type CallableModel =
   | CallableMediaModel
   | { readonly model: TextModel | EmbeddingModel; readonly offers: readonly Offer[] };
@@ -114,11 +113,11 @@ function callable(catalog: Catalog, scope: RoutingScope, model: Model): Callable
     const provider = catalog.providers.get(offer.provider);
     return provider !== undefined && providerExclusion(scope, provider) === undefined;
   });
-  // The offers of a model are of its own kind.
+  // A model's offers have the model's kind.
   return offers.length === 0 ? undefined : ({ model, offers } as CallableModel);
 }
 
-/** The models a caller can call, in the catalogue's order. For `GET /v1/models`; without a key use `openScope`. */
+/** The models that a caller can call, in the catalogue's order. For `GET /v1/models`; without a key use `openScope`. */
 export function modelsFor(catalog: Catalog, scope: RoutingScope): CallableModel[] {
   return [...catalog.models.values()].flatMap((model) => callable(catalog, scope, model) ?? []);
 }

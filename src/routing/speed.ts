@@ -1,27 +1,27 @@
 /**
- * How fast one provider's model answers: decayed means of the time to its first token and of its output tokens a second.
- * Streams and whole answers are measured apart: the first token of a whole answer comes with its last. docs/routing.md.
+ * The speed of one provider's model: decayed means of the time to the first token and of output tokens per second. Streams and whole
+ * answers are measured apart, because the first token of a whole answer comes with its last. docs/routing.md.
  */
 
-/** What one answered call tells. */
+/** The measurements of one answered call. */
 export interface MeasuredCall {
   readonly stream: boolean;
-  /** From the request to the first frame of a stream, or to the end of a whole answer. */
+  /** Milliseconds from the request to the first frame of a stream, or to the end of a whole answer. */
   readonly firstTokenMs: number;
   readonly durationMs: number;
-  /** Undefined where the call did not come to its end. */
+  /** Undefined if the call did not end normally. */
   readonly outputTokens: number | undefined;
 }
 
 const halfLifeMs = 60_000;
-/** All older calls together count as so many at most, so that a burst of them does not hide what has changed since. */
+/** The most that all older calls weigh together, in calls, so that a burst of them does not hide a later change. */
 const weightMax = 50;
-/** What was not measured for so long is not known any more. */
+/** A measurement older than this is ignored. */
 const staleMs = 120_000;
-/** Too few to divide by their time: most of it went into the first one. */
+/** With fewer tokens no throughput is measured: most of the time went into the first one. */
 const tokensMin = 16;
 
-/** A mean whose older values count less. */
+/** A mean with decaying weights. */
 class DecayedRatio {
   #over = 0;
   #under = 0;
@@ -38,7 +38,7 @@ class DecayedRatio {
     this.#countedMs = nowMs;
   }
 
-  /** Undefined where nothing is known, or not any more. */
+  /** Undefined without a recent value. */
   value(nowMs: number): number | undefined {
     if (this.#under === 0 || nowMs - this.#countedMs > staleMs) return undefined;
     return this.#over / this.#under;
@@ -59,17 +59,17 @@ export class Speed {
     latency.add(call.firstTokenMs, 1, nowMs);
     if (call.outputTokens === undefined || call.outputTokens < tokensMin) return;
     const spentMs = call.stream ? call.durationMs - call.firstTokenMs : call.durationMs;
-    // The first token is what the time before it was for.
+    // The time before the first token is excluded, so the first token is too.
     const tokens = call.stream ? call.outputTokens - 1 : call.outputTokens;
     throughput.add(tokens, Math.max(spentMs, 1) / 1000, nowMs);
   }
 
-  /** Milliseconds to the first token; undefined where it is not known. */
+  /** Milliseconds to the first token; undefined if unknown. */
   firstTokenMs(stream: boolean, nowMs: number): number | undefined {
     return (stream ? this.#streams : this.#whole).latency.value(nowMs);
   }
 
-  /** Output tokens a second; undefined where it is not known. */
+  /** Output tokens per second; undefined if unknown. */
   tokensPerSecond(stream: boolean, nowMs: number): number | undefined {
     return (stream ? this.#streams : this.#whole).throughput.value(nowMs);
   }

@@ -1,21 +1,21 @@
-/** What every plan begins with: the model that an id names, where its caller may call it, and the strategy. docs/routing.md. */
+/** The first step of every plan: the model that an id names, if the caller may call it, and the strategy. docs/routing.md. */
 import { GatewayError } from "../base/errors.ts";
 import type { Catalog, Model } from "../catalog/index.ts";
 import type { ParsedModelId, Strategy } from "./model-id.ts";
 import { modelAllowed, type RoutingScope } from "./scope.ts";
 import { unknownModel } from "./unknown-model.ts";
 
-/** What a call names, and who calls. */
+/** The requested model, and the caller's scope. */
 export interface ModelQuery {
   readonly catalog: Catalog;
   readonly parsed: ParsedModelId;
   readonly scope: RoutingScope;
-  /** Such as `responses` or `tasks`, by the names `GET /v1/models` uses. */
+  /** Such as `responses` or `tasks`, as `GET /v1/models` names them. */
   readonly entryPoint: string;
 }
 
 /**
- * The model of a call, if it is of a kind that the caller of this function can serve.
+ * Returns the model of a call, if the caller of this function can serve its kind.
  * @throws GatewayError `model_not_found` (404), `model_not_allowed` (403), `unsupported_protocol` (400)
  */
 export function targetModel<Kind extends Model>(
@@ -44,7 +44,7 @@ export function targetModel<Kind extends Model>(
   return model;
 }
 
-/** How the offers are sorted, and who said so. */
+/** The strategy, and which layer set it. */
 interface ChosenStrategy {
   readonly strategy: Strategy;
   readonly source: "request" | "scope" | "default";
@@ -66,7 +66,7 @@ export function chooseStrategy({
   return { strategy: "balanced", source: "default" };
 }
 
-/** What every plan says first, for the request log. JSON as it is. */
+/** The first fields of every plan, for the request log. JSON as it is. */
 export interface ExplainedTarget {
   readonly model: string;
   readonly entry_point: string;
@@ -75,7 +75,7 @@ export interface ExplainedTarget {
   readonly pinned_by_request?: string;
 }
 
-/** What was asked for, and how the offers are sorted. */
+/** Explains the requested model and the strategy. */
 export const explainTarget = (
   { parsed, entryPoint }: Pick<ModelQuery, "parsed" | "entryPoint">,
   { strategy, source }: ChosenStrategy,

@@ -1,4 +1,4 @@
-/** Names that are no model's id: which model may have been meant, and the error of a call. */
+/** Unknown model names: suggests the model that was probably meant, and builds the error of a call. */
 import { GatewayError } from "../base/errors.ts";
 import { perObject } from "../base/made-once.ts";
 import { nearest } from "../base/suggest.ts";
@@ -7,10 +7,10 @@ import { localRows, modelNames, vendorRows, type Catalog } from "../catalog/inde
 
 type Models = Catalog["models"];
 
-/** Of names that differ in capitals, dots, dashes, underscores or colons there is one. */
+/** Normalises a name: names that differ only in capitals, dots, dashes, underscores, spaces or colons become equal. */
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[._: -]/g, "");
 
-/** Ids by what people write in place of them: another spelling, or the name without its vendor. The first of several counts. */
+/** Ids by their usual misspellings: another spelling, or the name without its vendor. If several ids match, the first one wins. */
 const likelyIds = perObject((models: Models): ReadonlyMap<string, string> => {
   const ids = [...models.keys()].reverse();
   const bare = (id: string): string => plain(id.slice(id.indexOf("/") + 1));
@@ -20,7 +20,7 @@ const likelyIds = perObject((models: Models): ReadonlyMap<string, string> => {
   ]);
 });
 
-/** Names that were looked for, so that a list of keys with the same mistake looks once. */
+/** Cache of searched names, so that a list of keys with the same mistake is searched once. */
 const sought = new WeakMap<Models, Map<string, string | undefined>>();
 const soughtMax = 1_000;
 
@@ -35,8 +35,8 @@ function nearestId(name: string, models: Models): string | undefined {
 }
 
 /**
- * The id that may be meant by a name that is no model's id: of the model whose alias it is, else of the one whose id is like
- * it. For people who manage: comparing takes up to a millisecond.
+ * The id that was probably meant by an unknown name: that of the model with this alias, else the most similar id. Only for the management
+ * API: comparing takes up to a millisecond.
  */
 export function meantModel(
   name: string,
@@ -49,15 +49,15 @@ export function meantModel(
   return id === undefined ? undefined : { id, isAlias: false };
 }
 
-/** What a caller wrote, as it is said again: in an answer, and in the request log. */
+/** The caller's text, shortened for an answer and the request log. */
 export const quoted = (text: string): string => shortText(text, modelNameMax);
 
 const vendorOf = (id: string): string => id.slice(0, Math.max(0, id.indexOf("/")));
 
-/** The vendors of which there are models. */
+/** The vendors that have models in the catalogue. */
 const vendorsThere = perObject((models: Models) => new Set([...models.keys()].map(vendorOf)));
 
-/** What sets a vendor up, where no model of it is here: the first mistake after a start with another vendor's key. */
+/** The setting that enables a vendor without models here. This is the usual first mistake after a start with another vendor's key. */
 function vendorHint(text: string, models: Models): string {
   const vendor = vendorOf(text).toLowerCase();
   if (vendor === "" || vendorsThere(models).has(vendor)) return "";
@@ -71,8 +71,8 @@ function vendorHint(text: string, models: Models): string {
 }
 
 /**
- * What a caller reads who asks for a model that there is not. `why`: what else is wrong with its id. `suffix`: what was taken for
- * a provider's name behind it, and may be a part of a vendor's own name, such as `llama3:8b`.
+ * The error for an unknown model. `why`: another problem of the id. `suffix`: the text that was read as a provider name, which may be part
+ * of a vendor's own model name, such as `llama3:8b`.
  */
 export function unknownModel(
   text: string,
