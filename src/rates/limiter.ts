@@ -127,7 +127,7 @@ function refusalOf({ meter, waitMs }: Short, limit: number): GatewayError {
   return new GatewayError("rate_limit_exceeded", message, { retryAfterSeconds });
 }
 
-/** A limiter that asks by `exchange`. */
+/** Creates a limiter that queries through `exchange`. */
 export function createRateLimiter(exchange: Exchange): RateLimiter {
   return {
     heartbeat: () => exchange.heartbeat(),

@@ -1,8 +1,8 @@
-/** What a provider's file says of its requests beyond its dialect: where the key stands, headers, query, fields. */
+/** Settings of a provider's file for its requests, beyond its dialect: place of the key, headers, query and body fields. */
 import type { Access, Auth, Provider } from "../catalog/index.ts";
 import type { JsonObject } from "../protocols/index.ts";
 
-/** Where a key is written. */
+/** A key, as headers or as a query. */
 interface PlacedKey {
   readonly headers: Readonly<Record<string, string>>;
   /** Encoded; empty for none. */
@@ -11,7 +11,7 @@ interface PlacedKey {
 
 export const noKey: PlacedKey = { headers: {}, query: "" };
 
-/** A key where the file wants it, or in the dialect's own header. In `authorization` it stands behind `Bearer`. */
+/** Places a key where the file says, or in the dialect's own header. In `authorization` it follows `Bearer`. */
 export function placeKey(auth: Auth | undefined, ownHeader: string, apiKey: string): PlacedKey {
   if (apiKey === "") return noKey;
   switch (auth?.type) {
@@ -33,25 +33,25 @@ const inHeader = (name: string, apiKey: string): PlacedKey => ({
   query: "",
 });
 
-/** The headers of the file, by lower-case name like all others. */
+/** The headers of the file, with lower-case names like all others. */
 export const ownHeaders = (access: Access | undefined): Record<string, string> =>
   Object.fromEntries(
     Object.entries(access?.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
   );
 
-/** Parameters as an address has them. */
+/** Returns parameters in URL encoding. */
 export const queryText = (query: Readonly<Record<string, string>> = {}): string =>
   Object.entries(query)
     .map((pair) => pair.map(encodeURIComponent).join("="))
     .join("&");
 
-/** A path with parameters added behind those that it has. */
+/** Appends a query to a path, after any query that it has. */
 export function withQuery(path: string, query: string): string {
   if (query === "") return path;
   return path + (path.includes("?") ? "&" : "?") + query;
 }
 
-/** A body with the fields that the file sets, and without those that it leaves out. Never changes the one given. */
+/** Returns the body with the fields that the file adds, and without those that it removes. Never changes `body`. */
 export function withFields(body: JsonObject, access: Access | undefined): JsonObject {
   if (access === undefined) return body;
   const { add, remove } = access.request;
@@ -62,7 +62,7 @@ export function withFields(body: JsonObject, access: Access | undefined): JsonOb
 
 const bearer = /^Bearer /;
 
-/** A request for media as the provider's file has it; the dialect has written its key behind `Bearer`. */
+/** Applies the provider's file to a media request, in which the dialect has written its key after `Bearer`. */
 export function withAccess<Request extends PlacedRequest>(
   { access }: Provider,
   request: Request,

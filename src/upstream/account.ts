@@ -1,6 +1,6 @@
 /**
- * Refusals of our account or key that neither status nor type tells: Anthropic has 400 for an account without money, xAI for a
- * wrong key, DashScope for an unpaid bill. They are ours, not the caller's, who reads nothing of them. docs/routing.md.
+ * Detects refusals of the operator's account or key that status and type do not show. Anthropic sends 400 for an account without money, xAI
+ * for a wrong key, DashScope for an unpaid bill. They are not the caller's fault, so the caller does not see them. docs/routing.md.
  */
 
 const codes =
@@ -10,12 +10,12 @@ const codes =
 const said =
   /^(incorrect api key provided|your team .{0,80}(credits|spending limit)|your credit balance is too low|you have reached your specified api usage limits|this organization has been disabled|user location is not supported)/i;
 
-/** As Z.ai says with 429, as of a limited rate, and MiniMax with 500. */
+/** Z.ai sends this with 429, as for a rate limit, and MiniMax with 500. */
 const noMoney = /^(insufficient balance|余额不足)/i;
 
-/** Whether a refusal is of an account without money, whatever its status. */
+/** True if a refusal is due to an account without money, whatever its status. */
 export const lacksMoney = (message: string): boolean => noMoney.test(message);
 
-/** Whether a refusal is of our account or key, by the vendor's code or words. */
+/** True if a refusal is due to the operator's account or key, by the vendor's code or message. */
 export const isAboutAccount = (code: string, message: string): boolean =>
   codes.test(code) || said.test(message) || lacksMoney(message);

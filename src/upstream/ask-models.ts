@@ -1,4 +1,4 @@
-/** The cheapest authorized request that a provider answers: its list of models. For `tollgate doctor`. */
+/** Requests a provider's list of models: the cheapest request that needs authorization. For `tollgate doctor`. */
 import type { Provider } from "../catalog/index.ts";
 import { ownHeaders, placeKey, queryText, withQuery } from "./access.ts";
 import { inspect, type Inspected } from "./dial/inspect.ts";
@@ -10,8 +10,8 @@ import { protocolWays } from "./vendors/protocols.ts";
 const protocolOf = { anthropic: "messages", google: "generate_content" } as const;
 
 /**
- * Asks a provider for its models with one of its keys; returns the status. Undefined where an identity of a cloud stands for
- * the key: a credential was then fetched, and nothing asked. @throws ExchangeError
+ * Requests a provider's list of models with one of its keys; returns the status. Undefined if the provider uses a cloud identity instead of
+ * a key: then only a credential is fetched. @throws ExchangeError
  */
 export async function askModels(
   pools: Pools,
@@ -30,7 +30,7 @@ export async function askModels(
     return undefined;
   }
   const key = placeKey(access?.auth, dialect === "azure" ? "api-key" : way.keyHeader, apiKey);
-  // What the provider's file says of its requests is written here, key included: asking must not do it again.
+  // The provider's file, key included, is already applied here: `ask` must not apply it again.
   const plain: Provider = { ...provider, access: undefined };
   const pool = pools.forMedia(origin, timeouts.connectMs, provider);
   const { status } = await ask(
@@ -54,13 +54,13 @@ export async function askModels(
 
 const answerMsMax = 8_000;
 
-/** Connects to a provider and says what was found on the way. @throws FaultError */
+/** Connects to a provider and returns the findings. @throws FaultError */
 export const inspectProvider = (pools: Pools, provider: Provider): Promise<Inspected> => {
   const { origin } = new URL(provider.baseUrl);
   return inspect(origin, pools.way(origin, provider), provider.timeouts.connectMs);
 };
 
-/** The same of an address of the operator's own, such as a hook's. @throws FaultError */
+/** As `inspectProvider`, for an address of the operator, such as a hook's. @throws FaultError */
 export const inspectAddress = (pools: Pools, url: string): Promise<Inspected> => {
   const { origin } = new URL(url);
   return inspect(origin, pools.way(origin), answerMsMax);

@@ -1,4 +1,4 @@
-/** One request for text at one vendor: its body, its target and its authorization, as the vendor's row says. */
+/** One text request to one vendor: its body, target and authorization, by the vendor's row. */
 import type { JsonPieces } from "../base/json-write.ts";
 import type { Timeouts } from "../catalog/index.ts";
 import type { JsonObject } from "../protocols/index.ts";
@@ -12,28 +12,28 @@ import { vendorOf } from "./vendors/index.ts";
 import type { Addressed, Target, TextAsk, Vendor } from "./vendors/types.ts";
 
 export interface TextRequest extends TextAsk {
-  /** What `textBody` made, written. */
+  /** The output of `textBody`, as JSON text. */
   readonly body: JsonPieces | Promise<JsonPieces>;
-  /** The provider's own where absent. */
+  /** If absent, the provider's own. */
   readonly timeouts?: Timeouts;
-  /** Sent as a header of that name. */
+  /** Sent as the header `traceparent`. */
   readonly traceparent?: string | undefined;
 }
 
-/** What is to be counted, and how it is written. */
+/** The body to count, and the function that writes it as JSON text. */
 export interface CountRequest extends Omit<TextRequest, "body"> {
   readonly body: JsonObject;
   readonly write: (body: JsonObject) => TextRequest["body"];
 }
 
-/** A request on its way. `abort` also before it is sent. */
+/** A request in flight. `abort` also works before it is sent. */
 interface Asked {
-  /** Rejects with ExchangeError where no answer comes. */
+  /** Rejects with ExchangeError if there is no answer. */
   readonly answer: Promise<Exchange>;
   abort(): void;
 }
 
-/** A body as the vendor takes it, with what the provider's file adds to all. */
+/** Returns the body in the vendor's form, with the fields that the provider's file adds to all requests. */
 export function textBody(
   body: JsonObject,
   ask: Addressed,
@@ -43,14 +43,14 @@ export function textBody(
   return vendor.body?.(whole, ask) ?? whole;
 }
 
-/** Asks a vendor for text. */
+/** Sends a text request to a vendor. */
 export const askText = (
   pools: Pools,
   request: TextRequest,
   vendor: Vendor = vendorOf(request.provider.dialect),
 ): Asked => send(pools, request, vendor, textTarget(request, vendor));
 
-/** Asks for a count of a request's tokens; undefined where the vendor has no endpoint for it. */
+/** Sends a request to count tokens; undefined if the vendor has no endpoint for it. */
 export function askCount(pools: Pools, request: CountRequest): Asked | undefined {
   const vendor = vendorOf(request.provider.dialect);
   const target = countTarget(request, vendor);
@@ -80,7 +80,7 @@ function sendWritten(pools: Pools, request: TextRequest, { vendor, target, body 
     return openExchange(pool, { path: target.path, headers, traceparent, body, ...timeouts });
   };
   const identity = identityOf(provider, pools);
-  // The headers of one request that cannot be written ahead: the vendor's own, or those of the provider's identity.
+  // Headers that depend on the request and cannot be cached: the vendor's own, or those of the provider's identity.
   const authorized =
     vendor.authorize?.(target, body, request) ?? identity?.authorize(provider, target, body);
   const asked = authorized
@@ -97,7 +97,7 @@ function sendWritten(pools: Pools, request: TextRequest, { vendor, target, body 
   };
 }
 
-/** A request that is sent once something is known. One that was aborted before is not sent. */
+/** A request that is sent once `known` resolves. It is not sent if it was aborted before. */
 function afterwards<Known>(known: Promise<Known>, open: (known: Known) => Asked): Asked {
   let asked: Asked | undefined;
   let isAborted = false;

@@ -1,20 +1,20 @@
-/** An answer that looked good and is not. */
+/** The error of an answer with a good status and unusable content. */
 import type { GatewayError } from "../base/errors.ts";
 import type { WireError } from "../protocols/index.ts";
 import { isModelsMistake } from "./models-mistake.ts";
 import { toldMistake } from "./told-mistake.ts";
 import { isTooLong, tooLong } from "./too-long.ts";
 
-/** Thrown by whoever reads the answer: the next provider may do better. */
+/** Thrown by the reader of an answer: the next provider may do better. */
 export class BadAnswerError extends Error {
   override name = "BadAnswerError";
-  /** What is wrong with it, fit for the caller. The message adds the vendor's own words, which are for the operator. */
+  /** The problem, in words for the caller. The message adds the vendor's own words, for the operator. */
   readonly reason: string;
-  /** What the model made of this one request: it says nothing of its provider. */
+  /** True if the model's output for this one request is at fault: that says nothing about the provider. */
   readonly isModels: boolean;
-  /** What its caller is told, where the request is at fault: every provider would refuse it. */
+  /** The caller's error if the request is at fault: every provider would refuse it. */
   readonly refusal: GatewayError | undefined;
-  /** The vendor's error, where it holds one. */
+  /** The vendor's error, if the answer contains one. */
   readonly told: WireError | undefined;
 
   constructor(reason: string, { told, cause, isModels = false, refusal }: Details = {}) {
@@ -26,7 +26,7 @@ export class BadAnswerError extends Error {
   }
 }
 
-/** An answer, or a stream, that holds an error in spite of its status. */
+/** Returns the error of an answer, or a stream, that contains an error in spite of its status. */
 export const answeredError = (reason: string, wire: WireError): BadAnswerError =>
   new BadAnswerError(reason, {
     told: wire,

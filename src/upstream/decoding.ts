@@ -1,6 +1,6 @@
 /**
- * Content codings of answers (RFC 9110 section 8.4.1): a vendor, or the CDN in front of it, may compress. Both clients decode
- * here, as the bytes arrive, so that each frame of a stream is there as soon as its bytes are; the decoded size is bounded.
+ * Content codings of answers (RFC 9110 section 8.4.1): a vendor, or its CDN, may compress. Both clients decode here as the bytes arrive, so
+ * that each frame of a stream is ready with its last byte. The decoded size is bounded.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Transform } from "node:stream";
@@ -13,15 +13,15 @@ import {
 } from "node:zlib";
 import { ExchangeError } from "./exchange-error.ts";
 
-/** The longest answer that is read, and the most that a compressed one may come to, whole or streamed. */
+/** The longest answer that is read; also bounds the decoded size of a compressed one, whole or streamed. Bytes. */
 export const answerBytesMax = 256 * 1024 * 1024;
 
-/** What is asked for where answers are large and compress well: pictures in base64, embeddings. */
+/** The `accept-encoding` for answers that are large and compress well: pictures in base64, embeddings. */
 export const acceptEncoding = "gzip, br, zstd";
 
 const chunkSize = 64 * 1024;
 
-/** A window of 8 MB, the largest for zstd as a content encoding (RFC 9659): a server that lies is given no more. */
+/** A window of 8 MB, the largest for zstd as a content encoding (RFC 9659): a malicious server gets no more memory. */
 const zstdOptions = { chunkSize, params: { [constants.ZSTD_d_windowLogMax]: 23 } };
 
 /** Flushed at each write: an event must not wait for the bytes of the next one. */
@@ -36,8 +36,8 @@ const decoders: Readonly<Record<string, () => Transform>> = {
 const codingMax = 40;
 
 /**
- * The coding of an answer's body by its head; undefined where it has none.
- * @throws ExchangeError `unreadable` for a coding, or a chain of them, that cannot be undone here
+ * Returns the coding of an answer's body by its headers; undefined if it has none.
+ * @throws ExchangeError `unreadable` for a coding, or a chain of them, that the gateway cannot decode
  */
 export function codingOf(headers: IncomingHttpHeaders): string | undefined {
   const named = headers["content-encoding"];
@@ -55,21 +55,21 @@ export function codingOf(headers: IncomingHttpHeaders): string | undefined {
   );
 }
 
-/** Where decoded bytes go. Exactly one of `end` and `fail` is called, once. */
+/** The receiver of the decoded bytes. Exactly one of `end` and `fail` is called, once. */
 interface DecodedSink {
   data(chunk: Buffer): void;
   end(): void;
   fail(error: ExchangeError): void;
 }
 
-/** The flow of the coded bytes. */
+/** Flow control of the coded bytes. */
 interface CodedSource {
   pause(): void;
   resume(): void;
 }
 
 interface DecoderParts {
-  /** As {@link codingOf} gives it. */
+  /** As returned by {@link codingOf}. */
   readonly coding: string;
   readonly bytesMax: number;
   readonly sink: DecodedSink;
@@ -79,13 +79,13 @@ interface DecoderParts {
 /** Decodes one body. */
 export class BodyDecoder {
   readonly #parts: DecoderParts;
-  /** Absent until the first bytes: a body without any is not coded at all. */
+  /** Absent until the first bytes: an empty body is not coded at all. */
   #stream: Transform | undefined;
   #isPaused = false;
   #bytes = 0;
-  /** Writes that are not decoded yet. */
+  /** Number of writes that are not decoded yet. */
   #pending = 0;
-  /** What broke the body, reported once the bytes before it are read. */
+  /** The error that broke the body, reported after the bytes before it. */
   #broken: ExchangeError | undefined;
   #isOver = false;
 
@@ -105,20 +105,20 @@ export class BodyDecoder {
     if (!hasRoom) this.#parts.source.pause();
   }
 
-  /** The body is whole. */
+  /** Ends a complete body. */
   end(): void {
     if (this.#isOver) return;
     if (this.#stream === undefined) this.#end();
     else this.#stream.end();
   }
 
-  /** The body broke off. What had arrived before is still decoded, unless its reader holds it back. */
+  /** Ends a body that broke off. Bytes that arrived before are still decoded, unless the reader has paused. */
   fail(error: ExchangeError): void {
     if (this.#pending === 0 || this.#isPaused) this.#fail(error);
     else this.#broken = error;
   }
 
-  /** Holds the decoded bytes back, and soon the coded ones. */
+  /** Holds back the decoded bytes, and soon the coded ones. */
   pause(): void {
     this.#isPaused = true;
     this.#stream?.pause();
@@ -129,7 +129,7 @@ export class BodyDecoder {
     this.#stream?.resume();
   }
 
-  /** Stops at once; the sink hears nothing more. */
+  /** Stops at once; the sink is not called any more. */
   destroy(): void {
     this.#isOver = true;
     this.#stream?.destroy();
@@ -151,7 +151,7 @@ export class BodyDecoder {
     return stream;
   }
 
-  /** Nothing may throw out of here: it would end the process. */
+  /** Must not throw: an error would end the process. */
   #take(chunk: Buffer): void {
     if (this.#isOver) return;
     const { bytesMax, sink } = this.#parts;

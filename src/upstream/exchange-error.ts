@@ -1,15 +1,15 @@
-/** Why an exchange with an upstream gave no answer, or no whole one, whatever client carried it. docs/architecture.md. */
+/** The reasons why an exchange with an upstream gave no answer, or not a whole one, for both clients. docs/architecture.md. */
 import { isShortage } from "../base/shortage.ts";
 import { asFault, FaultError, type FaultKind } from "./dial/faults.ts";
 
-/** Why an exchange failed before or during its answer. */
+/** The reason why an exchange failed before or during its answer. */
 export type ExchangeFailure =
   | FaultKind
-  /** No token or keys to ask with were to be had. */
+  /** No token or keys for the request could be obtained. */
   | "unauthorized"
-  /** Ours: no open file, port or buffer was left for the connection. */
+  /** The gateway's own: no open file, port or buffer was left for the connection. */
   | "shortage"
-  /** Ours: a file that the request was to carry could not be read. */
+  /** The gateway's own: a file of the request could not be read. */
   | "upload"
   | "first_byte_timeout"
   | "idle_timeout"
@@ -17,14 +17,14 @@ export type ExchangeFailure =
   | "broken"
   | "aborted"
   | "too_large"
-  /** It is no HTTP/1.1, or in a coding that cannot be undone: it came, and is of no use. */
+  /** The answer is not HTTP/1.1, or in a coding that cannot be decoded: it arrived, and is useless. */
   | "unreadable";
 
 /** The upstream could not be reached, went silent, or broke off. */
 export class ExchangeError extends Error {
   override name = "ExchangeError";
   readonly failure: ExchangeFailure;
-  /** What of a whole body had arrived when it was `aborted`. */
+  /** The part of a body read by `readAll` that had arrived when the exchange was `aborted`. */
   received: Buffer | undefined;
 
   constructor(failure: ExchangeFailure, message: string, cause?: unknown) {
@@ -33,10 +33,10 @@ export class ExchangeError extends Error {
   }
 }
 
-/** What undici or the network failed with, in our terms. `peer` is who was asked, for the message. */
+/** Converts an error of undici or the network. `peer` names the other side in the message. */
 export function toExchangeError(error: Error, peer = "upstream"): ExchangeError {
   if (error instanceof ExchangeError) return error;
-  // undici's parser has the member without a value.
+  // In undici's parser errors, `code` may be undefined.
   const code = (error as NodeJS.ErrnoException).code ?? "";
   if (code === "UND_ERR_HEADERS_TIMEOUT") {
     return new ExchangeError("first_byte_timeout", `the ${peer} sent no answer in time`, error);
@@ -58,7 +58,7 @@ export function toExchangeError(error: Error, peer = "upstream"): ExchangeError 
   );
 }
 
-/** Why there is no connection to a host. */
+/** Returns the error of a failed connection to a host. */
 export const connectError = (error: Error, host: string): ExchangeError =>
   toExchangeError(asFault(error, host));
 
@@ -66,6 +66,6 @@ export const connectError = (error: Error, host: string): ExchangeError =>
 export const faultError = (error: FaultError, peer = "upstream"): ExchangeError =>
   new ExchangeError(error.fault.kind, `the ${peer} cannot be reached: ${error.message}`, error);
 
-/** Whether no connection could be made, whatever was in the way. */
+/** True if no connection could be made, for any reason. */
 export const isUnreached = ({ failure }: ExchangeError): boolean =>
   failure === "connect" || failure === "dns" || failure === "tls" || failure === "proxy";

@@ -12,26 +12,26 @@ import type { Carrier, Job } from "./http1/job.ts";
 import type { HttpPool } from "./http1/pool.ts";
 import { withTraceparent, type HeadText } from "./http1/request.ts";
 
-/** What to send, and how long to wait. All deadlines in milliseconds. */
+/** The request, and its deadlines in milliseconds. */
 export interface ExchangeRequest {
   readonly path: string;
-  /** The same object for the same headers saves making and checking them again. */
+  /** Reuse one object for the same headers: then they are written and checked only once. */
   readonly headers: Readonly<Record<string, string>>;
-  /** A header beside those, which each request has of its own. */
+  /** An additional header that differs for each request. */
   readonly traceparent?: string | undefined;
   readonly body: JsonPieces;
-  /** From the request, once there is a connection, to the answer's head. */
+  /** From the request on an open connection to the answer's head. */
   readonly firstByteMs: number;
-  /** The longest silence within the answer's body; time in which it is paused does not count. */
+  /** The longest silence within the answer's body; paused time does not count. */
   readonly idleMs: number;
   readonly totalMs: number;
 }
 
-/** Where an answer's bytes go, decoded. Exactly one of `end` and `fail` is called, once. */
+/** The receiver of an answer's decoded bytes. Exactly one of `end` and `fail` is called, once. */
 export interface BodyConsumer {
-  /** The bytes are overwritten once this returns: what is to be kept is copied. */
+  /** The bytes are overwritten after this returns: copy those to keep. */
   data(chunk: Buffer): void;
-  /** So many bytes wait for the end of their frame, where the answer has frames of its own. */
+  /** Called with the number of bytes that wait for the end of their frame, if the answer has frames of its own. */
   waits?(bytes: number): void;
   end(): void;
   fail(error: ExchangeError): void;
@@ -41,23 +41,23 @@ export interface BodyConsumer {
 export interface Exchange {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Sends the body to a consumer; what arrived before is delivered at once. */
+  /** Sends the body to a consumer; bytes that arrived before are delivered at once. */
   consume(consumer: BodyConsumer): void;
   /**
-   * The whole body, counted in `lease` where one is given: its holder keeps the bytes.
-   * @throws ExchangeError `too_large` above `bytesMax`, or what broke the body; GatewayError `overloaded`
+   * Returns the whole body, counted in `lease`, if given: its holder keeps the bytes.
+   * @throws ExchangeError `too_large` above `bytesMax`, or the error that broke the body; GatewayError `overloaded`
    */
   readAll(bytesMax: number, lease?: ByteLease): Promise<Buffer>;
-  /** Stops and restarts the flow, so that a slow client holds back the upstream. What was read already may still come. */
+  /** Pauses and resumes the flow, so that a slow client slows the upstream. Bytes that were already read may still be delivered. */
   pause(): void;
   resume(): void;
-  /** Closes the connection at once; the consumer hears `aborted`. */
+  /** Closes the connection at once; the consumer gets `fail` with `aborted`. */
   abort(): void;
 }
 
 /**
- * Sends one POST and resolves when the answer's head is here.
- * @throws ExchangeError when no head arrives in time or at all.
+ * Sends one POST and resolves when the answer's head has arrived.
+ * @throws ExchangeError if no head arrives in time or at all.
  */
 export function openExchange(
   pool: HttpPool,
@@ -94,9 +94,9 @@ class ClientExchange implements Job, Exchange {
   #resolve!: (exchange: Exchange) => void;
   #reject!: (error: ExchangeError) => void;
   #consumer: BodyConsumer | undefined;
-  /** What arrives before there is a consumer: at most what two reads bring, because the flow is paused then. */
+  /** Bytes that arrive before there is a consumer: at most two reads, because the flow is paused then. */
   #early: Buffer[] | undefined;
-  /** Present where the body is compressed. */
+  /** Present if the body is compressed. */
   #decoder: BodyDecoder | undefined;
   #outcome: "open" | "ended" | ExchangeError = "open";
 
@@ -125,7 +125,7 @@ class ClientExchange implements Job, Exchange {
     if (headers["content-encoding"] !== undefined) this.#decode(headers);
   }
 
-  /** Its status stands; a body that cannot be decoded fails when it is read. */
+  /** The status stays valid; a body that cannot be decoded fails when it is read. */
   #decode(headers: IncomingHttpHeaders): void {
     try {
       const coding = codingOf(headers);
@@ -186,7 +186,7 @@ class ClientExchange implements Job, Exchange {
 
   readAll(bytesMax: number, lease?: ByteLease): Promise<Buffer> {
     const early = this.#early;
-    // The common case: all of it came in one read, with the head.
+    // The common case: the whole body arrived in one read, with the head.
     if (this.#outcome === "ended" && early?.length === 1 && early[0]!.length <= bytesMax) {
       this.#early = undefined;
       lease?.add(early[0]!.length);
@@ -202,7 +202,7 @@ class ClientExchange implements Job, Exchange {
               throw new ExchangeError("too_large", `the answer is longer than ${bytesMax} bytes`);
             lease?.take(chunk.length);
           } catch (error) {
-            // Also where it has ended by now.
+            // Reject here too: the exchange may have ended already, and then `abort` does nothing.
             reject(error);
             this.abort();
           }
@@ -230,7 +230,7 @@ class ClientExchange implements Job, Exchange {
     this.#stop(new ExchangeError("aborted", "the gateway closed the connection"));
   }
 
-  /** Ends the exchange for a reason of our own, and tells the consumer. */
+  /** Ends the exchange from the gateway's side, and informs the consumer. */
   #stop(error: ExchangeError): void {
     if (this.#outcome !== "open") return;
     this.carrier?.close();

@@ -1,16 +1,16 @@
 /**
- * Refusals of reasoning that another vendor or another account proved: a signature, or encrypted content, of an earlier answer. On a
- * direct route it goes on as it came, and nobody but who gave it knows it. So another provider may take it. T43; docs/routing.md.
+ * Detects refusals of reasoning that another vendor or account has signed or encrypted in an earlier answer. A direct route passes it on
+ * unchanged, and only its origin can verify it. So another provider may accept it. T43; docs/routing.md.
  */
 import type { WireError } from "../protocols/index.ts";
 
 const codes: ReadonlySet<string> = new Set([
   "invalid_encrypted_content",
-  // CLIProxyAPI's.
+  // Sent by CLIProxyAPI.
   "thinking_signature_invalid",
 ]);
 
-/** Anthropic, on each cloud; Google; OpenAI and Azure, which names no code and quotes the content. That a proof is missing is another thing: every provider says so. */
+/** Anthropic, on each cloud; Google; OpenAI and Azure, which send no code. A missing proof is not matched: all providers refuse it. */
 const said = [
   /\binvalid `(?:signature|data)` in `(?:redacted_)?thinking` block/i,
   /\b(?:corrupted|invalid) thought[ _]signature\b/i,
@@ -18,6 +18,6 @@ const said = [
   /\bencrypted content\b.{0,200}\bcould not be (?:verified|decrypted)\b/i,
 ];
 
-/** Whether a refusal is of a proof that another vendor or account gave. */
+/** True if a refusal is about a proof from another vendor or account. */
 export const isForeignProof = ({ code, message }: WireError): boolean =>
   (code !== undefined && codes.has(code)) || said.some((pattern) => pattern.test(message));

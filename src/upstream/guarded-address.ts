@@ -1,6 +1,6 @@
 /**
- * The one guard for addresses that strangers name: every address behind the name must be public, and the connection goes to
- * the addresses that were checked, whatever the name says a moment later. Rows HOOK-07, HOOK-08; trap T77.
+ * The one guard for untrusted addresses. Every address of the name must be public. The connection goes to the checked addresses, even if
+ * the name resolves to others a moment later. Rows HOOK-07, HOOK-08; trap T77.
  */
 import { isIP } from "node:net";
 import type { Client } from "undici";
@@ -20,25 +20,25 @@ import { undici } from "./undici.ts";
 
 export type { Resolve, ResolvedAddress } from "./names.ts";
 
-/** The rule of an address, and how its name is resolved where that is not the system's way. */
+/** The rule of an address, and its resolver, if that is not the default. */
 export interface CheckRule extends AddressRule {
   readonly resolve?: Resolve | undefined;
-  /** The workspace that named it, whose lookups are bounded. */
+  /** The workspace that gave the address; its concurrent lookups are bounded. */
   readonly owner?: string | undefined;
-  /** A vendor has named it, and no stranger; `owner` is its provider. */
+  /** True if a vendor gave the address, not a stranger; `owner` is its provider. */
   readonly byVendor?: boolean | undefined;
 }
 
 export interface CheckedUrl {
-  /** What was checked; use its `href`, not the text it was read from. */
+  /** The checked URL; use its `href`, not the original text. */
   readonly url: URL;
-  /** Where it may be connected to; empty where the resolver did not answer. */
+  /** The allowed addresses; empty if the resolver did not answer. */
   readonly addresses: readonly ResolvedAddress[];
 }
 
 /**
- * Checks an address when it is named. A resolver that does not answer is nobody's mistake: the address then passes, without
- * addresses, and is checked when it is used. With `allowPrivate` there is nothing to resolve it for.
+ * Checks an address when a caller gives it. If the resolver does not answer, that is not the caller's fault. The URL then passes without
+ * addresses, and is checked again before use. With `allowPrivate` nothing is resolved.
  * @throws GatewayError of the rule's code, naming the field: malformed, unknown, or not public in every address
  */
 export async function checkAddress(text: string, rule: CheckRule): Promise<CheckedUrl> {
@@ -48,8 +48,8 @@ export async function checkAddress(text: string, rule: CheckRule): Promise<Check
 }
 
 /**
- * Checks an address in order to connect to it now.
- * @throws GatewayError as {@link checkAddress}; ExchangeError `connect` where the name cannot be resolved now
+ * Checks an address immediately before a connection.
+ * @throws GatewayError as {@link checkAddress}; ExchangeError `connect` if the name cannot be resolved now
  */
 export async function resolveToConnect(text: string, rule: CheckRule): Promise<CheckedUrl> {
   const url = parseSafeUrl(text, rule);
@@ -80,20 +80,20 @@ async function addressesOf(host: string, rule: CheckRule): Promise<readonly Reso
   }
 }
 
-/** Strangers with dead names take nobody's turn but their own. */
+/** Separate resolvers: dead names of strangers do not delay other lookups. */
 const ofStrangers = createNames();
 const ofNeighbours = createNames({ bySystemToo: true });
 const ofVendors = createNames({ bySystemToo: true });
 
 function namesOf({ byVendor, allowPrivate }: CheckRule): Resolve {
   if (byVendor === true) return ofVendors;
-  // Where private networks may be named, so may their own names.
+  // If private networks are allowed, so are their local names.
   return allowPrivate ? ofNeighbours : ofStrangers;
 }
 
 /**
- * A client of one host whose connections go to the checked addresses only. The name stays in `Host` and in the TLS handshake.
- * A proxy on the way is asked for such an address, never for the name: it must not resolve it anew.
+ * Returns a client for one host that connects only to the checked addresses. `Host` and the TLS handshake use the name. A proxy is given a
+ * checked address, never the name: it must not resolve the name again.
  */
 export function pinnedClient(
   { url, addresses }: CheckedUrl,
@@ -107,7 +107,7 @@ export function pinnedClient(
     connect: (options, callback) =>
       connect(options, (...[error, socket]) => {
         if (error !== null) return callback(error, null);
-        // What waits for the connection is written in this turn of the event loop.
+        // The waiting request is written in this turn of the event loop, so this is the last possible check.
         if (mayLeave()) return callback(null, socket);
         socket.destroy();
         callback(new Error("it may not be sent any more"), null);

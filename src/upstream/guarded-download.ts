@@ -1,6 +1,6 @@
 /**
- * Fetches a file a vendor has made, on its way into our own storage: address checked and pinned at every redirect, size and
- * time bounded, type by its bytes, a cut noticed, never whole in memory. docs/tasks.md; trap T77.
+ * Downloads a file that a vendor has made into our own storage. The address is checked and pinned at every redirect. Size and time are
+ * bounded, the type comes from the bytes, and a cut is detected. The file is never whole in memory. docs/tasks.md; trap T77.
  */
 import type { Client, Dispatcher } from "undici";
 import { GatewayError } from "../base/errors.ts";
@@ -19,29 +19,29 @@ export interface DownloadRequest {
   readonly url: string;
   readonly kind: "image" | "video";
   readonly bytesMax: number;
-  /** How long each connection, each head, and each pause in the body may take. */
+  /** Timeout, in ms, of each connection, each head, and each pause in the body. */
   readonly idleMs: number;
-  /** How long all of it may take. */
+  /** Timeout of the whole download, in ms. */
   readonly totalMs: number;
-  /** Ends it at once; absent: nothing does. */
+  /** Aborts the download. */
   readonly signal?: AbortSignal | undefined;
-  /** The provider's base URL: its host and port may be anywhere, because the operator named them. */
+  /** The provider's base URL: its host and port may be private, because the operator set them. */
   readonly providerUrl: string | undefined;
-  /** Who made it; for `ways`. */
+  /** The provider of the file; for `ways`. */
   readonly provider?: Provider | undefined;
-  /** How hosts are reached: with the provider's proxy, and on its own host with its TLS. Directly if absent. */
+  /** The routes to hosts: through the provider's proxy, and with its TLS settings on its own host. Directly if absent. */
   readonly ways?: WaysTo | undefined;
   readonly allowPrivate: boolean;
   readonly resolve?: Resolve | undefined;
 }
 
-/** Takes the bytes, such as by `FileStore.put`; must read them to the end or fail. */
+/** Stores the bytes, for example with `FileStore.put`; must read them to the end or fail. */
 export type DownloadSink<Kept> = (
   body: AsyncIterable<Uint8Array>,
   mediaType: string,
 ) => Promise<Kept>;
 
-/** Why a download failed. */
+/** The reason why a download failed. */
 export type DownloadFailure =
   | "address"
   | "redirects"
@@ -52,11 +52,11 @@ export type DownloadFailure =
   | "timeout"
   | "cut";
 
-/** The file could not be fetched, or is not what it should be. The message never has the address: it may hold a signature. */
+/** The file could not be fetched, or is not of the expected kind. The message never contains the address, which may hold a signature. */
 export class DownloadError extends Error {
   override name = "DownloadError";
   readonly failure: DownloadFailure;
-  /** True where another try may go better. */
+  /** True if a retry may succeed. */
   readonly retryable: boolean;
 
   constructor(failure: DownloadFailure, message: string, extra: DownloadErrorExtra = {}) {
@@ -72,12 +72,12 @@ interface DownloadErrorExtra {
 }
 
 const redirectsMax = 3;
-/** An address signed with temporary credentials carries their token, of some thousand characters. */
+/** An address signed with temporary credentials contains their token of some thousand characters. */
 const addressCharactersMax = 8192;
 
 /**
- * Downloads a file into `sink`, and returns what that returns.
- * @throws DownloadError; what the sink throws
+ * Downloads a file into `sink`, and returns the sink's result.
+ * @throws DownloadError; the sink's errors
  */
 export async function download<Kept>(
   request: DownloadRequest,
@@ -133,13 +133,13 @@ async function check(text: string, request: DownloadRequest): Promise<CheckedUrl
 const isOfProvider = (text: string, { providerUrl: own }: DownloadRequest): boolean =>
   own !== undefined && serverOf(text) === serverOf(own);
 
-/** The provider's authorities and client certificate are for its own server; others are strangers. */
+/** The provider's certificate authorities and client certificate are only for its own server. */
 function wayTo({ href, origin }: URL, request: DownloadRequest): Way | undefined {
   const way = request.ways?.way(origin, request.provider);
   return way && (isOfProvider(href, request) ? way : { ...way, tls: undefined });
 }
 
-/** Host and port; another port of the same host is another server, which the operator did not name. */
+/** Returns host and port: another port of the same host is another server, which the operator did not name. */
 function serverOf(text: string): string {
   const { protocol, hostname, port } = new URL(text);
   return `${hostname}:${port === "" ? (protocol === "https:" ? "443" : "80") : port}`;
@@ -185,7 +185,7 @@ async function receive<Kept>(
   checkHead(answer, request.bytesMax);
   const source = read(answer.body, request.bytesMax);
   const { head, mediaType } = await readHead(source);
-  // A file that is only being put there, or a server in trouble that says so with 200; what is of another kind will be that.
+  // The file may still be on its way, or a failing server may answer 200 with an error page: retry. Another type of file is final.
   if (head.length === 0)
     throw new DownloadError("media_type", "the file is empty", { retryable: true });
   if (mediaType === undefined || !mediaType.startsWith(`${request.kind}/`)) {
@@ -198,14 +198,14 @@ async function receive<Kept>(
   try {
     return await sink(joined(head, source, failures), mediaType);
   } catch (error) {
-    // What broke the body is the reason, whatever the sink made of it.
+    // The error that broke the body is the reason, whatever error the sink makes of it.
     throw failures[0] ?? error;
   }
 }
 
 /**
- * Besides 5xx. Stores and their caches may not know for some seconds what was just put there: they answer 404, or 403 to
- * whoever may not list them. An address whose signature has expired is 403 too, and its vendor makes a new one when asked again.
+ * Retryable statuses besides 5xx. Object stores may miss a new file for some seconds: they answer 404, or 403 if listing is not allowed. An
+ * expired signature is 403 too; its vendor signs a new address when polled again.
  */
 const mayBeHereLater: ReadonlySet<number> = new Set([403, 404, 408, 425, 429]);
 
@@ -216,7 +216,7 @@ function checkHead({ statusCode, headers }: Dispatcher.ResponseData, bytesMax: n
     });
   const length = headers["content-length"];
   if (Number(length) > bytesMax) throw tooLarge(bytesMax);
-  // Such a body ends with the connection: a cut would look like its end.
+  // A body without a length ends with the connection: a cut would look like its end.
   if (length === undefined && headers["transfer-encoding"] === undefined)
     throw new DownloadError("cut", "the file's server did not tell where the file ends");
 }
@@ -224,7 +224,7 @@ function checkHead({ statusCode, headers }: Dispatcher.ResponseData, bytesMax: n
 const tooLarge = (bytesMax: number): DownloadError =>
   new DownloadError("too_large", `the file is larger than ${bytesMax} bytes`);
 
-/** The body's chunks, counted; what breaks it as a DownloadError. */
+/** Yields the body's chunks and bounds their sum; errors of the body become a DownloadError. */
 async function* read(
   body: Dispatcher.ResponseData["body"],
   bytesMax: number,

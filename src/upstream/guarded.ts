@@ -1,6 +1,6 @@
 /**
- * One HTTP request to an address that a stranger named, such as a callback: checked, pinned, redirects not followed, answer
- * bounded in time and size. Rows HOOK-07, HOOK-08; trap T77.
+ * One HTTP request to an untrusted address, such as a callback: checked and pinned, without redirects, and with an answer that is bounded
+ * in time and size. Rows HOOK-07, HOOK-08; trap T77.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
@@ -14,13 +14,13 @@ export interface GuardedRequest extends CheckRule {
   readonly method: "GET" | "POST";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** For all of it: resolving, connecting, sending, and the answer's head. */
+  /** Milliseconds for all of resolving, connecting, sending, and the answer's head. */
   readonly timeoutMs: number;
-  /** How much of the answer's body is kept; the rest is not read. */
+  /** Bytes of the answer's body to keep; the rest is not read. */
   readonly responseBytesMax: number;
-  /** How its host is reached; directly if absent. */
+  /** The route to the host; directly if absent. */
   readonly ways?: WaysTo | undefined;
-  /** Asked at the last moment before bytes leave. */
+  /** Called at the last moment before bytes are sent; false cancels the request. */
   readonly mayLeave?: (() => boolean) | undefined;
   /** Ends the request early. */
   readonly signal?: AbortSignal | undefined;
@@ -29,20 +29,20 @@ export interface GuardedRequest extends CheckRule {
 export interface GuardedAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** What of the body arrived within the time and the bound. */
+  /** The part of the body that arrived within the time and the size. */
   readonly body: Buffer;
-  /** False where there was more of it. */
+  /** False if there was more. */
   readonly whole: boolean;
 }
 
-/** Nothing was sent: by the time it could be, `mayLeave` said no. */
+/** Nothing was sent, because `mayLeave` returned false. */
 export class NotSentError extends Error {
   override name = "NotSentError";
 }
 
 /**
- * Sends a request and returns the answer, a redirect too. Once its head is here it is an answer, however its body goes on.
- * @throws GatewayError `invalid_value` for an address that is refused; NotSentError; ExchangeError where no answer came
+ * Sends a request and returns the answer, also a redirect. Once the head has arrived, it counts as an answer, whatever the body does.
+ * @throws GatewayError `invalid_value` for an address that is refused; NotSentError; ExchangeError if there was no answer
  */
 export async function guardedRequest(request: GuardedRequest): Promise<GuardedAnswer> {
   const ending = new AbortController();
@@ -50,7 +50,7 @@ export async function guardedRequest(request: GuardedRequest): Promise<GuardedAn
     () => ending.abort(new ExchangeError("total_timeout", noAnswer(request.timeoutMs))),
     request.timeoutMs,
   );
-  // Not AbortSignal.any: while the caller's signal lives, a signal that is made of it stays, with whoever listens to it.
+  // Not AbortSignal.any: its signal, with all listeners, would live as long as the caller's signal.
   const stop = () => ending.abort(request.signal?.reason);
   request.signal?.addEventListener("abort", stop, { once: true });
   if (request.signal?.aborted === true) stop();
@@ -77,7 +77,7 @@ async function exchange(request: GuardedRequest, signal: AbortSignal): Promise<G
       headers: { ...request.headers },
       body: request.body ?? null,
       signal,
-      // The one deadline covers them.
+      // Covered by `timeoutMs`.
       headersTimeout: 0,
       bodyTimeout: 0,
     });

@@ -1,35 +1,35 @@
 /**
- * The idle connections to one origin. Bytes that a server sends after its answer usually follow it closely, and would be taken
- * for the next answer: a connection that has just carried one is used again only after it has been silent for a while.
+ * The idle connections to one origin. Surplus bytes usually follow an answer closely, and would be taken for the next answer. So a
+ * connection is reused only after it has been silent for a while.
  */
 
-/** How long, in milliseconds. A call in the meantime takes another connection. */
+/** Milliseconds of silence before reuse. A call in the meantime takes another connection. */
 export const quietMsDefault = 100;
-/** Of so many that wait for it, the oldest is used at once: a busy gateway must not hold descriptors without end. */
+/** Above this many quieting connections the oldest is used at once: a busy gateway must not hold descriptors without end. */
 const quietingMax = 256;
 
-/** Places of a queue that are given back to memory at once. */
+/** Used-up places at the queue's start that are freed together. */
 const emptyMax = 1_024;
 
 export class IdleList<Item> {
   readonly #quietMs: number;
-  /** A queue, the oldest first, of which those before `#head` are gone; undefined for one that was removed. */
+  /** A queue, oldest first; entries before `#head` are used up. A removed entry is undefined. */
   #quieting: ({ readonly item: Item; readonly sinceMs: number } | undefined)[] = [];
   #head = 0;
-  /** The one that was used last at the end. */
+  /** The most recently used one is last. */
   readonly #ready: Item[] = [];
 
   constructor(quietMs: number) {
     this.#quietMs = quietMs;
   }
 
-  /** Takes in one that has been silent since `nowMs`. */
+  /** Adds a connection that has been silent since `nowMs`. */
   rest(item: Item, nowMs: number): void {
     if (this.#quietMs === 0) this.#ready.push(item);
     else this.#quieting.push({ item, sinceMs: nowMs });
   }
 
-  /** Of those that may be used, the one that was used last. */
+  /** Takes the most recently used connection that may be reused. */
   take(nowMs: number): Item | undefined {
     const latestMs = nowMs - this.#quietMs;
     for (; this.#head < this.#quieting.length; this.#head += 1) {
@@ -46,7 +46,7 @@ export class IdleList<Item> {
     return this.#ready.pop();
   }
 
-  /** One that has lain idle for long, if there is any. */
+  /** Returns one that has been idle for long, if any. */
   oldest(): Item | undefined {
     return this.#ready[0] ?? this.#quieting.find((one) => one !== undefined)?.item;
   }
@@ -58,7 +58,7 @@ export class IdleList<Item> {
     if (waiting !== -1) this.#quieting[waiting] = undefined;
   }
 
-  /** Takes out all of them. */
+  /** Removes and returns all connections. */
   clear(): Item[] {
     const waiting = this.#quieting.slice(this.#head);
     this.#quieting = [];

@@ -1,4 +1,4 @@
-/** One HTTP attempt at an upstream: where it goes, the exchange itself, and what its outcome means. */
+/** One HTTP attempt at an upstream: its target, the exchange, and the meaning of its outcome. */
 export { answerBytesMax } from "./decoding.ts";
 export { askModels, inspectAddress, inspectProvider } from "./ask-models.ts";
 export type { Inspected } from "./dial/inspect.ts";

@@ -1,4 +1,4 @@
-/** What clouds need before the first call to them: libraries, some of which take half a second, and credentials. */
+/** Loads the resources of cloud providers before the first call: libraries, some of which take half a second, and credentials. */
 import type { Log } from "../base/log.ts";
 import type { Provider } from "../catalog/index.ts";
 import { identityOf, keepOnly, type Identity } from "./identity/index.ts";
@@ -6,9 +6,9 @@ import type { Pools } from "./pools.ts";
 import { vendorOf } from "./vendors/index.ts";
 
 /**
- * Loads the libraries that these providers need, one after the other, and then fetches their credentials, while the gateway
- * serves. The credentials are renewed ahead of their end for as long as a provider has them. Never rejects: a library that
- * cannot be loaded is the failure of the call that needs it, and a credential that cannot be fetched is tried again.
+ * Loads the libraries that these providers need, one after the other, and then fetches their credentials, while the gateway serves.
+ * Credentials are renewed before they expire, as long as a provider has them. Never rejects. If a library cannot be loaded, the call that
+ * needs it fails; a failed fetch of a credential is retried.
  */
 export async function loadClouds(
   pools: Pools,
@@ -23,7 +23,7 @@ export async function loadClouds(
       await identity?.load();
       await vendorOf(provider.dialect).load?.();
     } catch {
-      // Told by name where it is needed.
+      // The call that needs it reports the error with its name.
     }
   }
   keepOnly(new Set(identities.keys()), pools);

@@ -1,29 +1,29 @@
 /**
- * Our credentials in what a vendor says: masked before anybody stores or shows it. Vendors echo a key whole, cut, partly
- * starred ("sk-...abcd"), URL-encoded or within escapes. The one place; every upstream error passes it as it comes in.
+ * Masks the operator's credentials in vendors' texts, before they are stored or shown. Vendors echo a key whole, cut, partly starred
+ * ("sk-...abcd"), URL-encoded or escaped. Masking happens only here; every upstream error passes it when it arrives.
  */
 import { getOrMake } from "../base/made-once.ts";
 import { accessSecrets, type Provider } from "../catalog/index.ts";
 import { BadAnswerError } from "./bad-answer.ts";
 
-/** What stands where a credential stood. */
+/** The replacement for a credential. */
 const maskedCredential = "[credential]";
 
-/** So many of a credential's characters in a row are a recognisable part of it. */
+/** This many consecutive characters of a credential are recognisable. */
 const partMin = 8;
-/** A shorter credential is masked where it stands alone, and as a whole: anything else would mask ordinary words. */
+/** Shorter credentials are masked only whole and between word boundaries: otherwise ordinary words would be masked. */
 const wholeMin = 4;
 
-/** A text, and where each of its characters stands in the original. */
+/** A text, and the place of each of its characters in the original. */
 interface View {
   readonly text: string;
-  /** Absent: at the same places. One longer than the text. */
+  /** Absent: the same places. Otherwise one element longer than the text. */
   readonly places?: readonly number[];
 }
 
 type Span = readonly [from: number, to: number];
 
-/** A credential of `partMin` characters and more, and where in it each of its parts begins. */
+/** A credential of at least `partMin` characters, and the places of each of its parts. */
 interface LongKey {
   readonly key: string;
   readonly places: ReadonlyMap<string, readonly number[]>;
@@ -42,9 +42,9 @@ function longKey(key: string): LongKey {
 class Masker {
   readonly #keys: readonly string[];
   readonly #longKeys: readonly LongKey[];
-  /** Each part of a credential, and whether it says more than whose key it is. */
+  /** Each part of a credential; true if it goes beyond the public prefix. */
   readonly #parts = new Map<string, boolean>();
-  /** The first two characters of each part, so that most places of a text are passed by without a look. */
+  /** The first two characters of each part, as a filter: most places of a text need no further look. */
   readonly #beginnings = new Set<number>();
 
   constructor(keys: readonly string[]) {
@@ -105,7 +105,7 @@ class Masker {
     return spans;
   }
 
-  /** A run of stars or dots with the beginning of a credential before it, its end behind it, or both. */
+  /** Finds runs of stars or dots with the start of a credential before, its end behind, or both. */
   #starredIn(text: string): Span[] {
     const spans: Span[] = [];
     let runs = 0;
@@ -126,16 +126,19 @@ class Masker {
 
 const starred = /[*•●·…]+|\.{2,}|[xX]{4,}|_{3,}|-{3,}|#{2,}/g;
 
-/** How many characters at its beginning only say whose key it is, such as `sk-proj-`: everybody may know them. */
+/** The length of a credential's public prefix, such as `sk-proj-`, which only names its vendor and kind. */
 const prefixOf = (key: string): number => /^(?:[a-z]{2,8}[-_]){1,3}/.exec(key)?.[0].length ?? 0;
 
-/** A text of stars alone must not keep the process busy. */
+/** Limits the work for a text of stars alone. */
 const runsMax = 1_000;
 
 const isWord = (character: string | undefined): boolean =>
   character !== undefined && /[\p{L}\p{N}_]/u.test(character);
 
-/** How many characters before `index` are the beginning of a key. Only where its parts stand, for tokens have thousands of characters. */
+/**
+ * Returns how many characters before `index` are the start of a key. Compares only at the places of its parts, because tokens may have
+ * thousands of characters.
+ */
 function sharedBefore(text: string, index: number, { key, places }: LongKey): number {
   const fits = (length: number): boolean =>
     length <= index && text.startsWith(key.slice(0, length), index - length);
@@ -146,7 +149,7 @@ function sharedBefore(text: string, index: number, { key, places }: LongKey): nu
   return 0;
 }
 
-/** How many characters from `end` on are the end of a key. */
+/** Returns how many characters from `end` on are the end of a key. */
 function sharedBehind(text: string, end: number, { key, places }: LongKey): number {
   const fits = (length: number): boolean => text.startsWith(key.slice(-length), end);
   const starts = places.get(text.slice(end, end + partMin)) ?? [];
@@ -156,17 +159,17 @@ function sharedBehind(text: string, end: number, { key, places }: LongKey): numb
   return 0;
 }
 
-/** A character written in a URL (encoded once or more), in JSON (escaped once or more) or in HTML. */
+/** An encoded character: in a URL (encoded once or more), in JSON (escaped once or more) or in HTML. */
 const written =
   /%(?:25){0,4}([0-9a-fA-F]{2})|\\{1,8}u([0-9a-fA-F]{4})|\\{1,8}(?=[^u\\])|&#(\d{1,5});|&#x([0-9a-fA-F]{1,4});|&amp;/g;
 
-/** A text with such characters read; undefined where it has none. */
+/** Decodes such characters; undefined if the text has none. */
 function decodedView(text: string): View | undefined {
   if (!/[%\\&]/.test(text)) return undefined;
   const places: number[] = [];
   let decoded = "";
   let at = 0;
-  /** Of backslashes that belong to the character behind them. */
+  /** The place of the first backslash that escapes the next character. */
   let begun: number | undefined;
   const add = (character: string, place: number): void => {
     decoded += character;
@@ -192,11 +195,11 @@ function decodedView(text: string): View | undefined {
 
 const maskers = new WeakMap<Provider, Masker>();
 
-/** Secrets that a provider's requests carry and its file does not: the last tokens of each. */
+/** Secrets in a provider's requests that are not in its file: the last tokens of each provider. */
 const fetched = new WeakMap<Provider, readonly string[]>();
 const fetchedMax = 4;
 
-/** From now on masks this too in what the provider says. */
+/** Adds a secret to mask in the provider's texts from now on. */
 export function maskAlso(provider: Provider, secret: string): void {
   const known = fetched.get(provider) ?? [];
   if (known.includes(secret)) return;
@@ -204,10 +207,10 @@ export function maskAlso(provider: Provider, secret: string): void {
   maskers.delete(provider);
 }
 
-/** What the sandbox is asked with: a word, and no secret. */
+/** The sandbox's key: a word, not a secret. */
 const sandboxKey = "sandbox";
 
-/** A text of a vendor without the credentials of its provider, all of them, or any recognisable part of one. */
+/** Returns a vendor's text without any credential of its provider, or any recognisable part of one. */
 export function withoutCredentials(provider: Provider, text: string): string {
   return getOrMake(maskers, provider, () => new Masker(secretsOf(provider))).mask(text);
 }
@@ -221,7 +224,7 @@ const secretsOf = (provider: Provider): readonly string[] =>
 
 const causesMax = 8;
 
-/** Masks what an error says, its reason, stack and causes included, in place: it may quote its vendor, and is logged. */
+/** Masks an error in place, with its message, reason, stack and causes: it may quote the vendor, and is logged. */
 export function maskError(provider: Provider, thrown: unknown): void {
   let error = thrown;
   for (let depth = 0; error instanceof Error && depth < causesMax; depth += 1) {

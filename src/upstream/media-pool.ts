@@ -1,6 +1,6 @@
 /**
- * The connections of undici to one origin, under the same rules as our own (http1/pool.ts): as many as there are exchanges at
- * a time, used again after a while of silence, and not at all where the origin sends bytes after its answers.
+ * undici's connections to one origin, under the same rules as our own client (http1/pool.ts). There are as many as concurrent exchanges.
+ * They are reused after a while of silence, and never if the origin sends bytes after its answers.
  */
 import type { buildConnector, Client, Dispatcher } from "undici";
 import type { Proxy } from "../base/proxy.ts";
@@ -17,9 +17,9 @@ const keepAliveMs = 30_000;
 
 export class MediaPool {
   readonly #rules: OriginRules;
-  /** One for all, because it keeps the sessions of TLS. */
+  /** Shared by all clients, because it caches TLS sessions. */
   readonly #connect: buildConnector.connector;
-  /** The proxy that reads the requests, where one does. */
+  /** The proxy that reads the requests, if there is one: for `http:` origins. */
   readonly #forwarder: Proxy | undefined;
   readonly #clients = new Set<Client>();
   readonly #idle: IdleList<Client>;
@@ -32,7 +32,7 @@ export class MediaPool {
     this.#forwarder = origin.startsWith("https:") ? undefined : way.proxy;
   }
 
-  /** Sends a request over a connection that nobody else uses meanwhile. */
+  /** Sends a request over a connection that no other request uses meanwhile. */
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
     const client = this.#idle.take(performance.now()) ?? this.#open();
     const handing = new Handing(handler, (ended) => this.#release(client, ended), {
@@ -42,7 +42,7 @@ export class MediaPool {
     return client.dispatch(this.#forwarded(options), handing);
   }
 
-  /** A request as the proxy that reads it wants it. RFC 9112 section 3.2.2. */
+  /** Returns the request in the form for a forwarding proxy. RFC 9112 section 3.2.2. */
   #forwarded(options: Dispatcher.DispatchOptions): Dispatcher.DispatchOptions {
     const { authorization } = this.#forwarder ?? {};
     if (this.#forwarder === undefined) return options;
@@ -51,12 +51,12 @@ export class MediaPool {
     return { ...options, path: this.#rules.origin + options.path, headers };
   }
 
-  /** Closes those that carry nothing. */
+  /** Closes the idle connections. */
   closeIdle(): void {
     for (const client of this.#idle.clear()) this.#drop(client);
   }
 
-  /** Closes one that carries nothing, a moment later. */
+  /** Closes one idle connection, a moment later. */
   closeOldest(): void {
     const oldest = this.#idle.oldest();
     if (oldest === undefined) return;
@@ -80,7 +80,7 @@ export class MediaPool {
   }
 
   #release(client: Client, isWhole: boolean): void {
-    // Its bytes are read to the last before it goes: what follows the answer in the same read is still reported.
+    // Dropped later, so that surplus bytes in the same read as the answer are still reported.
     if (isWhole && !this.#rules.isSuspect()) this.#idle.rest(client, performance.now());
     else setImmediate(() => this.#drop(client));
   }
@@ -96,14 +96,14 @@ export class MediaPool {
   }
 }
 
-/** What undici says of bytes that came while nothing was asked for: a second answer, or no HTTP. */
+/** True if undici reports bytes without a request: a second answer, or no HTTP. */
 function isSurplus(error: Error): boolean {
   const { HTTPParserError, SocketError } = undici().errors;
   if (error instanceof HTTPParserError) return true;
   return error instanceof SocketError && error.message === "bad response";
 }
 
-/** Passes everything on, and tells when the exchange is over. */
+/** Passes all events on, and reports the end of the exchange. */
 class Handing implements Dispatcher.DispatchHandler {
   readonly #handler: Dispatcher.DispatchHandler;
   readonly #over: (isWhole: boolean) => void;

@@ -1,6 +1,6 @@
-/** What a file is, by its first bytes: what a vendor says of it is not believed. docs/tasks.md. */
+/** Detects the type of a file by its first bytes; the vendor's `content-type` is not trusted. docs/tasks.md. */
 
-/** How many bytes {@link mediaTypeOf} needs. */
+/** Number of bytes that {@link mediaTypeOf} needs. */
 export const mediaTypeBytes = 16;
 
 interface Mark {
@@ -17,7 +17,7 @@ const letters =
   (head: Buffer): boolean =>
     head.toString("latin1", at, at + text.length) === text;
 
-/** Brands of pictures, sound and QuickTime, which share MP4's container. */
+/** Brands of pictures, sound and QuickTime, which share the MP4 container. */
 const otherBrands = new Set(["avif", "avis", "heic", "heix", "heim", "hevc", "mif1", "msf1"]);
 const soundBrands = new Set(["M4A ", "M4B ", "qt  "]);
 
@@ -35,7 +35,7 @@ const marks: readonly Mark[] = [
   { type: "image/webp", fits: (head) => letters(0, "RIFF")(head) && letters(8, "WEBP")(head) },
 ];
 
-/** The media type of a file that begins with `head`; undefined for what is no video or picture we keep. */
+/** Returns the media type of a file that begins with `head`; undefined unless it is a video or picture type that we store. */
 export function mediaTypeOf(head: Uint8Array): string | undefined {
   const buffer = Buffer.from(head.buffer, head.byteOffset, head.byteLength);
   return marks.find((mark) => mark.fits(buffer))?.type;
@@ -43,7 +43,7 @@ export function mediaTypeOf(head: Uint8Array): string | undefined {
 
 const pageTypes = /^(?:text\/|application\/(?:[\w.-]+\+)?(?:json|xml)\b)/i;
 
-/** Whether what begins with `head` is text for people or programs, such as HTML or an error in JSON; of an SVG it is not. */
+/** True if `head` begins a text, such as HTML or an error in JSON; false for an SVG. */
 export function isPage(head: Uint8Array, named: string | string[] | undefined = ""): boolean {
   const type = String(named);
   if (/^image\/svg/i.test(type)) return false;

@@ -1,6 +1,6 @@
 /**
- * Refusals of what a model wrote, with the status of a request at fault: Groq checks calls and JSON, and answers 400 where the model
- * wrote them wrong. Another provider's model may write them right, as after Gemini's MALFORMED_FUNCTION_CALL. docs/routing.md.
+ * Detects refusals due to a model's output that have the status of a bad request. Groq checks tool calls and JSON, and answers 400 if its
+ * model wrote them wrong. Another provider's model may succeed, as after Gemini's MALFORMED_FUNCTION_CALL. docs/routing.md.
  */
 import type { WireError } from "../protocols/index.ts";
 
@@ -10,6 +10,6 @@ const codes: ReadonlySet<string> = new Set([
   "output_parse_failed",
 ]);
 
-/** Whether a refusal is of what the model wrote. */
+/** True if a refusal is due to the model's output. */
 export const isModelsMistake = ({ code, message }: WireError): boolean =>
   (code !== undefined && codes.has(code)) || message.includes("See 'failed_generation' for");

@@ -1,6 +1,6 @@
 /**
- * Refusals by a vendor's moderation that neither status nor code tells. They are about the request: key and provider are well.
- * xAI refuses a prompt with 403 and a made video with 400; OpenRouter refuses a flagged prompt with 403. docs/routing.md.
+ * Detects refusals by a vendor's moderation that status and code do not show. They are about the request, not the key or provider. xAI
+ * refuses a prompt with 403 and a made video with 400; OpenRouter refuses a flagged prompt with 403. docs/routing.md.
  */
 
 /** Anchored, because a message may quote a prompt. */
@@ -10,13 +10,13 @@ const refused = [
   /^\S{1,200} requires moderation on .{1,80}?\. your input was flagged\b/i,
 ];
 
-/** Whether a vendor's message says that its moderation refused the request, or what was made of it. */
+/** True if the message says that the vendor's moderation refused the request, or its result. */
 export const isModerated = (message: string): boolean =>
   refused.some((pattern) => pattern.test(message));
 
-/** xAI names the team and the key that asked, which are the operator's. */
+/** xAI names the operator's team and key. */
 const account = /\b(?:team|api key id): [^\s,]{1,100}(?:, ?)?/gi;
 
-/** Such a message as its caller may read it; any other as it is. */
+/** Returns a moderation message without the operator's data; any other message unchanged. */
 export const moderationWords = (message: string): string =>
   isModerated(message) ? message.replace(account, "").trim() : message;

@@ -1,6 +1,6 @@
 /**
- * Resolves the names that strangers give us, so that a name whose servers do not answer costs only whoever gave it: questions
- * go out over sockets, not through the few threads of the system's resolver, and those of one owner are bounded. T77.
+ * Resolves names that strangers give, so that a dead name delays only its owner. Queries use sockets, not the few threads of the system's
+ * resolver, and lookups per owner are bounded. T77.
  */
 import { lookup, promises } from "node:dns";
 import { readFileSync, statSync } from "node:fs";
@@ -16,34 +16,34 @@ export interface ResolvedAddress {
 }
 
 /**
- * All addresses of a name. `owner`: the workspace or provider that gave it. Fails as `node:dns` does, with `ENOTFOUND` or
- * `ENODATA` for a name that has none and another code where no answer came.
+ * Returns all addresses of a name. `owner`: the workspace or provider that gave it. Rejects as `node:dns` does: with `ENOTFOUND` or
+ * `ENODATA` if the name has none, and with another code if there was no answer.
  */
 export type Resolve = (hostname: string, owner?: string) => Promise<readonly ResolvedAddress[]>;
 
 interface NamesOptions {
-  /** DNS servers, as `address:port`; the system's where absent. */
+  /** DNS servers, as `address:port`; if absent, the system's. */
   readonly servers?: readonly string[] | undefined;
   /**
-   * Names that DNS does not have are looked up as the system does: search domains, mDNS, other sources of names. Not for
-   * strangers, who could make it wait.
+   * Looks up names that are not in DNS by the system's resolver: search domains, mDNS, other sources. Not for strangers, who could block
+   * it.
    */
   readonly bySystemToo?: boolean | undefined;
-  /** The system's own resolver, where it is not to be that. */
+  /** Replaces the system's resolver. */
   readonly system?: Resolve | undefined;
 }
 
-/** For all of one lookup. */
+/** Milliseconds for a whole lookup. */
 const resolveMs = 5_000;
-/** Until a question is asked once more; then each time twice as long. */
+/** Milliseconds until a query is retried; doubled each time. */
 const questionMs = 600;
 const tries = 3;
-/** How long addresses of the other family are waited for. */
+/** Milliseconds to wait for addresses of the other family. */
 const otherFamilyMs = 300;
-/** Lookups of one owner at a time; further ones wait, up to `resolveMs`. */
+/** Concurrent lookups of one owner; further ones wait, up to `resolveMs`. */
 const perOwnerMax = 16;
 
-/** A resolver with bounds of its own. */
+/** Creates a resolver with its own limits. */
 export function createNames({
   servers,
   bySystemToo = false,
@@ -57,7 +57,7 @@ export function createNames({
     const { found, failures } = await ask(hostname, servers);
     if (found.length > 0) return found;
     const codes = failures.map(codeOf);
-    // A machine without a DNS server has its names from elsewhere.
+    // A machine without a DNS server gets its names from elsewhere.
     if (codes.every((code) => code === "ECONNREFUSED")) return bySystem(hostname);
     if (codes.includes("EBADNAME")) throw noName();
     if (!codes.every((code) => code === "ENOTFOUND" || code === "ENODATA")) throw noAnswer();
@@ -73,10 +73,10 @@ export function createNames({
 const noAnswer = () =>
   Object.assign(new Error("the resolver did not answer"), { code: "EAI_AGAIN" });
 
-/** Too long, or with an empty part: no server has it. */
+/** Too long, or with an empty part: no server knows such a name. */
 const noName = () => Object.assign(new Error("no host has such a name"), { code: "ENOTFOUND" });
 
-/** The result of `work`, if it comes in time. */
+/** Returns the result of `work`, or rejects after `ms`. */
 function within<Found>(
   ms: number,
   work: (isOver: () => boolean) => Promise<Found>,
@@ -92,7 +92,7 @@ function within<Found>(
   );
 }
 
-/** Each owner's turns, while somebody waits for one. */
+/** Limits the concurrent work of each owner; an owner is kept only while it has work. */
 function turnsByOwner(): <Found>(owner: string, work: () => Promise<Found>) => Promise<Found> {
   const owners = new Map<string, { readonly inTurn: InTurn; count: number }>();
   return async (owner, work) => {
@@ -111,7 +111,7 @@ function turnsByOwner(): <Found>(owner: string, work: () => Promise<Found>) => P
 const codeOf = (error: unknown): unknown =>
   error instanceof Error && "code" in error ? error.code : undefined;
 
-/** Asks DNS for both families. Each lookup has sockets, times and servers in disgrace of its own. */
+/** Queries DNS for both families. Each lookup has its own sockets, timeouts and list of failed servers. */
 async function ask(hostname: string, servers: readonly string[] | undefined) {
   const resolver = new promises.Resolver({ timeout: questionMs, tries });
   if (servers) resolver.setServers(servers);
@@ -131,7 +131,7 @@ async function ask(hostname: string, servers: readonly string[] | undefined) {
     first.then(() => sleep(otherFamilyMs)),
   ]);
   resolver.cancel();
-  // A proxy gets the first of them, and not every network has IPv6.
+  // IPv4 first: a proxy gets only the first address, and not every network has IPv6.
   return { found: found.toSorted((left, right) => left.family - right.family), failures };
 }
 
@@ -139,8 +139,8 @@ const systemLookup: Resolve = async (hostname) =>
   (await promisify(lookup)(hostname, { all: true })) as ResolvedAddress[];
 
 /**
- * Resolves one name at a time: a name whose servers do not answer blocks one of the two threads that all names of this process
- * have. A name whose turn does not come within `waitMs` is not looked up.
+ * Resolves one name at a time: a dead name blocks one of the two threads that resolve all names of this process. A lookup that does not
+ * start within `waitMs` is dropped.
  */
 export function oneByOne(look: Resolve, waitMs: number): Resolve {
   const inTurn = inTurns(1);
@@ -156,7 +156,7 @@ const hostsPath =
     : "/etc/hosts";
 let hosts = { writtenMs: -1, addresses: new Map<string, ResolvedAddress[]>() };
 
-/** The addresses that the hosts file gives a name; it may be changed while we run. */
+/** Returns the addresses of a name in the hosts file, which may change while the gateway runs. */
 function inHostsFile(hostname: string): readonly ResolvedAddress[] {
   const writtenMs = statSync(hostsPath, { throwIfNoEntry: false })?.mtimeMs ?? -1;
   if (writtenMs !== hosts.writtenMs)

@@ -1,10 +1,10 @@
 /**
- * What a vendor's "not found" is about: something the caller named in its request (a thread, a file, a stored response), or
- * the model or the path, which is our configuration. Only the latter says anything of the provider.
+ * Classifies a vendor's "not found". It is about an object that the caller named (a thread, a file, a stored response), or about the model
+ * or the path, which the operator configured. Only the latter counts against the provider.
  */
 import type { WireError } from "../protocols/index.ts";
 
-/** What callers name by an id that a vendor gave them. */
+/** Objects that callers name by an id from the vendor. */
 const things =
   "(?:previous |stored |parent |referenced |uploaded )?(?:response|item|message|thread|conversation|file|document|image file|container|vector[ _]?store|cached ?contents?|context cache|cache|prompt|skill|memory|assistant|run|batch|session|checkpoint|corpus|datastore|mcp server|connector|voice)s?";
 
@@ -12,7 +12,7 @@ const things =
 const thingCode =
   /^(?:previous_response|response|item|message|thread|conversation|file|container|vector_store|cached_?content|cache|prompt|skill|assistant|session)_?(?:id_)?(?:not_?found|expired|deleted)$|^(?:Response|Item|Thread|Conversation|File|Container|CachedContent|Session)NotFound$/;
 
-/** The fields in which a request names such a thing. */
+/** The fields in which a request names such an object. */
 const thingParam =
   /^(?:previous_response_id|conversation(?:\.|$|_id)|thread(?:\.|$|_id)|container(?:\.|$)|prompt(?:\.|$)|cached_?content|session_id|.*\bfile_?(?:id|ids|uri|data)\b|.*\bvector_store_ids?\b)/i;
 
@@ -36,7 +36,7 @@ const thingMessages: readonly RegExp[] = [
   new RegExp(`permission to access the ${things}\\b.{0,200}may not exist`, "i"),
 ];
 
-/** What web servers say of a path. */
+/** The message of web servers for an unknown path. */
 const pathMessage =
   /^(?:404\b\W*)?(?:the )?(?:requested )?(?:file|document)(?: or directory)? (?:was )?not found\W*$/i;
 
@@ -44,12 +44,12 @@ const modelMessage =
   /\b(?:models?|deployments?|endpoints?|engine|api version)\b|\bnot supported for\b|^\/?v\d|\b(?:path|route|url|page|method|resource)\b/i;
 const modelCode = /model|deployment|endpoint|route|path|method/i;
 
-/** What Google says with 403 of a file or a cache that is not there. */
+/** Google's message with 403 for a missing file or cache. */
 const deniedMessage = /may not exist|not found \(or permission denied\)/i;
 
 /**
- * Whether a refusal is about something the caller named. `namesThing` is asked where the vendor does not say what it has not
- * found: whether the request names anything of that kind.
+ * True if a refusal is about an object that the caller named. `namesAnything` is called if the vendor does not say what is missing: it
+ * tells whether the request names such an object.
  */
 export function isAboutCallersThing(
   status: number,
@@ -63,7 +63,7 @@ export function isAboutCallersThing(
   if (isPlainlyOurs(wire)) return false;
   if (isThing(message)) return true;
   if (modelMessage.test(message)) return false;
-  // Google says no more than this, of whatever it is.
+  // Google says only this, whatever is missing.
   const isUnsaid = /^requested entity was not found/i.test(message);
   return thingParam.test(param) || (isUnsaid && namesAnything());
 }
@@ -76,7 +76,7 @@ function isPlainlyOurs({ type, code = "", param, message }: WireError): boolean 
 const isThing = (message: string): boolean =>
   thingMessages.some((pattern) => pattern.test(message));
 
-/** Where Google's requests name what Google keeps. */
+/** The fields in which Google's requests name stored objects. */
 const fields: ReadonlySet<string> = new Set([
   "cachedContent",
   "cached_content",
@@ -85,7 +85,7 @@ const fields: ReadonlySet<string> = new Set([
 ]);
 const depthMax = 12;
 
-/** Whether a request names anything that its vendor keeps. */
+/** True if a request names an object that the vendor stores. */
 export function namesThing(value: unknown, depth = 0): boolean {
   if (typeof value !== "object" || value === null || depth > depthMax) return false;
   return Object.entries(value).some(
@@ -93,9 +93,9 @@ export function namesThing(value: unknown, depth = 0): boolean {
   );
 }
 
-/** Amazon refuses a model's name, or one that only an inference profile serves, with 400 and no code. */
+/** Amazon refuses an unknown model, or one that only an inference profile serves, with 400 and no code. */
 const badModel =
   /model identifier is invalid|on-demand throughput isn.t supported|provided model (?:doesn.t|does not) exist/i;
 
-/** Whether a refusal with 400 is about the name of the model, which is our configuration. */
+/** True if a refusal with 400 is about the model's name, which the operator configured. */
 export const isAboutModel = ({ message }: WireError): boolean => badModel.test(message);

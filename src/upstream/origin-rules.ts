@@ -1,4 +1,4 @@
-/** What the connections of both clients to one origin go by. */
+/** The rules for both clients' connections to one origin. */
 
 import type { Way } from "./dial/way.ts";
 import type { Room } from "./room.ts";
@@ -8,14 +8,14 @@ export interface OriginRules {
   readonly origin: string;
   /** Directly if absent. */
   readonly way?: Way | undefined;
-  /** For the handshakes of proxy, TCP and TLS together. */
+  /** Timeout of the handshakes of proxy, TCP and TLS together, in ms. */
   readonly connectMs: number;
-  /** What each of its connections takes while it is open. */
+  /** The room that each open connection takes. */
   readonly room: Room;
-  /** How long a connection must have been silent before it is used again. */
+  /** Milliseconds of silence before a connection is reused. */
   readonly quietMs: number;
-  /** Whether connections must not be used again now. */
+  /** True if connections must not be reused now. */
   isSuspect(): boolean;
-  /** Called when bytes came after an answer: closes the idle connections of the origin, whichever client they are of. */
+  /** Called when bytes arrived after an answer: closes the idle connections of both clients to the origin. */
   surplus(): void;
 }

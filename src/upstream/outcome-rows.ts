@@ -1,6 +1,6 @@
 /**
- * The rows of the outcome table: what each status of an upstream means, and the refusals that say something else than their status.
- * docs/routing.md; Requirements: ERR.
+ * The rows of the outcome table: the meaning of each upstream status, and of refusals whose text overrides their status. docs/routing.md;
+ * Requirements: ERR.
  */
 import type { WireError } from "../protocols/index.ts";
 import { isAboutAccount, lacksMoney } from "./account.ts";
@@ -11,14 +11,14 @@ import { isAboutCallersThing, isAboutModel } from "./not-found.ts";
 import { isOverRate } from "./over-rate.ts";
 import type { retryAfterMsOf } from "./retry-after.ts";
 
-/** What a status means; `Outcome` says what each member is. */
+/** The meaning of a status; `Outcome` describes each member. */
 export interface Row {
   readonly fault: "caller" | "provider";
   readonly retrySame: boolean;
   readonly hurtsHealth: boolean;
-  /** Whether it is the credential that is refused, and for what. */
+  /** Present if the credential was refused: for all models, or for this one. */
   readonly refused?: "credential" | "model";
-  /** Whether another account of the same provider may answer: its other credentials are asked first. */
+  /** Present if another account of the same provider may answer: its other credentials are tried first. */
   readonly ofAccount?: true;
   readonly code:
     | "upstream_rejected"
@@ -34,9 +34,9 @@ const callerMistake: Row = {
   hurtsHealth: false,
   code: "upstream_rejected",
 };
-/** Nobody is in trouble, and another provider may answer: the conversation began there, or its model makes no such mistake. */
+/** No fault of the provider's health, but another provider may answer: the conversation began there, or its model makes no such mistake. */
 const othersMay: Row = { ...callerMistake, fault: "provider" };
-/** The same, and the account that gave the proof, or has the rate, may be another one of this provider's. */
+/** As `othersMay`. Another account of this provider may have made the proof, or may have a higher rate. */
 const otherAccountsMay: Row = { ...othersMay, ofAccount: true };
 const providerFault: Row = {
   fault: "provider",
@@ -44,20 +44,20 @@ const providerFault: Row = {
   hurtsHealth: true,
   code: "upstream_error",
 };
-/** The vendor asks to come again later, and its word for when reaches the caller. */
+/** The vendor asks to retry later; its wait is passed on to the caller. */
 const overloaded: Row = { ...providerFault, code: "no_provider_available" };
-/** Our configuration at this provider is wrong: asking it again is useless. */
+/** The operator's configuration of this provider is wrong: a retry is useless. */
 const ourSetup: Row = {
   fault: "provider",
   retrySame: false,
   hurtsHealth: true,
   code: "upstream_error",
 };
-/** Our credential is wrong, or its account has no money: the provider is well, and may be asked with another one. */
+/** The operator's credential is wrong, or its account has no money. The provider is healthy, and another credential may work. */
 const ourCredential: Row = { ...ourSetup, hurtsHealth: false, refused: "credential" };
-/** Often of the model alone: an account may not have them all, and some are free. */
+/** Often about the model alone: an account may lack some models, and some are free. */
 const ourCredentialHere: Row = { ...ourCredential, refused: "model" };
-/** The credential has had its share of this model, for now. */
+/** The credential's rate for this model is used up for now. */
 const limited: Row = {
   fault: "provider",
   retrySame: true,
@@ -75,38 +75,38 @@ const rows: Readonly<Record<number, Row>> = {
   405: ourSetup,
   408: providerFault,
   409: providerFault,
-  // Fireworks' number for an account that is suspended.
+  // Fireworks' status for a suspended account.
   412: ourCredential,
   413: callerMistake,
   415: callerMistake,
   422: callerMistake,
-  // Amazon's number for a model that failed.
+  // Amazon's status for a model that failed.
   424: providerFault,
   425: providerFault,
   429: limited,
   503: overloaded,
   504: { fault: "provider", retrySame: false, hurtsHealth: true, code: "upstream_timeout" },
-  // Anthropic's own number for an overload.
+  // Anthropic's own status for an overload.
   529: overloaded,
 };
 
-/** What vendors call a wrong credential or an account without money where the status does not say so. */
+/** Vendors' codes for a wrong credential or an account without money, if the status does not show it. */
 const credentialCodes = new Set(["invalid_api_key", "API_KEY_INVALID", "insufficient_quota"]);
 
-/** What of an upstream's answer its outcome depends on. */
+/** The parts of an upstream's answer that decide its outcome. */
 export interface Refusal {
   readonly status: number;
-  /** Its error body as the protocol's `decodeError` understood it. */
+  /** The error body, as the protocol's `decodeError` read it. */
   readonly wire: WireError;
-  /** Of which `Retry-After` and `retry-after-ms` are read. */
+  /** The headers; `Retry-After` and `retry-after-ms` are read. */
   readonly headers: Parameters<typeof retryAfterMsOf>[0];
-  /** Whether the request names anything that its vendor keeps, such as a file; asked where the refusal does not say. */
+  /** True if the request names an object that the vendor stores, such as a file; called only if the refusal does not say. */
   readonly namesThing?: (() => boolean) | undefined;
 }
 
-/** The row of a refusal. */
+/** Returns the row of a refusal. */
 export function rowOf({ status, wire, namesThing = () => false }: Refusal): Row {
-  // Google refuses a wrong key with 400; it is ours, not the caller's.
+  // Google refuses a wrong key with 400; it is the operator's key, not the caller's.
   if (wire.code !== undefined && credentialCodes.has(wire.code)) return ourCredential;
   if (isModerated(wire.message)) return callerMistake;
   if (isOverRate(wire.message)) return otherAccountsMay;
@@ -117,14 +117,14 @@ export function rowOf({ status, wire, namesThing = () => false }: Refusal): Row 
   return accountRow(row, wire) ?? row;
 }
 
-/** What a 400 says is wrong, where that is not the request. */
+/** The row of a 400 whose message is not about the request; undefined for any other. */
 function saidRow(wire: WireError): Row | undefined {
   if (isAboutModel(wire)) return ourSetup;
   if (isForeignProof(wire)) return otherAccountsMay;
   return isModelsMistake(wire) ? othersMay : undefined;
 }
 
-/** The row of a refusal of our account under another status; undefined where it is none. */
+/** The row of a refusal of the operator's account with another status; undefined if it is none. */
 function accountRow(row: Row, { code = "", message }: WireError): Row | undefined {
   if (row === callerMistake) return isAboutAccount(code, message) ? ourCredential : undefined;
   const isOther = row === limited || row === providerFault;

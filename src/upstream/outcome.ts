@@ -1,6 +1,6 @@
 /**
- * The one outcome table: what an upstream's answer or failure means for the caller, for the next attempt and for health.
- * docs/routing.md; Requirements: ERR; docs/decisions.md "Client disconnect". A failed attempt moves on before the first byte only.
+ * The one outcome table: the meaning of an upstream's answer or failure for the caller, the next attempt and health. docs/routing.md;
+ * Requirements: ERR; docs/decisions.md "Client disconnect". Failover happens only before the first byte.
  */
 import { GatewayError, overloaded as gatewayOverloaded } from "../base/errors.ts";
 import type { WireError } from "../protocols/index.ts";
@@ -13,41 +13,41 @@ import { retryAfterMsOf } from "./retry-after.ts";
 import { toldStatus } from "./told-status.ts";
 import { isTooLong, tooLong } from "./too-long.ts";
 
-/** What a refusal says of the credential an attempt was made with. */
+/** The consequence of a refusal for the attempt's credential. */
 interface RefusedCredential {
-  /** `credential`: it works for no model. `model`: not for this one now, such as a limited rate. */
+  /** `credential`: refused for all models. `model`: for this one now, such as a rate limit. */
   readonly of: "credential" | "model";
-  /** How long the vendor asks to be left alone; absent where it names no time. */
+  /** The pause that the vendor asks for, in ms; absent if it names no time. */
   readonly retryAfterMs?: number | undefined;
 }
 
-/** What to do after an attempt that did not succeed. */
+/** The consequence of an attempt that did not succeed. */
 export interface Outcome {
   /**
-   * `caller`: the request itself was refused, and every provider would refuse it. `gateway`: we are short of what every
-   * attempt needs. `provider`: another one may answer.
+   * `caller`: the request itself was refused, and every provider would refuse it. `gateway`: the gateway lacks a resource that every
+   * attempt needs. `provider`: another provider may answer.
    */
   readonly fault: "caller" | "gateway" | "provider";
-  /** True when the same provider may be asked once more, after a short pause. */
+  /** True if the same provider may be retried once, after a short pause. */
   readonly retrySame: boolean;
   readonly hurtsHealth: boolean;
-  /** The provider let its caller wait for nothing. */
+  /** The attempt timed out: the caller waited in vain. */
   readonly silent: boolean;
-  /** Present where it was the credential that was refused: another one may do. */
+  /** Present if the credential was refused: another one may work. */
   readonly credential?: RefusedCredential | undefined;
-  /** Another account of the same provider may answer: its credential is as good as before. */
+  /** True if another account of the same provider may answer; the credential itself is not at fault. */
   readonly ofAccount?: boolean | undefined;
-  /** What the caller gets when this attempt was the last. */
+  /** The caller's error if this attempt was the last. */
   readonly error: GatewayError;
 }
 
-/** What a caller is told of a provider that names no time. */
+/** The retry time for callers, in seconds, if the provider names none. */
 export const retryAfterSecondsDefault = 5;
 const retryAfterSecondsMax = 3600;
 
 /**
- * Reads an upstream's refusal. Statuses without a row of their own: below 500 the caller's, from 500 up the provider's.
- * `nowMs` is what a date in `Retry-After` is compared with.
+ * Returns the outcome of an upstream's refusal. Statuses without a row: below 500 the caller's fault, from 500 up the provider's. A date in
+ * `Retry-After` is compared with `nowMs`.
  */
 export function outcomeOfStatus(refusal: Refusal, nowMs: number): Outcome & Pick<Row, "fault"> {
   const { status, wire, headers } = refusal;
@@ -101,29 +101,29 @@ function errorOf(
         `The provider answered ${status}: it gave up waiting.`,
       );
     case "upstream_error":
-      // The provider's own text may name our account or key: it goes to the request log, not to the caller.
+      // The provider's text may name the operator's account or key: it goes to the request log, not to the caller.
       return new GatewayError("upstream_error", failedWith(status));
   }
 }
 
-/** Whatever its vendor's status: 429 would say that waiting helps. */
+/** Always 413, whatever the vendor's status: 429 would mean that waiting helps. */
 const overRate = ({ message, param }: WireError): GatewayError =>
   new GatewayError("upstream_rejected", overRateWords(message), { status: 413, param });
 
-/** What a caller reads of a provider that failed. Our refused key must not look like theirs. */
+/** The caller's message about a failed provider. A refused key of the gateway must not look like the caller's. */
 export const failedWith = (status: number): string =>
   `The provider failed with status ${status}.` +
   (status === 401 || status === 403
     ? " It refused this gateway's own key, not yours: whoever runs the gateway sees why."
     : "");
 
-/** The vendor's word for the caller, within reason. */
+/** The vendor's wait for the caller, in seconds, bounded. */
 const secondsOf = (retryAfterMs: number | undefined): number =>
   retryAfterMs === undefined
     ? retryAfterSecondsDefault
     : Math.min(Math.ceil(retryAfterMs / 1000), retryAfterSecondsMax);
 
-/** Reads a failure without an HTTP status, or an answer that cannot be used. */
+/** Returns the outcome of a failure without an HTTP status, or of an unusable answer. */
 export function outcomeOfFailure(error: unknown): Outcome {
   const failure = error instanceof ExchangeError ? error.failure : "broken";
   if (failure === "shortage") return ourShortage(error);
@@ -136,9 +136,9 @@ export function outcomeOfFailure(error: unknown): Outcome {
   const unusable = reasonUnusable(error);
   return {
     fault: "provider",
-    // A vendor that answered has done its work: it is not asked to do it twice.
+    // A vendor that answered has done its work: it is not asked to do it again.
     retrySame: unusable === undefined && mayPass(failure),
-    // Whoever sends a request that a model stumbles over must not take the provider from others.
+    // One caller's request that makes a model fail must not take the provider from other callers.
     hurtsHealth: failure !== "aborted" && !(error instanceof BadAnswerError && error.isModels),
     silent: timedOut,
     error: timedOut
@@ -151,18 +151,18 @@ export function outcomeOfFailure(error: unknown): Outcome {
   };
 }
 
-/** The outcome of an answer that holds a refusal, or an error that its status would have told; undefined for any other. */
+/** Returns the outcome of an answer that contains a refusal, or an error with a status of its own; undefined for any other. */
 function toldInAnswer({ refusal, told }: BadAnswerError): Outcome | undefined {
   if (refusal) return refusedInAnswer(refusal);
   const status = told && toldStatus(told);
   return told && status ? outcomeOfStatus({ status, wire: told, headers: {} }, 0) : undefined;
 }
 
-/** Whether it may be gone a moment later. A certificate does not change so soon, and a name that does not exist neither. */
+/** True if the failure may be transient. A bad certificate and a name that does not exist are not. */
 const mayPass = (failure: ExchangeFailure): boolean =>
   failure === "connect" || failure === "broken" || failure === "proxy";
 
-/** What a caller reads about an answer that came and cannot be used; undefined where none came. */
+/** The caller's message about an unusable answer; undefined if there was none. */
 function reasonUnusable(error: unknown): string | undefined {
   if (error instanceof BadAnswerError) return unusableAnswer(error.reason);
   if (!(error instanceof ExchangeError)) return undefined;
@@ -170,21 +170,21 @@ function reasonUnusable(error: unknown): string | undefined {
   return failure === "unreadable" || failure === "too_large" ? unusableAnswer(message) : undefined;
 }
 
-/** The sentence for it. */
+/** The caller's sentence about an unusable answer. */
 export const unusableAnswer = (reason: string): string =>
   `The provider's answer cannot be used: ${reason}.`;
 
-/** It says nothing of the provider, and the same would follow if it were asked again at once. */
+/** Says nothing about the provider, and an immediate retry would fail the same way. */
 const nothingOfProvider = { retrySame: false, hurtsHealth: false, silent: false } as const;
 
-/** The vendor refused the request in what looked like an answer. */
+/** The vendor refused the request inside an answer with a good status. */
 const refusedInAnswer = (error: GatewayError): Outcome => ({
   fault: "caller",
   ...nothingOfProvider,
   error,
 });
 
-/** No token to be had: the provider is well, and asking at once again is useless. */
+/** No token could be obtained: the provider is healthy, and an immediate retry is useless. */
 const noCredential = (cause: unknown): Outcome => ({
   fault: "provider",
   ...nothingOfProvider,
@@ -194,7 +194,7 @@ const noCredential = (cause: unknown): Outcome => ({
   }),
 });
 
-/** Every provider would be sent half a request. */
+/** Every provider would get an incomplete request. */
 const ourStorage = (cause: unknown): Outcome => ({
   fault: "gateway",
   ...nothingOfProvider,
@@ -203,7 +203,7 @@ const ourStorage = (cause: unknown): Outcome => ({
   }),
 });
 
-/** The provider was never reached: asking another one would only make the shortage worse. */
+/** No connection was made: another attempt would only make the shortage worse. */
 const ourShortage = (cause: unknown): Outcome => ({
   fault: "gateway",
   ...nothingOfProvider,

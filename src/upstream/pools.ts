@@ -1,9 +1,8 @@
 /**
- * The connections to each (origin, way to it, connect deadline), for as long as the process lives; a reloaded catalogue uses them on.
- * There are two clients. Text calls, of which there are many and short ones, go over our own (http1/), which does for one POST
- * with a text body only what that needs. Media goes over undici: streamed uploads, other methods, answers as streams.
- * Neither limits the connections of an origin: each open stream holds one, and a queue here would look like a hanging
- * upstream (T85). All of them together are bounded by how many files the process may have open (room.ts).
+ * The connection pools, one per (origin, route, connect deadline), which live as long as the process and survive a catalogue reload. There
+ * are two clients. Text calls, which are many and short, use our own (http1/): it does only what one POST with a text body needs. Media
+ * uses undici: streamed uploads, other methods, answers as streams. Neither limits the connections of an origin: each open stream holds
+ * one, and a queue here would look like a hanging upstream (T85). The process's limit of open files bounds them all (room.ts).
  */
 import { silentLog, type Log } from "../base/log.ts";
 import { getOrMake } from "../base/made-once.ts";
@@ -18,26 +17,26 @@ import type { OriginRules } from "./origin-rules.ts";
 import { createRooms, type RoomOptions } from "./room.ts";
 import { Suspects } from "./surplus.ts";
 
-/** Connections by origin. `connectMs` bounds the handshakes of proxy, TCP and TLS. `provider` may have a way of its own there. */
+/** Connections by origin. `connectMs` bounds the handshakes of proxy, TCP and TLS. `provider` may have its own route. */
 export interface Pools {
   /** For text calls (`openExchange`) to an origin such as `https://api.example.com`. */
   get(origin: string, connectMs: number, provider?: Provider): HttpPool;
   /** For media (`ask`, `askForStream`). */
   forMedia(origin: string, connectMs: number, provider?: Provider): MediaPool;
-  /** How connections to an origin are made, for whoever makes some of its own. */
+  /** The route to an origin, for callers that open their own connections. */
   way(origin: string, provider?: Provider): Way;
   close(): Promise<void>;
 }
 
 interface PoolsOptions extends RoomOptions {
   readonly log?: Log | undefined;
-  /** Those that lead to providers without a proxy of their own; none if absent. */
+  /** The proxies for providers without their own; none if absent. */
   readonly proxies?: Proxies | undefined;
-  /** How long a connection must have been silent before it is used again, milliseconds. */
+  /** Milliseconds of silence before a connection is reused. */
   readonly quietMs?: number | undefined;
 }
 
-/** Makes an empty set of pools. */
+/** Creates an empty set of pools. */
 export function createPools({
   log = silentLog,
   quietMs = quietMsDefault,
@@ -48,7 +47,7 @@ export function createPools({
   const ways = new Ways(proxies);
   const roomOf = createRooms(rooms, () => {
     if (text.all().some((pool) => pool.closeOldest())) return true;
-    // These close a moment later: there is room for whoever comes then.
+    // These close a moment later: only later connections get their room.
     for (const pool of media.all()) pool.closeOldest();
     return false;
   });
@@ -73,7 +72,7 @@ export function createPools({
       media.get({ origin, connectMs, way: ways.to(origin, provider) }),
     way: (origin, provider) => ways.to(origin, provider),
     async close() {
-      // What clouds lent over these is renewed no more.
+      // Stops renewing the cloud credentials that were fetched over these pools.
       keepOnly(new Set(), pools);
       for (const pool of text.clear()) pool.close();
       await Promise.all(media.clear().map((pool) => pool.destroy()));
@@ -102,7 +101,7 @@ class PoolMap<P> {
     return getOrMake(this.#pools, name, () => this.#make(key));
   }
 
-  /** Those of an origin, whatever their deadline. */
+  /** Returns the pools of an origin, for all deadlines and routes. */
   of(origin: string): P[] {
     return [...this.#pools].flatMap(([name, pool]) => (name.endsWith(` ${origin}`) ? [pool] : []));
   }

@@ -1,25 +1,25 @@
 /**
- * The body of a refusal, as much of it as comes. The status says what was refused however the body goes on: vendors echo a large
- * request whole, and load balancers cut. TXT-20; docs/routing.md "When one fails".
+ * Reads the body of a refusal, as far as it arrives. The status decides, however the body ends: vendors echo a large request whole, and
+ * load balancers cut. TXT-20; docs/routing.md "When one fails".
  */
 import type { ByteLease } from "../base/byte-budget.ts";
 import { Pieces } from "../base/pieces.ts";
 import { ExchangeError } from "./exchange-error.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** What is kept of it, bytes. */
+/** Bytes of the body that are kept. */
 const keptMax = 256 * 1024;
 
 interface RefusalBody {
-  /** Its beginning. */
+  /** The beginning of the body. */
   readonly bytes: Buffer;
-  /** Why it is not all of it. */
+  /** The reason why the rest is missing. */
   readonly cut?: ExchangeError;
 }
 
 /**
- * Reads the body of a refusal, counted in `lease`: its holder keeps the bytes. The rest of a longer one is not read.
- * @throws ExchangeError `aborted` where the client left; GatewayError `overloaded` (rejects)
+ * Reads the body of a refusal, counted in `lease`: its holder keeps the bytes. The part beyond the limit is not read.
+ * @throws ExchangeError `aborted` if the client left; GatewayError `overloaded` (rejects)
  */
 export function readRefusal(exchange: Exchange, lease?: ByteLease): Promise<RefusalBody> {
   return new Promise((resolve, reject) => {

@@ -1,11 +1,11 @@
-/** How long an answer asks to be left alone: `Retry-After` (RFC 9110, 10.2.3), or `retry-after-ms` of OpenAI and Azure. */
+/** Parses the wait that an answer asks for: `Retry-After` (RFC 9110, 10.2.3), or `retry-after-ms` of OpenAI and Azure. */
 
 /** Headers with lower-case names. */
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
- * In milliseconds; undefined where nothing is said that can be read, or a time that is over. `retry-after-ms` wins, as in
- * the vendor's own clients: it is the exact one of the two.
+ * Returns milliseconds; undefined if there is no readable value, or the time is over. `retry-after-ms` wins, as in the vendor's own
+ * clients: it is the exact one of the two.
  */
 export function retryAfterMsOf(headers: Headers, nowMs: number): number | undefined {
   const exact = positive(Number(textOf(headers["retry-after-ms"])));

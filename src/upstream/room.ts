@@ -1,22 +1,22 @@
-/** Room for connections to providers: each is an open file, of which the process may have only so many. */
+/** Limits the connections to providers: each is an open file, and the process may have only a limited number. */
 import type { buildConnector } from "undici";
 import { Slots } from "../base/slots.ts";
 
 /** Room for the connections to one origin. */
 export interface Room {
-  /** Takes room for one more, closing an idle connection of any origin if need be; false where there is none. */
+  /** Reserves room for one more connection, and closes an idle one of any origin if necessary; false if there is none. */
   take(): boolean;
   give(): void;
 }
 
 export interface RoomOptions {
-  /** What connections count in; without limit if absent. */
+  /** The slots that connections take; unlimited if absent. */
   readonly slots?: Slots | undefined;
-  /** An origin that this process serves itself: a connection to it has both of its ends here, and counts twice. */
+  /** An origin that this process serves itself: both ends of a connection are here, so it counts twice. */
   readonly ownOrigin?: string | undefined;
 }
 
-/** The room of each origin. `closeIdle` closes one idle connection at once; false where there is none. */
+/** Returns the room of each origin. `closeIdle` closes one idle connection at once; false if there is none. */
 export function createRooms(
   { slots = new Slots(Number.POSITIVE_INFINITY), ownOrigin }: RoomOptions,
   closeIdle: () => boolean,
@@ -35,7 +35,7 @@ export function createRooms(
 
 const message = "the gateway has as many connections open as it may";
 
-/** A connector whose connections take room while they are open. Without room it fails as the system does. */
+/** Returns a connector whose connections take room while they are open. Without room it fails with EMFILE, as the system does. */
 export function connectorWithin(
   room: Room,
   connect: buildConnector.connector,

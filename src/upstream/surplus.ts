@@ -1,31 +1,31 @@
 /**
- * Origins that sent bytes after an answer. On a connection that is used again such bytes are one caller's answer to another,
- * so for a while each exchange with that origin gets a connection of its own.
+ * Origins that sent bytes after an answer. On a reused connection, such bytes would be one caller's answer sent to another. So for a while
+ * each exchange with that origin gets its own connection.
  */
 import type { Log } from "../base/log.ts";
 
-/** How long after the last surplus, milliseconds. */
+/** Milliseconds after the last surplus bytes. */
 export const suspicionMs = 600_000;
 
 export class Suspects {
   readonly #log: Log;
   readonly #nowMs: () => number;
-  /** Until when each origin is one, and when it was warned of last. */
+  /** The end of each origin's suspicion, and the time of its last warning. */
   readonly #known = new Map<string, { untilMs: number; warnedMs: number }>();
 
-  /** `nowMs` is a clock that only goes forward. */
+  /** `nowMs` is a monotonic clock. */
   constructor(log: Log, nowMs: () => number = () => performance.now()) {
     this.#log = log;
     this.#nowMs = nowMs;
   }
 
-  /** Whether connections to this origin must not be used again. */
+  /** True if connections to this origin must not be reused. */
   has(origin: string): boolean {
     if (this.#known.size === 0) return false;
     return (this.#known.get(origin)?.untilMs ?? 0) > this.#nowMs();
   }
 
-  /** Notes surplus bytes; warns once in ten minutes. */
+  /** Records surplus bytes; warns once in ten minutes. */
   add(origin: string): void {
     const nowMs = this.#nowMs();
     const warnedMs = this.#known.get(origin)?.warnedMs ?? -Infinity;

@@ -1,11 +1,11 @@
-/** Where a request for text goes, and with which headers: the protocol's own way, and what the vendor's row changes of it. */
+/** The target and headers of a text request: the protocol's defaults, with the changes of the vendor's row. */
 import { getOrMake, perObject } from "../base/made-once.ts";
 import type { Provider } from "../catalog/index.ts";
 import { noKey, ownHeaders, placeKey, queryText, withQuery } from "./access.ts";
 import { encodeModel, protocolWays } from "./vendors/protocols.ts";
 import type { Target, TextAsk, Vendor } from "./vendors/types.ts";
 
-/** The target of a call. */
+/** Returns the target of a call. */
 export function textTarget(ask: TextAsk, vendor: Vendor): Target {
   const { protocol, model, stream, apiKey, caller } = ask;
   const make = (): Target => {
@@ -20,7 +20,7 @@ export function textTarget(ask: TextAsk, vendor: Vendor): Target {
   return getOrMake(targets, name, make);
 }
 
-/** The target of a count of a request's tokens; undefined where the vendor has no endpoint for it. */
+/** Returns the target of a token count; undefined if the vendor has no endpoint for it. */
 export function countTarget(ask: TextAsk, vendor: Vendor): Target | undefined {
   const own = vendor.countPath?.(ask);
   if (own !== undefined) return targetAt(ask, vendor, own);
@@ -28,12 +28,12 @@ export function countTarget(ask: TextAsk, vendor: Vendor): Target | undefined {
   return template === undefined ? undefined : targetAt(ask, vendor, withModel(template, ask.model));
 }
 
-/** What is known of a provider's address. */
+/** The parsed base URL of a provider, with its cached targets. */
 interface Base {
   readonly origin: string;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly path: string;
-  /** Of the calls that carry no headers of their caller: as many as there are models and keys. */
+  /** Targets of calls without caller headers, by model, key, protocol and stream. */
   readonly targets: Map<string, Target>;
 }
 
@@ -48,7 +48,7 @@ const keyHeaderOf = ({ keyHeader }: Vendor, ask: TextAsk): string | undefined =>
 const withModel = (template: string, model: string): string =>
   template.replaceAll("{model}", () => encodeModel(model));
 
-/** The path that a provider's file or its dialect's row has for the protocol. */
+/** Fills the path template of the provider's file or the dialect's row. */
 function filled(template: string, { protocol, model, stream }: TextAsk): string {
   const method = stream ? "streamGenerateContent" : "generateContent";
   const path = withModel(template, model).replaceAll("{method}", method);

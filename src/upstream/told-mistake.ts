@@ -1,6 +1,6 @@
 /**
- * A caller's mistake that a vendor tells once its answer has begun with 200: OpenAI's responses of a picture that cannot be read or a
- * prompt that is refused, Anthropic of an output that its filter blocks. Every provider would find the same. TXT-20; docs/routing.md.
+ * Detects caller's mistakes that a vendor reports after its answer began with 200. Examples: in OpenAI's Responses, an unreadable picture
+ * or a refused prompt; at Anthropic, an output that its filter blocks. Every provider would refuse the same. TXT-20; docs/routing.md.
  */
 import { GatewayError } from "../base/errors.ts";
 import type { WireError } from "../protocols/index.ts";
@@ -28,8 +28,8 @@ const codes: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What OpenAI and Anthropic call a refusal of the request. It is a type, or in a converted stream the code; beside a code of its own
- * it may be of the model or the key.
+ * True for the refusal of a request at OpenAI and Anthropic. The word is the type, or in a converted stream the code. With another code,
+ * the error may be about the model or the key.
  */
 const isRefusedRequest = ({ code, type, message }: WireError): boolean =>
   (code ?? type) === "invalid_request_error" &&
@@ -37,7 +37,7 @@ const isRefusedRequest = ({ code, type, message }: WireError): boolean =>
   !isAboutModel({ message }) &&
   !isAboutAccount("", message);
 
-/** The error that its caller gets, in the vendor's words; undefined where the vendor tells of anything else. */
+/** Returns the caller's error, in the vendor's words; undefined if the vendor reports anything else. */
 export function toldMistake(wire: WireError): GatewayError | undefined {
   const { code, message, param } = wire;
   const isTheirs = (code !== undefined && codes.has(code)) || isRefusedRequest(wire);

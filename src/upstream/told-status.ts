@@ -1,6 +1,6 @@
 /**
- * A limited rate or a refused account that a vendor tells once its answer has begun with 200: Amazon and Anthropic in a stream,
- * OpenAI of a response that failed, OpenRouter in a body. It means what the status means that it would have had. docs/routing.md.
+ * Detects rate limits and refused accounts that a vendor reports after its answer began with 200. Amazon and Anthropic do so in a stream,
+ * OpenAI in a failed response, OpenRouter in a body. They mean the same as the status would. docs/routing.md.
  */
 import type { WireError } from "../protocols/index.ts";
 import { isAboutAccount } from "./account.ts";
@@ -16,7 +16,7 @@ const statusByWord: ReadonlyMap<string, number> = new Map([
   ["402", 402],
 ]);
 
-/** The status of an error within an answer; undefined where it tells neither of a rate nor of the account. */
+/** Returns the status for an error within an answer; undefined if it is about neither the rate nor the account. */
 export function toldStatus({ code = "", type = "", message }: WireError): number | undefined {
   if (isAboutAccount(code, message)) return 402;
   return statusByWord.get(code.toLowerCase()) ?? statusByWord.get(type.toLowerCase());

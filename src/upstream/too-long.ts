@@ -1,6 +1,6 @@
 /**
- * Refusals of a request that does not fit the model's context. They are about the request: another one is answered. Vendors
- * tell it in a code, in words, or both; some only once a stream has begun. docs/errors.md `context_length_exceeded`.
+ * Detects refusals of a request that does not fit the model's context. They are about the request only. Vendors send a code, a message, or
+ * both; some only after a stream has begun. docs/errors.md `context_length_exceeded`.
  */
 import { GatewayError } from "../base/errors.ts";
 import type { WireError } from "../protocols/index.ts";
@@ -8,7 +8,7 @@ import type { WireError } from "../protocols/index.ts";
 const codes = new Set(["context_length_exceeded", "exceed_context_size_error"]);
 
 /**
- * OpenAI and most that speak like it, Anthropic, Google, Amazon, xAI, Mistral, llama.cpp, DashScope, Groq, Copilot, Moonshot, MiniMax,
+ * OpenAI and most compatible vendors, Anthropic, Google, Amazon, xAI, Mistral, llama.cpp, DashScope, Groq, Copilot, Moonshot, MiniMax,
  * Zhipu.
  */
 const said = [
@@ -27,11 +27,11 @@ const said = [
   /\bprompt exceeds max length\b/i,
 ];
 
-/** Whether a vendor says that a request is too long for its model. */
+/** True if a vendor says that a request is too long for its model. */
 export const isTooLong = ({ code, message }: WireError): boolean =>
   (code !== undefined && codes.has(code)) || said.some((pattern) => pattern.test(message));
 
-/** The error that its caller gets, in the vendor's own words. `status` is the vendor's, where it refused with one. */
+/** Returns the caller's error, in the vendor's words. `status` is the vendor's, if it refused with one. */
 export const tooLong = ({ message, param }: WireError, status?: number): GatewayError =>
   new GatewayError("context_length_exceeded", message, {
     param,

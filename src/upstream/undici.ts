@@ -1,4 +1,4 @@
-/** undici, loaded when the first media exchange or callback needs it: text calls have a client of our own (http1). */
+/** undici, loaded when the first media exchange or callback needs it: text calls use our own client (http1). */
 import type * as Undici from "undici";
 import { later } from "../base/later.ts";
 

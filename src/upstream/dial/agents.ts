@@ -1,6 +1,6 @@
 /**
- * The connections of libraries that speak HTTP themselves, such as AWS's, and of `fetch`: made as those to providers are,
- * through the same proxies. Such a library writes its requests as to the server itself, so plain HTTP is tunnelled too.
+ * Connections for libraries with their own HTTP client, such as AWS's, and for `fetch`. They are made like those to providers, through the
+ * same proxies. Such a library writes its requests for the server itself, so plain HTTP is tunnelled too.
  */
 import { Agent as HttpAgent, type AgentOptions, type ClientRequestArgs } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
@@ -14,7 +14,7 @@ import { undici } from "../undici.ts";
 import { connectorOf } from "./connector.ts";
 import { Ways, type Way, type WaysTo } from "./way.ts";
 
-/** How long the handshakes of proxy, TCP and TLS may take. */
+/** Timeout of the handshakes of proxy, TCP and TLS, in ms. */
 const connectMs = 10_000;
 
 const toOthers = (way: Way): Way => ({
@@ -23,7 +23,7 @@ const toOthers = (way: Way): Way => ({
   ...(way.proxy && { tunnels: true }),
 });
 
-/** Connects to whatever origin is asked for; each origin's way and TLS sessions are kept. */
+/** Returns a connector to any origin; each origin's route and TLS sessions are cached. */
 function connectorBy(ways: WaysTo): buildConnector.connector {
   const connectors = new Map<string, buildConnector.connector>();
   return (options, callback) => {
@@ -37,7 +37,7 @@ function connectorBy(ways: WaysTo): buildConnector.connector {
 
 type Created = (error: Error | null, stream: Duplex) => void;
 
-/** The part of an agent that opens a connection. */
+/** Returns an agent's function that opens a connection. */
 function createBy(ways: WaysTo, protocol: "http:" | "https:") {
   const connect = connectorBy(ways);
   return ({ host, port }: ClientRequestArgs, created?: Created): undefined => {
@@ -51,13 +51,13 @@ function createBy(ways: WaysTo, protocol: "http:" | "https:") {
   };
 }
 
-/** Agents of `node:http` and `node:https`, by the names that AWS's clients take them. */
+/** Agents of `node:http` and `node:https`, with the names that AWS's clients expect. */
 export interface Agents {
   readonly httpAgent: HttpAgent;
   readonly httpsAgent: HttpsAgent;
 }
 
-/** Makes agents whose connections go these ways. Whoever makes them destroys them. */
+/** Creates agents whose connections use these routes. The caller must destroy them. */
 export function agentsTo(ways: WaysTo, options: AgentOptions = {}): Agents {
   const httpAgent = new HttpAgent(options);
   const httpsAgent = new HttpsAgent(options);
@@ -71,18 +71,18 @@ const waysThrough = (proxies: Proxies): WaysTo => {
   return { way: (origin) => ways.to(origin) };
 };
 
-/** As many connections to one place as are asked for: each file of a bucket that is read slowly holds one. */
+/** Without a limit per host: each file of a bucket that is read slowly holds a connection. */
 const agentOptions: AgentOptions = { keepAlive: true, maxFreeSockets: 50 };
 
-/** The agents of a client whose connections go through these proxies; undefined where there are none: it has its own. */
+/** Returns agents that connect through these proxies; undefined if there are none: the client then uses its own. */
 export const agentsThrough = (proxies: Proxies): Agents | undefined =>
   proxies === noProxies ? undefined : agentsTo(waysThrough(proxies), agentOptions);
 
-/** What `fetch` takes as its `dispatcher`: its connections go through these proxies. */
+/** Returns a `dispatcher` for `fetch` that connects through these proxies. */
 const dispatcherThrough = (proxies: Proxies): Dispatcher =>
   new (undici().Agent)({ connect: connectorBy(waysThrough(proxies)) });
 
-/** From now on every `fetch` of this process goes through these proxies, those of libraries too. */
+/** Makes every `fetch` of this process use these proxies, also those of libraries. */
 export function fetchThrough(proxies: Proxies): void {
   if (proxies !== noProxies) undici().setGlobalDispatcher(dispatcherThrough(proxies));
 }

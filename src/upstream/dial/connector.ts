@@ -1,4 +1,4 @@
-/** Sockets for undici, made as those of our own client are: directly or through a proxy, with the provider's TLS. */
+/** Opens sockets for undici, like those of our own client: directly or through a proxy, with the provider's TLS. */
 import { connect as connectTcp, type Socket } from "node:net";
 import type { buildConnector } from "undici";
 import type { ResolvedAddress } from "../names.ts";
@@ -9,12 +9,12 @@ import { vendorLookup } from "./vendor-lookup.ts";
 import { openProxy, openTunnel, unreachable } from "./tunnel.ts";
 import type { Way } from "./way.ts";
 
-/** What undici reads at once. */
+/** Bytes that undici reads at once. */
 const highWaterMark = 64 * 1024;
 
 /**
- * A connector to one origin. A connection that takes longer than `connectMs` is given up, with `ETIMEDOUT`. With `addresses`
- * it goes to those and to no others, through a proxy too; plain HTTP through a proxy is tunnelled then.
+ * Returns a connector to one origin. A connection that takes longer than `connectMs` fails with `ETIMEDOUT`. With `addresses` it connects
+ * only to those, also through a proxy; plain HTTP through a proxy is then tunnelled.
  */
 export function connectorOf(
   origin: string,

@@ -1,12 +1,12 @@
 /**
- * Why a connection could not be made, by name: the one table of what DNS, TCP, TLS and proxies fail with, what it means and
- * what to do. The texts are for operators, in the log, the records of attempts and `tollgate doctor`; callers never read them.
+ * The one table of connection errors: codes of DNS, TCP, TLS and proxies, with their meaning and the remedy. The texts are for operators,
+ * in the log, the records of attempts and `tollgate doctor`; callers never read them.
  */
 import type { Way } from "./way.ts";
 
 /**
- * Where in the making of a connection it failed. `dns`: the name leads nowhere. `tls`: one side did not accept the other's
- * certificate, or it speaks no TLS. `proxy`: the one on the way cannot be reached, or refuses.
+ * The step at which a connection failed. `dns`: the name has no address. `tls`: one side refused the other's certificate, or it does not
+ * speak TLS. `proxy`: the proxy cannot be reached, or refuses.
  */
 export type FaultKind = "dns" | "connect" | "tls" | "proxy";
 
@@ -14,9 +14,9 @@ export interface Fault {
   readonly kind: FaultKind;
   /** Such as `ENOTFOUND` or `CERT_HAS_EXPIRED`. */
   readonly code: string;
-  /** What it means, in words. */
+  /** The meaning, in words. */
   readonly meaning: string;
-  /** What the operator can do. */
+  /** The remedy for the operator. */
   readonly hint: string;
 }
 
@@ -34,7 +34,7 @@ const otherNames = "check the name in base_url, or set the provider's tls.server
 const proxyAddress =
   "check the proxy's address (HTTPS_PROXY, or the provider's proxy), and NO_PROXY";
 
-/** The hints that name settings of a provider, for servers that are none: buckets, collectors, the public list of models. */
+/** Replaces hints that name a provider's settings, for other servers: buckets, collectors, the public list of models. */
 const hintsElsewhere: ReadonlyMap<string, string> = new Map([
   [resolver, "check the name in the address, and the machine's resolver"],
   [
@@ -122,7 +122,7 @@ const rows: Readonly<Record<string, Row>> = {
   ],
 };
 
-/** A proxy's refusal beyond those that have a row. */
+/** The row of a proxy's refusal without a row of its own. */
 const refusedByProxy: Row = [
   "proxy",
   "the proxy could not connect",
@@ -137,7 +137,7 @@ const rowOf = (code: string): Row | undefined => {
   return /^ERR_(?:SSL|TLS)_|^EPROTO$|^(?:CERT|CRL)_/.test(code) ? othersOfTls : undefined;
 };
 
-/** What an error of a connection means; undefined for one that says nothing of the making of one. */
+/** Returns the fault of a connection error; undefined if the error is not about connecting. */
 function faultOf(error: unknown): Fault | undefined {
   const code = codeOf(error);
   const row = code === undefined ? undefined : rowOf(code);
@@ -149,7 +149,7 @@ function faultOf(error: unknown): Fault | undefined {
 function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if ("code" in error && typeof error.code === "string") return error.code;
-  // Of several addresses: the first says as much as all.
+  // With several addresses, the first error says as much as all.
   return error instanceof AggregateError ? codeOf(error.errors[0]) : undefined;
 }
 
@@ -160,7 +160,7 @@ const label: Readonly<Record<FaultKind, string>> = {
   proxy: "",
 };
 
-/** What else an error tells of itself: where, which names, until when. */
+/** Further details of an error: address, names, dates. */
 interface Told {
   readonly hostname?: unknown;
   readonly address?: unknown;
@@ -171,7 +171,7 @@ interface Told {
   readonly cert?: { readonly subjectaltname?: unknown };
 }
 
-/** `ENOTFOUND api.example.com (DNS: the name does not exist); check ...`. Never has a credential. */
+/** `ENOTFOUND api.example.com (DNS: the name does not exist); check ...`. Never contains a credential. */
 function faultText(fault: Fault, error: unknown, host: string): string {
   const told = (error ?? {}) as Told;
   const proxy = text(told.proxy);
@@ -180,7 +180,7 @@ function faultText(fault: Fault, error: unknown, host: string): string {
   const cause = causeOf(error);
   const why = cause ? `: ${cause.code}, ${cause.meaning}` : "";
   const onTheWay = proxy === undefined ? "" : ` (on the way to ${host})`;
-  // A proxy over TLS is checked with the authorities of all, never with those of a provider.
+  // A proxy's certificate is checked with the common authorities, never with a provider's.
   const hint = cause?.kind === "tls" ? "name its authority in NODE_EXTRA_CA_CERTS" : fault.hint;
   const meaning = `${label[fault.kind]}${fault.meaning}${why}${detailOf(fault, told)}${onTheWay}`;
   return `${fault.code} ${proxy ?? text(told.hostname) ?? server} (${meaning}); ${hint}`;
@@ -188,7 +188,7 @@ function faultText(fault: Fault, error: unknown, host: string): string {
 
 const namesShownMax = 200;
 
-/** What the certificate says that is at fault. */
+/** The part of the certificate that is at fault. */
 function detailOf({ code }: Fault, { validTo, validFrom, cert }: Told): string {
   const names = text(cert?.subjectaltname)?.slice(0, namesShownMax);
   if (names !== undefined) return ` (${names})`;
@@ -197,14 +197,14 @@ function detailOf({ code }: Fault, { validTo, validFrom, cert }: Told): string {
   return code === "CERT_NOT_YET_VALID" && from !== undefined ? ` (valid from ${from})` : "";
 }
 
-/** Why a proxy could not be reached. */
+/** The reason why a proxy could not be reached. */
 const causeOf = (error: unknown): Fault | undefined =>
   error instanceof Error && "proxy" in error ? faultOf(error.cause) : undefined;
 
 const text = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;
 
-/** A connection that could not be made, in the words of the table. `cause` is what it failed with. */
+/** A connection that could not be made, with the texts of the table. `cause` is the original error. */
 export class FaultError extends Error {
   override name = "FaultError";
   readonly fault: Fault;
@@ -215,7 +215,7 @@ export class FaultError extends Error {
   }
 }
 
-/** An error as a FaultError where the table has it; else as it is. `isOther`: the server is no provider's. */
+/** Converts an error to a FaultError if the table has it; otherwise returns it unchanged. `isOther`: the server is not a provider's. */
 export function asFault(
   error: Error,
   host: string,
@@ -227,11 +227,11 @@ export function asFault(
   return new FaultError({ ...fault, hint }, error, host);
 }
 
-/** What a server says of our certificate: in TLS 1.3 after the handshake, and before it reads anything. */
+/** Alerts by which a server refuses the gateway's certificate: in TLS 1.3 after the handshake, before it reads anything. */
 const certificateAlert =
   /_ALERT_(?:CERTIFICATE|BAD_CERTIFICATE|UNSUPPORTED_CERT|UNKNOWN_CA|HANDSHAKE)/;
 
-/** A refusal by proxy or TLS that came on a connection that stood already; else undefined. Nobody has read the request. */
+/** Returns the refusal of a proxy or TLS on an open connection; else undefined. The server has not read the request. */
 export function lateRefusal(error: Error, host: string): FaultError | undefined {
   const fault = asFault(error, host);
   if (!(fault instanceof FaultError)) return undefined;
@@ -239,6 +239,6 @@ export function lateRefusal(error: Error, host: string): FaultError | undefined 
   return kind === "proxy" || (kind === "tls" && certificateAlert.test(code)) ? fault : undefined;
 }
 
-/** A connection did not stand in time. */
+/** A connection was not open in time. */
 export const lateConnection = (): Error =>
   Object.assign(new Error("no connection in time"), { code: "ETIMEDOUT" });

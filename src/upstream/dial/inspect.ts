@@ -1,17 +1,17 @@
-/** One connection for the sake of what it shows: whether a server is reached, by which way, and its certificate. */
+/** Makes one test connection: it shows whether a server can be reached, by which route, and its certificate. */
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import { connectorOf } from "./connector.ts";
 import type { Way } from "./way.ts";
 
 export interface Inspected {
-  /** The proxy's address, where one is on the way. */
+  /** The proxy's address, if one is used. */
   readonly proxy?: string | undefined;
   /** Absent without TLS. */
   readonly certificate?: { readonly validTo: string; readonly issuer: string } | undefined;
 }
 
-/** Connects and closes again. @throws FaultError, or what else the connection failed with */
+/** Connects and closes again. @throws FaultError, or another error of the connection */
 export function inspect(origin: string, way: Way, connectMs: number): Promise<Inspected> {
   const { protocol, host, hostname, port } = new URL(origin);
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** Names as connections resolve them that must not leave the public internet. */
+/** Name lookups for connections that must stay on the public internet. */
 import { isIP, type LookupFunction } from "node:net";
 import { callbackify } from "node:util";
 import { isPublicAddress } from "../../base/safe-url.ts";
@@ -7,16 +7,16 @@ import { createNames, type ResolvedAddress } from "../names.ts";
 
 const insideMessage = "the provider's host points at a private or reserved network";
 
-/** Whoever names a provider in the console is a stranger to the other organizations: each host waits for itself alone. */
+/** Providers in the console come from organizations that do not trust each other. So lookups are limited per host, which is their owner. */
 const resolve = createNames();
 
-/** Why a host may not be connected to that is an address itself, for which nothing is looked up; undefined where it may. */
+/** The error for a host that is a private address, which needs no lookup; undefined if it is allowed. */
 export const insideFault = (hostname: string): Error | undefined =>
   isIP(hostname) === 0 || isPublicAddress(hostname)
     ? undefined
     : new ExchangeError("connect", insideMessage);
 
-/** The addresses of a name. @throws where any of them is not public */
+/** Returns the addresses of a name. @throws ExchangeError if any of them is not public */
 async function publicAddresses(hostname: string) {
   const addresses = await resolve(hostname, hostname);
   if (addresses.length === 0 || !addresses.every(({ address }) => isPublicAddress(address)))
@@ -24,7 +24,7 @@ async function publicAddresses(hostname: string) {
   return addresses;
 }
 
-/** Answers for any name with the same addresses. */
+/** Returns a lookup that answers any name with the same addresses. */
 export const pinned =
   (addresses: readonly ResolvedAddress[]): LookupFunction =>
   (_hostname, options, callback) => {
@@ -32,7 +32,7 @@ export const pinned =
     else callback(null, addresses[0]!.address, addresses[0]!.family);
   };
 
-/** Resolves, and fails where any address is not public: for connections to what was not named by a file. */
+/** Resolves a name, and fails if any address is not public: for hosts that no file of the operator names. */
 export const publicLookup: LookupFunction = (hostname, options, callback) => {
   callbackify(publicAddresses)(hostname, (error, addresses) => {
     if (error) callback(error, "", 0);

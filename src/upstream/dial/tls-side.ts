@@ -1,4 +1,4 @@
-/** The TLS of connections to one host: whom it trusts, as whom it shows itself, and the sessions that shorten a handshake. */
+/** The TLS of connections to one host: trusted authorities, client certificate, and sessions that shorten handshakes. */
 import { isIP } from "node:net";
 import {
   connect,
@@ -11,14 +11,14 @@ import type { ProviderTls } from "../../catalog/index.ts";
 
 export class TlsSide {
   readonly #fixed: ConnectionOptions;
-  /** Of the last handshake, so that the next one is shorter. */
+  /** The session of the last handshake, to shorten the next one. */
   #session: Buffer | undefined;
 
-  /** `hostname` without brackets. Without `tls`, the authorities of the system count. */
+  /** `hostname` has no brackets. Without `tls`, the system's authorities are trusted. */
   constructor(hostname: string, tls?: ProviderTls) {
     const name = tls?.serverName ?? (isIP(hostname) === 0 ? hostname : undefined);
     this.#fixed = {
-      // Also where a socket is given: the certificate is checked against it.
+      // Needed even with a given socket: the certificate is checked against it.
       host: hostname,
       ALPNProtocols: ["http/1.1"],
       ...(name === undefined ? {} : { servername: name }),
@@ -26,11 +26,11 @@ export class TlsSide {
     };
   }
 
-  /** Begins a handshake, on a new connection or on `socket`. `opened` is called once the certificate is checked. */
+  /** Starts a handshake, on a new connection or on `socket`. `opened` is called after the certificate is checked. */
   connect(options: ConnectionOptions, opened: () => void): TLSSocket {
     const session = this.#session === undefined ? {} : { session: this.#session };
     const socket = connect({ ...options, ...this.#fixed, ...session }, opened);
-    // Before Node checks it: afterwards a refused certificate cannot be asked for its dates.
+    // Runs before Node's check: after it, the dates of a refused certificate cannot be read.
     socket.prependOnceListener("secure", () => noteDates(socket));
     return socket.on("session", (last: Buffer) => void (this.#session = last));
   }
@@ -42,7 +42,7 @@ const contextOf = ({ ca, cert, key }: ProviderTls): SecureContext =>
     ...(cert === undefined ? {} : { cert, key }),
   });
 
-/** An error of this socket's certificate says when the certificate is good. */
+/** Adds the certificate's validity dates to an error of this socket. */
 function noteDates(socket: TLSSocket): void {
   const certificate = socket.getPeerX509Certificate();
   if (certificate === undefined) return;
@@ -50,7 +50,7 @@ function noteDates(socket: TLSSocket): void {
   socket.prependOnceListener("error", (error) => Object.assign(error, { validFrom, validTo }));
 }
 
-/** How sockets to origins and proxies are set up. A silent one is probed by the system after as long as undici has it. */
+/** Options of sockets to origins and proxies. The system probes a silent one after the same time as with undici. */
 export const socketOptions = {
   noDelay: true,
   keepAlive: true,

@@ -1,6 +1,6 @@
 /**
- * A way through a proxy: a connection to it, and `CONNECT` (RFC 9110 section 9.3.6). What comes back is a socket to the host
- * behind it, on which nothing was sent or read yet.
+ * Tunnels through a proxy: a connection to it, and `CONNECT` (RFC 9110 section 9.3.6). The result is a socket to the host behind the proxy,
+ * on which nothing was sent or read yet.
  */
 import { connect as connectTcp, type OnReadOpts, type Socket } from "node:net";
 import { inBrackets } from "../../base/listening-host.ts";
@@ -9,7 +9,7 @@ import type { Proxy } from "../../base/proxy.ts";
 import { MalformedAnswerError, parseHead } from "../http1/head.ts";
 import { socketOptions, TlsSide } from "./tls-side.ts";
 
-/** A proxy cannot be reached, or does not let us through. `code` is one of the table (faults.ts); `proxy` its address. */
+/** A proxy cannot be reached, or refuses the connection. `code` is one of the table (faults.ts); `proxy` its address. */
 export class ProxyError extends Error {
   override name = "ProxyError";
   readonly code: string;
@@ -22,18 +22,18 @@ export class ProxyError extends Error {
   }
 }
 
-/** What a proxy answers in place of a server where it wants other credentials. */
+/** The status of a proxy that requires other credentials. */
 export const proxyRefusal = 407;
 export const refusedBy = (proxy: Proxy): ProxyError =>
   new ProxyError(`PROXY_${proxyRefusal}`, proxy);
 
-/** What failed before a proxy was there. */
+/** The error of a proxy that cannot be reached. */
 export const unreachable = (proxy: Proxy, error: Error): ProxyError =>
   new ProxyError("PROXY_UNREACHABLE", proxy, error);
 
-/** Where a tunnel leads. */
+/** The target of a tunnel. */
 export interface Place {
-  /** A name, which the proxy resolves, or an address; an IPv6 one without brackets. */
+  /** A name, which the proxy resolves, or an address; IPv6 without brackets. */
   readonly hostname: string;
   readonly port: number;
 }
@@ -42,7 +42,7 @@ type Done = (error: Error | undefined, socket: Socket) => void;
 
 const sideOf = perObject(({ hostname }: Proxy) => new TlsSide(hostname));
 
-/** Begins a connection to a proxy. `opened` is called when bytes may be sent to it. */
+/** Opens a connection to a proxy. `opened` is called when bytes may be sent to it. */
 export function openProxy(
   proxy: Proxy,
   opened: () => void,
@@ -54,8 +54,8 @@ export function openProxy(
 }
 
 /**
- * Begins a tunnel. `done` is called once: without an error when the socket leads to the place. Whoever destroys the socket
- * before hears an error too.
+ * Opens a tunnel. `done` is called once: without an error when the socket leads to the target. If the caller destroys the socket before,
+ * `done` gets an error too.
  */
 export function openTunnel(proxy: Proxy, place: Place, done: Done): Socket {
   const socket = openProxy(proxy, () => {
@@ -68,7 +68,7 @@ export function openTunnel(proxy: Proxy, place: Place, done: Done): Socket {
     socket.removeListener("readable", read);
     socket.removeListener("error", failed);
     socket.removeListener("close", closed);
-    // Whoever takes it over listens from now on; a socket that is given up may still fail.
+    // The new owner listens from now on; a socket that is given up may still fail.
     if (error) socket.on("error", () => undefined).destroy();
     done(error, socket);
   };
@@ -87,7 +87,7 @@ export function openTunnel(proxy: Proxy, place: Place, done: Done): Socket {
 
 const take = (socket: Socket): Buffer | null => socket.read() as Buffer | null;
 
-/** What the proxy says: an error, or undefined where the tunnel stands. */
+/** Reads the proxy's answer: an error, or undefined if the tunnel is open. */
 function outcomeOf(head: string, proxy: Proxy): "more" | Error | undefined {
   try {
     const answer = parseHead(head, 0);
@@ -95,7 +95,7 @@ function outcomeOf(head: string, proxy: Proxy): "more" | Error | undefined {
     const { status, end } = answer;
     if (status < 200) return outcomeOf(head.slice(end), proxy);
     if (status >= 300) return new ProxyError(`PROXY_${status}`, proxy);
-    // The host waits for us: what comes before that is not from it.
+    // The host waits for the client to send first: earlier bytes are not the host's.
     return head.length === end ? undefined : new ProxyError("PROXY_MALFORMED", proxy);
   } catch (error) {
     if (error instanceof MalformedAnswerError)

@@ -1,7 +1,7 @@
 /**
- * The names of providers' servers, as connections resolve them: by the system, one question a name at a time. The system has two threads
- * for all names of a process and waits long: many calls to a vendor whose name has no answer kept the names of all others waiting.
- * What has no answer soon is asked of DNS over sockets, and a name that was known keeps its addresses while nobody answers.
+ * Resolves the names of providers' servers for connections: by the system, one query per name at a time. The system has two threads for all
+ * names of a process, and long timeouts: many calls to a vendor with a dead name would block the names of all others. After `patienceMs`
+ * DNS is queried over sockets, and a known name keeps its last addresses while no resolver answers.
  */
 import { lookup as ask, type LookupAddress } from "node:dns";
 import type { LookupFunction } from "node:net";
@@ -10,21 +10,21 @@ import { callbackify, promisify } from "node:util";
 import { getOrMake } from "../../base/made-once.ts";
 import { createNames, type Resolve } from "../names.ts";
 
-/** A resolver that takes longer does not answer. */
+/** A resolver that takes longer counts as not answering, in ms. */
 const patienceMs = 1_500;
 
 type Addresses = readonly LookupAddress[];
 interface Name {
-  /** The question that the system has now. */
+  /** The system's query in flight. */
   underWay: { readonly answer: Promise<Addresses>; readonly beganMs: number } | undefined;
-  /** What the last answer was. */
+  /** The last answer. */
   last: Addresses | undefined;
 }
 
 interface LookupOptions {
-  /** The system's own, where it is not to be that. */
+  /** Replaces the system's resolver. */
   readonly system?: (hostname: string) => Promise<Addresses>;
-  /** DNS without the system. */
+  /** Queries DNS without the system's resolver. */
   readonly direct?: Resolve;
 }
 
@@ -36,7 +36,7 @@ const late = Symbol("late");
 const isNoAnswer = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "EAI_AGAIN";
 
-/** A lookup of its own memory. */
+/** Creates a lookup with its own cache. */
 export function createVendorLookup({
   system = bySystem,
   direct = createNames({ system: (hostname) => Promise.reject(unanswered(hostname)) }),
@@ -66,7 +66,7 @@ export function createVendorLookup({
       ending.abort();
     }
     if (name.last !== undefined) return name.last;
-    // The system's answer may still come first, and only it knows names that are in no DNS.
+    // The system's answer may still come first, and only the system knows names outside DNS.
     const byDns = direct(hostname, hostname).catch((error: unknown) =>
       isNoAnswer(error) ? Promise.reject(error as Error) : answer,
     );
@@ -87,5 +87,5 @@ export function createVendorLookup({
   };
 }
 
-/** The one of this process: providers share its threads. */
+/** The process's only one: providers share its threads. */
 export const vendorLookup: LookupFunction = createVendorLookup();

@@ -1,32 +1,32 @@
-/** How a provider's server is reached: directly or through a proxy, and what its certificate is checked with. */
+/** The route to a provider's server: directly or through a proxy, and the TLS settings that check its certificate. */
 import { createHash } from "node:crypto";
 import { getOrMake, perObject } from "../../base/made-once.ts";
 import { noProxies, type Proxies, type Proxy } from "../../base/proxy.ts";
 import type { Access, Provider, ProviderTls } from "../../catalog/index.ts";
 
-/** How connections to an origin are made. */
+/** The route of connections to an origin. */
 export interface Way {
-  /** The same for the same way; without secrets. */
+  /** The same for equal routes; contains no secrets. */
   readonly name: string;
   readonly proxy?: Proxy | undefined;
-  /** Connections go to public addresses only. A proxy would resolve the name itself: there is none then. */
+  /** Connections go to public addresses only. There is no proxy then, because a proxy would resolve the name itself. */
   readonly guarded?: boolean | undefined;
   readonly tls?: ProviderTls | undefined;
-  /** Plain HTTP goes through a tunnel of the proxy as well: whoever writes the requests knows of no proxy. */
+  /** Plain HTTP is tunnelled through the proxy too: the library that writes the requests does not know of it. */
   readonly tunnels?: boolean | undefined;
-  /** To a server that is no provider's, such as a bucket: no setting of a provider says how it is reached. */
+  /** The server is not a provider's, such as a bucket: no provider setting affects the route. */
   readonly isOther?: boolean | undefined;
 }
 
-/** How an origin is reached: `Pools`. */
+/** Returns the route to an origin: `Pools`. */
 export interface WaysTo {
   way(origin: string, provider?: Provider): Way;
 }
 
-/** Directly, with the authorities of the system. */
+/** Directly, with the system's authorities. */
 export const directly: Way = { name: "" };
 
-/** To the public internet alone: for providers that no file names, whose own word on proxies and files does not count. */
+/** Only to the public internet: for providers outside the operator's file, whose own proxy and file settings are ignored. */
 const guardedly: Way = { name: "guarded", guarded: true };
 
 function wayOf(parts: Omit<Way, "name">): Way {
@@ -35,7 +35,7 @@ function wayOf(parts: Omit<Way, "name">): Way {
   return { ...parts, name: hash.digest("base64url") };
 }
 
-/** The way to one of a provider's servers: its own proxy, or the environment's. */
+/** Returns the route to one of a provider's servers: its own proxy, or the environment's. */
 function wayTo(
   origin: string,
   access: Pick<Access, "proxy" | "tls"> | undefined,
@@ -45,17 +45,17 @@ function wayTo(
   return wayOf({ proxy: proxy === "none" ? undefined : proxy, tls: access?.tls });
 }
 
-/** The ways of one set of proxies, each worked out once for a provider and an origin. */
+/** The routes of one set of proxies, each computed once per provider and origin. */
 export class Ways {
   readonly #proxies: Proxies;
-  /** By origin. */
+  /** Routes by provider and origin. */
   readonly #waysOf = perObject((_provider: Provider) => new Map<string, Way>());
 
   constructor(proxies: Proxies = noProxies) {
     this.#proxies = proxies;
   }
 
-  /** The way to an origin of a provider, or of nobody's in particular. */
+  /** Returns the route to an origin of a provider, or of no particular provider. */
   to(origin: string, provider?: Provider): Way {
     if (provider === undefined) return wayTo(origin, undefined, this.#proxies);
     return getOrMake(this.#waysOf(provider), origin, () =>

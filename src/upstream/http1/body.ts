@@ -1,25 +1,25 @@
 /**
- * Reads the body of an answer out of the reads of a connection, whatever their cuts. Pure: bytes in, content out.
- * What was good before a fault is given out, and the fault stands beside it. RFC 9112 section 6.
+ * Extracts the body of an answer from the reads of a connection, wherever they are cut. Pure: bytes in, content out. Content before a fault
+ * is delivered together with the fault. RFC 9112 section 6.
  */
 import { ChunkedReader } from "./chunked.ts";
 import type { Framing } from "./framing.ts";
 
-/** Reads one body after the other. */
+/** Reads bodies one after the other. */
 export class BodyReader {
-  /** Where in the buffer the content of the last `take` stands: `[from, to)`. */
+  /** The content of the last `take` in the buffer: `[from, to)`. */
   from = 0;
   to = 0;
-  /** Where in the buffer the body ended, once it has; -1 before. */
+  /** The index in the buffer where the body ended; -1 before it has. */
   end = -1;
-  /** Why what follows the content cannot be read; undefined when all is well. */
+  /** The reason why the bytes after the content cannot be read; undefined if all is well. */
   fault: string | undefined;
   #kind: Framing["kind"] = "none";
-  /** Bytes of a body of kind `length` that are still to come. */
+  /** Bytes of a body of kind `length` that are missing. */
   #missing = 0;
   readonly #chunked = new ChunkedReader();
 
-  /** Begins a body that has bytes at all. */
+  /** Begins a body that is not of kind `none`. */
   begin({ kind, length }: Framing): void {
     this.end = -1;
     this.fault = undefined;
@@ -28,12 +28,12 @@ export class BodyReader {
     if (kind === "chunked") this.#chunked.begin();
   }
 
-  /** Whether a body is whole when its connection ends here. */
+  /** True if the end of the connection ends the body. */
   get endsWithConnection(): boolean {
     return this.#kind === "close";
   }
 
-  /** Reads the bytes `[from, to)`, which it may move about. Not to be called after an end or a fault. */
+  /** Reads the bytes `[from, to)`, and may move them. Not to be called after an end or a fault. */
   take(buffer: Buffer, from: number, to: number): void {
     if (this.#kind === "chunked") return this.#takeChunks(buffer, from, to);
     this.from = from;

@@ -1,13 +1,12 @@
 /**
- * The chunked transfer coding, whatever the cuts: one state for each place between the contents. Pure but for the buffer it is
- * given: what stands between two chunks of one read is closed up in place, so that a read gives one piece of content.
- * RFC 9112 section 7.1.
+ * Decodes the chunked transfer coding, wherever the reads are cut, with one state for each place between contents. Pure except for the
+ * given buffer: chunks of one read are moved together in place, so that a read yields one piece of content. RFC 9112 section 7.1.
  */
 import { isFieldValue, isToken } from "./head.ts";
 
-/** A size line with its extensions, and all trailers together: enough for anybody, and a bound on what is read in vain. */
+/** The longest size line with its extensions, and all trailers together: bounds useless bytes. */
 const lineBytesMax = 16 * 1024;
-/** Up to 2^48 bytes, which add up exactly. */
+/** Up to 2^48 bytes, which are counted exactly. */
 const sizeDigitsMax = 12;
 
 const tab = 9;
@@ -16,7 +15,7 @@ const carriageReturn = 13;
 const space = 32;
 const semicolon = 59;
 
-/** What the next byte is. */
+/** States: the meaning of the next byte. */
 const sizeDigit = 0;
 const sizeBlank = 1;
 const extension = 2;
@@ -29,17 +28,17 @@ const trailerLineFeed = 8;
 const ended = 9;
 const faulty = 10;
 
-/** Reads one chunked body after the other. */
+/** Reads chunked bodies one after the other. */
 export class ChunkedReader {
-  /** Where in the buffer the content of the last `take` stands: `[from, to)`. */
+  /** The content of the last `take` in the buffer: `[from, to)`. */
   from = 0;
   to = 0;
-  /** Where in the buffer the body ended, once it has; -1 before. */
+  /** The index in the buffer where the body ended; -1 before it has. */
   end = -1;
-  /** Why what follows the content cannot be read; undefined when all is well. */
+  /** The reason why the bytes after the content cannot be read; undefined if all is well. */
   fault: string | undefined;
   #state = sizeDigit;
-  /** Bytes of the chunk that are still to come. */
+  /** Bytes of the chunk that are missing. */
   #size = 0;
   /** Bytes of this size line, or of the trailers. */
   #lineBytes = 0;
@@ -55,7 +54,7 @@ export class ChunkedReader {
     this.#line = "";
   }
 
-  /** Reads the bytes `[from, to)`, which it may move about. Not to be called after an end or a fault. */
+  /** Reads the bytes `[from, to)`, and may move them. Not to be called after an end or a fault. */
   take(buffer: Buffer, from: number, to: number): void {
     this.from = from;
     this.to = from;
@@ -127,7 +126,7 @@ export class ChunkedReader {
     }
   }
 
-  /** What follows the size: blanks, then the end of the line or extensions, which mean nothing to us. */
+  /** Reads the bytes after the size: blanks, then the end of the line, or extensions, which are ignored. */
   #takeExtension(byte: number): void {
     this.#lineBytes += 1;
     if (byte === carriageReturn) this.#state = sizeLineFeed;

@@ -1,6 +1,6 @@
 /**
- * One connection to an upstream and the one exchange it carries at a time: request out, answer in, deadlines.
- * RFC 9112; docs/architecture.md.
+ * One connection to an upstream, with one exchange at a time: it sends the request, reads the answer, and keeps the deadlines. RFC 9112;
+ * docs/architecture.md.
  */
 import type { Socket } from "node:net";
 import { proxyRefusal, refusedBy } from "../dial/tunnel.ts";
@@ -14,32 +14,32 @@ import type { HeadText } from "./request.ts";
 import type { Dialler } from "./socket.ts";
 import type { Watched } from "./watch.ts";
 
-/** What a connection needs of its pool. */
+/** The pool, as its connections see it. */
 export interface Owner {
   readonly dialler: Dialler;
-  /** For the handshakes of TCP and TLS together. */
+  /** Timeout of the handshakes of TCP and TLS together, in ms. */
   readonly connectMs: number;
-  /** A deadline that is new, or sooner than before. */
+  /** Reports a deadline that is new, or sooner than before. */
   note(dueMs: number): void;
-  /** Whether connections may carry another exchange at all. */
+  /** False if connections must not be reused at all. */
   readonly mayRest: boolean;
-  /** The connection may carry another exchange. It has been silent since `sinceMs`. */
+  /** The connection may be reused; it has been silent since `sinceMs`. */
   rest(connection: Connection, sinceMs: number): void;
-  /** The server sent bytes that nobody asked for. */
+  /** The server sent bytes without a request. */
   surplus(): void;
   /** The connection is closed. */
   forget(connection: Connection): void;
-  /** Of this exchange nothing was sent: the connection it was to go over went away before. */
+  /** Nothing of this exchange was sent, because its connection closed before: send it over another one. */
   again(job: Job): void;
 }
 
-/** Up to so many characters or bytes, head and body are joined. Longer bodies are not copied for it. */
+/** Up to this many characters or bytes, head and body are joined for one write. Longer bodies are not copied. */
 const joinedMax = 16 * 1024;
 const never = Number.POSITIVE_INFINITY;
 
 const emptyLine = Buffer.from("\r\n\r\n");
 
-/** Where the first empty line of `length` bytes ends; at their end where there is none. */
+/** The index after the first empty line in `length` bytes; `length` if there is none. */
 function headEnd(buffer: Buffer, length: number): number {
   const at = buffer.indexOf(emptyLine);
   return at === -1 ? length : Math.min(at + emptyLine.length, length);
@@ -51,16 +51,16 @@ export class Connection implements Watched, Carrier {
   readonly #body = new BodyReader();
   #state: State = "connecting";
   #job: Job | undefined;
-  /** What has arrived of a head, as Latin-1. */
+  /** The part of a head that has arrived, as Latin-1. */
   #held = "";
   #isPaused = false;
-  /** When the last read was, and until when the present state may last; milliseconds of `performance.now`. */
+  /** Time of the last read, and the limit of the current state; milliseconds of `performance.now`. */
   #heardMs = 0;
   #limitMs: number;
-  /** How long it may lie idle after this exchange, milliseconds; 0: not at all. */
+  /** Milliseconds that it may be idle after this exchange; 0: it must not be reused. */
   #restMs = 0;
 
-  /** Connects for the sake of a first exchange. */
+  /** Connects, and then sends the first exchange. */
   constructor(owner: Owner, job: Job) {
     this.#owner = owner;
     this.#job = job;
@@ -90,12 +90,12 @@ export class Connection implements Watched, Carrier {
     return isBounded ? Math.min(this.#limitMs, this.#job.endsMs) : this.#job.endsMs;
   }
 
-  /** Whether it still waits for what it was reserved for. */
+  /** True while its reserved exchange is not sent. */
   get isReserved(): boolean {
     return this.#state === "reserved";
   }
 
-  /** Gives an idle connection an exchange to carry; false where its rest is over. */
+  /** Assigns an exchange to an idle connection; false if its idle time is over. */
   reserve(job: Job): boolean {
     if (this.#limitMs <= job.beginsMs) {
       this.close();
@@ -120,7 +120,7 @@ export class Connection implements Watched, Carrier {
     if (typeof body !== "string") return this.#sendPieces(head, body);
     const length = Buffer.byteLength(body);
     const text = `${head.text}${length}\r\n\r\n`;
-    // As many bytes as characters: all of it is ASCII, which is written fastest as Latin-1.
+    // As many bytes as characters means ASCII, which is written fastest as Latin-1.
     const isAscii = length === body.length;
     const encoding = isAscii ? "latin1" : "utf8";
     if (body.length <= joinedMax && (isAscii || head.isAscii))
@@ -134,7 +134,7 @@ export class Connection implements Watched, Carrier {
     for (const piece of pieces) length += piece.length;
     const all = [Buffer.from(`${head.text}${length}\r\n\r\n`, "latin1"), ...pieces];
     if (length <= joinedMax) return void this.#socket.write(Buffer.concat(all));
-    // They leave in one write, and none is copied.
+    // Sent in one write, without copies.
     this.#socket.cork();
     for (const piece of all) this.#socket.write(piece);
     this.#socket.uncork();
@@ -154,7 +154,7 @@ export class Connection implements Watched, Carrier {
     this.#socket.resume();
   }
 
-  /** Closes it where it carries nothing yet. */
+  /** Closes it if no request was sent on it. */
   retire(): void {
     if (this.#state === "idle" || this.#state === "reserved") this.#break(closedEarly());
   }
@@ -168,7 +168,7 @@ export class Connection implements Watched, Carrier {
     this.#socket.destroy();
   }
 
-  /** Closes it under an exchange that may be on its way. */
+  /** Closes it, and fails the exchange that it may carry. */
   fail(error: ExchangeError): void {
     const job = this.#job;
     this.close();
@@ -181,13 +181,13 @@ export class Connection implements Watched, Carrier {
     else this.fail(job.endsMs <= performance.now() ? job.late() : tooSlow(this.#state, this.#host));
   }
 
-  /** Nothing may throw out of here: it would end the process. */
+  /** Must not throw: an error would end the process. */
   #read(buffer: Buffer, length: number): void {
     try {
       this.#heardMs = performance.now();
       if (this.#state === "head") this.#takeHead(buffer, length);
       else if (this.#state === "body") this.#takeBody(buffer, 0, length);
-      // Nobody has asked: it would be taken for the next answer.
+      // There is no request: the bytes would be taken for the next answer.
       else this.#takeSurplus();
     } catch (error) {
       this.#break(error as Error);
@@ -203,7 +203,7 @@ export class Connection implements Watched, Carrier {
   #takeHead(buffer: Buffer, length: number): void {
     const job = this.#job!;
     const held = this.#held;
-    // No further than the head: its fields would keep the text of all that came with it.
+    // Convert only the head: otherwise its fields would keep the text of the whole read in memory.
     let to = headEnd(buffer, length);
     let text = held + buffer.toString("latin1", 0, to);
     let from = 0;
@@ -228,7 +228,7 @@ export class Connection implements Watched, Carrier {
     this.#limitMs = this.#heardMs + job.idleMs;
     this.#owner.note(this.dueMs);
     job.answered(head.status, head.headers);
-    // A body in a coding that nobody can read is not waited for.
+    // Do not wait for a body that cannot be decoded.
     if (this.#job !== job) return;
     if (framing.kind === "none") return this.#finish(length - bodyFrom);
     this.#body.begin(framing);
@@ -241,13 +241,13 @@ export class Connection implements Watched, Carrier {
     this.#limitMs = this.#heardMs + job.idleMs;
     body.take(buffer, from, to);
     if (body.to > body.from) job.data(buffer, body.from, body.to);
-    // Whoever was given the bytes may have had enough of them.
+    // The consumer may have aborted.
     if (this.#job !== job) return;
     if (body.fault !== undefined) throw new MalformedAnswerError(body.fault);
     if (body.end !== -1) this.#finish(to - body.end);
   }
 
-  /** The answer is whole. It stands whatever follows it, but nothing may follow it on a connection that is used again. */
+  /** Ends a complete answer. The answer is valid whatever follows, but a reused connection must not have surplus bytes. */
   #finish(surplusBytes: number): void {
     const job = this.#job!;
     this.#job = undefined;
@@ -291,7 +291,7 @@ export class Connection implements Watched, Carrier {
   }
 }
 
-/** Whoever throws on hearing of a failure has nobody left to hear of his own, and must not end the process. */
+/** Fails the exchange. An error that its consumer throws has no receiver, and must not end the process. */
 function tell(job: Job, error: ExchangeError): void {
   try {
     job.fail(error);

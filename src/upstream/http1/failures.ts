@@ -1,15 +1,15 @@
-/** What an exchange fails with for what became of its connection. */
+/** The errors of an exchange whose connection failed. */
 import { lateConnection, lateRefusal } from "../dial/faults.ts";
 import { connectError, ExchangeError, faultError } from "../exchange-error.ts";
 import { MalformedAnswerError } from "./head.ts";
 
-/** What a connection is about. `reserved`: it lay idle and is to carry an exchange, once what may have arrived meanwhile is read. */
+/** The state of a connection. `reserved`: it was idle and will carry an exchange, after unread bytes are read. */
 export type State = "connecting" | "idle" | "reserved" | "head" | "body" | "closed";
 
 export const closedEarly = (): ExchangeError =>
   new ExchangeError("broken", "the upstream closed the connection before its answer was complete");
 
-/** Why a connection that stood broke. */
+/** Returns the error of an established connection that broke. */
 export function brokenBy(error: Error, host: string): ExchangeError {
   if (error instanceof ExchangeError) return error;
   if (error instanceof MalformedAnswerError)
@@ -20,7 +20,7 @@ export function brokenBy(error: Error, host: string): ExchangeError {
   return new ExchangeError("broken", `the connection to the upstream broke (${code})`, error);
 }
 
-/** What was waited for in vain. */
+/** Returns the error of a deadline that passed in this state. */
 export function tooSlow(state: State, host: string): ExchangeError {
   if (state === "connecting") return connectError(lateConnection(), host);
   if (state === "head")

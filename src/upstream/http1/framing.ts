@@ -1,28 +1,25 @@
-/**
- * Where an answer's body ends and whether its connection may carry another exchange, by its head. Pure.
- * RFC 9112 sections 6.3 and 9.3.
- */
+/** Determines from an answer's head where its body ends, and whether its connection may be reused. Pure. RFC 9112 sections 6.3 and 9.3. */
 import { MalformedAnswerError, type Head } from "./head.ts";
 
-/** How a body ends: it has none, after so many bytes, with its last chunk, or with the connection. */
+/** The end of a body: no body, after `length` bytes, with the last chunk, or with the connection. */
 export type BodyKind = "none" | "length" | "chunked" | "close";
 
 export interface Framing {
   readonly kind: BodyKind;
-  /** In bytes, of a body of kind `length`; otherwise 0. */
+  /** Bytes of a body of kind `length`; otherwise 0. */
   readonly length: number;
-  /** How long the connection may lie idle once the body is read, milliseconds; 0 where it must not be used again. */
+  /** Milliseconds that the connection may be idle after the body; 0 if it must not be reused. */
   readonly idleMs: number;
 }
 
-/** What the connection may lie idle where its server says nothing. */
+/** The longest idle time, also used if the server names none. */
 const idleMsMax = 30_000;
-/** How much earlier than its server we close it, so that no request crosses the server's own close. As undici has it. */
+/** The gateway closes this much earlier than the server, so that no request crosses the server's close. As in undici. */
 const idleMarginMs = 2_000;
 
 /**
- * The framing of the answer to a POST.
- * @throws MalformedAnswerError where the head says nothing clear: readers would part at different bytes.
+ * Returns the framing of the answer to a POST.
+ * @throws MalformedAnswerError if the head is ambiguous: readers would disagree where the body ends.
  */
 export function framingOf({ status, minor, headers }: Head): Framing {
   const length = headers["content-length"];
@@ -31,7 +28,7 @@ export function framingOf({ status, minor, headers }: Head): Framing {
   const bytes = length === undefined ? 0 : lengthOf(length);
   const idleMs = idleMsOf(minor, headers.connection, headers["keep-alive"]);
   if (status === 204 || status === 304) {
-    // What announces a body all the same may send one, which would be taken for the next answer.
+    // A server that announces a body here may send one, and it would be taken for the next answer.
     const isBare = !isChunked && bytes === 0;
     return { kind: "none", length: 0, idleMs: isBare ? idleMs : 0 };
   }
@@ -52,7 +49,7 @@ const zero = 48;
 const lengthDigitsMax = 15;
 const noLength = (): MalformedAnswerError => new MalformedAnswerError("a length that is no number");
 
-/** Digits only, and few enough to be counted exactly. */
+/** Parses digits only, and few enough to be exact. */
 function lengthOf(text: string): number {
   let length = 0;
   for (let at = 0; at < text.length; at += 1) {

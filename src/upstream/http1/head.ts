@@ -1,10 +1,10 @@
 /**
- * The head of an HTTP/1.1 answer: status line and header fields, read in one pass and strictly, because a head that two
- * readers understand differently is how one caller is given another's answer. Pure. RFC 9112 sections 4 and 5.
+ * Parses the head of an HTTP/1.1 answer, status line and header fields, in one pass and strictly. If two readers understand a head
+ * differently, one caller can get another's answer. Pure. RFC 9112 sections 4 and 5.
  */
 import type { IncomingHttpHeaders } from "node:http";
 
-/** An answer that is not what HTTP/1.1 allows. The message names the rule, and nothing of what was sent. */
+/** An answer that violates HTTP/1.1. The message names the rule, and contains nothing of the answer. */
 export class MalformedAnswerError extends Error {
   override name = "MalformedAnswerError";
 }
@@ -14,13 +14,13 @@ export interface Head {
   readonly status: number;
   /** 0 for HTTP/1.0. */
   readonly minor: number;
-  /** As Node gives them: lower-case names, duplicates joined or dropped, `set-cookie` a list. Without a prototype. */
+  /** As in Node: lower-case names, duplicates joined or dropped, `set-cookie` a list. Without a prototype. */
   readonly headers: IncomingHttpHeaders;
-  /** Where in the text the head ends, its empty line included. */
+  /** The index after the head in the text, its empty line included. */
   readonly end: number;
 }
 
-/** As much as Node itself takes. */
+/** The same limit as Node's. */
 export const headBytesMax = 16 * 1024;
 
 const tab = 9;
@@ -30,7 +30,7 @@ const space = 32;
 const colon = 58;
 const zero = 48;
 
-/** 1 where a character may stand in a field name (RFC 9110 section 5.6.2) or in a field value (section 5.5). */
+/** 1 if a character is allowed in a field name (RFC 9110 section 5.6.2) or in a field value (section 5.5). */
 const tokenCharacters = new Uint8Array(256);
 const fieldCharacters = new Uint8Array(256);
 for (let code = 0; code < 256; code += 1) {
@@ -38,19 +38,19 @@ for (let code = 0; code < 256; code += 1) {
   if (code === tab || (code >= space && code !== 127)) fieldCharacters[code] = 1;
 }
 
-/** Whether a text can be sent as a field's name. */
+/** True if a text is a valid field name. */
 export function isToken(text: string): boolean {
   return text.length > 0 && runEnd(text, 0, tokenCharacters) === text.length;
 }
 
-/** Whether a text can be sent as a field's value: no control characters, nothing beyond Latin-1. */
+/** True if a text is a valid field value: no control characters, nothing beyond Latin-1. */
 export function isFieldValue(text: string): boolean {
   return runEnd(text, 0, fieldCharacters) === text.length;
 }
 
 /**
- * Reads the head that begins at `from` of a Latin-1 text. Undefined when the text ends before the head does.
- * @throws MalformedAnswerError for what is no head, as soon as that can be seen, and for one above `headBytesMax`
+ * Reads the head that begins at `from` in a Latin-1 text. Undefined if the text ends before the head.
+ * @throws MalformedAnswerError for an invalid head, as early as possible, and for one above `headBytesMax`
  */
 export function parseHead(text: string, from: number): Head | undefined {
   const head = readHead(text, from);
@@ -77,7 +77,7 @@ function readHead(text: string, from: number): Head | undefined {
   return end === undefined ? undefined : { status, minor, headers, end };
 }
 
-/** Reads from the end of the status line to behind the empty line; undefined when the text ends before. */
+/** Reads from the end of the status line to after the empty line; undefined if the text ends before. */
 function readFields(text: string, from: number, headers: IncomingHttpHeaders): number | undefined {
   let at = from;
   for (;;) {
@@ -112,14 +112,14 @@ function statusLineOf(start: string): Pick<Head, "status" | "minor"> {
 
 const isDigit = (value: number): boolean => value >= 0 && value <= 9;
 
-/** Where the run of such characters that begins at `from` ends. */
+/** The index after the run of such characters that begins at `from`. */
 function runEnd(text: string, from: number, characters: Uint8Array): number {
   let at = from;
   while (at < text.length && characters[text.charCodeAt(at)] === 1) at += 1;
   return at;
 }
 
-/** Whether a line ends here; false when the text does. @throws MalformedAnswerError for any other control character */
+/** True if a line ends here; false if the text ends. @throws MalformedAnswerError for any other control character */
 function isLineEnd(text: string, at: number): boolean {
   if (at >= text.length) return false;
   if (text.charCodeAt(at) !== carriageReturn) throw badLineEnd();
@@ -141,11 +141,11 @@ function trimmed(text: string, from: number, to: number): string {
 
 const isBlank = (code: number): boolean => code === space || code === tab;
 
-/** An object without a prototype that is as fast as any other: a header may be called `constructor` or `__proto__`. */
+/** An object without a prototype, as fast as a normal one: a header may be called `constructor` or `__proto__`. */
 const EmptyHeaders = function EmptyHeaders() {} as unknown as new () => IncomingHttpHeaders;
 EmptyHeaders.prototype = Object.create(null) as object;
 
-/** Of these only the first counts, as Node has it (`http.IncomingMessage.headers`). */
+/** Only the first value of these headers counts, as in Node (`http.IncomingMessage.headers`). */
 const singleHeaders = new Set([
   "age",
   "authorization",

@@ -1,7 +1,7 @@
 /**
- * The connections to one origin. An exchange takes the one that was used last, or a new one: an origin has no limit, because each
- * open stream holds one, and a queue would look like an upstream that hangs (T85). What bounds them is how many files the process
- * may have open (room.ts): beyond that an exchange fails at once.
+ * The connections to one origin. An exchange takes the most recently used one, or a new one. An origin has no limit: each open stream holds
+ * a connection, and a queue would look like a hanging upstream (T85). The process's limit of open files bounds them (room.ts): above it an
+ * exchange fails at once.
  */
 import { connectError, ExchangeError } from "../exchange-error.ts";
 import { IdleList } from "../idle-list.ts";
@@ -31,7 +31,7 @@ export class HttpPool implements Owner {
     this.heads = new RequestHeads(this.dialler);
   }
 
-  /** Finds a connection for an exchange, which hears of everything that comes of it. */
+  /** Assigns a connection to an exchange; errors go to `job.fail`. */
   open(job: Job): void {
     if (this.#isClosed) return job.fail(closing());
     if (this.#reserveFor(job)) return;
@@ -45,9 +45,8 @@ export class HttpPool implements Owner {
   }
 
   /**
-   * An idle socket may hold unread bytes or a FIN, which would be taken for the answer: this process may have
-   * been busy for as long as the connection seemed silent. So the request goes out after one more turn of the event loop has
-   * read what there is.
+   * An idle socket may hold unread bytes or a FIN, which would be taken for the answer. The connection may seem silent only because this
+   * process was busy. So the request is sent one turn of the event loop later, after unread bytes are read.
    */
   #reserveFor(job: Job): boolean {
     const take = () => this.#idle.take(job.beginsMs);
@@ -81,13 +80,13 @@ export class HttpPool implements Owner {
     this.#rules.surplus();
   }
 
-  /** Closes those that carry nothing yet; what they were to carry goes over new ones. */
+  /** Closes all connections on which no request was sent; reserved exchanges go over new ones. */
   closeIdle(): void {
     this.#idle.clear();
     for (const connection of this.#connections) connection.retire();
   }
 
-  /** Closes the connection that has lain idle longest; false where none does. */
+  /** Closes the connection that has been idle longest; false if there is none. */
   closeOldest(): boolean {
     const oldest = this.#idle.oldest();
     oldest?.close();
@@ -103,7 +102,7 @@ export class HttpPool implements Owner {
     this.open(job);
   }
 
-  /** Closes every connection, under those that carry an exchange too. */
+  /** Closes every connection, and fails the exchanges in flight. */
   close(): void {
     this.#isClosed = true;
     for (const connection of this.#connections) connection.fail(closing());

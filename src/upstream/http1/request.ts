@@ -1,33 +1,33 @@
 /**
- * The head of a request as text. It is made and checked once for each path and set of headers, because a target's headers are
- * one object for all of its calls (target.ts). RFC 9112 section 3.
+ * Writes the head of a request as text. It is written and checked once per path and headers object, because a target's headers are one
+ * object for all of its calls (target.ts). RFC 9112 section 3.
  */
 import { isFieldValue, isToken } from "./head.ts";
 
-/** A request that would not be what it says, such as a key with a line break in it. Names the header, never its value. */
+/** An invalid request, for example a key with a line break. Names the header, never its value. */
 class BadRequestHeadError extends Error {
   override name = "BadRequestHeadError";
 }
 
-/** Everything of a head up to the length of the body. */
+/** A head up to the length of the body. */
 export interface HeadText {
   readonly path: string;
   readonly text: string;
-  /** False where a header holds characters beyond ASCII, which go out as Latin-1 and not as the body's UTF-8. */
+  /** False if a header contains characters beyond ASCII, which are sent as Latin-1, unlike the UTF-8 body. */
   readonly isAscii: boolean;
 }
 
-/** What the heads of one origin have in common. */
+/** The parts of a head that are the same for one origin. */
 export interface HeadPlace {
-  /** What the header `Host` says: the port only where it is not the scheme's own. */
+  /** The header `Host`: with a port only if it is not the scheme's default. */
   readonly host: string;
-  /** What stands before the path where a proxy reads the request; else empty. RFC 9112 section 3.2.2. */
+  /** The prefix of the path if a proxy reads the request; else empty. RFC 9112 section 3.2.2. */
   readonly target: string;
-  /** What that proxy wants to see. */
+  /** The `proxy-authorization` for that proxy. */
   readonly authorization: string | undefined;
 }
 
-/** The heads of one origin. */
+/** The cached heads of one origin. */
 export class RequestHeads {
   readonly #place: HeadPlace;
   readonly #known = new WeakMap<Readonly<Record<string, string>>, HeadText>();
@@ -36,7 +36,7 @@ export class RequestHeads {
     this.#place = place;
   }
 
-  /** The head of a POST. @throws BadRequestHeadError */
+  /** Returns the head of a POST. @throws BadRequestHeadError */
   get(path: string, headers: Readonly<Record<string, string>>): HeadText {
     const known = this.#known.get(headers);
     if (known !== undefined && known.path === path) return known;
@@ -49,7 +49,7 @@ export class RequestHeads {
 const lastLine = "content-length: ";
 const traceparentForm = /^[\da-f-]{55}$/;
 
-/** The same head with one more header. @throws BadRequestHeadError for what is no `traceparent` */
+/** Returns the head with one more header. @throws BadRequestHeadError for an invalid `traceparent` */
 export function withTraceparent({ text, ...head }: HeadText, traceparent: string): HeadText {
   if (!traceparentForm.test(traceparent))
     throw new BadRequestHeadError("the header traceparent cannot be sent");
@@ -57,7 +57,7 @@ export function withTraceparent({ text, ...head }: HeadText, traceparent: string
   return { ...head, text: `${before}traceparent: ${traceparent}\r\n${lastLine}` };
 }
 
-/** What only the client itself can know. */
+/** Headers that only the client itself sets. */
 const ownNames = new Set([
   "host",
   "connection",

@@ -1,7 +1,6 @@
 /**
- * Sockets to one origin, over TCP or TLS, directly or through a proxy. Where a socket is ours from the beginning, bytes are read
- * into one buffer that all of them share, because each read is looked at before the next one: nothing is allocated for a read,
- * and none waits in a stream.
+ * Opens sockets to one origin, over TCP or TLS, directly or through a proxy. Sockets that we open ourselves read into one shared buffer,
+ * because each read is handled before the next one. So no read allocates memory or waits in a stream.
  */
 import { connect as connectTcp, type Socket } from "node:net";
 import type { Proxy } from "../../base/proxy.ts";
@@ -15,13 +14,13 @@ const readBytesMax = 64 * 1024;
 
 const shared = Buffer.allocUnsafeSlow(readBytesMax);
 
-/** What a socket tells whoever opened it. */
+/** Callbacks of a socket. */
 export interface Hearer {
-  /** One read: `buffer[0..length)`, which is overwritten once this returns. */
+  /** One read: `buffer[0..length)`, which is overwritten after this returns. */
   read(buffer: Buffer, length: number): void;
-  /** Bytes may be sent, over TLS once the certificate is checked. */
+  /** The socket is ready to send; over TLS, the certificate is checked. */
   opened(): void;
-  /** From now on this socket stands in place of the one that was given out. */
+  /** This socket replaces the one that `open` returned. */
   moved(socket: Socket): void;
   failed(error: Error): void;
   ended(): void;
@@ -30,11 +29,11 @@ export interface Hearer {
 
 /** Opens sockets to an origin such as `https://api.example.com`. */
 export class Dialler {
-  /** What the header `Host` says. */
+  /** The header `Host`. */
   readonly host: string;
-  /** What stands before the path of a request, where a proxy reads it; empty where the server does. */
+  /** The prefix of a request's path if a proxy reads it; otherwise empty. */
   readonly target: string;
-  /** The proxy that reads the requests and passes them on; undefined where only the server does. */
+  /** The proxy that reads the requests and forwards them; undefined if only the server reads them. */
   readonly forwarder: Proxy | undefined;
   readonly #hostname: string;
   readonly #port: number;
@@ -54,12 +53,12 @@ export class Dialler {
     this.target = this.forwarder ? origin : "";
   }
 
-  /** What that proxy wants to see; undefined for nothing. */
+  /** The `proxy-authorization` for that proxy, if any. */
   get authorization(): string | undefined {
     return this.forwarder?.authorization;
   }
 
-  /** Begins to connect. @throws ExchangeError where it may not */
+  /** Begins to connect. @throws ExchangeError if the address is not allowed */
   open(hearer: Hearer): Socket {
     const { proxy, guarded } = this.#way;
     const inside = guarded ? insideFault(this.#hostname) : undefined;
@@ -95,7 +94,7 @@ export class Dialler {
     return heard(socket, hearer);
   }
 
-  /** TLS through a tunnel. Node reads such a socket into buffers of its own. */
+  /** Starts TLS through a tunnel. Node reads such a socket into its own buffers. */
   #secure(tunnel: Socket, hearer: Hearer): void {
     const socket = this.#tls!.connect({ socket: tunnel }, () => hearer.opened());
     socket.on("data", (bytes: Buffer) => hearer.read(bytes, bytes.length));

@@ -1,13 +1,13 @@
 /**
- * The deadlines of many connections on one timer. It is set for the earliest; deadlines that are put off, as almost all are,
- * cost nothing until it fires and looks at each.
+ * Handles the deadlines of many connections with one timer, set for the earliest. Almost all deadlines are extended; that costs nothing
+ * until the timer fires and checks each.
  */
 
 /** Something with a deadline, both in milliseconds of `performance.now`. */
 export interface Watched {
-  /** Infinity where there is none now. */
+  /** Infinity if there is no deadline now. */
   readonly dueMs: number;
-  /** Called once `dueMs` has passed. It must not be due at the same time again. */
+  /** Called after `dueMs`. It must not be due at the same time again. */
   expire(): void;
 }
 
@@ -18,12 +18,12 @@ export class Watch {
   #timer: NodeJS.Timeout | undefined;
   #firesMs = Number.POSITIVE_INFINITY;
 
-  /** `watched` is looked through each time the timer fires. */
+  /** All of `watched` are checked each time the timer fires. */
   constructor(watched: Iterable<Watched>) {
     this.#watched = watched;
   }
 
-  /** Called with each deadline that is new or comes sooner than before. */
+  /** Must be called with each deadline that is new or sooner than before. */
   note(dueMs: number): void {
     if (dueMs < this.#firesMs) this.#set(dueMs);
   }
@@ -37,7 +37,7 @@ export class Watch {
     clearTimeout(this.#timer);
     this.#firesMs = dueMs;
     const delayMs = Math.min(Math.max(1, Math.ceil(dueMs - performance.now())), timerMsMax);
-    // After a turn that took long, what has arrived meanwhile is read before anybody is called late.
+    // After a long turn of the event loop, read what has arrived before anything counts as late.
     this.#timer = setTimeout(() => setImmediate(() => this.#look()), delayMs);
     this.#timer.unref();
   }

@@ -1,4 +1,4 @@
-/** Requests signed for AWS (Signature Version 4), by the vendor's own library, with given keys or the machine's own. */
+/** Signs requests for AWS (Signature Version 4) with the vendor's own library, with given keys or the machine's own. */
 import { createHash, createHmac, type Hash, type Hmac } from "node:crypto";
 import type { SignatureV4 } from "@smithy/signature-v4";
 import type { JsonPieces } from "../../base/json-write.ts";
@@ -8,16 +8,16 @@ import { agentsTo } from "../dial/agents.ts";
 import type { WaysTo } from "../dial/way.ts";
 import type { Lease } from "./renewed.ts";
 
-/** Keys as they are used: with what signs by them. */
+/** Keys, with the signer that uses them. */
 export interface AwsKeys {
   readonly signer: SignatureV4;
   readonly secrets: readonly string[];
 }
 
-/** How long keys without an expiry are used before their file or variable is read again. */
+/** How long keys without an expiry are used, in ms, before their file or variable is read again. */
 const lifeMsDefault = 900_000;
 
-/** What the library hashes with. */
+/** The hash implementation for the library. */
 class Sha256 {
   readonly #hash: Hash | Hmac;
   constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
@@ -42,7 +42,7 @@ const bytesOf = (data: ArrayBuffer | ArrayBufferView): Uint8Array =>
     ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
     : new Uint8Array(data);
 
-/** Finds keys: those of the file, or by the chain that every program of AWS goes through. */
+/** Returns the keys of the file, or those of AWS's default provider chain. */
 export async function awsKeys(auth: AwsAuth, ways: WaysTo): Promise<Lease<AwsKeys>> {
   const { SignatureV4 } = await import("@smithy/signature-v4");
   const credentials =
@@ -65,7 +65,7 @@ export async function awsKeys(auth: AwsAuth, ways: WaysTo): Promise<Lease<AwsKey
   };
 }
 
-/** STS and single sign-on are reached as providers are. A container's or a machine's own service is asked directly. */
+/** Reads the default chain. STS and single sign-on are reached as providers are; a container's or machine's metadata service directly. */
 async function fromChain({ region, profile }: AwsAuth, ways: WaysTo) {
   const { fromNodeProviderChain } = await import("@aws-sdk/credential-providers");
   const requestHandler = agentsTo(ways);
@@ -81,7 +81,7 @@ async function fromChain({ region, profile }: AwsAuth, ways: WaysTo) {
   }
 }
 
-/** The headers that sign one request. */
+/** Returns the headers that sign one request. */
 export async function awsHeaders(
   { signer }: AwsKeys,
   { origin, path, headers }: Target,

@@ -1,11 +1,11 @@
-/** Tokens of Entra ID, by the vendor's own library: a client's secret, or the machine's identity (DefaultAzureCredential). */
+/** Fetches tokens of Entra ID with the vendor's own library: by a client secret, or the machine's identity (DefaultAzureCredential). */
 import type { TokenCredential } from "@azure/identity";
 import type { AzureAuth } from "../../catalog/index.ts";
 import type { Lease } from "./renewed.ts";
 
-/** A new credential for each token: the library would give a refused one out again. */
+/** Creates a credential for each token: the library's cache would return a refused token again. */
 async function credentialOf(auth: AzureAuth): Promise<TokenCredential> {
-  // Megabytes that only those load who have such a provider.
+  // Several megabytes, loaded only if such a provider is configured.
   const { ClientSecretCredential, DefaultAzureCredential } = await import("@azure/identity");
   const { tenantId, clientId, clientSecret, authorityHost } = auth;
   if (tenantId !== undefined && clientId !== undefined && clientSecret !== undefined)

@@ -1,16 +1,16 @@
-/** Tokens of Google Cloud, by the vendor's own library: a service account's key, or application default credentials. */
+/** Fetches tokens of Google Cloud with the vendor's own library: by a service account's key, or application default credentials. */
 import type { AuthClient, JWTInput } from "google-auth-library";
 import { isObject } from "../../base/json.ts";
 import type { GoogleAuth } from "../../catalog/index.ts";
 import type { Lease } from "./renewed.ts";
 
 const scopes = ["https://www.googleapis.com/auth/cloud-platform"];
-/** The library looks for a project for seconds, and the base URL has it. */
+/** The library would search for a project for seconds, and the base URL already has it. */
 const projectId = "of-the-base-url";
-/** Of a token that does not say when it expires. */
+/** The lifetime, in ms, of a token without an expiry. */
 const lifeMsDefault = 300_000;
 
-/** A new client for each token: the library would give a refused one out again. */
+/** Creates a client for each token: the library's cache would return a refused token again. */
 async function clientOf(key: string | undefined): Promise<AuthClient> {
   const { GoogleAuth, JWT } = await import("google-auth-library");
   const given =
@@ -20,12 +20,12 @@ async function clientOf(key: string | undefined): Promise<AuthClient> {
         ? { credentials: JSON.parse(key) as JWTInput }
         : { keyFilename: key };
   const client = await new GoogleAuth({ scopes, projectId, ...given }).getClient();
-  // A service account signs its tokens itself: nobody has to be asked for one.
+  // A service account signs its tokens itself, without a request.
   if (client instanceof JWT) client.useJWTAccessWithScope = true;
   return client;
 }
 
-/** When a token expires that carries its own dates, milliseconds. */
+/** The expiry of a token that contains its own dates, in milliseconds. */
 function expiryIn(token: string): number | undefined {
   try {
     const claims: unknown = JSON.parse(
@@ -38,7 +38,7 @@ function expiryIn(token: string): number | undefined {
   }
 }
 
-/** Fetches a token, as the headers that requests carry it in: a user's also name the project that pays. */
+/** Fetches a token, and returns it as request headers; those of a user also name the project that pays. */
 export async function googleHeaders(
   auth: GoogleAuth,
 ): Promise<Lease<Readonly<Record<string, string>>>> {

@@ -1,4 +1,4 @@
-/** Who authorizes a provider's requests where no key of the file does: one identity of a cloud, kept once per process. */
+/** Authorizes a provider's requests by a cloud identity instead of a key of the file; each identity is shared within the process. */
 import { inTime } from "../../base/in-time.ts";
 import type { JsonPieces } from "../../base/json-write.ts";
 import { perObject } from "../../base/made-once.ts";
@@ -16,30 +16,30 @@ type Headers = Readonly<Record<string, string>>;
 
 /** Authorizes requests. */
 export interface Identity {
-  /** The headers for one request. @throws ExchangeError `unauthorized` */
+  /** Returns the headers for one request. @throws ExchangeError `unauthorized` */
   authorize(provider: Provider, target: Target, body: JsonPieces): Promise<Headers>;
-  /** The vendor's status where it refused a request: what the headers carried may not be good any more. */
+  /** Reports the status of an answer: after some refusals the token or keys are dropped. */
   refused(status: number): void;
   /** Loads the library. */
   load(): Promise<unknown>;
-  /** Fetches what is good for some time ahead of the first call, and renews it from then on. @throws ExchangeError */
+  /** Fetches the token or keys before the first call, and renews them from then on. @throws ExchangeError */
   keep(): Promise<void>;
-  /** Nobody in the catalogue has it any more. */
+  /** Called when no provider of the catalogue uses it any more. */
   release(): void;
 }
 
 /** Longest wait for a token, milliseconds. */
 const fetchMsMax = 10_000;
 
-/** An identity with its value. `headers` writes it into a request. */
+/** Creates an identity from its parts. `headers` writes the value into a request. */
 function identity<Value>(parts: {
   readonly name: string;
-  /** Loads the library. On a busy machine this takes longer than its answer, and is no fault of the cloud's. */
+  /** Loads the library. Not part of the timeout: on a busy machine it takes longer than the answer, and is not the cloud's fault. */
   readonly load: () => Promise<unknown>;
   readonly fetch: (signal: AbortSignal) => Promise<Lease<Value>>;
   readonly secrets: (value: Value) => readonly string[];
   readonly headers: (value: Value, target: Target, body: JsonPieces) => Headers | Promise<Headers>;
-  /** The statuses that mean so; 401 if absent. */
+  /** The statuses after which the value is dropped; 401 if absent. */
   readonly refusals?: readonly number[];
 }): Identity {
   const { refusals = [401] } = parts;
@@ -64,7 +64,7 @@ function identity<Value>(parts: {
   };
 }
 
-/** What is fetched within ten seconds. @throws ExchangeError `unauthorized` with the library's words */
+/** Returns the result of `fetch` within ten seconds. @throws ExchangeError `unauthorized` with the library's message */
 async function within<Value>(
   name: string,
   fetch: (signal: AbortSignal) => Promise<Value>,
@@ -107,7 +107,7 @@ function make(auth: Auth, ways: WaysTo): Identity | undefined {
         fetch: () => awsKeys(auth, ways),
         secrets: ({ secrets }) => secrets,
         headers: awsHeaders,
-        // 403 is also what an expired session gets.
+        // An expired session gets 403 too.
         refusals: [401, 403],
       });
     default:
@@ -116,18 +116,18 @@ function make(auth: Auth, ways: WaysTo): Identity | undefined {
 }
 
 interface Known {
-  /** By what the file says, so that a reload keeps the tokens, and by who takes them: what one refuses may be good elsewhere. */
+  /** Keyed by the file's settings, so that a reload keeps the tokens, and by origin: a token that one refuses may be good elsewhere. */
   readonly byName: Map<string, Identity>;
   readonly byProvider: WeakMap<Provider, Identity>;
 }
 
-/** By the connections of a gateway, over which credentials are fetched. */
+/** Keyed by a gateway's connections, over which credentials are fetched. */
 const knownBy = perObject((_ways: WaysTo): Known => ({
   byName: new Map(),
   byProvider: new WeakMap(),
 }));
 
-/** The identity of a provider; undefined where its requests carry a key, or nothing. `ways`: the gateway's connections. */
+/** Returns the identity of a provider; undefined if its requests carry a key, or nothing. `ways`: the gateway's connections. */
 export function identityOf(provider: Provider, ways: WaysTo): Identity | undefined {
   const auth = provider.access?.auth;
   if (auth === undefined) return undefined;

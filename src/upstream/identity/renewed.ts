@@ -1,24 +1,24 @@
 /**
- * A value that expires and is fetched again ahead of that: a token, temporary keys. A call that finds a good one never waits,
- * and however many calls there are, one fetch is under way.
+ * A value that expires and is renewed ahead of that: a token, or temporary keys. A call that finds a valid one never waits. There is at
+ * most one fetch in flight, however many calls there are.
  */
 
 import { hourMs } from "../../base/durations.ts";
-/** What was fetched, and until when it is good: milliseconds of the system's clock. */
+/** A fetched value, and its expiry in milliseconds of the system's clock. */
 export interface Lease<Value> {
   readonly value: Value;
   readonly expiresMs: number;
 }
 
-/** A value is not given out in the last moments of its life: it has a way to go. */
+/** A value is not used this close to its expiry: the request still has to arrive. */
 const marginMs = 5_000;
-/** After which part of its life it is fetched again, so that the rest is there for failures. */
+/** The part of its life after which a value is renewed; the rest is left for retries. */
 const renewedAfter = 0.75;
 const pauseMsMin = 1_000;
 const pauseMsMax = hourMs;
-/** Values are dropped at most so often. */
+/** Minimum time between two drops, in ms. */
 const dropMsMin = 10_000;
-/** Until a value that nobody has waited for yet is tried again. */
+/** Milliseconds until the first fetch is retried. */
 const retryMs = 30_000;
 
 export class Renewed<Value> {
@@ -26,20 +26,20 @@ export class Renewed<Value> {
   #lease: Lease<Value> | undefined;
   #pending: Promise<Value> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** Since the last fetch. What nobody uses or keeps is not renewed. */
+  /** True if used since the last fetch. A value that is neither used nor kept is not renewed. */
   #isUsed = false;
   #isKept = false;
-  /** When a value was dropped last, by a clock that only goes forward. */
+  /** Time of the last drop, on a monotonic clock. */
   #droppedMs = -Infinity;
 
-  /** `fetch` must end by itself. */
+  /** `fetch` must have its own timeout. */
   constructor(fetch: () => Promise<Lease<Value>>) {
     this.#fetch = fetch;
   }
 
   /**
-   * Fetches a value ahead of its first use, and renews it whether it is used or not, until {@link release}. A fetch that
-   * fails is tried again after a while. @throws what the first `fetch` throws
+   * Fetches a value before its first use, and renews it even if unused, until {@link release}. A failed fetch is retried after a while.
+   * @throws the error of the first `fetch`
    */
   async keep(): Promise<void> {
     this.#isKept = true;
@@ -50,12 +50,12 @@ export class Renewed<Value> {
     });
   }
 
-  /** From now on it is renewed only while it is used. */
+  /** Stops renewing the value while it is unused. */
   release(): void {
     this.#isKept = false;
   }
 
-  /** The value, fetched where there is no good one. @throws what `fetch` throws */
+  /** Returns the value, fetched if there is no valid one. @throws the error of `fetch` */
   get(): Promise<Value> {
     this.#isUsed = true;
     return this.#isGood() ? Promise.resolve(this.#lease!.value) : this.#fetchOnce();
@@ -67,8 +67,8 @@ export class Renewed<Value> {
   }
 
   /**
-   * The vendor refused it: the next call fetches another one. Not where that was so a moment ago: what a vendor refuses with a new
-   * one too, such as a model that the account does not have, must not have everybody wait for a fetch after each call.
+   * Drops a value that the vendor refused, so that the next call fetches another one. Ignored within `dropMsMin` of the last drop. A vendor
+   * may refuse every value, for example for a model that the account lacks: then calls must not wait for a fetch each time.
    */
   drop(value: Value): void {
     const nowMs = performance.now();
@@ -94,7 +94,7 @@ export class Renewed<Value> {
     const pauseMs = Math.min(Math.max(ms, pauseMsMin), pauseMsMax);
     this.#timer = setTimeout(() => {
       if (!this.#isUsed && !this.#isKept) return;
-      // A failure is nobody's: the next pause tries again, while the old one is good or somebody keeps it.
+      // A failure is ignored here. It is retried later while the old value is valid or the value is kept.
       this.#fetchOnce().catch(() => {
         const isGood = this.#lease && Date.now() < this.#lease.expiresMs;
         if (isGood) this.#renewIn(pauseMs / 4);

@@ -1,6 +1,6 @@
 /**
- * Ark's videos (Seedance): `POST`, `GET` and `DELETE /contents/generations/tasks`. Prompt and material are one `content`
- * list, each picture with its role. Only a queued task can be deleted; `cancelled` has two l's.
+ * Ark's videos (Seedance): `POST`, `GET` and `DELETE /contents/generations/tasks`. Prompt and material are one `content` list, each picture
+ * with its role. Only a queued task can be deleted; `cancelled` has two l's.
  */
 import { defined } from "../../base/defined.ts";
 import type { WireObject } from "../../base/json.ts";

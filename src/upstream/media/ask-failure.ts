@@ -1,4 +1,4 @@
-/** Why there is no whole answer to an ask, and whether the vendor can have seen the request (T81). */
+/** The errors of an ask without a whole answer, and whether the vendor may have received the request (T81). */
 import { FaultError } from "../dial/faults.ts";
 import { ExchangeError, type ExchangeFailure } from "../exchange-error.ts";
 
@@ -6,8 +6,8 @@ import { ExchangeError, type ExchangeFailure } from "../exchange-error.ts";
 export class AskFailure extends ExchangeError {
   override name = "AskFailure";
   /**
-   * False: the vendor has not got the whole request, so nothing was begun and it may be sent again.
-   * True: it may have, and what came of it is unknown.
+   * False: the vendor did not get the whole request, so nothing was started and it may be sent again. True: it may have got it, and the
+   * result is unknown.
    */
   readonly sent: boolean;
 
@@ -22,11 +22,11 @@ export class AskFailure extends ExchangeError {
   }
 }
 
-/** Whether the cause is in words of ours. */
+/** True if the cause's message is one of the gateway's own. */
 const isTold = (failure: ExchangeFailure, cause: Error): boolean =>
   failure === "unreadable" || cause instanceof FaultError;
 
-/** What each failure means, in words for the log and the caller. */
+/** The text of each failure, for the log and the caller. */
 export const meanings: Readonly<Record<ExchangeFailure, string>> = {
   connect: "the provider cannot be reached",
   dns: "the provider cannot be reached",

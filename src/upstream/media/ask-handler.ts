@@ -1,4 +1,4 @@
-/** Reads the answer to one ask as undici hands it over: bounded, whole or as it comes, settled once. */
+/** Reads the answer to one ask as undici delivers it: bounded, whole or as a stream, and settled once. */
 import type { IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
 import type { Dispatcher, errors } from "undici";
@@ -18,12 +18,9 @@ export interface MediaAnswer {
   readonly body: Buffer;
 }
 
-/** An answer that is still on its way. */
+/** An answer whose body is still arriving. */
 export interface StreamedAnswer extends Omit<MediaAnswer, "body"> {
-  /**
-   * Read slowly, it holds back the vendor; destroyed, it closes the connection. Ends with an AskFailure where the answer
-   * does not come to its end.
-   */
+  /** Reading it slowly slows the vendor; destroying it closes the connection. Fails with an AskFailure if the answer is not complete. */
   readonly stream: Readable;
 }
 
@@ -32,9 +29,9 @@ export type IsStream = (head: Pick<MediaAnswer, "status" | "headers">) => boolea
 interface Bounds extends Pick<AskLimits, "signal" | "room" | "mayLeave"> {
   readonly totalMs: number;
   readonly bytesMax: number;
-  /** Of one that is kept whole. */
+  /** The limit of an answer that is kept whole. */
   readonly keptBytesMax: number;
-  /** Absent: every answer is read whole. */
+  /** Selects the answers to stream. Absent: every answer is read whole. */
   readonly streams: IsStream | undefined;
 }
 
@@ -43,29 +40,29 @@ type Flow = Pick<Dispatcher.DispatchController, "pause" | "resume">;
 interface Settling {
   resolve(answer: MediaAnswer | StreamedAnswer): void;
   reject(failure: AskFailure): void;
-  /** A request body that was opened for this ask. */
+  /** The request body that was opened for this ask, if any. */
   readonly stream: Readable | undefined;
 }
 
-/** One ask's handler; `settling` hears of the answer or of the AskFailure, once. */
+/** The handler of one ask; it calls `settling` once, with the answer or the AskFailure. */
 export class AskHandler implements Dispatcher.DispatchHandler {
   readonly #bounds: Bounds;
   readonly #settling: Settling;
   readonly #deadline: NodeJS.Timeout;
   readonly #onAbort = (): void => this.#stop("aborted");
   #controller: Dispatcher.DispatchController | undefined;
-  /** The connection stands and the request is on its way. */
+  /** The connection is open and the request is being sent. */
   #started = false;
-  /** A streamed body has been read to its end; before that the vendor has an incomplete request. */
+  /** The streamed body has been read to its end; before that the vendor has an incomplete request. */
   #bodyRead: boolean;
   #settled = false;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   readonly #pieces = new Pieces();
   #length = 0;
-  /** Where the bytes of a streamed answer go. */
+  /** The receiver of a streamed answer's bytes. */
   #out: Readable | undefined;
-  /** Present where the answer is compressed. */
+  /** Present if the answer is compressed. */
   #decoder: BodyDecoder | undefined;
 
   constructor(bounds: Bounds, settling: Settling) {
@@ -73,7 +70,7 @@ export class AskHandler implements Dispatcher.DispatchHandler {
     this.#settling = settling;
     this.#bodyRead = settling.stream === undefined;
     settling.stream?.once("end", () => (this.#bodyRead = true));
-    // undici hears a stream's failure once it sends it; before that nobody else would.
+    // undici handles errors of the stream only once it sends it; earlier ones have no other listener.
     settling.stream?.on("error", (error) =>
       this.#fail(error instanceof UploadError ? "upload" : "broken", error),
     );
@@ -84,12 +81,12 @@ export class AskHandler implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // undici writes in this turn of the event loop.
+    // undici writes in this turn of the event loop, so this is the last possible check.
     if (!this.#settled && this.#bounds.mayLeave?.() === false) this.#stop("aborted");
     else if (this.#settled) controller.abort(new Error("given up before the request was sent"));
     else {
       this.#started = true;
-      // Before undici's own listener. Half a request begins nothing.
+      // Registered before undici's own listener. An incomplete request starts nothing at the vendor.
       this.#settling.stream?.on("data", () => {
         if (this.#bounds.mayLeave?.() === false) this.#stop("aborted");
       });
@@ -119,7 +116,7 @@ export class AskHandler implements Dispatcher.DispatchHandler {
         done(error);
       },
     });
-    // Whoever reads it hears of its failure; before that nobody would.
+    // Readers get the error themselves; without a reader it must not end the process.
     stream.on("error", () => undefined);
     this.#out = stream;
     this.#settling.resolve({ status, headers, stream });
@@ -186,7 +183,7 @@ export class AskHandler implements Dispatcher.DispatchHandler {
     else this.#fail(isShortage(error) ? "shortage" : "connect", error);
   }
 
-  /** Gives up for a reason of our own, and closes the connection; nothing where the ask is over. */
+  /** Ends the ask from the gateway's side, and closes the connection; does nothing if the ask is over. */
   #stop(failure: ExchangeFailure, cause?: Error): void {
     if (this.#settled) return;
     this.#fail(failure, cause);
@@ -194,7 +191,7 @@ export class AskHandler implements Dispatcher.DispatchHandler {
   }
 
   #fail(failure: ExchangeFailure, cause?: Error): void {
-    // An answer has begun: whatever was missing of the request, the vendor has judged it.
+    // Once an answer has begun, the vendor has judged the request, even if a part of it was missing.
     const isUnsent = cause instanceof FaultError;
     const sent = !isUnsent && this.#started && (this.#bodyRead || this.#status !== 0);
     if (!this.#settle(false)) return;
@@ -203,7 +200,7 @@ export class AskHandler implements Dispatcher.DispatchHandler {
     else this.#settling.reject(error);
   }
 
-  /** True the first time. */
+  /** Returns true the first time. */
   #settle(isWhole: boolean): boolean {
     if (this.#settled) return false;
     this.#settled = true;
@@ -216,6 +213,6 @@ export class AskHandler implements Dispatcher.DispatchHandler {
   }
 }
 
-/** The parser's own error quotes what was sent. */
+/** The parser's own error quotes the received bytes, so its message is replaced. */
 const notHttp = ({ code }: errors.HTTPParserError): Error =>
   new Error(`it is not valid HTTP/1.1 (${code})`);

@@ -1,6 +1,6 @@
 /**
- * One ask at a media vendor: request out, bounded answer in, whole or as it comes. Where it fails, it says whether the vendor
- * can have seen the request, because a job that costs money is never put twice (T81). docs/tasks.md.
+ * One ask to a media vendor: it sends the request and reads the bounded answer, whole or as a stream. An error says whether the vendor may
+ * have received the request, because a job that costs money is never submitted twice (T81). docs/tasks.md.
  */
 import type { Dispatcher } from "undici";
 import type { Provider } from "../../catalog/index.ts";
@@ -18,8 +18,8 @@ const bytesMaxDefault = 128 * mebibyte;
 const pictureBytesMax = 48 * mebibyte;
 
 /**
- * Asks and reads the whole answer, whatever its status. `pool` is the one of the provider's origin.
- * @throws AskFailure when there is no whole answer within the limits.
+ * Sends a request and reads the whole answer, whatever its status. `pool` is the one of the provider's origin.
+ * @throws AskFailure if there is no whole answer within the limits.
  */
 export function ask(
   pool: Connections,
@@ -31,8 +31,8 @@ export function ask(
 }
 
 /**
- * Asks for a stream. An answer that is none (a refusal, a vendor that does not stream after all) is read whole.
- * @throws AskFailure when there is no head, or no whole answer, within the limits.
+ * Sends a request for a stream. Any other answer (a refusal, or a vendor that does not stream after all) is read whole.
+ * @throws AskFailure if there is no head, or no whole answer, within the limits.
  */
 export function askForStream(
   pool: Connections,
@@ -43,7 +43,7 @@ export function askForStream(
   return dispatch({ pool, provider, request, limits, streams: isEventStream });
 }
 
-/** Whether an answer is a stream of events by what its head says. */
+/** True if an answer's head announces a stream of events. */
 const isEventStream = ({ headers }: Pick<MediaAnswer, "headers">): boolean =>
   (headers["content-type"] ?? "").toLowerCase().startsWith("text/event-stream");
 
@@ -55,7 +55,7 @@ interface Asking {
   readonly streams: IsStream | undefined;
 }
 
-/** The most bytes of an answer, and of one that is kept whole. */
+/** Returns the most bytes of an answer, and of one that is kept whole. */
 function bytesOf({ bytesMax: given, room }: AskLimits, pictures: number) {
   const bytesMax = given ?? Math.max(bytesMaxDefault, pictures * pictureBytesMax);
   const roomBytes = Math.max(room?.bytesMax ?? Infinity, pictureBytesMax);
@@ -74,7 +74,7 @@ function dispatch({ pool, provider, request, limits, streams }: Asking) {
     const handler = new AskHandler(bounds, settling);
     const length =
       typeof body === "object" ? { "content-length": String(body.contentLength) } : undefined;
-    // Base64 is a third longer than its picture. An event is not to wait in somebody's compressor.
+    // Base64 is a third longer than its picture. A stream is not compressed, so that no compressor delays its events.
     const coding =
       pictures > 0 && streams === undefined ? { "accept-encoding": acceptEncoding } : undefined;
     pool.dispatch(

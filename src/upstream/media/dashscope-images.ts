@@ -1,7 +1,7 @@
 /**
- * DashScope's images, as tasks: one user message with the pictures and the prompt. Sizes are written with an asterisk, or as
- * a tier. Results stand in `output.choices`, or in `output.results` where an older model made them. Older models, qwen-image among them,
- * take a prompt alone, at a service of their own.
+ * DashScope's images, as tasks: one user message with the pictures and the prompt. Sizes are written with an asterisk, or as a tier.
+ * Results are in `output.choices`, or in `output.results` for older models. Older models, qwen-image among them, take only a prompt, at a
+ * separate service.
  */
 import { defined } from "../../base/defined.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
@@ -12,10 +12,10 @@ import { DataUrl, jsonParts, streamedBody } from "./streamed-body.ts";
 import type { MediaDialect, MediaResult, MediaState } from "./types.ts";
 import { droppedFields, objectIn, textIn } from "./wire.ts";
 
-/** The side of a square of each tier, in pixels. */
+/** The side of each tier's square, in pixels. */
 const tierSides: Readonly<Record<string, number>> = { "1K": 1024, "2K": 2048, "4K": 4096 };
 
-/** Pixels of a ratio at a tier: the tier's area, each side rounded to 16. */
+/** Returns the pixels for a ratio at a tier: the tier's area, each side rounded to a multiple of 16. */
 function ratioSize(ratio: string, tier: string): string | undefined {
   const [across, down] = ratio.split(":").map(Number);
   const side = tierSides[tier];
@@ -30,7 +30,10 @@ function sizeOf({ size, aspectRatio, imageSize }: ImageRequest): string | undefi
   return ratioSize(aspectRatio, imageSize ?? "1K") ?? imageSize;
 }
 
-/** Of a request with pictures such a model is asked as others are: the vendor refuses it, where leaving them out would make something else. */
+/**
+ * True if the older service takes the request. One with pictures goes to the newer service, which refuses it: without them another image
+ * would be made.
+ */
 const isOlder = (model: string, { images }: ImageRequest): boolean =>
   images.length === 0 && /^(?:qwen-image(?:-plus)?|wanx?2\.[0-5]-t2i.*)$/.test(model);
 
@@ -83,8 +86,8 @@ const texts = (values: readonly unknown[]): string[] =>
   values.map(textIn).filter((text) => text !== undefined);
 
 /**
- * Addresses in `choices`, message by message, or in the older `results`, where a picture may have failed by itself. One that is told twice, such as in both lists, is one
- * picture, kept and charged once, unless the vendor counts as many pictures as a list has addresses.
+ * Returns the addresses in `choices`, message by message, or in the older `results`, where single pictures may have failed. A repeated
+ * address is one picture, kept and charged once, unless the vendor's count equals the length of a list: then that list counts.
  */
 function addressesIn(contents: WireObject[], older: WireObject[], count: unknown): string[] {
   const lists = [texts(contents.map((part) => part["image"])), texts(older.map(({ url }) => url))];

@@ -1,7 +1,7 @@
 /**
- * DashScope's videos. Three generations of requests, distinguished by the model's name: from `wan2.7` on all material is in
- * `input.media`, the models up to `wan2.6` have a field for each kind and name sizes in pixels. `wan2.7` takes no ratio
- * beside a first frame and has no word for sound. Names that tell nothing are taken for the newest generation.
+ * DashScope's videos. There are three generations of requests, distinguished by the model's name. From `wan2.7` on all material is in
+ * `input.media`; models up to `wan2.6` have a field for each kind, and name sizes in pixels. `wan2.7` takes no ratio beside a first frame,
+ * and has no field for sound. Other names are taken for the newest generation.
  */
 import { defined } from "../../base/defined.ts";
 import type { WireObject } from "../../base/json.ts";
@@ -17,12 +17,12 @@ import { droppedFields, textIn } from "./wire.ts";
 interface Generation {
   /** The material fields of `input`. */
   material(request: VideoRequest, model: string): WireObject;
-  /** The fields of `parameters` that say how large. */
+  /** The fields of `parameters` for the size. */
   size(request: VideoRequest): WireObject;
   readonly audio: boolean;
-  /** The material a model of this generation has no field for. */
+  /** The material that a model of this generation has no field for. */
   lacks(model: string): readonly ("lastFrame" | "references")[];
-  /** What becomes of the aspect ratio, where it is not simply sent. */
+  /** The note on the aspect ratio, if it is not sent unchanged. */
   ratioNote(request: VideoRequest): Note | undefined;
 }
 
@@ -56,14 +56,14 @@ const wan27: Generation = {
     resolution: upper(request.resolution),
     ratio: request.firstFrame === undefined ? request.aspectRatio : undefined,
   }),
-  // Its videos always have sound.
+  // Videos of wan2.7 always have sound.
   audio: false,
   ratioNote: (request) => followsImage(request),
 };
 
 const keyFrames = (model: string) => model.includes("kf2v");
 
-/** Models of key frames are at a service of their own; at the other one their address is refused. */
+/** Key-frame models have a separate service; the other one refuses their address. */
 const serviceOf = (model: string) =>
   `${keyFrames(model) ? "image2video" : "video-generation"}/video-synthesis`;
 
@@ -147,7 +147,7 @@ function lost(request: VideoRequest, model: string): Note[] {
   const generation = generationOf(model);
   const notes = droppedFields(request, [
     ...generation.lacks(model),
-    // Sound that cannot be switched off is lost only to those who wanted none.
+    // Sound that cannot be switched off is reported only to callers who did not ask for it.
     ...(generation.audio || request.audio === true ? [] : (["audio"] as const)),
     ...(["moderation", "user", "cameraFixed"] as const),
   ]);
@@ -158,7 +158,7 @@ function lost(request: VideoRequest, model: string): Note[] {
 function madeVideo(output: WireObject, usage: WireObject): MediaState {
   const url = textIn(output["video_url"]);
   if (url === undefined) return emptyJob;
-  // Models up to wan2.2 tell the last of them alone, and make 5 seconds whatever is asked for.
+  // Models up to wan2.2 report only the last of these, and always make 5 seconds.
   const told = [usage["output_video_duration"], usage["duration"], usage["video_duration"]];
   const seconds = told.map(reportedAmount).find((amount) => amount !== undefined);
   return { state: "succeeded", results: [{ from: "url", url }], reported: { seconds } };

@@ -1,6 +1,6 @@
 /**
- * What DashScope's videos and images share: the header that makes a call asynchronous, task states, cancelling.
- * `POST .../{service}`, `GET /tasks/{id}`, `POST /tasks/{id}/cancel` (only while PENDING).
+ * The common parts of DashScope's videos and images: the header for asynchronous calls, task states, cancelling. `POST .../{service}`, `GET
+ * /tasks/{id}`, `POST /tasks/{id}/cancel` (only while PENDING).
  */
 import type { WireObject } from "../../base/json.ts";
 import type { Provider } from "../../catalog/index.ts";
@@ -22,14 +22,14 @@ import {
   unreadable,
 } from "./wire.ts";
 
-/** A provider set up for text stands at `/compatible-mode/v1`; tasks are at `/api/v1` of the same host. */
+/** Moves a path to the tasks API: a base URL for text ends in `/compatible-mode/v1`, but tasks are at `/api/v1` of the same host. */
 function atTasksApi(provider: Provider, ask: MediaAsk): MediaAsk {
   const base = basePath(provider);
   const own = base.replace(/\/compatible-mode\/v1$/, "/api/v1") || "/api/v1";
   return { ...ask, path: own + ask.path.slice(base.length) };
 }
 
-/** A call to one of DashScope's services, as a task. Without the header it refuses with 403. */
+/** Returns a call to one of DashScope's services, as a task. Without the header DashScope refuses it with 403. */
 export function serviceAsk(
   provider: Provider,
   apiKey: string,
@@ -42,12 +42,12 @@ export function serviceAsk(
 }
 
 interface TaskReading {
-  /** The task that was asked for. */
+  /** The requested task's id. */
   readonly id: string;
   readonly succeeded: (output: WireObject, usage: WireObject) => MediaState;
 }
 
-/** Reads a task; `succeeded` reads what it made. */
+/** Reads a task; `succeeded` reads its results. */
 export function readTask(
   status: number,
   body: Buffer,
@@ -63,7 +63,7 @@ export function readTask(
         return failedJob(output);
       case "CANCELED":
         return { state: "canceled" };
-      // Never seen, or older than 24 hours.
+      // Unknown to the vendor, or older than 24 hours.
       case "UNKNOWN":
         return { state: "missing" };
       case undefined:

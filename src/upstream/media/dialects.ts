@@ -1,4 +1,4 @@
-/** Which dialect speaks to which vendor, for images and for videos. */
+/** The media dialect of each vendor, for images and for videos. */
 import type { Note } from "../../base/notes.ts";
 import type { Dialect, MediaDialectName } from "../../catalog/index.ts";
 import type { MediaRequest } from "../../media/index.ts";
@@ -24,7 +24,7 @@ const dialects: Dialects = {
   },
 };
 
-/** How a vendor is asked for images or videos; undefined where it makes none. */
+/** Returns a vendor's dialect for images or videos; undefined if it makes none. */
 export const mediaDialect = (
   dialect: Dialect,
   kind: MediaRequest["kind"],
@@ -34,8 +34,8 @@ export const mediaDialect = (
 };
 
 /**
- * What a vendor's model cannot take of a request: said before the call, by the unified names of the fields. What the
- * family has noted already is no longer in the request, and so is not named again.
+ * Returns the fields of a request that a vendor's model does not support, before the call and by their unified names. Fields that the
+ * family has already noted are no longer in the request, so they are not reported twice.
  */
 export const lostFields = (
   dialect: Dialect,

@@ -1,6 +1,6 @@
 /**
- * Reading the image answers of OpenAI and xAI, which share a shape: `{data: [{b64_json | url, revised_prompt}], usage}`.
- * xAI adds `respect_moderation: false` to a picture it withholds, and tells no tokens. Others have an `error` in place of a picture.
+ * Reads the image answers of OpenAI and xAI, which share a shape: `{data: [{b64_json | url, revised_prompt}], usage}`. xAI adds
+ * `respect_moderation: false` to a withheld picture, and reports no tokens. Others send an `error` in place of a picture.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import { reportedAmount } from "../../base/usage.ts";
@@ -11,8 +11,8 @@ import { isSuccess, objectIn, readObject, readRefusal, textIn, unreadable } from
 const dataUrlHead = /^data:[^,]{0,200};base64,/i;
 
 /**
- * A picture's base64 as every decoder takes it. Vendors put the head of a data URL before it, break its lines, write it for URLs or leave
- * out the padding; clients that decode strictly refuse that, and others get a broken picture without a word.
+ * Returns a picture's base64 in the strict form. Vendors prefix a data URL's head, break lines, use the URL alphabet or omit the padding.
+ * Strict clients refuse that, and others silently get a broken picture.
  */
 export function base64In(value: unknown): string | undefined {
   const base64 = textIn(value)?.replace(dataUrlHead, "") || undefined;
@@ -30,9 +30,9 @@ function resultOf(item: WireObject): MediaResult | undefined {
 }
 
 /**
- * The tokens a vendor tells. Details that name one kind only leave the rest of the total to the other. Without details all
- * input is text and all output picture. Programs write zeros where they know nothing: details of 0 beside a total are none (T56). A
- * total of 0 is one (T61). Some tell it in the names of chat completions.
+ * Returns the tokens that a vendor reports. Details that name only one kind leave the rest of the total to the other. Without details all
+ * input is text and all output pictures. Some vendors write 0 for unknown: details of 0 beside a total are ignored (T56). A total of 0
+ * counts (T61). Some use the field names of chat completions.
  */
 export function imageTokensIn(usage: unknown): ReportedUsage {
   const wire = objectIn(usage);
@@ -56,13 +56,13 @@ export function imageTokensIn(usage: unknown): ReportedUsage {
   };
 }
 
-/** A side's tokens, by its name here or in chat completions; programs that have both write 0 for one of them. */
+/** Returns the tokens of input or output, by either field name; vendors with both names write 0 for one of them. */
 function totalOf(here: unknown, inChat: unknown): number | undefined {
   const [own, other] = [here, inChat].map(reportedAmount);
   return (own ?? 0) > 0 ? own : (other ?? own);
 }
 
-/** How many of a side's tokens are of texts and of pictures; neither where both are 0 beside a total that is not. */
+/** Returns the text and picture tokens of input or output; neither if both are 0 beside a total that is not. */
 function detailsIn(details: unknown, total: number | undefined) {
   const wire = objectIn(details);
   const [text, image] = [wire["text_tokens"], wire["image_tokens"]].map(reportedAmount);
@@ -79,7 +79,7 @@ export const renderedIn = (wire: WireObject): Rendered => ({
   outputFormat: textIn(wire["output_format"]),
 });
 
-/** The answer to an image request: all pictures at once. Withheld ones are left out; `failed` where none is left. */
+/** Reads the answer to an image request: all pictures at once, without withheld ones; `failed` if none remains. */
 export function imagesIn(status: number, body: Buffer): MediaState | MediaRefusal {
   if (!isSuccess(status)) return readRefusal(status, body);
   const wire = readObject(body);

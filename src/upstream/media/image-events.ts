@@ -1,6 +1,6 @@
 /**
- * Reading an image stream: `image_generation.partial_image`, `image_edit.partial_image`, their `.completed`, and `error`.
- * Pure: bytes in, events out, whatever the cuts. Wire: no `[DONE]`; fewer partial images than asked for are legal.
+ * Reads an image stream: `image_generation.partial_image`, `image_edit.partial_image`, their `.completed`, and `error`. Pure: bytes in,
+ * events out, wherever they are cut. Wire: no `[DONE]`; fewer partial images than requested are legal.
  */
 import { createSseParser, SseOverflowError, type SseEvent } from "../../base/sse.ts";
 import { reportedAmount } from "../../base/usage.ts";
@@ -23,19 +23,19 @@ export type ImageEvent =
       readonly rendered: Rendered;
       readonly reported: ReportedUsage;
     }
-  /** The stream failed, or cannot be read. Nothing follows it. */
+  /** The stream failed, or cannot be read. No event follows. */
   | { readonly type: "error"; readonly refusal: MediaRefusal };
 
 export interface ImageEventReader {
-  /** Takes the next bytes; returns the events they complete. */
+  /** Reads the next bytes; returns the events that they complete. */
   push(bytes: Uint8Array): ImageEvent[];
-  /** What waits for the end of its event. */
+  /** Number of bytes that wait for the end of their event. */
   readonly heldBytes: number;
-  /** At the end of the stream; an `error` where no picture was completed. */
+  /** Ends the stream; returns an `error` if no picture was completed. */
   end(): ImageEvent[];
 }
 
-/** A picture of 3840x2160 without loss, in base64. */
+/** A lossless picture of 3840x2160, in base64. */
 const eventBytesMax = 64 * 1024 * 1024;
 
 const broken = (reason: string): ImageEvent => ({
@@ -43,7 +43,7 @@ const broken = (reason: string): ImageEvent => ({
   refusal: unusable(502, reason),
 });
 
-/** A reader for one stream. An event has at most `roomBytes`, too: its picture is several times in memory for a moment. */
+/** Creates a reader for one stream. `roomBytes` also bounds an event, because several copies of its picture are in memory for a moment. */
 export function createImageEventReader(roomBytes = Infinity): ImageEventReader {
   const parser = createSseParser(Math.min(eventBytesMax, roomBytes));
   let completed = false;
@@ -62,7 +62,7 @@ export function createImageEventReader(roomBytes = Infinity): ImageEventReader {
     return read;
   }
 
-  /** Runs the parser, whose only failure is an event that is too long. */
+  /** Runs the parser, whose only error is an event that is too long. */
   function guarded(step: () => SseEvent[]): ImageEvent[] {
     if (failed) return [];
     try {
@@ -88,7 +88,7 @@ export function createImageEventReader(roomBytes = Infinity): ImageEventReader {
   };
 }
 
-/** One event read; undefined for those that are not ours, such as `[DONE]`. */
+/** Reads one event; undefined for unknown ones, such as `[DONE]`. */
 function eventOf({ event, data }: SseEvent): ImageEvent | undefined {
   const bytes = Buffer.from(data);
   const wire = readObject(bytes);
@@ -111,11 +111,11 @@ function eventOf({ event, data }: SseEvent): ImageEvent | undefined {
       };
 }
 
-/** How a stream of events begins; no JSON does. */
+/** The start of a stream of events; JSON never starts like this. */
 const eventStart = /^\ufeff?\s*(?:event|data|id|retry)?:/;
 const startBytes = 64;
 
-/** The answer to an image request, whole: a list of pictures, or the events of a vendor that streams though nobody asked. */
+/** Reads the whole answer to an image request: a list of pictures, or events if a vendor streams without being asked. */
 export function imagesOrEventsIn(status: number, body: Buffer): MediaState | MediaRefusal {
   const isStream = isSuccess(status) && eventStart.test(body.toString("utf8", 0, startBytes));
   return isStream ? stateOfEvents(body) : imagesIn(status, body);

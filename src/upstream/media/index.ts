@@ -1,4 +1,4 @@
-/** Vendors of images and videos: their dialects, asking them, and what their refusals mean. */
+/** Vendors of images and videos: dialects, requests, and the meaning of refusals. */
 export { ask, askForStream } from "./ask.ts";
 export { AskFailure } from "./ask-failure.ts";
 export type { MediaAnswer, StreamedAnswer } from "./ask-handler.ts";

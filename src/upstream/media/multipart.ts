@@ -1,4 +1,4 @@
-/** Writing `multipart/form-data` (RFC 7578) whose files are streamed. */
+/** Writes `multipart/form-data` (RFC 7578) with streamed files. */
 import { randomBytes } from "node:crypto";
 import type { Upload } from "../../media/index.ts";
 import { streamedBody, type BodyPart } from "./streamed-body.ts";
@@ -10,8 +10,8 @@ export type FormPart =
   | { readonly name: string; readonly filename: string; readonly upload: Upload };
 
 /**
- * A form's body and its `Content-Type`. The boundary is random: no file can be made to contain it.
- * Names and file names are ours and need no escaping; texts are the caller's and go in as they are.
+ * Returns a form's body and its `Content-Type`. The boundary is random, so no file can be made to contain it. Names and file names are the
+ * gateway's and need no escaping; texts are the caller's and are sent unchanged.
  */
 export function multipartBody(
   form: readonly FormPart[],

@@ -1,6 +1,6 @@
 /**
- * OpenAI's images: `POST /images/generations` as JSON, `POST /images/edits` as a form. Both answer at once, with base64,
- * or stream (`image-events.ts`). The openai-compatible vendors are asked the same way.
+ * OpenAI's images: `POST /images/generations` as JSON, `POST /images/edits` as a form. Both answer at once, with base64, or stream
+ * (`image-events.ts`). The openai-compatible vendors take the same requests.
  */
 import { defined } from "../../base/defined.ts";
 import type { WireObject } from "../../base/json.ts";
@@ -12,16 +12,16 @@ import { synchronous } from "./synchronous.ts";
 import type { MediaDialect, MediaJob } from "./types.ts";
 import { bearerAsk, droppedFields } from "./wire.ts";
 
-/** Compression is a word of lossy formats; with another one the vendor refuses it. */
+/** True if the format takes a compression; with other formats the vendor refuses the field. */
 const lossy = (request: ImageRequest): boolean =>
   request.outputFormat === "jpeg" || request.outputFormat === "webp";
 
-/** The gpt-image-2 line always edits with high fidelity, and refuses the parameter. */
+/** False for the gpt-image-2 models: they always edit with high fidelity, and refuse the parameter. */
 const takesFidelity = (model: string): boolean => !model.startsWith("gpt-image-2");
 
 const editing = (request: ImageRequest): boolean => request.images.length > 0;
 
-/** The fields of both endpoints, by the vendor's names. */
+/** The common fields of both endpoints, by the vendor's names. */
 function optionsOf(request: ImageRequest, model: string): WireObject {
   return defined({
     n: request.n,
@@ -41,7 +41,7 @@ function optionsOf(request: ImageRequest, model: string): WireObject {
 
 const extensionOf = { "image/png": "png", "image/jpeg": "jpg", "image/webp": "webp" } as const;
 
-/** One file is `image`, several are `image[]` each, as OpenAI's own clients send them. */
+/** One file is named `image`, several are each `image[]`, as in OpenAI's own clients. */
 function editForm(request: ImageRequest, model: string): FormPart[] {
   const name = request.images.length > 1 ? "image[]" : "image";
   const files = request.images.map((upload, index) => ({
@@ -90,7 +90,7 @@ function lost(request: ImageRequest, model: string): Note[] {
   return droppedFields(request, [
     ...(edits ? [] : (["mask", "inputFidelity"] as const)),
     ...(edits && !takesFidelity(model) ? (["inputFidelity"] as const) : []),
-    // 100 is no compression, as a lossless format has it.
+    // 100 means no compression, which a lossless format does anyway.
     ...(lossy(request) || request.outputCompression === 100
       ? []
       : (["outputCompression"] as const)),

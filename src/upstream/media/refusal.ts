@@ -1,7 +1,7 @@
 /**
- * What a media vendor's refusal or failed job means: for the caller, for the next try and for the provider's health.
- * The vendor's words about our own account, key or quota stay with us; those about the request reach the caller.
- * docs/routing.md; the statuses are read by the one table in ../outcome.ts.
+ * The meaning of a media vendor's refusal or failed job for the caller, the next attempt and the provider's health. Messages about the
+ * operator's account, key or quota are not passed on; those about the request reach the caller. docs/routing.md; the statuses are read by
+ * the one table in ../outcome.ts.
  */
 import type { WireObject } from "../../base/json.ts";
 import type { Provider } from "../../catalog/index.ts";
@@ -14,13 +14,13 @@ import type { MediaAnswer } from "./ask-handler.ts";
 import type { MediaRefusal, MediaState } from "./types.ts";
 import { shortIn, textIn } from "./wire.ts";
 
-/** What a refusal means. */
+/** The meaning of a refusal. */
 export interface RefusalOutcome extends Pick<Outcome, "retrySame" | "hurtsHealth" | "credential"> {
-  /** `caller`: every provider would refuse the request. `provider`: another one may take it. */
+  /** `caller`: every provider would refuse the request. `provider`: another one may accept it. */
   readonly fault: "caller" | "provider";
   /**
-   * True when the vendor may have taken the job all the same (a gateway in front of it gave up, or its success could not
-   * be read): a request that costs money must not be sent again (T81).
+   * True if the vendor may have accepted the job anyway: a gateway in front of it gave up, or its success could not be read. A request that
+   * costs money must not be sent again (T81).
    */
   readonly uncertain: boolean;
   /** `invalid_argument`, `content_policy_violation`, or a code of the error catalogue. */
@@ -31,24 +31,24 @@ export interface RefusalOutcome extends Pick<Outcome, "retrySame" | "hurtsHealth
 const contentPolicy =
   /content_?policy|content-?moderated|moderation|sensitive_?content|data_?inspection|policy_?violation|risk_?(?:control|detection)/i;
 
-/** Moderation speaks of the request, whatever the status, also where a stream that had begun is broken off with it. */
+/** True if the refusal is by moderation: it is about the request, whatever the status, even if it ends a stream that had begun. */
 const aboutContent = (code: string, message: string): boolean =>
   contentPolicy.test(code) || isModerated(message);
 
 const badArgument =
   /^(invalid|client specified an invalid|missing|bad_?request|unsupported|unknown_parameter)/i;
 
-/** Not the account as a whole, but this model or endpoint of the provider is not ours to call: our configuration. */
+/** The account may not use this model or endpoint: the operator's configuration is wrong. */
 const notOurModel =
   /^(model\.access_?denied|model_?not_?(found|open)|invalid_?endpoint|operation_?denied)/i;
 
 const aboutUs = (code: string, message: string): boolean =>
   isAboutAccount(code, message) || notOurModel.test(code);
 
-/** Statuses of intermediaries that gave up waiting: the vendor behind them may have taken the request. */
+/** Statuses of intermediaries that gave up waiting: the vendor behind them may have accepted the request. */
 const uncertainStatuses: ReadonlySet<number> = new Set([408, 499, 502, 504, 520, 522, 524]);
 
-/** What a dialect read of an answer, without the credentials of its provider, which vendors echo. */
+/** Returns the result that a dialect read, with the provider's credentials masked: vendors echo them. */
 export function asReported<Read extends MediaState | MediaRefusal>(
   provider: Provider,
   read: Read,
@@ -59,7 +59,7 @@ export function asReported<Read extends MediaState | MediaRefusal>(
   return { ...read, ...words, ...(read.state === "refused" && { param: masked(read.param) }) };
 }
 
-/** The same, with what the answer's headers say beside it. */
+/** As `asReported`, with the `Retry-After` of the answer's headers. */
 export function asAnswered<Read extends MediaState | MediaRefusal>(
   provider: Provider,
   state: Read,
@@ -72,7 +72,7 @@ export function asAnswered<Read extends MediaState | MediaRefusal>(
   return retryAfterMs === undefined ? read : { ...read, retryAfterMs };
 }
 
-/** Reads a refusal. */
+/** Returns the meaning of a refusal. */
 export function outcomeOfRefusal(refusal: MediaRefusal): RefusalOutcome {
   const { status, code = "", message, param, retryAfterMs, unusable } = refusal;
   const uncertain = uncertainStatuses.has(status) || status < 400;
@@ -110,7 +110,7 @@ export function outcomeOfRefusal(refusal: MediaRefusal): RefusalOutcome {
 const messageMax = 2000;
 const unmade = "The provider failed to make the result.";
 
-/** A job that ended without a result, from the vendor's own `code` and `message`, in words fit for the caller. */
+/** Returns the state of a job without a result, from the vendor's own `code` and `message`, in words for the caller. */
 export function failedJob(wire: WireObject): MediaState {
   const known = textIn(wire["code"]) ?? "";
   const words = shortIn(wire["message"], messageMax);
@@ -124,14 +124,14 @@ export function failedJob(wire: WireObject): MediaState {
   return { state: "failed", code: "upstream_error", message: words ?? unmade };
 }
 
-/** A job whose result or request the vendor's moderation blocked. */
+/** A job whose result or request was blocked by the vendor's moderation. */
 export const blockedJob = (message?: string): MediaState => ({
   state: "failed",
   code: "content_policy_violation",
   message: message ?? "The provider's content moderation blocked the result.",
 });
 
-/** A job that is said to have succeeded, and has nothing to show. */
+/** A job that the vendor reports as succeeded, but without a result. */
 export const emptyJob: MediaState = {
   state: "failed",
   code: "upstream_error",

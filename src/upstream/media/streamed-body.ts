@@ -1,6 +1,6 @@
 /**
- * Request bodies that carry uploaded pictures: text and files in turn, opened when they are sent and never whole in memory.
- * Their length is known before, from the files' sizes, so that they go out with a Content-Length.
+ * Request bodies with uploaded pictures: alternating text and files, opened when they are sent and never whole in memory. Their length is
+ * known in advance from the files' sizes, so they are sent with a Content-Length.
  */
 import { Readable } from "node:stream";
 import { isObject } from "../../base/json.ts";
@@ -8,7 +8,7 @@ import type { KeptFile, Material } from "../../media/index.ts";
 import type { MediaBody, MediaJob } from "./types.ts";
 import { chunksOfUpload } from "./upload-error.ts";
 
-/** A file inside a body: its bytes as they are, or in base64. */
+/** A file inside a body: its raw bytes, or in base64. */
 export interface FilePart {
   readonly upload: KeptFile;
   readonly as: "bytes" | "base64";
@@ -16,7 +16,7 @@ export interface FilePart {
 
 export type BodyPart = string | FilePart;
 
-/** A body of these parts; one string where there is no file. `open` opens a file's bytes. */
+/** Returns a body of these parts; one string if there is no file. `open` opens a file's bytes. */
 export function streamedBody(parts: readonly BodyPart[], open: MediaJob["open"]): MediaBody {
   if (parts.every((part) => typeof part === "string")) return parts.join("");
   return {
@@ -44,7 +44,7 @@ async function* chunksOf(
   }
 }
 
-/** Base64 of a stream, three bytes at a time: what is left of a chunk goes before the next. */
+/** Encodes a stream in base64, three bytes at a time: the rest of a chunk is put before the next one. */
 async function* base64Of(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of chunks) {
@@ -56,7 +56,7 @@ async function* base64Of(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
   if (rest.length > 0) yield Buffer.from(rest.toString("base64"), "latin1");
 }
 
-/** A picture in a JSON value, to be written as a `data:` URL. */
+/** A picture in a JSON value, written as a `data:` URL. */
 export class DataUrl {
   readonly upload: KeptFile;
 
@@ -65,11 +65,11 @@ export class DataUrl {
   }
 }
 
-/** A piece of material in a JSON value. */
+/** Returns a piece of material for a JSON value. */
 export const materialUrl = (material: Material): string | DataUrl =>
   typeof material === "string" ? material : new DataUrl(material);
 
-/** JSON as the parts of a body: `DataUrl`s inside become files in base64, everything else is as JSON.stringify has it. */
+/** Writes JSON as the parts of a body: `DataUrl`s become files in base64, all else is as in JSON.stringify. */
 export function jsonParts(value: unknown): BodyPart[] {
   if (value instanceof DataUrl) {
     const { upload } = value;

@@ -1,4 +1,4 @@
-/** The half of a dialect whose vendor answers with the result: it has no jobs to ask after. */
+/** The common part of dialects whose vendor answers with the result: there are no jobs to poll. */
 import type { MediaDialect } from "./types.ts";
 
 export const synchronous: Pick<MediaDialect, "synchronous" | "poll" | "readPoll" | "pollSeconds"> =

@@ -1,6 +1,6 @@
 /**
- * How a vendor of images and videos is asked, in our own terms: each dialect turns a request into HTTP asks and reads the
- * answers. Pure: it opens no connection and reads no clock. Wire shapes: docs of each dialect beside this file.
+ * The interface of media dialects, in unified terms: each one turns a request into HTTP asks and reads the answers. Pure: a dialect opens
+ * no connection and reads no clock. Wire shapes: docs of each dialect beside this file.
  */
 import type { Readable } from "node:stream";
 import type { Note } from "../../base/notes.ts";
@@ -16,14 +16,14 @@ export interface MediaAsk {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: MediaBody | undefined;
-  /** How many pictures the answer brings along, previews too: it takes that much longer, and is that much larger. */
+  /** Number of pictures in the answer, previews included; the time and size limits grow with it. */
   readonly pictures?: number | undefined;
 }
 
 /** A body as text, or as a stream of known length that can be opened once. */
 export type MediaBody = string | { readonly contentLength: number; readonly open: () => Readable };
 
-/** A job as it is put to a vendor. */
+/** A job to submit to a vendor. */
 export interface MediaJob {
   readonly request: MediaRequest;
   /** The vendor's own name of the model. */
@@ -32,12 +32,12 @@ export interface MediaJob {
   readonly open: (file: KeptFile) => Readable;
 }
 
-/** A produced file: an address to fetch it from, or its bytes in base64. */
+/** A produced file: an address to download it from, or its bytes in base64. */
 export type MediaResult =
   | { readonly from: "url"; readonly url: string }
   | { readonly from: "base64"; readonly base64: string };
 
-/** How images were really made, where the vendor tells it: `auto` has become a value. */
+/** The actual values of the images, if the vendor reports them: `auto` is resolved. */
 export interface Rendered {
   readonly size?: string | undefined;
   readonly quality?: string | undefined;
@@ -45,9 +45,9 @@ export interface Rendered {
   readonly outputFormat?: string | undefined;
 }
 
-/** Where a job stands, as the vendor tells it. */
+/** The state of a job, as the vendor reports it. */
 export type MediaState =
-  /** The vendor works on it, under `id` where it has just been accepted. */
+  /** The vendor works on it; `id` is present if it was just accepted. */
   | { readonly state: "pending"; readonly id?: string | undefined }
   | {
       readonly state: "succeeded";
@@ -60,12 +60,12 @@ export type MediaState =
   | { readonly state: "failed"; readonly code: string; readonly message: string }
   | { readonly state: "expired" }
   | { readonly state: "canceled" }
-  /** The vendor does not know the job (any more); right after an accepted job this may pass. */
+  /** The vendor does not know the job, or not any more; right after submission this may be temporary. */
   | { readonly state: "missing" };
 
 /**
- * An answer that tells nothing about the job: a status of refusal, or a success that cannot be read. In the vendor's own
- * words, which may name our account: `outcomeOfRefusal` says what the caller gets.
+ * An answer without the state of the job: a refusal, or a success that cannot be read. Its text is the vendor's own and may name the
+ * operator's account: `outcomeOfRefusal` returns the caller's text.
  */
 export interface MediaRefusal {
   readonly state: "refused";
@@ -73,61 +73,61 @@ export interface MediaRefusal {
   readonly code?: string | undefined;
   readonly message: string;
   readonly param?: string | undefined;
-  /** Of a success that cannot be used: what is wrong with it, fit for the caller. */
+  /** If a success cannot be used: the reason, in words for the caller. */
   readonly unusable?: string | undefined;
-  /** How long the vendor asks to be left alone, where its headers say so. */
+  /** The wait that the vendor's headers ask for, if any. */
   readonly retryAfterMs?: number | undefined;
 }
 
 export interface MediaDialect {
   /** The request that starts the job. */
   submit(provider: Provider, apiKey: string, job: MediaJob): MediaAsk;
-  /** Reads its answer; never throws. A vendor that works while the connection is open answers `succeeded` at once. */
+  /** Reads its answer; never throws. A synchronous vendor answers `succeeded` at once. */
   readSubmit(status: number, body: Buffer, job: MediaJob): MediaState | MediaRefusal;
-  /** What of the request `submit` leaves out or changes at this model, by the unified field names. */
+  /** The fields that `submit` drops or changes for this model, by their unified names. */
   lost(request: MediaRequest, upstreamModel: string): readonly Note[];
-  /** The request that asks after a job; for vendors that have answered `pending` only. */
+  /** The request that polls a job; only for vendors that answer `pending`. */
   poll(provider: Provider, apiKey: string, id: string): MediaAsk;
-  /** Reads its answer; never throws. An answer that names another job than `id` is no answer. */
+  /** Reads its answer; never throws. An answer about another job than `id` is a refusal. */
   readPoll(status: number, body: Buffer, id: string): MediaState | MediaRefusal;
-  /** The request that cancels a job; absent where the vendor cannot. `canceled` in its answer is the vendor's confirmation of `id`. */
+  /** The request that cancels a job; absent if the vendor cannot. `canceled` in its answer is the vendor's confirmation for `id`. */
   readonly cancel?: ((provider: Provider, apiKey: string, id: string) => MediaAsk) | undefined;
   readonly readCancel?:
     | ((status: number, body: Buffer, id: string) => "canceled" | "refused")
     | undefined;
   /** Seconds between two polls. */
   readonly pollSeconds: number;
-  /** True where the vendor works while the connection is open, and `submit`'s answer is the result. */
+  /** True if the vendor works while the connection is open, and `submit`'s answer is the result. */
   readonly synchronous?: boolean | undefined;
 }
 
-/** Where the bytes of an answer are counted. */
+/** Counts the bytes of an answer. */
 export interface AnswerRoom {
-  /** What all answers together have. A whole answer can have no more, but that one of a single picture always can. */
+  /** Bytes for all answers together. A whole answer cannot be larger, except that one of a single picture always fits. */
   readonly bytesMax: number;
-  /** Its head is here. `giveUp`: it stands still, and others need its room, which it does not hold any more. */
+  /** The answer's head has arrived. `giveUp` is called if the answer stalls while others need room; its room is then already released. */
   begins(giveUp: () => void): void;
-  /** So many bytes are kept, or (negative) not any more. A promise: nothing more is to be read before it resolves. */
+  /** Reports bytes that are kept, or (negative) no longer kept. If it returns a promise, read nothing more before that resolves. */
   took(bytes: number): Promise<void> | undefined;
-  /** Nothing more comes. Where it is not whole, nothing of it is kept. */
+  /** The answer has ended. If it is not whole, none of it is kept. */
   ends(isWhole: boolean): void;
 }
 
-/** What an ask may take; the times are the provider's own (`timeouts`) where they are not given. Milliseconds. */
+/** Limits of an ask, in milliseconds; absent times are the provider's own (`timeouts`). */
 export interface AskLimits {
-  /** From the request's end to the answer's head. When absent, extended by the same time for each picture. */
+  /** From the request's end to the answer's head. If absent, extended by the same time for each picture. */
   readonly firstByteMs?: number | undefined;
-  /** The longest silence inside the answer. */
+  /** The longest silence within the answer. */
   readonly idleMs?: number | undefined;
   readonly totalMs?: number | undefined;
-  /** When absent 128 MiB, or what the pictures that the answer brings along can come to. */
+  /** If absent, 128 MiB, or the largest size that the answer's pictures can have. */
   readonly bytesMax?: number | undefined;
-  /** Asked at the last moment before bytes leave, and before each further piece of a streamed body; false: given up, unsent. */
+  /** Called at the last moment before bytes are sent, and before each further piece of a streamed body. False cancels the ask, unsent. */
   readonly mayLeave?: (() => boolean) | undefined;
-  /** Gives up at once when it fires. */
+  /** Aborts the ask. */
   readonly signal?: AbortSignal | undefined;
-  /** Hears of the bytes of a whole answer; of a stream its reader tells them. */
+  /** Counts the bytes of a whole answer; the reader of a stream counts its own. */
   readonly room?: AnswerRoom | undefined;
-  /** Sent as a header of that name. */
+  /** Sent as the header `traceparent`. */
   readonly traceparent?: string | undefined;
 }

@@ -1,7 +1,7 @@
-/** A file that a request was to carry could not be read: a failure of our own storage, and of no vendor. */
+/** A file of a request could not be read: a failure of the gateway's own storage, not of a vendor. */
 export class UploadError extends Error {
   override name = "UploadError";
-  /** It is not there any more, so that waiting is of no use. */
+  /** The file no longer exists, so a retry is useless. */
   readonly isGone: boolean;
 
   constructor(message: string, options: { readonly cause?: unknown; readonly isGone?: boolean }) {
@@ -13,8 +13,8 @@ export class UploadError extends Error {
 const unread = "an uploaded file could not be read";
 
 /**
- * The chunks of a file, whose length the head of the request has told. @throws UploadError where it cannot be read, or has another
- * length by now; what a reader that gives up throws in stays as it is
+ * Yields the chunks of a file whose length was announced in the request's head. @throws UploadError if it cannot be read, or its length has
+ * changed. An error that an aborting reader throws in is passed on unchanged.
  */
 export async function* chunksOfUpload(
   file: AsyncIterable<Buffer>,

@@ -1,4 +1,4 @@
-/** What the media dialects share: headers, paths, and reading JSON that may be anything at all without ever throwing. */
+/** Helpers of the media dialects: headers, paths, and reading any JSON without ever throwing. */
 import { snakeName } from "../../base/casing.ts";
 import { counted } from "../../base/counted.ts";
 import { isObject, parseJsonObject, type WireObject } from "../../base/json.ts";
@@ -11,7 +11,7 @@ import { toldMistake } from "../told-mistake.ts";
 import { toldStatus } from "../told-status.ts";
 import type { MediaAsk, MediaBody, MediaRefusal, MediaState } from "./types.ts";
 
-/** A body that is one JSON object, or undefined. */
+/** Returns the JSON object of a body, or undefined. */
 export function readObject(body: Buffer): WireObject | undefined {
   try {
     return parseJsonObject(body);
@@ -20,26 +20,26 @@ export function readObject(body: Buffer): WireObject | undefined {
   }
 }
 
-/** A member that is an object; an empty one otherwise. */
+/** Returns an object member, or an empty object. */
 export const objectIn = (value: unknown): WireObject => (isObject(value) ? value : {});
 
-/** A string that is not empty, as the database can keep it, or undefined. */
+/** Returns a non-empty string that the database can store, or undefined. */
 export const textIn = (value: unknown): string | undefined =>
   typeof value === "string" ? storableText(value) || undefined : undefined;
 
-/** The beginning of such a string. */
+/** Returns the beginning of such a string. */
 export const shortIn = (value: unknown, lengthMax: number): string | undefined => {
   const text = textIn(value);
   return text && shortText(text, lengthMax);
 };
 
-/** It stands in the row of its task, and in the path of each question about it. */
+/** A job id is stored in its task's row, and is in the path of each poll. */
 const jobIdMax = 512;
 
-/** A path that has one of these does not lead to where it seems to. */
+/** Ids that would change the path. */
 const steps = [".", ".."];
 
-/** A vendor's id of a job, a text or a number; undefined for what is none. */
+/** Returns a vendor's job id, a text or a number; undefined if it is invalid. */
 export function jobIdIn(value: unknown): string | undefined {
   const id = Number.isSafeInteger(value) ? String(value) : textIn(value);
   return id !== undefined && id.length <= jobIdMax && !steps.includes(id) ? id : undefined;
@@ -48,10 +48,10 @@ export function jobIdIn(value: unknown): string | undefined {
 const vendorTextMax = 2000;
 const nameMax = 200;
 
-/** Of a body that is no JSON: more than is told of it. */
+/** Bytes that are read of a body that is not JSON: more than is shown of it. */
 const plainBytesMax = 16_384;
 
-/** Reads an error body, in any shape that text vendors have too: objects, lists of findings, plain text, pages. */
+/** Reads an error body, in any shape that text vendors use: objects, lists of findings, plain text, pages. */
 export function readRefusal(status: number, body: Buffer): MediaRefusal {
   const said = readObject(body) ?? body.toString("utf8", 0, plainBytesMax);
   const { message, code, type, param } = upstreamErrors("chat").decodeError(status, said);
@@ -64,7 +64,7 @@ export function readRefusal(status: number, body: Buffer): MediaRefusal {
   };
 }
 
-/** A success that is no answer to what was asked. */
+/** A success that does not answer the request. */
 export const unusable = (status: number, reason: string): MediaRefusal => ({
   state: "refused",
   status,
@@ -73,8 +73,8 @@ export const unusable = (status: number, reason: string): MediaRefusal => ({
 });
 
 /**
- * An error that is told in an answer which had begun well. What it says of a rate, the account or the request means what the status
- * means that it would have had.
+ * Reads an error in an answer that began with a good status. An error about rate, account or request means the same as its usual status
+ * would.
  */
 export function toldError(began: number, body: Buffer): MediaRefusal {
   const told = upstreamErrors("chat").decodeError(began, readObject(body));
@@ -82,7 +82,7 @@ export function toldError(began: number, body: Buffer): MediaRefusal {
   return { ...readRefusal(began, body), status };
 }
 
-/** Whether an object tells an error, in the way of any vendor of images or videos. */
+/** True if an object contains an error, in the form of any media vendor. */
 function isError({ error, code, message }: WireObject): boolean {
   if (isObject(error)) return Object.keys(error).length > 0;
   return (
@@ -90,7 +90,7 @@ function isError({ error, code, message }: WireObject): boolean {
   );
 }
 
-/** The same for a success that is not what the vendor answers with. */
+/** Returns the refusal for a success that does not have the expected content. */
 export function unreadable(status: number, body: Buffer): MediaRefusal {
   if (body.length === 0) return unusable(status, "it is empty");
   const wire = readObject(body);
@@ -106,17 +106,17 @@ export function unreadable(status: number, body: Buffer): MediaRefusal {
 
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
-/** The answer is of the job that was asked for, or names none. */
+/** True if the answer is about the requested job, or names none. */
 export function isOfJob(named: unknown, id: string): boolean {
   if (typeof named === "number") return String(named) === id;
   return typeof named !== "string" || named === "" || named === id;
 }
 
-/** An answer about another job: what it says may be of another customer. */
+/** The refusal for an answer about another job: its content may be another customer's. */
 export const ofAnotherJob = (status: number): MediaRefusal =>
   unusable(status, "it is about another job");
 
-/** Reads where a job stands; `read` gets the object of a success, and gives nothing where that names no state. */
+/** Reads the state of a job; `read` gets the object of a success, and returns undefined if that has no state. */
 export function readJob(
   status: number,
   body: Buffer,
@@ -132,8 +132,8 @@ export function readJob(
 const accepted = 202;
 
 /**
- * Reads whether a vendor confirms that a job stops: a success that says nothing else. `stateIn` finds the job's name and state
- * in it, where it tells them. Any doubt is a refusal: the job goes on, and its next poll tells the truth.
+ * Reads whether a vendor confirms that a job stops: a success that says nothing else. `stateIn` finds the job's id and state in it, if
+ * present. Any doubt is a refusal: the job goes on, and its next poll reads the actual state.
  */
 export function readCanceled(
   status: number,
@@ -159,7 +159,7 @@ export function readAccepted(
   return id === undefined ? unreadable(status, body) : { state: "pending", id };
 }
 
-/** A request at a bearer vendor. `path` goes below the base URL's own path, `apiKey` is empty where none is taken. */
+/** Builds a request to a bearer vendor. `path` goes below the base URL's own path; `apiKey` is empty if none is needed. */
 export function bearerAsk(
   provider: Provider,
   apiKey: string,
@@ -191,16 +191,13 @@ const asksNothing = (value: unknown): boolean =>
 
 type Field = keyof VideoRequest | keyof ImageRequest;
 
-/** A request's field by the name it has in the unified shape. */
+/** The unified name of a request's field. */
 const fieldName = (field: Field): string =>
   ({ cameraFixed: "camera_fixed", firstFrame: "image", references: "reference_images" })[
     field as string
   ] ?? snakeName(field);
 
-/**
- * Notes for the given fields of a request, where it has them. `auto` asks for nothing in particular, so nothing is lost
- * with it.
- */
+/** Returns notes for the given fields that a request has. `auto` requests nothing in particular, so nothing is lost with it. */
 export function droppedFields(
   request: VideoRequest | ImageRequest,
   fields: readonly Field[],

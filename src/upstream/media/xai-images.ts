@@ -1,6 +1,6 @@
 /**
- * xAI's images: `POST /images/generations` and `POST /images/edits`, both JSON, both answered at once. Pictures go in as
- * `data:` URLs, which are streamed; tier and quality are always said, because the price hangs on them (rows TIMG1).
+ * xAI's images: `POST /images/generations` and `POST /images/edits`, both JSON, both answered at once. Pictures are streamed as `data:`
+ * URLs. Tier and quality are always sent, because the price depends on them (rows TIMG1).
  */
 import { defined } from "../../base/defined.ts";
 import type { ImageRequest } from "../../media/index.ts";
@@ -10,11 +10,11 @@ import { synchronous } from "./synchronous.ts";
 import type { MediaDialect } from "./types.ts";
 import { bearerAsk, droppedFields } from "./wire.ts";
 
-/** `auto` is the low tier. */
+/** `auto` means `low`. */
 const qualityOf = ({ quality }: ImageRequest): string =>
   quality === undefined || quality === "auto" ? "low" : quality;
 
-/** Only where it is asked for: `auto` is what the vendor does anyway. */
+/** Sent only if requested: `auto` is the vendor's default. */
 const moderationOf = ({ moderation }: ImageRequest): string | undefined =>
   moderation === "auto" ? undefined : moderation;
 

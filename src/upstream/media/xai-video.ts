@@ -1,7 +1,7 @@
 /**
- * xAI's videos: `POST /videos/generations`, `GET /videos/{request_id}`. It cannot cancel.
- * Wire: 202 while it works, with an empty body or a progress; `status` may be absent beside a `video.url`;
- * `respect_moderation: false` is a blocked result; the address may stand in `video.file_output.public_url`.
+ * xAI's videos: `POST /videos/generations`, `GET /videos/{request_id}`. xAI cannot cancel them. Wire: 202 while it works, with an empty
+ * body or a progress; `status` may be absent beside a `video.url`; `respect_moderation: false` is a blocked result; the address may be in
+ * `video.file_output.public_url`.
  */
 import { defined } from "../../base/defined.ts";
 import type { WireObject } from "../../base/json.ts";
@@ -21,7 +21,7 @@ function bodyParts(request: VideoRequest, model: string) {
       model,
       prompt: request.prompt,
       duration: request.durationSeconds,
-      // With a first frame the output follows the picture; a ratio would make xAI stretch it. Requirements: NVID.
+      // With a first frame the output follows the picture; with a ratio xAI would stretch it. Requirements: NVID.
       aspect_ratio: request.firstFrame === undefined ? request.aspectRatio : undefined,
       resolution: request.resolution,
       image: place(request.firstFrame),

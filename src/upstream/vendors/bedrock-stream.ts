@@ -1,6 +1,6 @@
 /**
- * A stream in the binary frames of AWS, read as the event stream of its protocol: Claude's own events are within the frames, and
- * Converse's are the frames themselves. They are decoded and checked by the vendor's own library.
+ * Converts a stream of AWS's binary frames into the event stream of its protocol. Claude's events are inside the frames; Converse's events
+ * are the frames themselves. The vendor's own library decodes and checks them.
  */
 import type { EventStreamCodec } from "@smithy/eventstream-codec";
 import { parseAnswerText } from "../../base/answer-json.ts";
@@ -9,19 +9,19 @@ import { Pieces } from "../../base/pieces.ts";
 import { ExchangeError } from "../exchange-error.ts";
 import type { BodyConsumer, Exchange } from "../exchange.ts";
 
-/** How AWS labels such a stream. */
+/** The content type of such a stream. */
 export const streamType = "application/vnd.amazon.eventstream";
 
 type Message = ReturnType<EventStreamCodec["decode"]>;
 
-/** Longer than any event: AWS bounds a frame at 16 MiB. */
+/** The longest frame, in bytes: AWS bounds it at 16 MiB. */
 const frameBytesMax = 16 * 1024 * 1024;
 const prefixBytes = 4;
 
-/** The library, which the first stream would wait for. */
+/** Loads the library, so that the first stream need not wait for it. */
 export const loadPackets = () => import("@smithy/eventstream-codec");
 
-/** The answer as its protocol has it; one that is no such stream, such as a refusal, as it is. */
+/** Converts an answer to its protocol's event stream. Returns any other answer, such as a refusal, unchanged. */
 export async function packetsAsEvents(exchange: Exchange): Promise<Exchange> {
   const type = exchange.headers["content-type"] ?? "";
   if (!type.startsWith(streamType)) return exchange;
@@ -42,13 +42,13 @@ export async function packetsAsEvents(exchange: Exchange): Promise<Exchange> {
   };
 }
 
-/** Cuts the bytes into frames, and passes each on as an event. */
+/** Splits the bytes into frames, and passes each on as an event. */
 class Reader implements BodyConsumer {
   readonly #codec: EventStreamCodec;
   readonly #exchange: Exchange;
   readonly #consumer: BodyConsumer;
   #waiting = new Pieces();
-  /** How many bytes the next step takes: the prefix of a frame, then all of it. */
+  /** Bytes that the next step needs: the prefix of a frame, then the whole frame. */
   #needed = prefixBytes;
   #isOver = false;
 
@@ -62,7 +62,7 @@ class Reader implements BodyConsumer {
     if (this.#isOver) return;
     // A copy: the bytes are overwritten once this returns.
     this.#waiting.add(Buffer.from(chunk));
-    // Joined once for each frame: at each read, a frame of many reads would take the square of them.
+    // Joined once per frame: joining at each read would make a large frame take quadratic time.
     if (this.#waiting.length < this.#needed) return this.#consumer.waits?.(this.#waiting.length);
     try {
       this.#takeFrames(this.#waiting.join());
@@ -111,7 +111,7 @@ class Reader implements BodyConsumer {
 
 const textIn = ({ headers }: Message, name: string): string => String(headers[name]?.value ?? "");
 
-/** What the protocol calls what AWS calls otherwise. */
+/** The protocol's error types by AWS's exception names. */
 const errorTypes: Readonly<Record<string, string>> = {
   throttlingException: "rate_limit_error",
   validationException: "invalid_request_error",
@@ -119,7 +119,7 @@ const errorTypes: Readonly<Record<string, string>> = {
   serviceUnavailableException: "overloaded_error",
 };
 
-/** One frame as the text of one event. */
+/** Returns one frame as the text of one event. */
 function eventOf(message: Message): string {
   const parsed = parseAnswerText(Buffer.from(message.body).toString("utf8"));
   const payload = isObject(parsed) ? parsed : {};

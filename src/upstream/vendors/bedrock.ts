@@ -1,7 +1,7 @@
 /**
- * Amazon Bedrock. An address that ends in `/v1` is spoken to as its protocol says. Any other is `bedrock-runtime` itself, which has
- * its models below `/model`, with streams in AWS's binary frames: Claude by `invoke`, with a version of its own in the body,
- * and all others by `converse`. docs/bedrock.md.
+ * Amazon Bedrock. A base URL that ends in `/v1` speaks its protocol as it is. Any other is `bedrock-runtime`, with models below `/model`
+ * and streams in AWS's binary frames. Claude is called by `invoke`, with a version in the body, all other models by `converse`.
+ * docs/bedrock.md.
  */
 import { isObject } from "../../base/json.ts";
 import type { JsonObject } from "../../protocols/index.ts";
@@ -13,7 +13,7 @@ const anthropicVersion = "bedrock-2023-05-31";
 const isInvoked = ({ provider, protocol }: Addressed): boolean =>
   protocol === "messages" && !provider.baseUrl.endsWith("/v1");
 
-/** Claude's own body, as `invoke` takes it. */
+/** Returns Claude's body in the form for `invoke`. */
 function invokeBody(body: JsonObject, { caller }: Addressed): JsonObject {
   const { model: _inPath, stream: _inPathToo, ...rest } = body;
   const beta = caller["anthropic-beta"];
@@ -24,10 +24,12 @@ function invokeBody(body: JsonObject, { caller }: Addressed): JsonObject {
   };
 }
 
-/** What a count reads of a request for Converse; it refuses all else. */
+/** The fields of a Converse request that CountTokens accepts; it refuses others. */
 const countedFields = ["messages", "system", "toolConfig", "additionalModelRequestFields"];
 
-/** A request within CountTokens: for Converse as it is, for `invoke` as the bytes of its body, whose maximum is no input. */
+/**
+ * Wraps a request for CountTokens: for Converse its fields, for `invoke` the bytes of its body. The body's maximum does not count as input.
+ */
 function countBody(body: JsonObject, ask: Addressed): JsonObject {
   if (isInvoked(ask)) {
     const { budget_tokens: budget } = isObject(body["thinking"]) ? body["thinking"] : {};
@@ -40,7 +42,7 @@ function countBody(body: JsonObject, ask: Addressed): JsonObject {
 }
 
 export const bedrock: Vendor = {
-  // `bedrock-mantle` takes the key of messages where the vendor of the protocol does.
+  // `bedrock-mantle` takes the key of messages in the protocol's own header.
   keyHeader: (ask) =>
     ask.protocol === "messages" && !isInvoked(ask) ? "x-api-key" : "authorization",
   headers(ask): Record<string, string> {

@@ -1,4 +1,4 @@
-/** The vendors of text: the data of their dialect's row, and code where data is not enough, with a file beside this one. */
+/** The text vendors: the data of their dialect's row, and code in a file of this folder if data is not enough. */
 import { dialectRows, type Dialect } from "../../catalog/index.ts";
 import { azure } from "./azure.ts";
 import { bedrock } from "./bedrock.ts";
@@ -11,5 +11,5 @@ const vendors = Object.fromEntries(
   Object.entries(dialectRows).map(([name, row]) => [name, { ...row, ...code[name as Dialect] }]),
 ) as Readonly<Record<Dialect, Vendor>>;
 
-/** What a dialect differs in from its protocol's own way. */
+/** Returns the differences of a dialect from its protocol's defaults. */
 export const vendorOf = (dialect: Dialect): Vendor => vendors[dialect];

@@ -1,4 +1,4 @@
-/** How each protocol is asked, unless the vendor's row says otherwise: path, headers, and where the key stands. */
+/** The defaults of each protocol, unless the vendor's row overrides them: path, headers, and the place of the key. */
 import type { AskedProtocol } from "../../protocols/index.ts";
 import { acceptEncoding } from "../decoding.ts";
 import type { CallerHeaders } from "./types.ts";
@@ -9,7 +9,7 @@ interface ProtocolWay {
   readonly headers?: (caller: CallerHeaders) => Record<string, string>;
 }
 
-/** The newest version refuses temperature, top_p and top_k; this one takes them. */
+/** The default version. The newest one refuses temperature, top_p and top_k; this one accepts them. */
 const messagesVersionDefault = "2023-06-01";
 
 export const protocolWays: Readonly<Record<AskedProtocol, ProtocolWay>> = {
@@ -18,7 +18,7 @@ export const protocolWays: Readonly<Record<AskedProtocol, ProtocolWay>> = {
   embeddings: {
     path: () => "/embeddings",
     keyHeader: "authorization",
-    // Thousands of numbers written out: less than half of it goes over the wire.
+    // Thousands of numbers as text: compression more than halves them.
     headers: () => ({ "accept-encoding": acceptEncoding }),
   },
   messages: {
@@ -44,7 +44,7 @@ export const protocolWays: Readonly<Record<AskedProtocol, ProtocolWay>> = {
   },
 };
 
-/** A model name in a path: slashes stay, everything that could change the path or the query does not. */
+/** Encodes a model name for a path: slashes stay; all that could change the path or the query is escaped. */
 export function encodeModel(model: string): string {
   return model.split("/").map(encodeURIComponent).join("/");
 }

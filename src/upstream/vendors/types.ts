@@ -1,4 +1,4 @@
-/** What of a vendor differs from its protocol's own way: data, or small functions. docs/extending.md. */
+/** The differences of a vendor from its protocol's defaults: data, or small functions. docs/extending.md. */
 import type { JsonPieces } from "../../base/json-write.ts";
 import type { DialectRow, Provider } from "../../catalog/index.ts";
 import type { AskedProtocol, JsonObject } from "../../protocols/index.ts";
@@ -7,7 +7,7 @@ import type { Exchange } from "../exchange.ts";
 /** Headers of the caller that a direct route passes on, by lower-case name; empty on converted routes. */
 export type CallerHeaders = Readonly<Record<string, string | undefined>>;
 
-/** What is asked of whom, whatever key it is asked with. */
+/** The parts of a text request that do not depend on the key. */
 export interface Addressed {
   readonly provider: Provider;
   readonly protocol: AskedProtocol;
@@ -17,44 +17,44 @@ export interface Addressed {
   readonly caller: CallerHeaders;
 }
 
-/** The same, before it is a request. */
+/** The same, with the key. */
 export interface TextAsk extends Addressed {
-  /** Empty where the provider takes none. */
+  /** Empty if the provider takes no key. */
   readonly apiKey: string;
 }
 
-/** Where one request goes, and with which headers. Shared between requests, so never changed. */
+/** The address and headers of a request. Shared between requests, so never changed. */
 export interface Target {
   readonly origin: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A vendor: the data of its dialect's row, or code in its place. One without any of these is asked as its protocol says (protocols.ts). */
+/** A vendor: the data of its dialect's row, or code instead. Without any of these, the protocol's defaults apply (protocols.ts). */
 export interface Vendor extends Omit<DialectRow, "keyHeader" | "headers"> {
-  /** The header that holds the key; in `authorization` it stands behind `Bearer`. */
+  /** The header for the key; in `authorization` the key follows `Bearer`. */
   readonly keyHeader?: string | ((ask: TextAsk) => string);
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>> | ((ask: TextAsk) => Record<string, string>);
-  /** The path below the base URL, made of the protocol's own; before it comes the template of `paths`. */
+  /** The path below the base URL, made from the protocol's own; a template in `paths` takes precedence. */
   readonly path?: (own: string, ask: TextAsk) => string;
-  /** The path that counts a request's tokens, before `countPaths`; undefined: there is none for it. */
+  /** The path for counting a request's tokens, which takes precedence over `countPaths`; undefined if there is none for this request. */
   readonly countPath?: (ask: TextAsk) => string | undefined;
-  /** The body of a count, made of the protocol's own; `body` is not asked then. Never changes the one given. */
+  /** The body of a count, made from the protocol's own; replaces `body`. Must not change its argument. */
   readonly countBody?: (body: JsonObject, ask: TextAsk) => JsonObject;
-  /** The body as the vendor takes it. Never changes the one given. */
+  /** Converts the body to the vendor's form. Must not change its argument. */
   readonly body?: (body: JsonObject, ask: Addressed) => JsonObject;
   /**
-   * Headers of one request that cannot be written ahead: a signature over its bytes, a token that expires. The key itself
-   * is then not sent. @throws ExchangeError where the vendor cannot be reached for it; other errors are ours
+   * Returns headers that cannot be cached: a signature of the body, or a token that expires. The key itself is then not sent.
+   * @throws ExchangeError if the vendor cannot be reached for it; other errors are the gateway's own
    */
   readonly authorize?: (
     target: Target,
     body: JsonPieces,
     ask: TextAsk,
   ) => Promise<Readonly<Record<string, string>>>;
-  /** Loads the libraries that its answers need. */
+  /** Loads the libraries that the vendor's answers need. */
   readonly load?: () => Promise<unknown>;
-  /** The answer as the protocol has it, where the vendor frames its streams otherwise. */
+  /** Converts an answer to the protocol's form, if the vendor frames its streams differently. */
   readonly answer?: (exchange: Exchange, ask: TextAsk) => Exchange | Promise<Exchange>;
 }

@@ -1,6 +1,6 @@
 /**
- * Vertex AI: models stand below their publisher, in a project and a location of the base URL. Claude's model is in the path and
- * not in the body, which names a version of its own. docs/vertex.md.
+ * Vertex AI: models are below their publisher, in a project and a location of the base URL. Claude's model is in the path, not in the body,
+ * and the body names a version. docs/vertex.md.
  */
 import { encodeModel } from "./protocols.ts";
 import type { Vendor } from "./types.ts";
