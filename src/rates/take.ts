@@ -59,7 +59,7 @@ const takeSql = "select * from rate_take($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,
 const whole = (amount: number): number => Math.trunc(amount);
 
 function paramsOf(gateway: string, leaseMs: number, asks: readonly Ask[], again: boolean) {
-  // The attempt before may have been committed. On a retry, send no give-backs twice: too high is right within a minute, too low never.
+  // The attempt before may have been committed, so a retry does not repeat give-backs: too high is acceptable for a minute, too low never.
   const gives = asks
     .flatMap((ask, index) => ask.gives.map((give) => ({ place: index + 1, ...give })))
     .filter(({ amount }) => !again || amount > 0);

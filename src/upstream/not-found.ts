@@ -1,6 +1,6 @@
 /**
- * Classifies a vendor's "not found". It is about an object that the caller named (a thread, a file, a stored response), or about the model
- * or the path, which the operator configured. Only the latter counts against the provider.
+ * Classifies a vendor's "not found". Either an object that the caller named is missing (a thread, a file, a stored response), or the model
+ * or path, which the operator configured. Only the latter counts against the provider.
  */
 import type { WireError } from "../protocols/index.ts";
 

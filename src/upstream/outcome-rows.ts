@@ -34,7 +34,7 @@ const callerMistake: Row = {
   hurtsHealth: false,
   code: "upstream_rejected",
 };
-/** No fault of the provider's health, but another provider may answer: the conversation began there, or its model makes no such mistake. */
+/** Does not count against the provider, and another one may answer: the conversation began there, or its model makes no such mistake. */
 const othersMay: Row = { ...callerMistake, fault: "provider" };
 /** As `othersMay`. Another account of this provider may have made the proof, or may have a higher rate. */
 const otherAccountsMay: Row = { ...othersMay, ofAccount: true };

@@ -154,7 +154,7 @@ export class Connection implements Watched, Carrier {
     this.#socket.resume();
   }
 
-  /** Closes it if no request was sent on it. */
+  /** Closes it if it is idle, or reserved and its request is not sent yet. */
   retire(): void {
     if (this.#state === "idle" || this.#state === "reserved") this.#break(closedEarly());
   }

@@ -80,7 +80,7 @@ export class HttpPool implements Owner {
     this.#rules.surplus();
   }
 
-  /** Closes all connections on which no request was sent; reserved exchanges go over new ones. */
+  /** Closes idle and reserved connections; reserved exchanges go over new ones. */
   closeIdle(): void {
     this.#idle.clear();
     for (const connection of this.#connections) connection.retire();

@@ -147,7 +147,7 @@ function lost(request: VideoRequest, model: string): Note[] {
   const generation = generationOf(model);
   const notes = droppedFields(request, [
     ...generation.lacks(model),
-    // Sound that cannot be switched off is reported only to callers who did not ask for it.
+    // Sound that cannot be switched off is reported only to callers who wanted none.
     ...(generation.audio || request.audio === true ? [] : (["audio"] as const)),
     ...(["moderation", "user", "cameraFixed"] as const),
   ]);
