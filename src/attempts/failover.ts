@@ -95,8 +95,8 @@ export abstract class Failover<
   }
 
   /**
-   * Tries the offers that health admits; all if it admits none. If those failed, tries the ones with a probe in flight. If the request was
-   * too long for the last one, tries all that had no attempt: a shorter context says nothing about them.
+   * Tries the offers that health admits; all if it admits none. If those failed, tries the ones with a probe in flight. If the last one
+   * refused the request as too long, tries all that had no attempt: another context may be longer.
    */
   async #attemptSeveral(call: Call, planned: readonly Planned[]): Promise<Tried<Answer>> {
     const tried = await this.#attemptEach(call, planned, "admitted");

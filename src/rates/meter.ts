@@ -116,7 +116,7 @@ export class Meter {
     this.correcting = gives.reduce((sum, { amount }) => sum + amount, 0);
     const first = this.countsCalls ? this.running : (this.waiting[0]?.amount ?? 0);
     const need = this.countsCalls ? this.running + waits : Math.max(waits - this.free, 0);
-    // The query reports only the running calls: no further call may begin before its answer.
+    // Gives up unused slots: the query asks only for running and waiting calls, so no further call may begin before its answer.
     if (this.countsCalls) this.free = 0;
     const headroom = waits > 0 ? this.headroom(nowMs) : 0;
     return { ...this.name, limit: this.limit, need, headroom, first, gives };

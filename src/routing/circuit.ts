@@ -70,7 +70,7 @@ export class Circuit {
   #changes = 0;
   /** The gateway whose report opened it; undefined if this gateway opened it. */
   #openedBy: string | undefined;
-  /** Gateways whose report was wrong: a probe of this gateway was answered. Their reports count again after a failure here. */
+  /** Gateways that reported it open although a probe here was answered. Their reports count again after a failure here. */
   readonly #doubted = new Set<string>();
   /** The last report of a doubted gateway. */
   #ignored: OpenReport | undefined;
