@@ -1,4 +1,4 @@
-/** A provider's own needs, from its checked row and back. */
+/** Converts a provider's access settings from checked configuration rows, and back to rows with secrets masked. */
 import { camelCased, snakeCased } from "../base/casing.ts";
 import { isObject, type WireObject } from "../base/json.ts";
 import { parseProxy, type Proxy } from "../base/proxy.ts";
@@ -10,7 +10,7 @@ import { tlsOf, type TlsFiles } from "./tls-files.ts";
 
 const azureScope = "https://cognitiveservices.azure.com/.default";
 
-/** Region and service of a cloud's address, `https://bedrock-runtime.us-east-1.amazonaws.com`, for the signature. */
+/** AWS region and service for the signature, read from an address such as `https://bedrock-runtime.us-east-1.amazonaws.com`. */
 export function awsScopeOf(baseUrl: string): { region?: string; service?: string } {
   const parts = /^https?:\/\/(?:[^/]*\.)?([a-z0-9-]+)\.([a-z]{2}(?:-[a-z]+)+-\d)\./.exec(baseUrl);
   if (!parts) return {};
@@ -21,7 +21,7 @@ export function awsScopeOf(baseUrl: string): { region?: string; service?: string
   };
 }
 
-/** `auth` as it is used; an AWS signature's scope is taken from the address where the row names none. */
+/** Builds `auth` from its row. AWS region and service come from the base URL if the row has none. */
 export function authOf(row: AuthRow, baseUrl: string): Auth {
   switch (row.type) {
     case "bearer":
@@ -46,7 +46,7 @@ export function authOf(row: AuthRow, baseUrl: string): Auth {
   }
 }
 
-/** The identity that a cloud's provider without a key and without `auth` means. */
+/** The `auth` type of a cloud's provider that has neither a key nor `auth`, by dialect. */
 export const identityOf: Readonly<Record<string, AuthRow["type"]>> = {
   azure: "azure",
   vertex: "google",
@@ -62,7 +62,7 @@ function authRowOf({ auth, dialect, api_key: key, credentials }: ProviderRow): A
 const proxyOf = (text: string | undefined): Access["proxy"] =>
   text === undefined || text === "none" ? text : parseProxy(text);
 
-/** What a provider's row says of its own needs; undefined where it says nothing. */
+/** The access settings of a provider's row; undefined if it has none. */
 export function accessOf(row: ProviderRow, files: TlsFiles): Access | undefined {
   const { headers, query, paths, request, proxy, tls } = row;
   const auth = authRowOf(row);
@@ -113,7 +113,7 @@ function proxyText(proxy: Proxy | "none"): string {
   return proxy.shown.replace("://", `://${hidden}@`);
 }
 
-/** The same as its file has it, with its secrets masked. */
+/** The configuration row of access settings, with secrets masked. */
 export function accessRow(access: Access | undefined) {
   if (access === undefined) return {};
   const { add, remove } = access.request;
@@ -132,14 +132,14 @@ export function accessRow(access: Access | undefined) {
   };
 }
 
-/** The values that are masked where they are shown. */
+/** The values that are masked in output, because their names are names of secrets. */
 const namedSecrets = (value: WireObject): string[] =>
   Object.entries(value).flatMap(([name, each]) => {
     if (isObject(each)) return namedSecrets(each);
     return typeof each === "string" && isSecretKey(name) ? [each] : [];
   });
 
-/** What of a provider's needs is secret, for whoever masks what its vendor says, and what it was sent. */
+/** The secrets in a provider's access settings. Callers mask them in the vendor's messages and in the requests that they show. */
 export function accessSecrets(access: Access | undefined): readonly string[] {
   if (access === undefined) return [];
   const { auth } = access;
@@ -155,7 +155,7 @@ export function accessSecrets(access: Access | undefined): readonly string[] {
 
 const isKeyLine = (line: string): boolean => line !== "" && !line.startsWith("-----");
 
-/** Of a key file's text only the key itself: the rest are words that vendors say. */
+/** Returns only the key lines of a key file. Vendors' messages may contain its other words, so those are not masked. */
 const privateKeysOf = (text: string | undefined): string[] =>
   /"private_key"\s*:\s*"(?:-----[A-Z ]+-----)?(?:\\n)?([^"]*?)(?:-----[A-Z ]+-----)?(?:\\n)?"/
     .exec(text ?? "")?.[1]

@@ -1,4 +1,4 @@
-/** What of a provider's own needs cannot be right, beyond its schema. */
+/** Checks of a provider's access settings that the schema cannot express. */
 import { isObject, type WireObject } from "../base/json.ts";
 import { suggest } from "../base/suggest.ts";
 import { awsScopeOf, identityOf } from "./access-build.ts";
@@ -11,7 +11,7 @@ interface Row {
   readonly row: WireObject;
 }
 
-/** The members of `auth` that each type takes beside `type`. */
+/** The fields that each type of `auth` takes beside `type`. */
 const membersOf: Readonly<Record<string, readonly string[]>> = {
   bearer: [],
   none: [],
@@ -22,7 +22,7 @@ const membersOf: Readonly<Record<string, readonly string[]>> = {
   google: ["service_account_key"],
 };
 
-/** Members that mean nothing without another one. */
+/** Fields that need other fields beside them. */
 const partners: Readonly<Record<string, readonly string[]>> = {
   client_secret: ["tenant_id", "client_id"],
   tenant_id: ["client_secret"],
@@ -65,11 +65,11 @@ function checkAwsScope(auth: WireObject, row: WireObject, at: Path): Finding[] {
   );
 }
 
-/** Whether requests are authorized by an identity, and not by a key. */
+/** True if an identity authorizes requests, rather than a key. */
 export const isIdentity = (auth: unknown): boolean =>
   isObject(auth) && ["aws", "azure", "google"].includes(String(auth["type"]));
 
-/** Whether a provider needs no key: the identity of its cloud stands for one. */
+/** True if a provider needs no key, because it uses the identity of its cloud. */
 export const isKeyless = ({ auth, dialect }: WireObject): boolean =>
   isIdentity(auth) || (auth === undefined && Object.hasOwn(identityOf, String(dialect)));
 
@@ -89,7 +89,7 @@ function checkKeys(type: string, row: WireObject, path: Path): Finding[] {
   );
 }
 
-/** Headers that are the client's own affair. */
+/** Headers that only the HTTP client sets. */
 const ownHeaders = new Set([
   "host",
   "connection",
@@ -135,7 +135,7 @@ function checkPaths({ path, row }: Row): Finding[] {
   });
 }
 
-/** What the gateway itself must say of a request. */
+/** Request fields that only the gateway sets. */
 const fixedFields = ["model", "stream", "stream_options"];
 
 function checkRequest({ path, row }: Row): Finding[] {
@@ -153,7 +153,7 @@ function checkRequest({ path, row }: Row): Finding[] {
   });
 }
 
-/** What the address of a cloud must look like. */
+/** The required form of a cloud's base URL, by dialect. */
 const addresses: Readonly<Record<string, { readonly fits: RegExp; readonly fix: string }>> = {
   azure: {
     fits: /\/(?:openai\/v1|anthropic\/v1|openai)\/*$/,
@@ -186,7 +186,7 @@ function checkAddress({ path, row }: Row): Finding[] {
   return [{ path: [...path, "query", "api-version"], message, fix: 'write "2024-10-21"' }];
 }
 
-/** Every such mistake of one provider. */
+/** Finds every mistake in one provider's access settings. */
 export const checkAccess = (provider: Row, files: TlsFiles): Finding[] => [
   ...checkProxy(provider.row, provider.path),
   ...checkTls(provider.row, provider.path, files),

@@ -1,4 +1,4 @@
-/** What the configuration file may say of a provider's own needs. A part of the file's schema (schema.ts). */
+/** The schema of a provider's access settings. A part of the file's schema (schema.ts). */
 import { Type, type Static } from "../base/json-schema.ts";
 import { authTypes } from "./access.ts";
 
@@ -41,7 +41,7 @@ const tlsSchema = Type.Object(
   { additionalProperties: false, description: "whom to trust, and as whom to show oneself" },
 );
 
-/** Members of a provider. */
+/** The access fields of a provider. */
 export const accessFields = {
   proxy: text("the proxy to it, http://user:password@host:port, or `none`; absent: HTTPS_PROXY"),
   tls: Type.Optional(tlsSchema),

@@ -1,6 +1,6 @@
 /**
- * What cannot be right in a provider that is added over the management API: every check of the configuration file, and what
- * only an operator with access to the machine may say. Nothing that was given is quoted: it may be a key in the wrong field.
+ * Checks of a provider that is added over the management API. They include all checks of the configuration file, and refuse settings
+ * that only an operator with access to the machine may use. Messages never quote input: it may be a key in the wrong field.
  */
 import { isObject } from "../base/json.ts";
 import { nearest } from "../base/suggest.ts";
@@ -18,12 +18,12 @@ import { TlsFiles } from "./tls-files.ts";
 import type { Catalog, Model } from "./types.ts";
 import { quotedText, validateFile } from "./validate.ts";
 
-/** A mistake in what was given: where, and what to do about it. */
+/** A mistake in the request: the field and the remedy. */
 export interface AddedMistake {
   /** `models[0].offers[0].price.input`. */
   readonly param: string;
   readonly message: string;
-  /** A name that is somebody else's: the request is right, and cannot be done. */
+  /** True if another model already has the name: the request is well-formed, but conflicts. */
   readonly taken?: boolean;
 }
 
@@ -35,10 +35,10 @@ const credentialsMax = 50;
 const messageMax = 300;
 const messagesMax = 10;
 
-/** Every mistake; none: it can be added. `others`: the catalogue without this provider. */
+/** Returns all mistakes; an empty list means that the provider can be added. `others`: the catalogue without this provider. */
 export function checkAdded(added: AddedProvider, others: Catalog): AddedMistake[] {
   const bounds = boundMistakes(added);
-  // What is out of all bounds is not looked at any closer.
+  // Input that exceeds a limit is not checked any further.
   const findings = bounds.length > 0 ? bounds : findingsOf(added, others);
   const found = findings.slice(0, messagesMax).map((finding) => mistakeOf(finding, added));
   return found.length > 0 ? found : takenNames(added, others);
@@ -74,7 +74,7 @@ function findingsOf(added: AddedProvider, others: Catalog): Finding[] {
   ];
 }
 
-/** Texts and lists that are too long, and characters that no database keeps. */
+/** Finds texts and lists that are too long, and characters that PostgreSQL cannot store. */
 function boundMistakes({ id, settings, credentials }: AddedProvider): Finding[] {
   const findings: Finding[] = [];
   const tooLong = (path: Path, lengthMax: number) =>
@@ -105,14 +105,14 @@ function boundMistakes({ id, settings, credentials }: AddedProvider): Finding[] 
   return findings;
 }
 
-/** Calls `visit` with every text, the names of members included. */
+/** Calls `visit` with every text, including the names of members. */
 function walk(value: unknown, path: Path, visit: (path: Path, text: string) => void): void {
   if (typeof value === "string") visit(path, value);
   else if (Array.isArray(value))
     for (const [index, each] of value.entries()) walk(each, [...path, index], visit);
   else if (isObject(value))
     for (const [name, each] of Object.entries(value)) {
-      // A name that is too long is no path either.
+      // A name that is too long cannot be shown in a path either. Its NUL stand-in makes `visit` report it.
       visit(path, name.length > nameLengthMax ? "\0" : name);
       walk(each, [...path, shortText(name, nameLengthMax)], visit);
     }
@@ -152,7 +152,7 @@ function vendorFindings({ settings, credentials }: AddedProvider): Finding[] {
   return findings;
 }
 
-/** What only the configuration file may say: the machine's own identity and files, and variables of the environment. */
+/** Finds settings that only the configuration file may use: the machine's own identity and files, and environment variables. */
 function operatorFindings({ settings, credentials }: AddedProvider): Finding[] {
   const findings: Finding[] = [];
   const { models: _models, ...own } = settings;
@@ -160,7 +160,7 @@ function operatorFindings({ settings, credentials }: AddedProvider): Finding[] {
     if (/\$\{\w+(?::-[^}]*)?\}/.test(text))
       findings.push({ path, message: "names a variable, which only the file does", fix: "" });
   });
-  // A proxy could lead inside, and files are the machine's.
+  // A proxy could lead into the internal network, and TLS files are on the machine.
   for (const name of ["proxy", "tls"])
     if (settings[name] !== undefined)
       findings.push({ path: [name], message: "is for the configuration file only", fix: "" });
@@ -193,7 +193,7 @@ function operatorFindings({ settings, credentials }: AddedProvider): Finding[] {
   return findings;
 }
 
-/** A key file's text of the one kind that names no other address and runs no program. */
+/** True for the text of a service account's key file, the only kind that names no other address and runs no program. */
 function isServiceAccount(text: unknown): boolean {
   if (typeof text !== "string") return false;
   try {
@@ -204,11 +204,11 @@ function isServiceAccount(text: unknown): boolean {
   }
 }
 
-/** Where it stands in what was given; `api_key` is one credential. */
+/** Reports a finding at its field in the request; a single credential is `api_key`. */
 function mistakeOf({ path, message, fix = "" }: Finding, added: AddedProvider): AddedMistake {
   const at = path[0] === "providers" && path[1] === 0 ? path.slice(2) : path;
   const value = valueAt(fileOf(added), path);
-  // The checks of the file quote what stands there.
+  // The checks of the configuration file quote the value; replace the quote.
   const said =
     typeof value === "string"
       ? message.replaceAll(quotedText(value), "this").replaceAll(`"${value}"`, "this")
@@ -219,7 +219,7 @@ function mistakeOf({ path, message, fix = "" }: Finding, added: AddedProvider): 
 
 const familyOf = (model: Model): string => ("family" in model ? model.family : model.kind);
 
-/** Models that exist as something else, and aliases that mean another model. */
+/** Finds models that exist with another kind or family, and aliases that belong to another model. */
 function takenNames(added: AddedProvider, others: Catalog): AddedMistake[] {
   const aliases = new Map<string, string>();
   for (const { id, aliases: own = [] } of others.models.values())

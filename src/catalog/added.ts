@@ -1,6 +1,6 @@
 /**
- * Providers that are added over the management API. One means what the same lines of a configuration file mean: the same
- * schema, the same checks, the same way it is built. docs/models.md.
+ * Providers that are added over the management API. They mean the same as the same lines in a configuration file: same schema,
+ * same checks, same build. docs/models.md.
  */
 import { isObject, type WireObject } from "../base/json.ts";
 import { accessRow } from "./access-build.ts";
@@ -14,32 +14,32 @@ import type { ConfigFile } from "./schema.ts";
 import type { Catalog, Credential, Model, Provider } from "./types.ts";
 import { ownModels } from "./vendors.ts";
 
-/** What is given of a provider beside its id and keys, and what is kept of it. */
+/** A provider as the management API receives and stores it. */
 export interface AddedProvider {
   readonly id: string;
   /**
-   * A provider of the file without `id`, `api_key` and `credentials`; `vendor` names a preset in place of dialect and
-   * address. `models` are those of the file whose offers are this provider's.
+   * A provider of the configuration file without `id`, `api_key` and `credentials`. `vendor` names a preset that gives dialect and
+   * address. `models` are those of the file with offers of this provider.
    */
   readonly settings: WireObject;
   readonly credentials: readonly Credential[];
 }
 
-/** A provider as the catalogue takes it. */
+/** An added provider with its models, built for the catalogue. */
 export interface BuiltProvider {
   readonly provider: Provider;
   readonly models: readonly Model[];
-  /** The models are of its vendor's list, and stand behind those that anybody wrote. */
+  /** True if the models come from the vendor's list. They rank below models that a person configured. */
   readonly listed: boolean;
-  /** It gets no calls; only tasks that it took ask it. */
+  /** True if it gets no new calls; the gateway only polls it for tasks that it took. */
   readonly retired: boolean;
 }
 
-/** The preset that the settings name. */
+/** The preset that the settings name; undefined if none. */
 export const presetOfSettings = ({ vendor }: WireObject): VendorRow | undefined =>
   typeof vendor === "string" ? vendorRows().find(({ id }) => id === vendor) : undefined;
 
-/** The provider as the file would have it, and its models. */
+/** The provider and its models as rows of a configuration file. */
 export function fileOf({ id, settings, credentials }: AddedProvider): {
   readonly providers: readonly WireObject[];
   readonly models: unknown;
@@ -66,7 +66,7 @@ const presetRow = (settings: WireObject): WireObject => {
   return { dialect, base_url, ...(tier && { tier }) };
 };
 
-/** Offers that name no provider are this one's. */
+/** Sets this provider in offers that name none. */
 function withProvider(models: unknown, provider: string): unknown {
   if (!Array.isArray(models)) return models;
   return models.map((model: unknown) => {
@@ -83,11 +83,11 @@ const builtFile = (added: AddedProvider): Catalog => {
   return buildCatalog({ providers, models } as unknown as ConfigFile, []);
 };
 
-/** The provider alone of what was checked. */
+/** Builds the provider without its models, from checked settings. */
 export const addedProvider = (added: AddedProvider): Provider =>
   builtFile({ ...added, settings: { ...added.settings, models: [] } }).providers.get(added.id)!;
 
-/** Builds what was checked. `list` gives the list of models in force; it is asked only for a vendor's own models. */
+/** Builds the provider from checked settings. `list` returns the current list of models; it is called only for a vendor's own models. */
 export function buildAdded(
   added: AddedProvider,
   { list, allowPrivate }: { readonly list: () => string; readonly allowPrivate: boolean },
@@ -100,7 +100,7 @@ export function buildAdded(
   return { provider, models, listed: isListed };
 }
 
-/** The models of a preset at a provider: under another id than the vendor's, their ids begin with that. */
+/** The models of a preset at this provider. If the provider's id is not the vendor's, model ids begin with the provider's id. */
 function presetModels(preset: VendorRow, id: string, list: string): Model[] {
   const vendor = id === preset.id ? preset : { ...preset, id, prefix: id };
   const models = new Map<string, Model>();
@@ -117,7 +117,7 @@ function moved<Own extends ReturnType<typeof ownModels>[number]>(model: Own, pro
   return { ...model, id: `${provider}/${name}`, aliases: undefined, offers };
 }
 
-/** A provider as it is shown: nothing of a secret, not its end either. */
+/** A provider as the management API shows it, with secrets hidden in full, including their last characters. */
 export function shownProvider(provider: Provider) {
   const { credentials, ...row } = providerRow(provider);
   return {
@@ -127,7 +127,7 @@ export function shownProvider(provider: Provider) {
   };
 }
 
-/** What {@link providerRow} masks, without the last characters that it leaves. */
+/** Hides in full the values that {@link providerRow} masks but for their last characters. */
 function hiddenWhole(value: unknown): unknown {
   if (typeof value === "string") return value.startsWith("****") ? "****" : value;
   if (Array.isArray(value)) return value.map(hiddenWhole);
@@ -135,7 +135,7 @@ function hiddenWhole(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, hiddenWhole(each)]));
 }
 
-/** What of a catalogue is not this provider's: what its own settings must not collide with. */
+/** The catalogue without the models that only this provider offers, to check the provider's settings for conflicts. */
 export function catalogWithout(catalog: Catalog, provider: string): Catalog {
   const models = [...catalog.models].flatMap(([id, model]): [string, Model][] => {
     const offers: readonly { readonly provider: string }[] = model.offers;

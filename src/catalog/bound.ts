@@ -1,5 +1,6 @@
 /**
- * The most a text call can cost, for the reservation. docs/decisions.md "Text reservation"; docs/ledger.md. Guards T64: the long-context tier is in the bound.
+ * The most that a text call can cost, for its reservation. docs/decisions.md "Text reservation"; docs/ledger.md. Guards T64: the
+ * bound includes the long-context tier.
  */
 import { assert } from "../base/assert.ts";
 import { larger, type NanoUsd } from "../base/money.ts";
@@ -7,19 +8,19 @@ import { sumOfParts, tokensPart } from "../base/price-parts.ts";
 import { hasHourWrites, hourWriteRate, priceImageTool, priceSearches } from "./price.ts";
 import type { TextModel, TextOffer, TextRates } from "./types.ts";
 
-/** What the bound needs to know of a request. */
+/** The facts of a request that its bound depends on. */
 export interface BoundFacts {
   /** Estimate of all input tokens. */
   readonly inputTokens: number;
-  /** The requested maximum per answer; absent where the request names none. */
+  /** The requested maximum per answer; absent if the request has none. */
   readonly maxOutputTokens?: number | undefined;
-  /** How many answers are asked for (`n`, `candidateCount`); 1 for most. */
+  /** The number of requested answers (`n`, `candidateCount`), usually 1. */
   readonly answers: number;
-  /** The most web searches at the vendor; absent: none. */
+  /** The maximum number of web searches by the vendor; absent: none. */
   readonly webSearches?: number;
-  /** Whether the input has neither sound nor pictures; absent: it may have some. */
+  /** True if the input has neither sound nor pictures; otherwise it may have some. */
   readonly isText?: boolean | undefined;
-  /** Whether a tool of the vendor may make pictures; absent: none does. */
+  /** True if a tool of the vendor may make pictures. */
   readonly imageTool?: boolean | undefined;
 }
 
@@ -39,10 +40,10 @@ function inputRate(rates: TextRates, { protocol }: TextOffer, { isText }: BoundF
 const outputRate = (rates: TextRates): NanoUsd =>
   largest(rates.output, rates.reasoning, rates.audioOutput, rates.imageOutput);
 
-/** Tokens of the largest picture of high quality, some more. What was made is charged, even where it is more. */
+/** More than the tokens of the largest high-quality picture. The actual count is charged, even if it is larger. */
 const pictureTokens = 10_000;
 
-/** One picture by the vendor's tool, which may read all of the input. */
+/** The cost of one picture by the vendor's tool, if the tool reads the whole input. */
 const onePicture = (rates: TextRates, inputTokens: number): NanoUsd =>
   priceImageTool(rates, {
     imageToolTextTokens: inputTokens,
@@ -51,9 +52,9 @@ const onePicture = (rates: TextRates, inputTokens: number): NanoUsd =>
   });
 
 /**
- * The upper bound of a call, in nano-USD: the dearest offer that may serve it, at the dearest tier that applies,
- * all input at its dearest rate, and the requested maximum output (else `reserveOutputTokens`) for each answer.
- * `offers` must not be empty. At least what `priceUsage` gives for any usage within the facts.
+ * The upper bound of a call, in nano-USD. It takes the most expensive offer, the most expensive tier that applies and the highest
+ * rates. Output is the requested maximum, or `reserveOutputTokens` if there is none, for each answer.
+ * `offers` must not be empty. At least the result of `priceUsage` for any usage within the facts.
  */
 export function upperBound(
   model: TextModel,
@@ -76,7 +77,7 @@ export function upperBound(
   let bound = 0n;
   for (const offer of offers) {
     bound = larger(bound, boundAt(offer.price, offer));
-    // Every tier the call may land in: fewer input tokens than estimated fall back to a lower one.
+    // Try every tier that the call may reach: if it has fewer input tokens than estimated, a lower tier applies.
     for (const tier of offer.price.above ?? []) {
       if (facts.inputTokens > tier.inputTokens) bound = larger(bound, boundAt(tier.rates, offer));
     }
@@ -89,9 +90,9 @@ const tokensPerMedium = 2_000;
 const framingTokens = 16;
 
 /**
- * A cheap estimate of input tokens for the reservation, on the high side for prose and code (about four characters a token).
- * Characters of scripts that take more of a token each count for more (protocols/count-text.ts). The actual is posted even where it
- * is higher.
+ * A cheap estimate of input tokens for the reservation, high for prose and code (about four characters a token).
+ * Characters of scripts with more tokens per character count for more (protocols/count-text.ts). The actual count is charged, even
+ * if it is higher.
  */
 export function estimateInputTokens(characters: number, media: number): number {
   return Math.ceil(characters / charactersPerToken) + media * tokensPerMedium + framingTokens;

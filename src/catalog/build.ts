@@ -1,4 +1,4 @@
-/** A checked file as a catalogue. Nothing here can fail: what could was a mistake before. */
+/** Builds the catalogue from a checked file. Nothing here can fail: the checks have found all mistakes. */
 import { parseUsd, type NanoUsd } from "../base/money.ts";
 import type {
   ConfigFile,
@@ -31,7 +31,7 @@ import {
   type VideoModel,
 } from "./types.ts";
 
-/** What `created` says where the file does not: 2026-01-01T00:00:00Z. */
+/** Default of `created`: 2026-01-01T00:00:00Z. */
 const createdDefault = 1_767_225_600;
 const reserveDefault = 4096;
 
@@ -132,7 +132,7 @@ const eachUsd = (rates: Readonly<Record<string, string | undefined>>): Record<st
     ),
   );
 
-/** The keys of a price tell its basis: no two families spell theirs alike but for the same meaning. */
+/** The keys of a price determine its basis: families share keys only where the keys mean the same. */
 function mediaPriceOf(price: MediaModelRow["offers"][number]["price"]): MediaPrice {
   if ("output_video_token" in price) {
     return { basis: "video_tokens", outputVideoToken: parseUsd(price.output_video_token) };
@@ -191,7 +191,7 @@ function buildModel(row: NonNullable<ConfigFile["models"]>[number], dialectOf: D
   return buildMedia(row, dialectOf);
 }
 
-/** The providers and models of a checked file. `known`: providers defined elsewhere, which offers may name. */
+/** Builds the providers and models of a checked file. `known`: providers that are defined elsewhere and that offers may name. */
 export function buildCatalog(
   file: ConfigFile,
   known: readonly KnownProvider[],

@@ -1,4 +1,4 @@
-/** The configuration file as a whole: read, checked, built. docs/configuration.md. */
+/** Reads, checks and builds the configuration file. docs/configuration.md. */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { basename, dirname } from "node:path";
@@ -16,47 +16,47 @@ import type { Catalog, KnownProvider } from "./types.ts";
 import { validateFile } from "./validate.ts";
 import { parseYaml, withoutQuote } from "./yaml-text.ts";
 
-/** What a configuration file says. */
+/** The contents of a configuration file. */
 export interface Config {
-  /** Only what the file itself names; `mergeCatalogs` adds the sandbox. */
+  /** Only the file's own providers and models; `mergeCatalogs` adds the sandbox. */
   readonly catalog: Catalog;
   readonly settings: Settings;
-  /** What models of vendors by their variable cost. */
+  /** The operator's prices for models of vendors that an environment variable activates. */
   readonly prices?: OwnPrices | undefined;
-  /** The variables that the file itself uses. */
+  /** The names of the environment variables that the file uses. */
   readonly variables?: ReadonlySet<string>;
-  /** The lines at which its providers stand, by their ids. */
+  /** The line of each provider, by its id. */
   readonly lines?: ReadonlyMap<string, number>;
-  /** The file's values with its `${NAME}` still in them, in disguise; for `printConfig`. */
+  /** The file's values with every `${NAME}` left in, disguised; for `printConfig`. */
   readonly source: unknown;
-  /** SHA-256 of the text, of the files it names and of the variables it uses, to tell whether it says something else. */
+  /** SHA-256 of the text, of the files that it names and of the variables that it uses. It changes when any of them changes. */
   readonly digest: string;
-  /** The files it names, as they were read; absent where none is read. */
+  /** The files that it names, as they were read; absent if none was read. */
   readonly files?: Pick<TlsFiles, "isCurrent"> | undefined;
 }
 
-/** A configuration, or everything that is wrong with it. */
+/** A configuration, or all mistakes in it. */
 export type ConfigResult =
   | { readonly config: Config }
   | { readonly mistakes: readonly Mistake[]; readonly files?: Config["files"] };
 
 export interface ConfigOptions {
-  /** Where `${NAME}` is looked up: `process.env`. */
+  /** The variables that `${NAME}` may use: `process.env`. */
   readonly environment: Environment;
-  /** The file's name in mistakes; `tollgate.yaml` if absent. */
+  /** The file name in mistakes; `tollgate.yaml` if absent. */
   readonly file?: string | undefined;
-  /** Providers that exist without the file (the sandbox's), which offers may name. */
+  /** Providers that exist without the file (the sandbox's); offers may name them. */
   readonly knownProviders?: readonly KnownProvider[] | undefined;
   /** The ids of models that exist without the file. */
   readonly knownModels?: readonly string[] | undefined;
-  /** What the relative names of files are below; the working directory if absent. */
+  /** The folder of relative file names; the working directory if absent. */
   readonly folder?: string | undefined;
 }
 
 const byPlace = (left: Mistake, right: Mistake): number =>
   left.line - right.line || left.column - right.column;
 
-/** Reads a configuration text. All mistakes come at once, in the order of the text; it never throws, whatever the text is. */
+/** Reads a configuration text. Returns all mistakes at once, in the order of the text; never throws. */
 export function checkConfig(text: string, options: ConfigOptions): ConfigResult {
   try {
     return checked(text, options);
@@ -116,7 +116,7 @@ function checked(text: string, options: ConfigOptions): ConfigResult {
   };
 }
 
-/** An unset variable leaves an empty value, which the schema refuses as well: one mistake is enough. */
+/** Drops the second mistake of an unset variable: its value is empty, which the schema refuses as well. */
 function withoutEchoes(mistakes: readonly Mistake[], unset: readonly Mistake[]): Mistake[] {
   const places = new Set(unset.map((mistake) => `${mistake.line}:${mistake.column}`));
   return mistakes.filter((mistake) => !places.has(`${mistake.line}:${mistake.column}`));
@@ -124,7 +124,7 @@ function withoutEchoes(mistakes: readonly Mistake[], unset: readonly Mistake[]):
 
 const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** A file on disk. One that cannot be read is a mistake like any other. */
+/** Loads a file from disk. If it cannot be read, returns that as a mistake. */
 export async function loadConfig(path: string, options: ConfigOptions): Promise<ConfigResult> {
   const file = options.file ?? basename(path);
   try {
@@ -136,13 +136,13 @@ export async function loadConfig(path: string, options: ConfigOptions): Promise<
 }
 
 function reasonOf(error: unknown): string {
-  // What the reader of YAML says of it is that its stack is too small.
+  // The YAML parser only reports a stack overflow.
   if (error instanceof RangeError)
     return "it has no end: an alias such as *name stands within what &name marks, or lists stand thousands deep in each other";
   return error instanceof Error ? error.message : "unknown";
 }
 
-/** Several catalogues as one; where ids are the same, the later one counts. */
+/** Merges catalogues. For equal ids the later catalogue wins. */
 export function mergeCatalogs(...catalogs: readonly Catalog[]): Catalog {
   return {
     defaultModel: catalogs.findLast(({ defaultModel }) => defaultModel !== undefined)?.defaultModel,

@@ -1,12 +1,12 @@
 /**
- * The dialects: what a vendor has of its own in keys, headers and paths, as data. A row changes what its protocol says
- * (upstream/vendors/protocols.ts), and a provider's file changes what its row says. What data cannot say is code in
+ * The dialects, as data: keys, headers and paths that a vendor does differently. A row overrides its protocol
+ * (upstream/vendors/protocols.ts); a provider's configuration overrides the row. Differences that need code are in
  * `src/upstream/vendors`. docs/extending.md.
  */
 
-/** What is absent is as the protocol has it. */
+/** A dialect's differences; for absent fields the protocol's own rules apply. */
 export interface DialectRow {
-  /** The header that holds the key; in `authorization` it stands behind `Bearer`. */
+  /** The header of the key; `authorization` gets the prefix `Bearer`. */
   readonly keyHeader?: string;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -14,19 +14,19 @@ export interface DialectRow {
   readonly query?: string;
   /** Paths below the base URL, by protocol, with `{model}` and `{method}`. */
   readonly paths?: Readonly<Record<string, string>>;
-  /** The paths that count a request's tokens, by protocol. Without one a count is estimated. */
+  /** Paths of the vendor's token-count endpoints, by protocol. If there is none, the gateway estimates the count. */
   readonly countPaths?: Readonly<Record<string, string>>;
-  /** The field of its count that holds the number, where it is not the protocol's own. */
+  /** The field of the count's answer that holds the number, if it is not the protocol's own. */
   readonly countField?: string;
-  /** Its chat has tools of type `custom`. Elsewhere they go as functions. */
+  /** True if its chat has tools of type `custom`. For other dialects the gateway sends them as functions. */
   readonly customTools?: true;
-  /** Its Claude reads media as base64 only, not at addresses. */
+  /** True if its Claude reads media only as base64, not by URL. */
   readonly inlineMedia?: true;
-  /** It holds tools to their schema for those models of Claude only whose record says that answers are held to one. */
+  /** True if it enforces tool schemas only for the Claude models whose record has structured outputs. */
   readonly strictByRecord?: true;
   /** Parameters that it refuses with 400 or 422, by protocol and by chat-completions names. */
   readonly refusedFields?: Readonly<Record<string, readonly string[]>>;
-  /** What its chat calls the maximum of output tokens at models that reason, of which it refuses `max_tokens`. */
+  /** The field for the maximum of output tokens in chat, for reasoning models that refuse `max_tokens`. */
   readonly maximumField?: "max_completion_tokens";
 }
 
@@ -39,7 +39,7 @@ const rows = {
   dashscope: {},
   ark: {},
   azure: { keyHeader: "api-key", customTools: true, maximumField: "max_completion_tokens" },
-  // The key is of express mode; an identity has a token instead. Of Google's two services only the other one stores answers.
+  // This key is for express mode; an identity sends a token instead. This service of Google stores no answers; only its other one does.
   vertex: {
     keyHeader: "x-goog-api-key",
     refusedFields: { generate_content: ["store"] },
@@ -48,10 +48,10 @@ const rows = {
   bedrock: { countField: "inputTokens", inlineMedia: true, strictByRecord: true },
 } as const satisfies Readonly<Record<string, DialectRow>>;
 
-/** How a vendor is spoken to. */
+/** The name of a dialect. */
 export type Dialect = keyof typeof rows;
 
 export const dialectRows: Readonly<Record<Dialect, DialectRow>> = rows;
 
-/** In the order of the documentation. */
+/** All dialects, in the order of the documentation. */
 export const dialects = Object.keys(rows) as readonly Dialect[];

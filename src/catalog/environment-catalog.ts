@@ -7,14 +7,14 @@ import { activePresets, presetProvider } from "./presets.ts";
 import type { Catalog, Model, UnpricedModel } from "./types.ts";
 import { ownModels } from "./vendors.ts";
 
-/** What {@link environmentCatalog} takes from variables, as a file would: `${OPENAI_API_KEY}`, in disguise. */
+/** The variables that {@link environmentCatalog} uses, as a file would name them: `${OPENAI_API_KEY}`, disguised. */
 export const environmentSource = (environment: Environment): unknown => ({
   providers: activePresets(environment).map(({ variable, identity }) =>
     identity ? { auth: keysOf(identity) } : { api_key: disguise(`\${${variable}}`) },
   ),
 });
 
-/** AWS's keys by the names that `auth` has for them. */
+/** The variables of AWS keys, by their names in `auth`. */
 const keysOf = (identity: readonly string[]) =>
   Object.fromEntries(
     identity.flatMap((name) =>
@@ -25,8 +25,8 @@ const keysOf = (identity: readonly string[]) =>
   );
 
 /**
- * The vendors whose keys the environment holds, with their models; empty without any key. `list` gives the list of models
- * in force; it is asked only if there is a vendor.
+ * The vendors whose keys the environment has, with their models; empty if it has none. `list` returns the current list of
+ * models; it is called only if there is a vendor.
  */
 export function environmentCatalog(
   environment: Environment,

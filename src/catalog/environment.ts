@@ -1,9 +1,9 @@
 /**
  * `${NAME}` and `${NAME:-default}` in the configuration file. docs/configuration.md. An empty variable counts as absent.
  *
- * A placeholder may stand unquoted, `{ api_key: ${OPENAI_API_KEY} }`, where YAML itself would stop at its brace.
- * So before parsing each one is disguised, character by character, as private-use characters that YAML takes as text:
- * the positions of everything else stay true, and a value can never be read as YAML.
+ * A placeholder may be unquoted, `{ api_key: ${OPENAI_API_KEY} }`, where YAML would stop at its brace.
+ * So before parsing, each of its characters is replaced by a private-use character, which YAML takes as text ("disguised").
+ * This keeps the positions of everything else, and YAML syntax in a value has no effect.
  */
 
 import { isSecretVariable } from "../base/secret-variables.ts";
@@ -14,7 +14,7 @@ const disguiseStart = 0xe000;
 const placeholder = /\$\{[A-Za-z_][A-Za-z0-9_]*(?::-[\x20-\x7c\x7e]*)?\}/g;
 const disguised = /[\ue000-\ue07f]+/g;
 
-/** The text with its placeholders disguised; of the same length. */
+/** Returns the text with its placeholders disguised; the length stays the same. */
 export function disguise(text: string): string {
   return text.replace(placeholder, (match) =>
     Array.from(match, (letter) => String.fromCharCode(disguiseStart + letter.charCodeAt(0))).join(
@@ -23,7 +23,7 @@ export function disguise(text: string): string {
   );
 }
 
-/** The placeholders as they were written. For whatever is not a value: keys, messages. */
+/** Restores the placeholders as they were written; for texts that are not values, such as keys and messages. */
 export function undisguise(text: string): string {
   return text.replace(disguised, (match) =>
     Array.from(match, (letter) => String.fromCharCode(letter.charCodeAt(0) - disguiseStart)).join(
@@ -35,13 +35,13 @@ export function undisguise(text: string): string {
 export const isDisguised = (text: string): boolean => /[\ue000-\ue07f]/.test(text);
 
 interface Placeholders {
-  /** What stands around them. */
+  /** The text around the placeholders. */
   readonly rest: string;
-  /** The text with their defaults left out, but for `none`, in disguise. */
+  /** The placeholders without their defaults (except `none`), disguised. */
   readonly bare: string;
 }
 
-/** What a disguised text is made of, for a value whose defaults must not be shown. */
+/** Splits a disguised text into placeholders and the rest, for values whose defaults must not be shown. */
 export function placeholdersOf(text: string): Placeholders {
   return {
     rest: text.replace(disguised, ""),
@@ -53,7 +53,7 @@ export function placeholdersOf(text: string): Placeholders {
   };
 }
 
-/** A value with its placeholders expanded, and the names of the variables that are not set. */
+/** Expands the placeholders of a value; also returns the names of unset variables. */
 export function expand(
   text: string,
   environment: Environment,
@@ -72,10 +72,10 @@ export function expand(
   return { text: expanded, unset };
 }
 
-/** Shorter values are parts of other words. */
+/** Shorter values may be parts of other words. */
 const secretMin = 8;
 
-/** Puts `${NAME}` in the place of the value of each secret's variable that a file's text names. */
+/** Returns a function that replaces secret values in a message by `${NAME}`, for the secret variables that the file's text names. */
 export function withoutSecrets(text: string, environment: Environment): (said: string) => string {
   const names = new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name!));
   const secrets = [...names].flatMap((name) => {
@@ -83,7 +83,7 @@ export function withoutSecrets(text: string, environment: Environment): (said: s
     if (value.length < secretMin || !isSecretVariable(name)) return [];
     return [value, JSON.stringify(value).slice(1, -1)].map((spelt) => [spelt, name] as const);
   });
-  // One may be a part of another.
+  // Longest first, since one value may contain another.
   secrets.sort(([left], [right]) => right.length - left.length);
   return (said) =>
     secrets.reduce((shown, [value, name]) => shown.replaceAll(value, () => `\${${name}}`), said);

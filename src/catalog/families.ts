@@ -1,9 +1,9 @@
 /**
- * The families of image and video models, as the configuration knows them: what they make, where they answer, how they are
- * priced. What a call means is the family's file in `src/media/families`. Requirements: VER-01; docs/decisions.md "Also served".
+ * The families of image and video models for the configuration: their kind, endpoints and price schema. The meaning of a call is
+ * in `src/media/families`. Requirements: VER-01; docs/decisions.md "Also served".
  */
 
-/** The endpoints of calls, by the names that models list them with. */
+/** The call endpoints, by the names in model lists. */
 export const callEndpoints = [
   "chat_completions",
   "responses",
@@ -16,14 +16,14 @@ export const callEndpoints = [
   "videos_generations",
 ] as const;
 
-/** The entry points a media model may offer, by the names `GET /v1/models` uses. */
+/** The endpoints that a media model may have, by the names in `GET /v1/models`. */
 export type MediaEndpoint = "images_generations" | "images_edits" | "tasks" | "videos_generations";
 
 interface FamilyRow {
   readonly kind: "image" | "video";
-  /** A model is listed and callable only through these. */
+  /** A model is listed at and callable through only these. */
   readonly endpoints: readonly MediaEndpoint[];
-  /** The name of its prices' schema (media-price-schema.ts). */
+  /** The name of its price schema (media-price-schema.ts). */
   readonly price: "tokens" | "tiers" | "images" | "seconds" | "video_tokens";
 }
 
@@ -39,7 +39,7 @@ const rows = {
   "video-tokens": { kind: "video", endpoints: ["tasks"], price: "video_tokens" },
 } as const satisfies Readonly<Record<string, FamilyRow>>;
 
-/** The rows, with their own kinds and prices. */
+/** The type of the rows, with literal kinds and prices. */
 export type FamilyRows = typeof rows;
 export type MediaFamilyName = keyof FamilyRows;
 type FamilyOf<Kind extends FamilyRow["kind"]> = {

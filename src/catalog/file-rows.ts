@@ -1,4 +1,4 @@
-/** A provider with its models as a configuration file has them, to be added over the management API. */
+/** Reads a provider with its models from a configuration file, to add it over the management API. */
 import { isObject, type WireObject } from "../base/json.ts";
 import type { Environment } from "./environment.ts";
 import type { Mistake } from "./mistakes.ts";
@@ -7,14 +7,14 @@ import { numericKeys } from "./schema.ts";
 import { parseYaml } from "./yaml-text.ts";
 
 interface FileOptions {
-  /** Where `${NAME}` is looked up. */
+  /** The variables that `${NAME}` may use. */
   readonly environment: Environment;
   readonly file: string;
 }
 
 /**
- * The provider of an id in a file's text, and of each model the offers that are the provider's. Undefined where there is no
- * such provider; mistakes only of the text itself: the rest is checked where it is added.
+ * The provider with this id in a file's text, and its models with only this provider's offers. Undefined if there is no
+ * such provider. Reports only mistakes of parsing; the management API checks the rest.
  */
 export function providerRows(
   text: string,

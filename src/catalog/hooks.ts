@@ -1,4 +1,4 @@
-/** `hooks` of the configuration file: their values, and what a schema cannot say of them. docs/hooks.md. */
+/** `hooks` of the configuration file: their values, and checks that a schema cannot express. docs/hooks.md. */
 import { existsSync } from "node:fs";
 import { isObject } from "../base/json.ts";
 import type { HookEndpoint, HookRow } from "./hooks-schema.ts";
@@ -8,13 +8,13 @@ import type { TlsFiles } from "./tls-files.ts";
 
 const timeoutMsDefault = { before: 2_000, after: 10_000 } as const;
 
-/** One hook as the file has it, with its defaults. */
+/** One hook of the file, with defaults filled in. */
 export interface HookSettings {
   readonly name: string;
   readonly at: "before" | "after";
   readonly target:
     | { readonly url: string; readonly secret: string }
-    /** `path` is absolute; `module` is as the file names it. */
+    /** `path` is absolute; `module` is the file's own spelling. */
     | { readonly module: string; readonly path: string };
   /** Absent: all. */
   readonly endpoints?: readonly HookEndpoint[] | undefined;
@@ -39,7 +39,7 @@ export const hooksOf = (rows: readonly HookRow[] | undefined, files: TlsFiles): 
     onFailure: row.on_failure ?? "refuse",
   }));
 
-/** A hook as the file has it; the secret as `mask` shows it. */
+/** A hook as a row of the file; `mask` hides the secret. */
 export const hookRow = (hook: HookSettings, mask: (secret: string) => string) => ({
   name: hook.name,
   at: hook.at,
@@ -53,7 +53,7 @@ export const hookRow = (hook: HookSettings, mask: (secret: string) => string) =>
   ...(hook.at === "before" && { on_failure: hook.onFailure }),
 });
 
-/** What is wrong with the hooks of a file beside what its schema says. */
+/** Checks of the file's hooks that the schema cannot express. */
 export function checkHooks(file: unknown, files: TlsFiles): Finding[] {
   if (!isObject(file)) return [];
   const rows = rowsAt(file, "hooks", []);

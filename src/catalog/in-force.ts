@@ -1,14 +1,14 @@
-/** The catalogue with the prices that hold now: prices with a start date change by themselves at their time. docs/models.md. */
+/** The catalogue with current prices: prices with a start date take effect at that time. docs/models.md. */
 import type { Clock } from "../base/clock.ts";
 import type { Catalog, EmbeddingModel, Model, TextModel, TextPrice } from "./types.ts";
 
-/** A model that is called by a text protocol, and whose price can change by its date. */
+/** A model that is called by a text protocol or embeddings; its price can change by date. */
 export type CallableModel = TextModel | EmbeddingModel;
 
 export const isCallable = (model: Model): model is CallableModel =>
   model.kind === "text" || model.kind === "embedding";
 
-/** When the next price of a catalogue begins to hold, in Unix milliseconds; Infinity where none is to come. */
+/** The start of the catalogue's next price, in Unix milliseconds; Infinity if there is none. */
 function nextPriceMs({ models }: Catalog): number {
   let next = Infinity;
   for (const model of models.values()) {
@@ -18,7 +18,7 @@ function nextPriceMs({ models }: Catalog): number {
   return next;
 }
 
-/** A price without what is over: the price in force, and what follows it. */
+/** Drops past prices: returns the current price and the ones after it. */
 function advanced(price: TextPrice, nowMs: number): TextPrice {
   const { later = [] } = price;
   const at = later.findLastIndex(({ fromMs }) => fromMs <= nowMs);
@@ -35,7 +35,7 @@ function advancedModel(model: Model, nowMs: number): Model {
   return { ...model, offers } as CallableModel;
 }
 
-/** The catalogue with each price that holds at a moment; the same object where none has changed. */
+/** The catalogue with the prices of a moment; the same object if no price has changed. */
 export function catalogAt(catalog: Catalog, nowMs: number): Catalog {
   if (nextPriceMs(catalog) > nowMs) return catalog;
   const models = [...catalog.models].map(
@@ -45,8 +45,8 @@ export function catalogAt(catalog: Catalog, nowMs: number): Catalog {
 }
 
 /**
- * A source of catalogues, with the prices in force whenever it is asked. Whoever holds what it gives for the length of a
- * call pays one price. A clock that is set back brings no earlier price back.
+ * Returns a source of catalogues with current prices. A call that keeps the catalogue it got pays one price throughout.
+ * If the clock is set back, earlier prices do not return.
  */
 export function pricesInForce(source: () => Catalog, clock: Clock): () => Catalog {
   let from: Catalog | undefined;

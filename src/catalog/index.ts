@@ -1,4 +1,4 @@
-/** The catalogue's door: models, providers, offers and prices as data. docs/configuration.md. */
+/** Public exports of the catalogue: models, providers, offers and prices as data. docs/configuration.md. */
 export * from "./types.ts";
 export { wholeTimeouts } from "./timeouts.ts";
 export { dialectRows, type Dialect, type DialectRow } from "./dialects.ts";

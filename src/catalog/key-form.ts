@@ -1,15 +1,15 @@
-/** Keys of vendors that were copied wrongly: what can be told by looking, without asking the vendor. No message holds any of the key. */
+/** Finds wrongly copied vendor keys by their form, without asking the vendor. Messages never contain any part of the key. */
 import type { Provider } from "./types.ts";
 
 interface KeyMistake {
-  /** Follows "its key". */
+  /** Continues a sentence that begins with "its key". */
   readonly message: string;
   readonly fix: string;
-  /** Whether a request with it could be sent at all. */
+  /** True if a header can carry the key. */
   readonly isSendable: boolean;
 }
 
-/** The first that fits is told. */
+/** Pattern, message, fix; the first pattern that matches is reported. */
 const forms: readonly (readonly [RegExp, string, string])[] = [
   [
     /^\s*["'`\u2018-\u201f]|["'`\u2018-\u201f]\s*$/,
@@ -32,8 +32,8 @@ const forms: readonly (readonly [RegExp, string, string])[] = [
 ];
 
 /**
- * What is wrong with the form of a key of a provider. Nothing is said of certificates and JSON, whose lines end as they like,
- * nor of a gateway's key where another gateway may be the provider.
+ * The mistake in a key's form; undefined if there is none. Certificates and JSON are not checked, since their lines may end in
+ * any way. A gateway's key is fine if the provider may be another gateway.
  */
 export function keyMistake(
   apiKey: string,
@@ -46,7 +46,7 @@ export function keyMistake(
   return { message: form[1], fix: form[2], isSendable: !/[^\x20-\x7e]/.test(apiKey) };
 }
 
-/** A line for each such key of providers. */
+/** One line for each wrong key of the providers. */
 export const keyMistakes = (providers: Iterable<Provider>): string[] =>
   [...providers].flatMap((provider) =>
     provider.credentials.flatMap((credential, _at, { length }) => {

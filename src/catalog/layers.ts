@@ -1,6 +1,6 @@
 /**
- * The sources of a catalogue, one above the other: what the operator's file says wins, then the environment, then what was
- * added over the management API, then the sandbox. docs/models.md "Side by side".
+ * Merges the sources of the catalogue. Order of precedence: the operator's file, the environment, providers added over the
+ * management API, the sandbox. docs/models.md "Side by side".
  */
 import type { BuiltProvider } from "./added.ts";
 import { mergeCatalogs } from "./config.ts";
@@ -9,10 +9,10 @@ import type { Catalog, Model, Provider, ProviderSource } from "./types.ts";
 export interface Layers {
   readonly sandbox: Catalog;
   readonly environment: Catalog;
-  /** The file's own, with the lines its providers stand at. */
+  /** The file's own catalogue, with the lines of its providers. */
   readonly file?: { readonly catalog: Catalog; readonly lines?: ReadonlyMap<string, number> };
   readonly added: readonly BuiltProvider[];
-  /** Until when providers are paused, Unix milliseconds; only those that are paused now. */
+  /** The ends of current pauses, by provider, in Unix milliseconds. */
   readonly paused: ReadonlyMap<string, number>;
 }
 
@@ -21,7 +21,7 @@ const nothing: Catalog = { providers: new Map(), models: new Map() };
 export function layeredCatalog(layers: Layers): Catalog {
   const { sandbox, environment, file, added, paused } = layers;
   const written = mergeCatalogs(sandbox, environment, file?.catalog ?? nothing);
-  // A name that a file or a variable has taken since is theirs.
+  // If a file or a variable now uses an added provider's id, the added one is left out.
   const own = added.filter(({ provider }) => !written.providers.has(provider.id));
   const active = own.filter(({ retired }) => !retired);
   const retired = own.filter((one) => one.retired);
@@ -58,8 +58,8 @@ function sourcesOf({ sandbox, environment, file }: Layers, added: readonly Built
 const familyOf = (model: Model): string => ("family" in model ? model.family : model.kind);
 
 /**
- * Models that were written for an added provider join those of the same id: the definition that was there first holds, and
- * the offers are added behind its own. Models of a vendor's list only take ids that nobody has.
+ * Adds the models of added providers. Configured models join an existing model of the same id: its definition stays, and their
+ * offers go behind its own. Models of a vendor's list are added only under unused ids.
  */
 function withAdded(
   written: ReadonlyMap<string, Model>,

@@ -1,6 +1,6 @@
 /**
- * Servers of models on one's own machines, by a variable with their address. Which models they have, they are asked
- * (`GET /v1/models`); they cost nothing. docs/models.md.
+ * Model servers on the operator's own machines; a variable with the address activates each. The gateway asks the server for its
+ * models (`GET /v1/models`); calls are free. docs/models.md.
  */
 import { isObject } from "../base/json.ts";
 import { quotedHint } from "../base/quoted.ts";
@@ -16,16 +16,16 @@ import {
 } from "./types.ts";
 
 interface LocalRow {
-  /** The provider's id, and what its models' ids begin with. */
+  /** The provider's id, and the prefix of its model ids. */
   readonly id: string;
   readonly name: string;
   readonly variable: string;
-  /** Where it may be started with a key. */
+  /** The variable for its key, if the server may be started with one. */
   readonly keyVariable?: string;
   readonly example: string;
 }
 
-/** Every kind of server that is known. */
+/** All known kinds of servers. */
 export const localRows: readonly LocalRow[] = [
   {
     id: "ollama",
@@ -56,7 +56,7 @@ export const localRows: readonly LocalRow[] = [
   },
 ];
 
-/** The local servers that the environment names. @throws RangeError for what is no address */
+/** The local servers that the environment names. @throws RangeError for an invalid address */
 export function localProviders(environment: Environment): Provider[] {
   return localRows.flatMap(({ id, variable, keyVariable, example }) => {
     const address = (environment[variable] ?? "").replace(/\/+$/, "");
@@ -86,12 +86,12 @@ export function localProviders(environment: Environment): Provider[] {
   });
 }
 
-/** Where a server does not say how much its model holds. */
+/** Used if a server does not report the context length of its model. */
 const contextDefault = 131_072;
 const reserveDefault = 4096;
 const free = { input: 0n, output: 0n };
 
-/** A server's models by its answer to `GET /v1/models`; undefined for an answer that is none. */
+/** A server's models from its answer to `GET /v1/models`; undefined if the answer is not a model list. */
 export function localModels(provider: Provider, answer: unknown): Model[] | undefined {
   const data = isObject(answer) ? answer["data"] : undefined;
   if (!Array.isArray(data)) return undefined;
@@ -130,7 +130,7 @@ function localModel(provider: Provider, name: string, row: Record<string, unknow
   };
 }
 
-/** vLLM says `max_model_len`, llama.cpp `meta.n_ctx`. */
+/** vLLM reports `max_model_len`, llama.cpp `meta.n_ctx`. */
 function contextOf(row: Record<string, unknown>): number {
   const meta = isObject(row["meta"]) ? row["meta"] : {};
   const said = [row["max_model_len"], meta["n_ctx"], meta["n_ctx_train"]].find(
@@ -139,7 +139,7 @@ function contextOf(row: Record<string, unknown>): number {
   return typeof said === "number" ? said : contextDefault;
 }
 
-/** Several servers with their models as a catalogue. */
+/** The catalogue of several servers and their models. */
 export const localCatalog = (
   servers: readonly { readonly provider: Provider; readonly models: readonly Model[] }[],
 ): Catalog => ({

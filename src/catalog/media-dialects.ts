@@ -1,7 +1,7 @@
-/** Which dialects make images and videos, and which stream partial images. `src/upstream/media` has one writer for each. */
+/** The dialects that make images and videos, and those that stream partial images. `src/upstream/media` has one writer for each. */
 import type { Dialect } from "./dialects.ts";
 
-/** The dialects that make images, and those that make videos. */
+/** The dialects that make media, by kind. */
 export const mediaDialects = {
   image: ["openai", "openai-compatible", "xai", "dashscope"],
   video: ["xai", "dashscope", "ark"],
@@ -13,7 +13,7 @@ export type MediaDialectName<Kind extends keyof typeof mediaDialects> =
 
 const streaming: readonly Dialect[] = ["openai", "openai-compatible"];
 
-/** Whether a media offer streams: where its dialect does, unless the file says `streaming: false` (docs/configuration.md). */
+/** Whether a media offer streams: if its dialect does, unless the file sets `streaming: false` (docs/configuration.md). */
 export const offerStreams = (
   kind: "image" | "video",
   dialect: Dialect | undefined,

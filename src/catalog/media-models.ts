@@ -1,15 +1,15 @@
 /**
- * Image and video models of the vendors that have a preset. No list that we know states their prices in the terms in which
- * they are billed here, so each is called once the configuration file prices it. docs/models.md "Prices of one's own".
+ * Image and video models of the vendors that have a preset. No known list has their prices by our units of billing, so a model
+ * can be called once the configuration file prices it. docs/models.md, `Prices of one's own`.
  */
 import type { MediaFamilyName } from "./families.ts";
 
 interface MediaModelRow {
-  /** As callers write it. */
+  /** The model id for callers. */
   readonly id: string;
   /** The vendor's `id`. */
   readonly vendor: string;
-  /** The vendor's own name. */
+  /** The vendor's own name of the model. */
   readonly model: string;
   readonly family: MediaFamilyName;
 }

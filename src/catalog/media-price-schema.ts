@@ -1,4 +1,4 @@
-/** The prices of image and video models, as the configuration file has them. */
+/** Schemas of the prices of image and video models in the configuration file. */
 import { Type } from "../base/json-schema.ts";
 import { closed, perMillion, usd } from "./schema-kit.ts";
 
@@ -31,7 +31,7 @@ const secondPrice = closed({
 });
 const videoTokenPrice = closed({ output_video_token: perMillion("generated video tokens") });
 
-/** What each way of billing asks for, by its name in families.ts. */
+/** The price schema of each kind of billing, by its name in families.ts. */
 export const mediaPrices = {
   tokens: tokenPrice,
   tiers: tierPrice,

@@ -1,6 +1,6 @@
-/** Mistakes in a configuration file, as data: where, what, and how to put it right. docs/configuration.md. */
+/** Mistakes in a configuration file, as data: position, problem and fix. docs/configuration.md. */
 
-/** A place inside a parsed file: object keys and list positions, from the top. */
+/** A path inside a parsed file: object keys and list indexes, from the root. */
 export type Path = readonly (string | number)[];
 
 /** One mistake. `line` and `column` count from 1. */
@@ -11,20 +11,20 @@ export interface Mistake {
   /** `models[0].offers[1].price.input`; empty for the file as a whole. */
   readonly path: string;
   readonly message: string;
-  /** What to write instead; empty where the message says it all. */
+  /** The remedy; empty if the message is enough. */
   readonly fix: string;
 }
 
-/** A mistake before its place in the text is known. */
+/** A mistake without its position in the text. */
 export interface Finding {
   readonly path: Path;
-  /** Point at the key instead of its value. */
+  /** True if the mistake is in the key, not in its value. */
   readonly atKey?: boolean | undefined;
   readonly message: string;
   readonly fix?: string | undefined;
 }
 
-/** A path as people write it. */
+/** Formats a path for messages: `models[0].kind`. */
 export function formatPath(path: Path): string {
   let text = "";
   for (const step of path) {

@@ -1,19 +1,19 @@
 /**
- * Other names of models: what programs with a name of their own written into them call. docs/routing.md "Names".
- * An alias is a whole name, or a beginning with a star after it; `default_model` answers to whatever nobody else does.
+ * Aliases of models, for programs with fixed model names. docs/routing.md "Names".
+ * An alias is a full name, or a prefix followed by `*`. `default_model` serves all other names.
  */
 import { perObject } from "../base/made-once.ts";
 import type { Catalog } from "./types.ts";
 
-/** Looks up which model a name means; the answers are model ids. */
+/** Resolves names to model ids. */
 export interface ModelNames {
-  /** By id or whole alias. */
+  /** Resolves an id or a full alias. */
   whole(name: string): string | undefined;
-  /** Also by the longest beginning that fits, and at last the default model. */
+  /** Resolves an id or alias, else the longest matching prefix, else the default model. */
   any(name: string): string | undefined;
 }
 
-/** An alias that stands for all names with its beginning: `gpt-*`. */
+/** True for an alias that matches every name with its prefix: `gpt-*`. */
 export const isPattern = (alias: string): boolean => alias.endsWith("*");
 
 export const modelNames = perObject(readNames);
@@ -26,7 +26,7 @@ function readNames({ models, defaultModel }: Catalog): ModelNames {
     .filter(([alias]) => isPattern(alias))
     .map(([alias, id]) => ({ beginning: alias.slice(0, -1), id }))
     .sort((left, right) => right.beginning.length - left.beginning.length);
-  // A name with a star in it is nobody's: patterns are not names.
+  // Callers cannot name a pattern itself.
   const whole = (name: string): string | undefined =>
     models.has(name) ? name : isPattern(name) ? undefined : aliases.get(name);
   return {

@@ -1,8 +1,8 @@
-/** Whether a model's `parameters` narrow what the protocol allows, as the configuration file must. */
+/** Checks that a model's `parameters` in the configuration file narrow the protocol's limits. */
 import { domainFault, recordDomains } from "./parameters.ts";
 import type { Narrowing, ParameterDomain } from "./record.ts";
 
-/** Why a narrowing does not narrow its parameter's domain; undefined where it does. */
+/** The reason why a narrowing does not narrow its parameter's domain; undefined if it does. */
 export function narrowingFault(name: string, narrowing: Narrowing): string | undefined {
   const domain = recordDomains[name];
   if (domain === undefined) return undefined;

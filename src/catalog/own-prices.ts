@@ -1,6 +1,6 @@
 /**
- * `prices` of the configuration file: what models of vendors by their variable cost, where the list has no price or another
- * one. docs/models.md "Prices of one's own".
+ * `prices` of the configuration file: the operator's prices of models whose vendor a variable activates. They replace the list's
+ * prices, or price models without one. docs/models.md, `Prices of one's own`.
  */
 import { parseUsd } from "../base/money.ts";
 import type { Static, TSchema } from "../base/json-schema.ts";
@@ -23,12 +23,12 @@ import type {
   UnpricedModel,
 } from "./types.ts";
 
-/** Prices by the ids of models; each as an offer of its kind has it. */
+/** Prices by model id; each has the form of an offer's price. */
 export type OwnPrices = Readonly<Record<string, WireObject>>;
 
 const familyById = new Map(mediaModelRows.map(({ id, family }) => [id, family]));
 
-/** What the price of a model is checked against. Whether a text is embedded or answered, its price says: `output`. */
+/** The schema of a model's price. A price with `output` is a text model's; one with `input` alone is an embedding model's. */
 export function ownPriceSchema(id: string, price: unknown): TSchema {
   const family = familyById.get(id);
   if (family !== undefined) return mediaPrices[mediaFamilies[family].price];
@@ -39,7 +39,7 @@ export function ownPriceSchema(id: string, price: unknown): TSchema {
 
 type EmbeddingRow = Static<typeof embeddingPriceSchema>;
 
-/** A model of the list at a price of one's own; undefined for a price of another kind. */
+/** The listed model at the operator's price; undefined if the price is for another kind of model. */
 function withPrice(model: Model, price: WireObject): Model | undefined {
   if (model.kind === "text" && price["output"] !== undefined) {
     const { price_above, price_tiers, ...rates } = price as OwnTextPriceRow;
@@ -55,14 +55,14 @@ function withPrice(model: Model, price: WireObject): Model | undefined {
 
 const free = { input: "0", output: "0" };
 
-/** A model of the list that has no price there. */
+/** A listed model without a price. */
 export const unpricedListed = (row: ListedModel, vendor: VendorRow): UnpricedModel => ({
   provider: vendor.id,
   priced: (price) =>
     withPrice(listedModel({ ...row, price: free }, vendor) as TextModel | EmbeddingModel, price),
 });
 
-/** The image and video models of a vendor, each without a price. */
+/** The vendor's image and video models, all without a price. */
 export function unpricedMedia(vendor: VendorRow, provider: Provider): [string, UnpricedModel][] {
   return mediaModelRows.flatMap(({ id, vendor: of, model, family }): [string, UnpricedModel][] => {
     if (of !== vendor.id) return [];
@@ -76,14 +76,14 @@ export function unpricedMedia(vendor: VendorRow, provider: Provider): [string, U
   });
 }
 
-/** Whether the list charges long calls more, and the price in its place does not. */
+/** True if the list charges long calls more and the operator's price does not. */
 const losesTiers = (listed: Model | undefined, own: Model): boolean =>
   listed?.kind === "text" &&
   own.kind === "text" &&
   listed.offers.some(({ price }) => price.above !== undefined) &&
   own.offers.every(({ price }) => price.above === undefined);
 
-/** Whether the list charges cached tokens less than input, and the price in its place or a tier of it does not say what they cost. */
+/** True if the list charges less for cached tokens than for input, and the operator's price or one of its tiers has no rate for them. */
 const losesCacheReads = (listed: Model | undefined, own: Model): boolean =>
   listed?.kind === "text" &&
   own.kind === "text" &&
@@ -94,13 +94,13 @@ const losesCacheReads = (listed: Model | undefined, own: Model): boolean =>
     ),
   );
 
-/** What is to be said of prices of one's own: ids of models. */
+/** Model ids for the operator to review: prices that may be mistakes. */
 export interface OwnPriceFindings {
-  /** Prices that fit no model of the catalogue. */
+  /** Prices that match no model of the catalogue. */
   readonly unused: readonly string[];
-  /** Models whose list price has a lower rate for cached tokens, and whose price now has none. */
+  /** Models whose list price has a lower rate for cached tokens, and whose own price lacks that rate. */
   readonly uncached: readonly string[];
-  /** Models whose list price has tiers for long calls, and whose price now has none. */
+  /** Models whose list price has tiers for long calls, and whose own price has none. */
   readonly flat: readonly string[];
 }
 
@@ -108,7 +108,7 @@ interface OwnPriced extends OwnPriceFindings {
   readonly catalog: Catalog;
 }
 
-/** A catalogue with prices of one's own. Each replaces the whole price of the list, tiers and later prices too. */
+/** The catalogue with the operator's prices. Each replaces the whole list price, including tiers and later prices. */
 export function withOwnPrices(catalog: Catalog, prices: OwnPrices): OwnPriced {
   const models = new Map(catalog.models);
   const unpriced = new Map(catalog.unpriced);

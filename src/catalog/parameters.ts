@@ -1,6 +1,6 @@
 /**
- * The parameters a text model takes, with their exact domains, by chat-completions name.
- * MODELS-07; docs/models.md "What becomes of a request". A model's own `parameters` narrow what the protocol allows.
+ * The parameters that a text model takes, with their exact limits, by chat-completions name.
+ * MODELS-07; docs/models.md "What becomes of a request". A model's own `parameters` narrow the protocol's limits.
  */
 import type { Abilities } from "../base/abilities.ts";
 import { inSnakeCase } from "../base/casing.ts";
@@ -20,8 +20,8 @@ const penalty: ParameterDomain = {
 const flag: ParameterDomain = { type: "boolean" };
 
 /**
- * What the protocol itself allows. `reasoning_effort` is no enumeration here: which efforts exist is the model's
- * affair, and its upstream refuses the others. For arrays `max` counts items.
+ * The protocol's own limits. `reasoning_effort` is not an enumeration here: its values depend on the model, and the upstream
+ * refuses others. For arrays `max` counts items.
  */
 const protocolDomains: Readonly<Record<string, ParameterDomain>> = {
   max_tokens: { type: "integer", min: 1 },
@@ -51,17 +51,17 @@ const protocolDomains: Readonly<Record<string, ParameterDomain>> = {
   prompt_cache_retention: { type: "enum", values: ["in_memory", "24h"] },
 };
 
-/** What `POST /v1/embeddings` takes beside `model` and `input`. */
+/** The parameters of `POST /v1/embeddings` beside `model` and `input`. */
 const embeddingDomains: Readonly<Record<string, ParameterDomain>> = {
   dimensions: { type: "integer", min: 1 },
   encoding_format: { type: "enum", values: ["float", "base64"], default: "float" },
   user: { type: "string" },
 };
 
-/** Only messages and generateContent have it, so it is no parameter of ours; but models differ in whether they take it. */
+/** Not in `protocolDomains`, because only messages and generateContent have it; a model's record can still exclude or narrow it. */
 const topK: ParameterDomain = { type: "integer", min: 1 };
 
-/** Every parameter that a record may name, with what its protocol allows. */
+/** Every parameter that a record may name, with its protocol's limits. */
 export const recordDomains: Readonly<Record<string, ParameterDomain>> = {
   ...protocolDomains,
   top_k: topK,
@@ -74,7 +74,7 @@ function narrow(domain: ParameterDomain, narrowing: Narrowing | undefined): Para
   return narrowing.values === undefined ? merged : { ...merged, type: "enum" };
 }
 
-/** The domains of the parameters a model takes, in a fixed order. Parameters it lacks are left out. */
+/** The domains of the parameters that a model takes, in a fixed order, without those that it lacks. */
 export function supportedParameters(
   model: TextModel | EmbeddingModel,
 ): Record<string, ParameterDomain> {
@@ -89,7 +89,7 @@ export function supportedParameters(
   return Object.fromEntries(entries);
 }
 
-/** What a model's abilities narrow of a parameter; false where they leave nothing of it. */
+/** Narrows a parameter by the model's abilities; false if the model does not support it at all. */
 function abilityNarrowing(
   name: string,
   { reasoning, toolChoice }: Abilities,
@@ -104,7 +104,7 @@ function abilityNarrowing(
 
 type Paths = string | readonly string[];
 
-/** Where a parameter stands in the other protocols' bodies, as dotted paths; absent where a protocol has none. */
+/** Where a parameter is in other protocols' bodies, as dotted paths; absent if a protocol does not have it. */
 const spellings: Readonly<Record<string, Partial<Record<TextProtocol, Paths>>>> = {
   max_tokens: {
     chat: ["max_tokens", "max_completion_tokens"],
@@ -170,11 +170,11 @@ const spellings: Readonly<Record<string, Partial<Record<TextProtocol, Paths>>>> 
   prompt_cache_retention: { responses: "prompt_cache_retention" },
 };
 
-/** Whether a protocol has a parameter itself, by whatever name. */
+/** True if a protocol has the parameter, under any name. */
 export const isSpelledIn = (name: string, protocol: OfferProtocol): boolean =>
   pathsOf(name, protocol).length > 0;
 
-/** The paths of a parameter in a protocol's body; generateContent spells each in two ways. */
+/** The paths of a parameter in a protocol's body; in generateContent, each in camelCase and snake_case. */
 function pathsOf(name: string, protocol: OfferProtocol): readonly string[] {
   const paths =
     (protocol === "converse" ? undefined : spellings[name]?.[protocol]) ??
@@ -183,7 +183,7 @@ function pathsOf(name: string, protocol: OfferProtocol): readonly string[] {
   return protocol === "generate_content" ? all.flatMap(bothCases) : all;
 }
 
-/** Each step of a path in camelCase and in snake_case: both are read on that endpoint. */
+/** A path with each step in camelCase and in snake_case: generateContent accepts both. */
 function bothCases(path: string): string[] {
   return path.split(".").reduce<string[]>(
     (starts, step) => {
@@ -203,16 +203,16 @@ function valueAt(body: WireObject, path: string): unknown {
   return value;
 }
 
-/** How a body spells a parameter; as its protocol does where it has none. */
+/** The path at which a body has a parameter; the protocol's first path if the body does not have it. */
 export const spellingOf = (name: string, protocol: TextProtocol, body: WireObject): string => {
   const paths = pathsOf(name, protocol);
   return paths.find((path) => (valueAt(body, path) ?? null) !== null) ?? paths[0] ?? name;
 };
 
-/** A model's parameters, or those that hold at one of its offers. */
+/** The id and parameters of a model, or of the model at one offer. */
 type Narrowed = Pick<TextModel, "id" | "parameters">;
 
-/** What is wrong with a value; undefined where it lies in the domain. Types are the codecs' affair. */
+/** The reason why a value is outside the domain; undefined if it is inside. The codecs check types. */
 export function domainFault(domain: Narrowing, value: unknown): string | undefined {
   const { values, min, max, multiple_of: step, pattern } = domain;
   if (values !== undefined && !values.includes(value as string | number)) {
@@ -231,8 +231,8 @@ export function domainFault(domain: Narrowing, value: unknown): string | undefin
 }
 
 /**
- * Refuses a value outside what the model narrows. What the model does not narrow is left to the codec's own check,
- * and what it lacks to the step that drops and reports it.
+ * Refuses a value outside the model's own limits. The codec checks the protocol's limits; {@link removeUnsupported} drops and
+ * reports parameters that the model lacks.
  * @throws GatewayError `invalid_value` with the caller's own spelling as `param`.
  */
 export function checkParameters(model: Narrowed, protocol: TextProtocol, body: WireObject): void {
@@ -249,8 +249,8 @@ export function checkParameters(model: Narrowed, protocol: TextProtocol, body: W
 }
 
 /**
- * Takes out of a body what the model does not have, and notes what was set (ERR-12). `body` itself is never changed; it is also what
- * comes back where nothing is taken out.
+ * Removes parameters that the model lacks from a body, and notes those that were set (ERR-12). Never changes `body` itself;
+ * returns it if nothing is removed.
  */
 export function removeUnsupported<Body extends WireObject>(
   model: Narrowed,
@@ -264,7 +264,7 @@ export function removeUnsupported<Body extends WireObject>(
       const value = valueAt(kept, param);
       if (value === undefined) continue;
       kept = without(kept, param.split(".")) as Body;
-      // Null is how SDKs say nothing.
+      // SDKs send null for unset parameters.
       if (value !== null)
         notes.push({ param, kind: "dropped", detail: "not supported by this model, dropped" });
     }
@@ -272,13 +272,13 @@ export function removeUnsupported<Body extends WireObject>(
   return { body: kept, notes };
 }
 
-/** The parameters that a model lacks. Without tools there is nothing to choose from: vendors refuse the wish. */
+/** The parameters that a model lacks. Without tools, also the choice of tools, which vendors would refuse. */
 function absentOf({ parameters }: Narrowed): readonly string[] {
   const names = Object.keys(parameters).filter((name) => parameters[name] === false);
   return names.includes("tools") ? [...names, "tool_choice", "parallel_tool_calls"] : names;
 }
 
-/** A copy without the member at `path`; everything beside the path is shared. */
+/** A copy without the member at `path`; all other members are shared with the original. */
 function without(object: WireObject, path: readonly string[]): WireObject {
   const [step, ...rest] = path as [string, ...string[]];
   const copy = { ...object };
@@ -288,6 +288,6 @@ function without(object: WireObject, path: readonly string[]): WireObject {
   return copy;
 }
 
-/** A member that is written anew: what stands in its objects and lists, such as schemas, as it was read. */
+/** A shallow copy of a member; its objects and lists, such as schemas, are written exactly as they were read. */
 const written = (member: WireObject): WireObject =>
   Object.fromEntries(Object.entries(member).map(([key, value]) => [key, exactly(value)]));

@@ -1,6 +1,6 @@
 /**
- * Vendors by their variables alone: with `MISTRAL_API_KEY` set, Mistral's models are there. Which variable, and where the
- * vendor is, says catalog/vendors.jsonl. docs/models.md.
+ * Vendors that a variable alone activates: with `MISTRAL_API_KEY` set, Mistral's models are available. catalog/vendors.jsonl has
+ * the variables and addresses. docs/models.md.
  */
 import { quotedHint } from "../base/quoted.ts";
 import { hasUserinfo, userinfoHint } from "../base/userinfo.ts";
@@ -12,37 +12,37 @@ import type { Environment } from "./environment.ts";
 import { localRows } from "./local-servers.ts";
 import { defaultTimeouts, type Catalog, type Provider } from "./types.ts";
 
-/** A vendor, as the environment has it. */
+/** A vendor with its settings from the environment. */
 export interface Preset {
   readonly row: VendorRow;
-  /** The variable that holds its key: the one that is set, else the documented one. */
+  /** The variable for its key: the one that is set, else the documented one. */
   readonly variable: string;
-  /** The variables of the cloud's own credentials, which are taken in place of a key. */
+  /** The variables of the cloud's own credentials, if they are used instead of a key. */
   readonly identity?: readonly string[];
-  /** The variables it needs that are not set; none: it is active. */
+  /** The required variables that are not set; if empty, the vendor is active. */
   readonly missing: readonly string[];
-  /** Names another address: a region, a proxy. */
+  /** The variable for another address: a region, a proxy. */
   readonly baseUrlVariable: string;
-  /** Where it is called; with `${NAME}` where such a variable is not set. */
+  /** The address of its API; contains `${NAME}` of unset variables. */
   readonly baseUrl: string;
-  /** What is wrong with the address; absent: nothing. */
+  /** The mistake in the address, if any. */
   readonly mistake?: string;
 }
 
 const isSet = (environment: Environment, name: string): boolean => (environment[name] ?? "") !== "";
 
-/** `MISTRAL_BASE_URL` beside `MISTRAL_API_KEY`. */
+/** The variable for the base URL, such as `MISTRAL_BASE_URL` for `MISTRAL_API_KEY`. */
 const baseUrlVariableOf = ({ base_url_variable: named, variables: [first] }: VendorRow): string =>
   named ??
   `${first.replace(/_(API_KEY|API_TOKEN|ACCESS_TOKEN|ACCESS_KEY|INFERENCE_KEY|TOKEN|KEY|PAT)$/, "")}_BASE_URL`;
 
 const placeholder = /\$\{(\w+)\}/g;
 
-/** A switch that is set to off is not set. */
+/** True if a variable is set, and not to `false` or `0`. */
 const isOn = (environment: Environment, name: string): boolean =>
   isSet(environment, name) && !/^(false|0)$/i.test(environment[name]!);
 
-/** What a vendor's requests are authorized with: a key, else a cloud's own credentials, else the key that is missing. */
+/** The credential of a vendor's requests: a key, else a cloud's own credentials, else the variable of the missing key. */
 function credentialOf({ variables, identities = [] }: VendorRow, environment: Environment) {
   const ofIdentities = new Set(identities.flat());
   const key = variables.find((name) => isSet(environment, name) && !ofIdentities.has(name));
@@ -51,7 +51,7 @@ function credentialOf({ variables, identities = [] }: VendorRow, environment: En
   return identity ? { variable: identity[0], identity } : { variable: variables[0] };
 }
 
-/** Vertex's global location has an address of its own. */
+/** Vertex has a separate host for the global location. */
 const globalHost = /^https:\/\/global-aiplatform\./;
 
 const ownAddress = ({ base_url: template }: VendorRow, environment: Environment): string =>
@@ -63,7 +63,7 @@ function presetOf(row: VendorRow, environment: Environment): Preset {
   const credential = credentialOf(row, environment);
   const baseUrlVariable = baseUrlVariableOf(row);
   const named = environment[baseUrlVariable] ?? "";
-  // An identity's signature names the region, whatever the address.
+  // An identity needs the variables of the vendor's own address in any case, for the region of its signature.
   const needs =
     named === "" || credential.identity
       ? [...row.base_url.matchAll(placeholder)].map(([, name]) => name!)
@@ -76,13 +76,13 @@ function presetOf(row: VendorRow, environment: Environment): Preset {
   if (named === "") return { ...preset, baseUrl: own };
   const baseUrl = addressOf(named, own);
   if (baseUrl !== undefined) return { ...preset, baseUrl };
-  // The value is not repeated: an address may hold a password.
+  // The message does not repeat the value: an address may contain a password.
   const hint = hasUserinfo(named) ? userinfoHint : quotedHint(named);
   const mistake = `${baseUrlVariable} is not an address such as ${row.base_url}${hint}`;
   return { ...preset, baseUrl: own, mistake };
 }
 
-/** An address without a path gets the one that the vendor's own has: `/v1`. */
+/** Adds the path of the vendor's address (`/v1`) to an address without one. Undefined if the address is invalid. */
 export function addressOf(named: string, own: string): string | undefined {
   if (!/^https?:\/\//.test(named) || !URL.canParse(named) || hasUserinfo(named)) return undefined;
   const { pathname, search } = new URL(named);
@@ -95,18 +95,15 @@ export function addressOf(named: string, own: string): string | undefined {
 export const presetsIn = (environment: Environment): Preset[] =>
   vendorRows().map((row) => presetOf(row, environment));
 
-/** The vendors that the environment has a key for, in the order of the list. */
+/** The vendors whose keys the environment has, in the order of the list. */
 export const activePresets = (environment: Environment): Preset[] =>
   presetsIn(environment).filter(({ missing }) => missing.length === 0);
 
-/** What is wrong with the addresses of active vendors, for the operator. */
+/** The mistakes in the addresses of active vendors, for the operator. */
 export const presetMistakes = (environment: Environment): string[] =>
   activePresets(environment).flatMap(({ mistake }) => (mistake === undefined ? [] : [mistake]));
 
-/**
- * Of what the environment brings, that which a file leaves to it: a vendor or local server whose variable the file itself
- * uses is the file's affair.
- */
+/** The environment's part of the catalogue, without the vendors and local servers whose variables the configuration file itself uses. */
 export function leftToEnvironment(
   brought: Catalog,
   environment: Environment,
@@ -145,8 +142,8 @@ export const presetProvider = (preset: Preset, environment: Environment): Provid
 });
 
 /**
- * The cloud's own credentials of the environment. AWS's keys are taken from there, where they may stand in files of secrets;
- * everything else is found by the cloud's library.
+ * Access with the cloud's own credentials. AWS keys are taken from `environment`, because they may come from secret files; the
+ * cloud's library finds all others.
  */
 function identityAccess({ row, identity }: Preset, environment: Environment): Access {
   const hasKeys = identity!.includes("AWS_SECRET_ACCESS_KEY");
@@ -166,6 +163,6 @@ function identityAccess({ row, identity }: Preset, environment: Environment): Ac
   };
 }
 
-/** Whether the environment has a key for any vendor. */
+/** True if the environment has a key for any vendor. */
 export const hasVendors = (environment: Environment): boolean =>
   activePresets(environment).length > 0;

@@ -1,10 +1,10 @@
-/** Prices of text models between the configuration file's words and the catalogue's: both directions, side by side. */
+/** Converts prices of text models from configuration rows to the catalogue, and back. */
 import { formatUsd, parseUsd, type NanoUsd } from "../base/money.ts";
 import type { PriceRow, TextPriceRow } from "./price-schema.ts";
 import { momentText } from "./record-rows.ts";
 import type { FixedPrice, PriceTier, TextPrice, TextRates } from "./types.ts";
 
-/** An amount that a row may leave out, in nano-USD. @throws RangeError */
+/** Parses an optional amount, in nano-USD. @throws RangeError */
 export const usdOrNone = (text: string | undefined): NanoUsd | undefined =>
   text === undefined ? undefined : parseUsd(text);
 
@@ -30,7 +30,7 @@ function ratesOf(row: TextPriceRow): TextRates {
 
 type FixedRow = Pick<PriceRow, "price" | "price_above" | "price_tiers">;
 
-/** What does not hang on how long a call is: a tier that leaves it out has it as the price has. */
+/** Rates that do not depend on a call's length: a tier without them takes them from the price. */
 const anyLength = [
   "request",
   "web_search",
@@ -63,7 +63,7 @@ export function priceOfRow(row: PriceRow): TextPrice {
   return { ...price, later };
 }
 
-/** An amount as a row has it, in USD. */
+/** An amount as a configuration row has it, in USD. */
 export const usd = (amount: NanoUsd | undefined): string | undefined =>
   amount === undefined ? undefined : formatUsd(amount);
 

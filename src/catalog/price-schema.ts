@@ -1,4 +1,4 @@
-/** What the configuration file may say of a text model's price: tiers by input, and what holds from a day on. docs/models.md. */
+/** The schema of a text model's price: tiers by input, and prices with a start date. docs/models.md. */
 import { Type, type Static } from "../base/json-schema.ts";
 import { closed, count, moment, perMillion, usd } from "./schema-kit.ts";
 
@@ -51,7 +51,7 @@ const priceTiers = {
 /** One price with its tiers. */
 const fixedPrice = { price: textPriceSchema, ...priceTiers };
 
-/** One of `prices`: the price itself, and its tiers beside what it says. */
+/** An entry of `prices`: the rates, and the tiers beside them. */
 export const ownTextPriceSchema = closed({ ...textPriceSchema.properties, ...priceTiers });
 
 /** The keys of a text offer's price. */

@@ -1,5 +1,5 @@
 /**
- * What a text call costs: usage times rates, exactly, rounded up once at the end.
+ * The cost of a text call: usage times rates, exact, rounded up once at the end.
  * Requirements: TXT; docs/decisions.md "Money". Guards T53 (nothing counted twice) and T54 (one-hour cache writes).
  */
 import type { NanoUsd } from "../base/money.ts";
@@ -21,13 +21,13 @@ export function hourWriteRate(rates: TextRates): NanoUsd {
   return fiveMinutes > twiceInput ? fiveMinutes : twiceInput;
 }
 
-/** One-hour writes exist in the messages protocol and Converse, and wherever a price for them is given. */
+/** True for protocols with one-hour writes, messages and Converse, and for any price that has a rate for them. */
 export const hasHourWrites = ({ cacheWrite1h }: TextRates, protocol: OfferProtocol): boolean =>
   protocol === "messages" || protocol === "converse" || cacheWrite1h !== undefined;
 
 /**
- * The rate of sound that is read from a cache: as much below that of sound as cached text is below text, as Google bills it.
- * Undefined where sound has no rate of its own.
+ * The rate of sound that is read from a cache. Cached sound is cheaper than sound by the same factor as cached text is cheaper than
+ * text, as Google bills it. Undefined if sound has no rate of its own.
  */
 export function audioCacheReadRate({
   input,
@@ -38,7 +38,7 @@ export function audioCacheReadRate({
   return (audioInput * cacheRead + input - 1n) / input;
 }
 
-/** The rates that hold for a call of so many input tokens: the last tier passed, for the whole call (T64). */
+/** The rates for a call with this many input tokens: the last tier passed applies to the whole call (T64). */
 function ratesFor(price: FixedPrice, inputTokens: number): TextRates {
   return price.above?.findLast((tier) => inputTokens > tier.inputTokens)?.rates ?? price;
 }
@@ -62,21 +62,21 @@ function imageToolParts(rates: TextRates, usage: ImageToolCounts): PricePart[] {
   );
 }
 
-/** What pictures of a vendor's tool cost, in nano-USD. */
+/** The cost of pictures by the vendor's tool, in nano-USD. */
 export const priceImageTool = (rates: TextRates, usage: ImageToolCounts): NanoUsd =>
   sumOfParts(imageToolParts(rates, usage));
 
-/** What so many searches cost, in nano-USD. */
+/** The cost of this many searches, in nano-USD. */
 export const priceSearches = (rates: TextRates, searches: number): NanoUsd =>
   sumOfParts(searchParts(rates, searches));
 
-/** The price of a call, in nano-USD, never below the exact price and less than one nano-dollar above it. */
+/** The price of a call, in nano-USD: at least the exact price, and less than one nano-dollar above it. */
 export const priceUsage = (price: FixedPrice, usage: Usage): NanoUsd =>
   sumOfParts(usageParts(price, usage));
 
 type Kind = readonly [name: string, count: number | undefined, rate: NanoUsd | undefined];
 
-/** Takes out of so many tokens what has a rate of its own, each kind at most what is left. */
+/** Splits off the kinds of tokens that have their own rate, each at most as many tokens as are left. */
 function apart(whole: number, kinds: readonly Kind[]): { rest: number; parts: PricePart[] } {
   let rest = whole;
   const parts = kinds.flatMap(([name, count = 0, rate]) => {
@@ -89,9 +89,9 @@ function apart(whole: number, kinds: readonly Kind[]): { rest: number; parts: Pr
 }
 
 /**
- * What a call is charged for, part by part.
- * A part larger than its whole (more cache reads than input) is a vendor's slip: it is cut to the whole,
- * so that no token is billed twice and none negatively (T51, T53).
+ * The parts of a call's charge.
+ * A vendor may report a part larger than its whole, such as more cache reads than input. Such a part is limited to the whole, so
+ * that no token is billed twice or negatively (T51, T53).
  */
 export function usageParts(price: FixedPrice, usage: Usage): readonly PricePart[] {
   const rates = ratesFor(price, usage.inputTokens);

@@ -1,6 +1,6 @@
 /**
- * A catalogue as a configuration file, with every default written out: `config print`. What came from a variable is
- * written as `${VARIABLE}`, any other secret masked.
+ * Prints a catalogue as a configuration file with all defaults: `config print`. Values from variables are printed as
+ * `${VARIABLE}`, other secrets masked.
  */
 import { snakeCased } from "../base/casing.ts";
 import type * as Yaml from "yaml";
@@ -29,7 +29,7 @@ const yaml = later<typeof Yaml>("yaml");
 
 const seconds = (ms: number): number => ms / 1000;
 
-/** A provider as the configuration has it, with every default written out and its keys masked. JSON as it is. */
+/** A provider as a configuration row, with all defaults and with its keys masked; ready for JSON. */
 export function providerRow(provider: Provider) {
   const { timeouts } = provider;
   return {
@@ -104,7 +104,7 @@ const embeddingOfferRow = (offer: EmbeddingOffer) => ({
   price: { input: usd(offer.price.input), request: usd(offer.price.request) },
 });
 
-/** A model as the configuration has it; what it leaves open is undefined. Offers are in the catalogue's order. */
+/** A model as a configuration row; fields without a value are undefined. Offers are in the catalogue's order. */
 export function modelRow(model: Model) {
   const { id, name, description, kind, created, aliases } = model;
   const common = { id, name, description, kind, created, aliases };
@@ -142,7 +142,7 @@ export function modelRow(model: Model) {
 
 const bytesPerMegabyte = 1024 * 1024;
 
-/** A size in megabytes; one that the file does not set is as the memory of each machine allows, and stays so. */
+/** A size in megabytes; undefined if the file does not set it, because the default depends on each machine's memory. */
 const setSize = (limits: Settings["limits"], name: keyof typeof limits.isSet): number | undefined =>
   limits.isSet[name] ? limits[name] / bytesPerMegabyte : undefined;
 
@@ -187,7 +187,7 @@ function settingsRows(settings: Settings) {
   };
 }
 
-/** A value of the document with the placeholders that the file has in its place; these stay in disguise. */
+/** Replaces values by the placeholders that the file has in their place, still disguised. */
 function withPlaceholders(value: unknown, source: unknown, key = ""): unknown {
   if (Array.isArray(value)) {
     const list: readonly unknown[] = Array.isArray(source) ? source : [];
@@ -206,7 +206,7 @@ function withPlaceholders(value: unknown, source: unknown, key = ""): unknown {
   return isSecretKey(key) ? (shownPlaceholder(source) ?? value) : source;
 }
 
-/** A provider as its file has it: one key as `api_key`, unless the file lists credentials; none beside the identity of a cloud. */
+/** A provider as in its file: a single key as `api_key`, several as `credentials`, and no key if a cloud identity is used. */
 function providerText(provider: Provider, source: unknown): unknown {
   const { credentials, ...row } = providerRow(provider);
   const isList = isObject(source) && source["credentials"] !== undefined;
@@ -220,7 +220,7 @@ function providerText(provider: Provider, source: unknown): unknown {
 
 type Printed = Pick<Config, "catalog" | "settings" | "source" | "prices">;
 
-/** The configuration as its file would have it; placeholders stay in disguise. */
+/** The configuration as the contents of a file; placeholders are still disguised. */
 function documentOf(config: Printed): object {
   const source = isObject(config.source) ? config.source : {};
   const rows = (key: string): readonly unknown[] =>
@@ -237,11 +237,11 @@ function documentOf(config: Printed): object {
 }
 
 /**
- * The configuration in force, as YAML that reads as a configuration file of the same meaning. Only a secret that stands in
- * the file itself must be put back: `checkConfig` refuses it as it is printed.
+ * The configuration in force as YAML, which reads as a configuration file of the same meaning. Only secrets written in
+ * the file itself must be filled in: `checkConfig` refuses their masked form.
  */
 export const printConfig = (config: Printed): string =>
-  // Placeholders are YAML's plain text only in disguise.
+  // YAML writes placeholders as plain text only while they are disguised.
   undisguise(
     yaml().stringify(documentOf(config), {
       keepUndefined: false,
@@ -250,7 +250,7 @@ export const printConfig = (config: Printed): string =>
     }),
   );
 
-/** The same as JSON's values. */
+/** The configuration in force as JSON values. */
 export const configJson = (config: Printed): unknown =>
   JSON.parse(JSON.stringify(documentOf(config)), (_key, value: unknown) =>
     typeof value === "string" ? undisguise(value) : value,

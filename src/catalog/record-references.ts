@@ -1,4 +1,4 @@
-/** What the schema cannot say of records and prices: what fits together, and what comes in order. */
+/** Checks of records and prices that the schema cannot express: which fields go together, and the order of lists. */
 import { hasDay } from "../base/days.ts";
 import { isObject } from "../base/json.ts";
 import { suggest } from "../base/suggest.ts";
@@ -22,7 +22,7 @@ function checkParameters({ row, path }: Row): Finding[] {
   });
 }
 
-/** The keys of `reasoning` that each kind has beside `kind`; those it needs first. */
+/** The keys of `reasoning` beside `kind`, by kind: required ones and optional ones. */
 const reasoningKeys: Readonly<
   Record<string, { needs: readonly string[]; takes: readonly string[] }>
 > = {
@@ -68,7 +68,7 @@ const checkRecord = (owner: Row): Finding[] => [
   ...checkMoment(rowAt(owner, "lifecycle"), "retires_at"),
 ];
 
-/** A model's own record, and what its offers say otherwise. */
+/** Checks a model's own record and the records of its offers. */
 export const checkRecords = (model: Row): Finding[] => [
   ...checkRecord(model),
   ...rowsAt(model.row, "offers", model.path).flatMap((offer) => {
@@ -77,7 +77,7 @@ export const checkRecords = (model: Row): Finding[] => [
   }),
 ];
 
-/** A moment has the right form by the schema; whether there is such a day is asked here. */
+/** Checks that a date exists; the schema has checked its form. */
 function checkMoment(owner: Row | undefined, key: string): Finding[] {
   const text = owner?.row[key];
   if (!owner || typeof text !== "string" || !/^\d{4}-\d{2}-\d{2}/.test(text)) return [];
@@ -85,7 +85,7 @@ function checkMoment(owner: Row | undefined, key: string): Finding[] {
   return [{ path: [...owner.path, key], message: `there is no ${text}`, fix: "" }];
 }
 
-/** The tiers of what has a price. */
+/** Checks the tiers of an object that has a price. */
 export function checkTiers(owner: Row): Finding[] {
   const tiers = rowsAt(owner.row, "price_tiers", owner.path);
   const findings: Finding[] = [];
@@ -106,7 +106,7 @@ function checkRising(rows: readonly Row[], key: string, order: (value: unknown) 
   });
 }
 
-/** Tiers and dated prices of a model's offers. */
+/** Checks tiers and dated prices of a model's offers. */
 export function checkTextPrices({ path, row }: Row): Finding[] {
   return rowsAt(row, "offers", path).flatMap((offer) => {
     const later = rowsAt(offer.row, "later_prices", offer.path);

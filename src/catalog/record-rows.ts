@@ -1,4 +1,4 @@
-/** Records between the configuration file's words and the catalogue's: both directions, side by side. */
+/** Converts records from configuration rows to the catalogue, and back. */
 import { camelCased, snakeCased } from "../base/casing.ts";
 import { defined } from "../base/defined.ts";
 import type { ReasoningAbility } from "../base/abilities.ts";
@@ -7,7 +7,7 @@ import type { RecordRow } from "./record-schema.ts";
 
 type ReasoningRow = NonNullable<RecordRow["reasoning"]>;
 
-/** A row that passed the checks: each kind has what it needs. */
+/** Converts a row that passed the checks, so each kind has its required fields. */
 function reasoningOf(row: ReasoningRow): ReasoningAbility {
   const { kind, off = false, off_as: offAs, values = [], min = 0, max, field, excludes } = row;
   const reasons = { off, offAs, field, excludes };
@@ -46,14 +46,14 @@ const lifecycleOf = (row: NonNullable<RecordRow["lifecycle"]>): Lifecycle => ({
   replacement: row.replacement,
 });
 
-/** A moment as the file has it: a day where it is the day's beginning. */
+/** A moment as the file has it: only the day if it is midnight UTC. */
 export const momentText = (ms: number): string =>
   new Date(ms)
     .toISOString()
     .replace(/T00:00:00\.000Z$/, "")
     .replace(/(:00)?\.\d{3}Z$/, "Z");
 
-/** What the file says of a model, as its record. What it does not say is absent. */
+/** A model's record from its configuration row. Fields that the row lacks are absent. */
 export function recordOfRow(row: RecordRow): ModelRecord {
   return defined<ModelRecord>({
     parameters: row.parameters,
@@ -69,7 +69,7 @@ export function recordOfRow(row: RecordRow): ModelRecord {
   });
 }
 
-/** A record as the file has it, but for limits and parameters; what is unknown is undefined. */
+/** A record as a configuration row, without limits and parameters; unknown fields are undefined. */
 export function abilityRows(record: ModelRecord) {
   const { lifecycle, toolChoice } = record;
   return {
@@ -88,7 +88,7 @@ export function abilityRows(record: ModelRecord) {
   };
 }
 
-/** What differs at an offer, as the file has it; undefined where nothing does. */
+/** The record of an offer as a configuration row; undefined if the offer has none. */
 export const offerRecordRow = (record: ModelRecord | undefined) =>
   record && {
     parameters: record.parameters,

@@ -1,4 +1,4 @@
-/** What the configuration file may say of a text model's abilities: record.ts in the file's own words. docs/models.md. */
+/** The schema of a text model's abilities: record.ts by the configuration's names. docs/models.md. */
 import { Type, type Static } from "../base/json-schema.ts";
 import { modalities, reasoningFields, toolChoiceModes } from "../base/abilities.ts";
 import { closed, count, moment, text } from "./schema-kit.ts";
@@ -25,7 +25,7 @@ const parameters = Type.Record(
   },
 );
 
-/** Which keys go with which kind is checked beside the schema (references.ts). */
+/** references.ts checks which keys are allowed for which kind. */
 const reasoning = closed(
   {
     kind: Type.Enum(["none", "toggle", "effort", "budget", "adaptive"], {
@@ -114,7 +114,7 @@ export const recordKeys = {
   lifecycle: Type.Optional(lifecycle),
 };
 
-/** What one provider's model does other than the model itself. */
+/** Where a provider's model differs from the model's own record. */
 export const offerRecord = closed(
   {
     ...recordKeys,

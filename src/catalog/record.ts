@@ -1,8 +1,8 @@
 /**
- * What a text model can do, as data: the one source for what is dropped, rewritten and refused on the way to it, for
- * `supported_parameters`, `GET /v1/models` and the documentation. docs/models.md.
+ * The abilities of a text model, as data. They decide which parameters the gateway drops, rewrites or refuses for it, and they are the
+ * source for `supported_parameters`, `GET /v1/models` and the documentation. docs/models.md.
  *
- * What a record does not say is unknown, and passed on: the vendor decides.
+ * If a record is silent about a field, the gateway passes it on and the vendor decides.
  */
 import type { Abilities, Modality } from "../base/abilities.ts";
 import { defined } from "../base/defined.ts";
@@ -22,21 +22,21 @@ export interface ParameterDomain {
   readonly multiple_of?: number | undefined;
 }
 
-/** What a model narrows of a parameter's domain; what is absent stays as the protocol has it. */
+/** Where a model narrows a parameter's domain; for absent fields the protocol's limits apply. */
 export type Narrowing = Partial<ParameterDomain>;
 
-/** A model that is not, or not for long, what one would build on. Absent of all this: in service. */
+/** The stage of a model that is not, or not for long, fit to build on. Absent: in service. */
 export interface Lifecycle {
   readonly stage: "preview" | "deprecated";
   /** When the vendor takes it out of service, in Unix milliseconds. */
   readonly retiresAtMs?: number | undefined;
-  /** What the vendor says to use instead, by our name or the vendor's. */
+  /** The replacement that the vendor recommends, by our name or the vendor's. */
   readonly replacement?: string | undefined;
 }
 
-/** A model's record, of what is known of it. */
+/** A model's record; unknown fields are absent. */
 export interface ModelRecord extends Abilities {
-  /** Narrower limits per parameter, by chat-completions name; `false`: not taken. `top_k` is the one name of another protocol. */
+  /** Narrower limits per parameter, by chat-completions name; `false`: unsupported. Only `top_k` is a name of other protocols. */
   readonly parameters?: Readonly<Record<string, Narrowing | false>> | undefined;
   readonly outputModalities?: readonly Modality[] | undefined;
   readonly contextLength?: number | undefined;
@@ -46,13 +46,13 @@ export interface ModelRecord extends Abilities {
 
 const merged = new WeakMap<ModelRecord, WeakMap<ModelRecord, ModelRecord>>();
 
-/** An offer, with what differs at its provider. */
+/** An offer, with its provider's differences. */
 interface Recorded {
   readonly record?: ModelRecord | undefined;
 }
 
 /**
- * A model as it is at an offer: with what differs at this provider in place. Parameters are merged name by name, everything
+ * A model with the differences of an offer applied. Parameters are merged by name, everything
  * else is replaced. The same model and record give the same object.
  */
 export function modelAt<Model extends ModelRecord>(model: Model, { record }: Recorded): Model {

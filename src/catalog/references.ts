@@ -1,6 +1,6 @@
 /**
- * What a schema cannot say: names that must exist, be unique, or fit together. Works on files that breach the schema
- * too, so that all mistakes come at once.
+ * Checks that a schema cannot express: names that must exist, be unique, or fit together. They also work on files that breach the
+ * schema, so that all mistakes are reported at once.
  */
 import { checkHooks } from "./hooks.ts";
 import { isObject, type WireObject } from "../base/json.ts";
@@ -16,7 +16,7 @@ import { dialects } from "./dialects.ts";
 import { checkTls, type TlsFiles } from "./tls-files.ts";
 import type { KnownProvider } from "./types.ts";
 
-/** Rows whose `id` an earlier row has. */
+/** Finds rows with the `id` of an earlier row. */
 function duplicates(rows: readonly Row[], what: string): Finding[] {
   const seen = new Map<string, Path>();
   return rows.flatMap(({ path, row }): Finding[] => {
@@ -65,10 +65,13 @@ function checkProvider({ path, row }: Row, files: TlsFiles): Finding[] {
   return findings;
 }
 
-/** The providers that offers may name, as the file has them; of those defined elsewhere id and dialect. */
+/** The providers that offers may name: rows of the file, and id and dialect of those defined elsewhere. */
 type Providers = ReadonlyMap<string, WireObject>;
 
-/** Whoever has vendors by their variable looks for them here: the list may change, so a file cannot rest on it. */
+/**
+ * The fix explains that offers cannot name providers that variables activate: the shipped list may change, so a file must not depend on
+ * it.
+ */
 const oneOf = (name: string, choice: readonly string[]): string =>
   suggest(name, choice) ||
   "name one that the file defines; those that variables bring do not count";
@@ -91,7 +94,7 @@ function checkOffers({ path, row }: Row, providers: Providers): Finding[] {
   });
 }
 
-/** Why a provider does not speak a protocol: Converse is Amazon Bedrock's own, at one of its addresses. */
+/** The reason why a provider does not speak a protocol: only Amazon Bedrock speaks Converse, at one of its addresses. */
 function protocolFault(
   protocol: unknown,
   provider: WireObject | undefined,
@@ -107,7 +110,7 @@ function protocolFault(
     : undefined;
 }
 
-/** Why a provider cannot serve a model of a kind: its dialect makes no images, or no videos. */
+/** The reason why a provider cannot serve a model of this kind: its dialect makes no images, or no videos. */
 function makerFault(
   kind: unknown,
   provider: string,
@@ -118,7 +121,7 @@ function makerFault(
   const makes = (dialect: unknown) => makers.some((maker) => maker === dialect);
   const row = providers.get(provider);
   const dialect = dialects.find((known) => known === row?.["dialect"]);
-  // An unknown dialect is a mistake of its own.
+  // Another check reports an unknown dialect.
   if (dialect === undefined) return undefined;
   if (makes(dialect))
     return row && isIdentity(row["auth"]) ? identityFault(kind, provider) : undefined;
@@ -158,7 +161,7 @@ function checkStorage(file: WireObject): Finding[] {
   return [{ path: ["storage", "bucket"], message: "missing", fix: "s3 needs a bucket" }];
 }
 
-/** Names that would mean two models: an alias that another model has, as its id or as an alias. */
+/** Finds ambiguous names: an alias that another model has as its id or as an alias. */
 function checkAliases(models: readonly Row[]): Finding[] {
   const owners = new Map<string, string>();
   for (const { row } of models) if (typeof row["id"] === "string") owners.set(row["id"], row["id"]);
@@ -177,7 +180,7 @@ function checkAliases(models: readonly Row[]): Finding[] {
   });
 }
 
-/** Other models to go to that are none, or the model itself. `known`: models defined elsewhere. */
+/** Finds fallbacks that do not exist or that are the model itself. `known`: models defined elsewhere. */
 function checkFallbacks(models: readonly Row[], known: readonly string[]): Finding[] {
   const kinds = new Map(models.map(({ row: { id, kind } }) => [id, kind]));
   return models.flatMap(({ path, row }): Finding[] => {
@@ -198,7 +201,7 @@ function checkFallbacks(models: readonly Row[], known: readonly string[]): Findi
   });
 }
 
-/** A price of a model that has one in the file, or one that says nothing. */
+/** Finds entries of `prices` for models that the file defines with a price, and entries without any rate. */
 function checkPrices(file: WireObject, models: readonly Row[]): Finding[] {
   const prices = isObject(file["prices"]) ? file["prices"] : {};
   return Object.entries(prices).flatMap(([id, price]): Finding[] => {
@@ -213,7 +216,7 @@ function checkPrices(file: WireObject, models: readonly Row[]): Finding[] {
   });
 }
 
-/** A default that no model of the file is. `known`: models defined elsewhere. */
+/** Checks that the default model exists. `known`: models defined elsewhere. */
 function checkDefault(
   file: WireObject,
   models: readonly Row[],
@@ -230,14 +233,14 @@ function checkDefault(
   return [{ path: ["default_model"], message, fix: oneOf(name, ids) }];
 }
 
-/** What a file may refer to that is not in it. */
+/** Definitions outside of the file that it may refer to. */
 interface Known {
   readonly known: readonly KnownProvider[];
   readonly knownModels?: readonly string[] | undefined;
   readonly files: TlsFiles;
 }
 
-/** Every mistake in how the parts of a file refer to each other. `known`, `knownModels`: what is defined elsewhere. */
+/** Finds every broken reference between the parts of a file. `known`, `knownModels`: defined elsewhere. */
 export function checkReferences(
   file: unknown,
   { known, knownModels = [], files }: Known,

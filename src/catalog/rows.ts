@@ -1,4 +1,4 @@
-/** The objects of a file's lists, with where each stands. Works on files that breach the schema too. */
+/** The objects of a file's lists, with their paths. Also works on files that breach the schema. */
 import { isObject, type WireObject } from "../base/json.ts";
 import type { Path } from "./mistakes.ts";
 
@@ -7,7 +7,7 @@ export interface Row {
   readonly row: WireObject;
 }
 
-/** The objects of the list under `key`; none where there is no list. */
+/** The objects of the list under `key`; empty if there is no list. */
 export function rowsAt(parent: WireObject, key: string, base: Path): Row[] {
   const rows = parent[key];
   if (!Array.isArray(rows)) return [];
@@ -16,7 +16,7 @@ export function rowsAt(parent: WireObject, key: string, base: Path): Row[] {
   );
 }
 
-/** What stands at a path of a file; undefined where there is nothing. */
+/** The value at a path of a file; undefined if there is none. */
 export function valueAt(root: unknown, path: Path): unknown {
   let value = root;
   for (const step of path)
@@ -24,7 +24,7 @@ export function valueAt(root: unknown, path: Path): unknown {
   return value;
 }
 
-/** The object under `key`; undefined where there is none. */
+/** The object under `key`; undefined if there is none. */
 export function rowAt({ path, row }: Row, key: string): Row | undefined {
   const value = row[key];
   return isObject(value) ? { path: [...path, key], row: value } : undefined;

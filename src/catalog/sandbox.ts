@@ -1,6 +1,6 @@
 /**
  * The sandbox's providers and models as catalogue entries. docs/sandbox.md.
- * The sandbox serves each vendor's real wire shapes below one address, one path prefix a vendor.
+ * The sandbox serves each vendor's real wire format at one address, under a path prefix per vendor.
  */
 import { parseUsd } from "../base/money.ts";
 import { offerStreams } from "./media-dialects.ts";
@@ -20,7 +20,7 @@ import {
   type TextPrice,
 } from "./types.ts";
 
-/** When the sandbox's models were made: 2026-01-01T00:00:00Z. */
+/** Creation time of the sandbox's models: 2026-01-01T00:00:00Z. */
 const createdAt = 1_767_225_600;
 
 const textPrice: TextPrice = {
@@ -138,13 +138,13 @@ const videoRows: readonly (readonly [...MediaRow, family: VideoFamily])[] = [
   ["video-model-tokens", "sandbox-ark", videoTokens, "video-tokens"],
 ];
 
-/** Where the vendor tells its generations of models apart by their names, the model has such a name there. */
+/** Upstream names for dialects that tell generations of models apart by name. */
 const upstreamNames: Readonly<Record<string, string>> = {
   "image-model-c": "wan3-sandbox-image",
   "video-model-seconds": "wan3-sandbox-video",
 };
 
-/** The simulated vendors: the provider's id, how it is spoken to, and its path at the sandbox. */
+/** The simulated vendors: provider id, dialect, and path at the sandbox. */
 const vendors: readonly (readonly [id: string, dialect: Dialect, path: string])[] = [
   ["sandbox-openai", "openai-compatible", "/openai/v1"],
   ["sandbox-anthropic", "anthropic", "/anthropic/v1"],

@@ -1,7 +1,7 @@
-/** The words the configuration file's schemas are written with. Descriptions are what an editor shows and a mistake quotes. */
+/** Building blocks of the configuration file's schemas. Editors show the descriptions, and mistakes quote them. */
 import { Type, type TProperties } from "../base/json-schema.ts";
 
-/** An object that takes no other keys. */
+/** An object that allows no other keys. */
 export const closed = <Properties extends TProperties>(
   properties: Properties,
   description?: string,
@@ -18,13 +18,13 @@ export const usd = (what: string) =>
   });
 export const perMillion = (what: string) => usd(`USD per million ${what}`);
 export const text = (description: string) => Type.String({ minLength: 1, description });
-/** The most that timers, in milliseconds, and the database's integers take. */
+/** The largest value of timers, in milliseconds, and of the database's integers. */
 const most = 2 ** 31 - 1;
 export const count = (description: string) =>
   Type.Integer({ minimum: 1, maximum: most, description });
 export const seconds = (description: string) =>
   Type.Number({ exclusiveMinimum: 0, maximum: Math.floor(most / 1_000), description });
-/** A day or a moment in UTC. Which of them exist is checked beside the schema. */
+/** A day or a moment in UTC. record-references.ts checks that it exists. */
 export const moment = (what: string) =>
   Type.String({
     pattern: "^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2})?Z)?$",

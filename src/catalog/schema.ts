@@ -1,6 +1,6 @@
 /**
- * The configuration file's schema: the one source of its types, its checks and the JSON Schema for editors.
- * docs/configuration.md is made from it. Descriptions are what an editor shows and what a mistake quotes as its fix.
+ * The configuration file's schema: the only source of its types, its checks and the JSON Schema for editors.
+ * docs/configuration.md is generated from it. Editors show the descriptions, and mistakes quote them as fixes.
  */
 import { Type, type Static, type TSchema } from "../base/json-schema.ts";
 import { isObject } from "../base/json.ts";
@@ -28,7 +28,7 @@ const credential = closed({
   ),
 });
 
-/** What the ids of providers and their credentials look like. */
+/** The form of the ids of providers and their credentials. */
 export const providerIdPattern = "^[A-Za-z0-9][A-Za-z0-9._-]*$";
 
 export const providerSchema = closed({
@@ -72,7 +72,7 @@ export const providerSchema = closed({
 });
 
 const providerName = text("the id of a provider of this file");
-// As long as what gateways tell each other of it (health_states).
+// The same maximum as in `health_states`, by which gateways share the health of providers.
 const upstreamModel = Type.String({
   minLength: 1,
   maxLength: 500,
@@ -127,7 +127,7 @@ const fallbacks = Type.Optional(
 );
 const some = { minItems: 1, description: "at least one way to serve the model" };
 
-/** Which of its entry points a model has. */
+/** The endpoints of a model. */
 const entryPoints = <Name extends string>(names: readonly Name[]) =>
   Type.Optional(
     Type.Array(Type.Enum([...names]), {
@@ -205,7 +205,7 @@ const mediaModelOf = (name: MediaFamilyName) => {
   return [name, mediaModel(kind, name, mediaPrices[price])] as const;
 };
 
-/** One schema for each family; the price follows it. */
+/** One schema for each family, with the family's price schema. */
 export const mediaModelSchemas = Object.fromEntries(
   mediaFamilyNames.map(mediaModelOf),
 ) as MediaModelSchemas;
@@ -213,7 +213,7 @@ export const mediaModelSchemas = Object.fromEntries(
 const namesOf = (kind: "image" | "video") =>
   mediaFamilyNames.filter((name) => mediaFamilies[name].kind === kind);
 
-/** What every model has, for one whose kind or family is not given. */
+/** The common fields of models, for a model without a valid kind or family. */
 export const anyModelSchema = Type.Object({
   id: named.id,
   kind: Type.Enum(["text", "image", "video", "embedding"], {
@@ -225,7 +225,7 @@ export const familySchemas = {
   video: Type.Object({ id: named.id, family: Type.Enum(namesOf("video")) }),
 };
 
-/** The file but for its lists, whose entries are checked one by one with the schema that fits each. */
+/** The file without the entries of its lists, which are checked one by one with the schema of each. */
 export const shellSchema = closed({
   providers: Type.Optional(Type.Array(Type.Object({}), { description: "a list of providers" })),
   models: Type.Optional(Type.Array(Type.Object({}), { description: "a list of models" })),
@@ -266,7 +266,7 @@ export function configSchema(): Record<string, unknown> {
   };
 }
 
-/** The keys whose values are numbers or truth values wherever they stand. */
+/** The keys with numbers or booleans as values, anywhere in the file. */
 export const numericKeys: ReadonlySet<string> = new Set(collectNumericKeys(fileSchema));
 
 function collectNumericKeys(schema: unknown): string[] {

@@ -1,4 +1,4 @@
-/** The secrets of a configuration: which fields hold them, how they are shown, and that a shown one is not taken for one. */
+/** The secrets of a configuration: the fields that hold them, how they are masked, and a check that no masked one is used as a secret. */
 import { isObject } from "../base/json.ts";
 import { isDisguised, placeholdersOf } from "./environment.ts";
 import type { Finding, Path } from "./mistakes.ts";
@@ -13,44 +13,47 @@ const secretKeys: ReadonlySet<string> = new Set([
   "otlp_headers",
 ]);
 
-/** Headers and parameters of addresses that hold secrets, by what they are called. */
+/** Names of headers and URL parameters that hold secrets. */
 const secretName =
   /(?:^|[-_])(?:key|token|secret|auth|authorization|password|cookie|signature|sig)$|apikey$/i;
 
-/** The same in `camelCase`. */
+/** The same names in `camelCase`. */
 const innerSecretName =
   /[a-z\d](?:Key|Token|Secret|Auth|Authorization|Password|Cookie|Signature|Sig)$/;
 
-/** Whether the values of a key are secrets, wherever in the file it stands. */
+/** True if the values of a key are secrets, anywhere in the file. */
 export const isSecretKey = (key: string): boolean =>
   secretKeys.has(key) || secretName.test(key) || innerSecretName.test(key);
 
-/** What the value of a key is called: the headers of a collector hold its key, and each vendor has another name for that one. */
+/**
+ * The name that decides whether a value is a secret. All headers of a collector count as `otlp_headers`, because one holds its key
+ * and each vendor names that one differently.
+ */
 export const calledIn = (group: string | number | undefined, key: string): string =>
   group === "otlp_headers" ? group : key;
 
 export const hidden = "****";
 const shownMin = 12;
 
-/** A secret's last four characters, where that leaves enough unknown. */
+/** Masks a secret but for its last four characters; a short one in full. */
 export function mask(secret: string): string {
   if (secret === "") return "none";
   return secret.length < shownMin ? hidden : `${hidden}${secret.slice(-4)}`;
 }
 
-/** The same of a secret that may be absent. */
+/** {@link mask} for a secret that may be absent. */
 export const masked = (secret: string | undefined): string | undefined =>
   secret === undefined ? undefined : mask(secret);
 
-/** Whether a text is what {@link mask} makes of a secret. */
+/** True if a text is the output of {@link mask}. */
 const isMasked = (text: string): boolean => text.startsWith(hidden);
 
-/** What stands before a secret in a header, and is none itself. */
+/** The scheme before a secret in a header, which is not a secret. */
 const scheme = /^\s*(?:bearer|basic|token|api-key)\s/i;
 
 /**
- * A secret's placeholder as it may be shown, in disguise; undefined where the file holds a part of the secret itself. A
- * default is left out: it would be the secret.
+ * A secret's placeholder as it may be shown, disguised; undefined if the file holds a part of the secret itself. The default is
+ * left out, because it would be the secret.
  */
 export function shownPlaceholder(source: unknown): string | undefined {
   if (typeof source !== "string" || !isDisguised(source)) return undefined;
@@ -58,7 +61,7 @@ export function shownPlaceholder(source: unknown): string | undefined {
   return /[A-Za-z0-9]/.test(rest.replace(scheme, "")) ? undefined : bare;
 }
 
-/** Every secret of a file that is a masked one, as `config print` shows it. */
+/** Finds secrets in a file that are masked, as `config print` shows them. */
 export function checkSecrets(value: unknown, path: Path = []): Finding[] {
   if (Array.isArray(value))
     return value.flatMap((each, index) => checkSecrets(each, [...path, index]));

@@ -1,9 +1,9 @@
-/** What of the settings cannot be right, beyond their schema: a start would fail by it, or everything that goes there. */
+/** Checks of the settings beyond their schema: values with which a start, or every request to that server, would fail. */
 import { isObject, type WireObject } from "../base/json.ts";
 import { hasUserinfo } from "../base/userinfo.ts";
 import type { Finding, Path } from "./mistakes.ts";
 
-/** Whether an address can be called, and has nothing behind its path. */
+/** True for an HTTP or HTTPS URL without query and fragment. */
 export function isPlainUrl(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   return url !== undefined && /^https?:$/.test(url.protocol) && url.search + url.hash === "";
@@ -11,9 +11,9 @@ export function isPlainUrl(text: string): boolean {
 
 interface Address {
   readonly path: Path;
-  /** How one is written. */
+  /** An example of a valid address. */
   readonly fix: string;
-  /** What its schema refuses already. */
+  /** The schema refuses addresses of another form already. */
   readonly form?: RegExp;
 }
 
@@ -40,11 +40,11 @@ function checkAddress(file: WireObject, { path, fix, form = /./ }: Address): Fin
   return [{ path, message: "names a user or a password, which would not be sent", fix }];
 }
 
-/** As RFC 9110 has field names and values: what cannot be a header would fail every export of traces. */
+/** Field names and values by RFC 9110: an invalid header would make every export of traces fail. */
 const headerName = /^[\w!#$%&'*+\-.^`|~]{1,100}$/;
 const headerValue = /^[\x20-\x7e]{0,8192}$/;
 
-/** Whether a collector can be sent a header. */
+/** True if the header can be sent to a collector. */
 export const isHeader = (name: string, value: string): boolean =>
   headerName.test(name) && headerValue.test(value);
 
@@ -57,7 +57,7 @@ function checkHeaders(file: WireObject): Finding[] {
   });
 }
 
-/** Every such mistake of a file. */
+/** Finds every such mistake of a file. */
 export const checkSettings = (file: WireObject): Finding[] => [
   ...addresses.flatMap((address) => checkAddress(file, address)),
   ...checkHeaders(file),

@@ -1,4 +1,4 @@
-/** What the configuration file sets beside its lists. A part of the file's schema (schema.ts). */
+/** The schema of the settings: everything in the configuration file except its lists. A part of the file's schema (schema.ts). */
 import { exportFormats, exportPlacePattern } from "../base/export-place.ts";
 import { Type, type Static } from "../base/json-schema.ts";
 import { hooksSchema } from "./hooks-schema.ts";

@@ -1,51 +1,51 @@
-/** What the configuration file says beside providers and models, with its defaults. docs/configuration.md. */
+/** The settings of the configuration file, with their defaults: everything except providers and models. docs/configuration.md. */
 import { camelCased, type CamelCased } from "../base/casing.ts";
 import type { ExportFormat } from "../base/export-place.ts";
 import { hooksOf, type HookSettings } from "./hooks.ts";
 import type { ConfigFile } from "./schema.ts";
 import { serverTlsOf, type ServerTls, type TlsFiles } from "./tls-files.ts";
 
-/** A part of the file, by the program's own names; settings-schema.ts says what its fields mean. */
+/** A section of the file with camel-case names; settings-schema.ts describes its fields. */
 type Part<Name extends keyof ConfigFile> = Readonly<CamelCased<NonNullable<ConfigFile[Name]>>>;
 type Oidc = NonNullable<NonNullable<ConfigFile["console"]>["oidc"]>;
 
 export interface Settings {
   readonly limits: {
     readonly queue: { readonly global: number; readonly perWorkspace: number };
-    /** For how long after its submission a task that no provider takes is asked for again, in milliseconds. */
+    /** Milliseconds from its submission for which a task is retried if no provider takes it. */
     readonly taskRetryMs: number;
-    /** Connections of callers; absent: as many as the limit of open files has room for. */
+    /** Limits of callers' connections; absent: as many as the limit of open files allows. */
     readonly connections: {
       readonly total?: number | undefined;
       readonly perAddress?: number | undefined;
-      /** How long a client may take nothing of an answer, in milliseconds. */
+      /** Milliseconds for which a client may read nothing of an answer. */
       readonly unreadMs: number;
     };
-    /** New calls that a process takes in one round of its event loop; 0: no bound. */
+    /** New calls that a process accepts in one round of its event loop; 0: unlimited. */
     readonly roundCalls: number;
     /** Largest request body, in bytes. */
     readonly bodyBytes: number;
     /** Largest body of a text call, in bytes; at most `bodyBytes`. */
     readonly textBodyBytes: number;
-    /** All bodies held at once, in bytes; divided among workers. */
+    /** All bodies in memory at once, in bytes; divided among workers. */
     readonly bodiesUnderWayBytes: number;
-    /** Which of these three the file sets; the others are lower where there is little memory (cli/workers/share.ts). */
+    /** The limits that the file sets; the others are lower on machines with little memory (cli/workers/share.ts). */
     readonly isSet: Readonly<
       Record<"bodyBytes" | "textBodyBytes" | "bodiesUnderWayBytes", boolean>
     >;
   };
   readonly storage: Part<"storage"> & { readonly retentionDays: number };
   readonly console: { readonly oidc?: Readonly<CamelCased<Oidc>> | undefined };
-  /** Pages that may call from a browser: exact origins, or `*`. */
+  /** Origins of pages that may call from a browser: exact origins, or `*`. */
   readonly cors: { readonly origins: readonly string[] };
-  /** `tls` is the one setting that takes effect while the gateway runs. */
+  /** `tls` is the only setting that takes effect without a restart. */
   readonly server: { readonly tls?: ServerTls | undefined; readonly keepAliveMs: number };
   readonly accessLog: {
-    /** The share of requests that get a line, from 0 to 1. */
+    /** The share of requests that get a log line, from 0 to 1. */
     readonly sample: number;
   };
   readonly retention: Part<"retention">;
-  /** What is absent is as the environment says. The headers are secrets: the collector's key is among them. */
+  /** Absent fields are taken from the environment. The headers are secrets: the collector's key is among them. */
   readonly telemetry: Part<"telemetry"> & { readonly propagate: "none" | "local" | "all" };
   /** Absent: nothing is exported. */
   readonly exports?:
@@ -54,16 +54,16 @@ export interface Settings {
         readonly format: ExportFormat;
       })
     | undefined;
-  /** Names of tags that calls are counted by in metrics, and that usage is summed by. */
+  /** Names of the tags by which metrics count calls and by which usage is summed. */
   readonly tags: { readonly metrics: readonly string[]; readonly usage: readonly string[] };
-  /** The operator's own checks of calls, in the order in which they are asked. */
+  /** The operator's own checks of calls, in the order in which they run. */
   readonly hooks: readonly HookSettings[];
   readonly webhooks: { readonly timeoutMs: number };
 }
 
 const bytesPerMegabyte = 1024 * 1024;
 
-/** What holds where the file says nothing. */
+/** The settings of an empty file. */
 export const defaultSettings: Settings = {
   limits: {
     queue: { global: 1000, perWorkspace: 100 },
@@ -95,7 +95,7 @@ function connectionsOf(row: NonNullable<ConfigFile["limits"]>["connections"]) {
     unreadMs: row?.unread_s === undefined ? unreadMs : row.unread_s * 1000,
   };
 }
-/** So many of the largest bodies fit at once, where the file does not say how much may be under way. */
+/** As many bodies of the maximum size fit at once, unless the file sets `bodies_under_way_mb`. */
 const bodiesAtOnceMin = 4;
 
 const bytesOf = (megabytes: number | undefined): number | undefined =>
@@ -154,7 +154,7 @@ const serverOf = (row: ConfigFile["server"], files: TlsFiles): Settings["server"
       : Math.round(row.keep_alive_s * 1000),
 });
 
-/** The settings of a checked file; `files` are those that it names. */
+/** The settings of a checked file; `files` reads the files that it names. */
 export function settingsOf(file: ConfigFile, files: TlsFiles): Settings {
   const oidc = file.console?.oidc;
   const timeoutSeconds = file.webhooks?.timeout_s;

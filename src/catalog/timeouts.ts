@@ -1,10 +1,10 @@
-/** How long a provider may take, in milliseconds. */
+/** Timeouts of a provider, in milliseconds. */
 import { hourMs } from "../base/durations.ts";
 export interface Timeouts {
   readonly connectMs: number;
-  /** From the request's end to the answer's first byte. */
+  /** From the end of the request to the first byte of the answer. */
   readonly firstByteMs: number;
-  /** The longest silence inside an answer. */
+  /** The longest pause inside an answer. */
   readonly idleMs: number;
   readonly totalMs: number;
 }
@@ -16,12 +16,12 @@ export const defaultTimeouts: Timeouts = {
   totalMs: hourMs,
 };
 
-/** Tokens that a slow model writes in the time that another one takes to begin. */
+/** Output tokens that extend `firstByteMs` by its own length: a slow model's output in that time. */
 const tokensAtOnce = 4_096;
 
 /**
- * The times of an answer that comes whole: its first byte comes when all of it is written, so that the wait for it grows with the
- * `outputTokens` that it may have. What a vendor is cut off from it bills, and so does the next one (docs/routing.md).
+ * The timeouts of an answer without a stream. Its first byte comes after its last token, so the wait grows with the
+ * `outputTokens` that it may have. A vendor bills a call that is cut off, and the next vendor bills it again (docs/routing.md).
  */
 export const wholeTimeouts = (timeouts: Timeouts, outputTokens: number): Timeouts => ({
   ...timeouts,

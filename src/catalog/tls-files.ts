@@ -1,6 +1,6 @@
 /**
- * The files of a provider's `tls` and of the gateway's own: read once for a configuration, so that what was checked is what is used. Mistakes name the
- * file and what is wrong with it, and never what is in it.
+ * The files of a provider's `tls` and of the gateway's own. They are read once per configuration, so that the checked contents are
+ * the ones used. Mistakes name the file and the problem, and never quote the contents.
  */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -16,7 +16,7 @@ import type { ServerTlsRow } from "./settings-schema.ts";
 
 const fileBytesMax = 1024 * 1024;
 
-/** Files as they were when they were first asked for. */
+/** Caches files as they were at the first read. */
 export class TlsFiles {
   readonly #folder: string;
   readonly #known = new Map<string, string | Error>();
@@ -26,12 +26,12 @@ export class TlsFiles {
     this.#folder = folder;
   }
 
-  /** Where a file is that is named so. */
+  /** The absolute path of a file. */
   pathOf(path: string): string {
     return resolve(this.#folder, path);
   }
 
-  /** The text of a file. @throws Error in words that follow its name */
+  /** The text of a file. @throws Error with a message that continues its name */
   read(path: string): string {
     const known = getOrMake(this.#known, path, () => this.#load(path));
     if (typeof known !== "string") throw known;
@@ -49,31 +49,31 @@ export class TlsFiles {
     }
   }
 
-  /** All that was read, to tell whether a file has changed. */
+  /** The contents of all files that were read, to detect changes. */
   get contents(): string {
     return JSON.stringify([...this.#known].map(([path, text]) => [path, String(text)]));
   }
 
-  /** Whether the files that were read have the same text now. */
+  /** True if the files that were read still have the same text. */
   isCurrent(): boolean {
     return [...this.#known].every(([path, text]) => String(this.#load(path)) === String(text));
   }
 }
 
-/** What the gateway shows to its callers, and whom it asks for a certificate of theirs. */
+/** The gateway's certificate for its callers, and the authorities for client certificates. */
 export interface ServerTls {
   /** PEM texts. */
   readonly cert: string;
   readonly key: string;
-  /** The last moment at which clients take the certificate. */
+  /** The expiry of the certificate, in Unix milliseconds. */
   readonly expiresMs: number;
-  /** The authorities of clients' certificates; absent: none is asked for. */
+  /** The authorities of client certificates; absent: clients need none. */
   readonly clientCa: string | undefined;
-  /** Where they were read. */
+  /** The paths of the files. */
   readonly files: ServerTlsRow;
 }
 
-/** What `server.tls` says, checked before. */
+/** The TLS settings of `server.tls`, which was checked before. */
 export function serverTlsOf(row: ServerTlsRow, from: TlsFiles): ServerTls {
   const cert = from.read(row.cert);
   const [own] = certificatesIn(cert);
@@ -86,7 +86,7 @@ export function serverTlsOf(row: ServerTlsRow, from: TlsFiles): ServerTls {
   };
 }
 
-/** What a provider's row says of TLS, checked before. */
+/** The TLS settings of a provider's row, which was checked before. */
 export function tlsOf(row: TlsRow | undefined, from: TlsFiles): ProviderTls | undefined {
   if (row === undefined) return undefined;
   const read = (path: string | undefined) => (path === undefined ? undefined : from.read(path));
@@ -97,7 +97,7 @@ export function tlsOf(row: TlsRow | undefined, from: TlsFiles): ProviderTls | un
 
 const certificates = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** The certificates of a PEM text. @throws Error in words that follow the file's name */
+/** The certificates of a PEM text. @throws Error with a message that continues the file's name */
 function certificatesIn(text: string): X509Certificate[] {
   const found = text.match(certificates) ?? [];
   if (found.length === 0) throw new Error("holds no certificate in PEM form");
@@ -121,7 +121,7 @@ function privateKeyIn(text: string) {
   }
 }
 
-/** @throws Error where a certificate is not good now */
+/** @throws Error if a certificate has expired or is not valid yet */
 function checkDates({ validFrom, validTo }: X509Certificate, nowMs: number): void {
   if (Date.parse(validTo) < nowMs) throw new Error(`expired on ${dayText(Date.parse(validTo))}`);
   if (Date.parse(validFrom) > nowMs)
@@ -135,7 +135,7 @@ const fixes = {
   key: "name a PEM file of the certificate's private key, without a passphrase",
 } as const;
 
-/** Every mistake in the files of a `tls`, of a provider's row or of `server`. */
+/** Finds every mistake in the files of `tls`, for a provider's row or for `server`. */
 export function checkTls(row: WireObject, path: Path, files: TlsFiles): Finding[] {
   const { tls } = row;
   if (!isObject(tls)) return [];
@@ -146,7 +146,7 @@ export function checkTls(row: WireObject, path: Path, files: TlsFiles): Finding[
     const file = tls[name];
     if (typeof file !== "string" || file === "") return undefined;
     if (file.includes("-----BEGIN")) {
-      // Not quoted: it may be the private key.
+      // The message does not quote it: it may be the private key.
       const message = "is the text of a PEM file, and not its name";
       findings.push({ path: [...at, name], message, fix: fixes[name] });
       return undefined;
@@ -162,7 +162,7 @@ export function checkTls(row: WireObject, path: Path, files: TlsFiles): Finding[
   for (const authorities of ["ca", "client_ca"] as const)
     check(authorities, (text) => {
       const all = certificatesIn(text);
-      // Bundles hold old ones too: one that is good is enough.
+      // Bundles contain expired certificates too; one valid certificate is enough.
       const isGood = all.some(({ validTo }) => Date.parse(validTo) >= nowMs);
       if (!isGood) checkDates(all[0]!, nowMs);
     });
@@ -185,7 +185,7 @@ export function checkTls(row: WireObject, path: Path, files: TlsFiles): Finding[
   return findings;
 }
 
-/** What is wrong with a provider's `proxy`. It is not quoted: it may hold a password. */
+/** The mistakes in a provider's `proxy`. Messages do not quote it: it may contain a password. */
 export function checkProxy({ proxy }: WireObject, path: Path): Finding[] {
   if (typeof proxy !== "string" || proxy === "none" || proxy === "") return [];
   try {

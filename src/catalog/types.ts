@@ -1,4 +1,4 @@
-/** What the gateway can serve, as data: providers, models, offers and prices. Requirements: MODELS, TXT; docs/configuration.md. */
+/** Providers, models, offers and prices, as data. Requirements: MODELS, TXT; docs/configuration.md. */
 import type { Timeouts } from "./timeouts.ts";
 import type { WireObject } from "../base/json.ts";
 import type { SupplyTier } from "../base/management.ts";
@@ -12,11 +12,11 @@ import type { ModelRecord, Narrowing } from "./record.ts";
 export const textProtocols = ["chat", "responses", "messages", "generate_content"] as const;
 export type TextProtocol = (typeof textProtocols)[number];
 
-/** What an offer of a text model may speak: those, and Amazon Bedrock's Converse, which no caller does. */
+/** The protocols of text offers: the text protocols, and Amazon Bedrock's Converse, which no caller speaks. */
 export const offerProtocols = [...textProtocols, "converse"] as const;
 export type OfferProtocol = (typeof offerProtocols)[number];
 
-/** The entry points a text model may offer, by the names `GET /v1/models` uses. */
+/** The endpoints that a text model may have, by the names in `GET /v1/models`. */
 export const textEndpoints = [
   "chat_completions",
   "responses",
@@ -25,13 +25,13 @@ export const textEndpoints = [
 ] as const;
 export type EndpointName = (typeof textEndpoints)[number];
 
-/** The entry point of embedding models. It has one wire shape everywhere, and is never converted. */
+/** The endpoint of embedding models. All vendors use one wire format, so calls are never converted. */
 export const embeddingEndpoint = "embeddings";
 
-/** Any entry point that answers at once. */
+/** Any endpoint that answers at once. */
 export type EntryPoint = EndpointName | typeof embeddingEndpoint;
 
-/** The protocol a caller speaks at each entry point. */
+/** The protocol of the caller at each endpoint. */
 export const endpointProtocol: Readonly<Record<EntryPoint, Offer["protocol"]>> = {
   chat_completions: "chat",
   responses: "responses",
@@ -40,17 +40,17 @@ export const endpointProtocol: Readonly<Record<EntryPoint, Offer["protocol"]>> =
   embeddings: "embeddings",
 };
 
-/** One key of a provider. Weights share the load among several. */
+/** One key of a provider. Weights divide the load among several keys. */
 export interface Credential {
   readonly id: string;
-  /** Empty where the provider takes no key (`api_key: none`): nothing is sent. */
+  /** Empty if the provider takes no key (`api_key: none`); then none is sent. */
   readonly apiKey: string;
   readonly weight: number;
 }
 
 export { defaultTimeouts, type Timeouts } from "./timeouts.ts";
 
-/** One upstream that can be called. */
+/** A configured upstream. */
 export interface Provider {
   readonly id: string;
   readonly dialect: Dialect;
@@ -59,53 +59,53 @@ export interface Provider {
   readonly tier: SupplyTier;
   /** At least one. */
   readonly credentials: readonly Credential[];
-  /** What happens upstream when the caller leaves: `drain` where the vendor bills on regardless (T62). */
+  /** On a disconnect of the caller: `drain` for vendors that bill the whole answer regardless (T62). */
   readonly onDisconnect: "abort" | "drain";
   readonly timeouts: Timeouts;
-  /** What its file says of it beyond its dialect. */
+  /** The settings of its row that differ from its dialect. */
   readonly access?: Access | undefined;
-  /** Its address came over the management API: connections go to public addresses only. Absent: anywhere. */
+  /** True if its address came over the management API: then only connections to public addresses are allowed. */
   readonly guarded?: boolean | undefined;
 }
 
-/** Who says that a provider is there. `line`: where its file does. */
+/** Where a provider is defined. `line`: its line in the file. */
 export interface ProviderSource {
   readonly kind: "file" | "environment" | "sandbox" | "api";
   readonly line?: number | undefined;
 }
 
-/** What the configuration file must know of a provider that is defined outside of it. */
+/** The fields of a provider defined elsewhere that the configuration file's checks need. */
 export type KnownProvider = Pick<Provider, "id" | "dialect">;
 
 /** Rates of one tier, in nano-USD per million tokens. */
 export interface TextRates {
   readonly input: NanoUsd;
-  /** Absent: as `input`. */
+  /** Absent: the rate of `input`. */
   readonly cacheRead?: NanoUsd | undefined;
-  /** Cache writes of five minutes, or the vendor's only kind. Absent: as `input`. */
+  /** Cache writes of five minutes, or the vendor's only kind. Absent: the rate of `input`. */
   readonly cacheWrite?: NanoUsd | undefined;
   /** Cache writes of an hour. Absent: the larger of `cacheWrite` and twice `input` (T54). */
   readonly cacheWrite1h?: NanoUsd | undefined;
   readonly output: NanoUsd;
-  /** Absent: as `output`. */
+  /** Absent: the rate of `output`. */
   readonly reasoning?: NanoUsd | undefined;
-  /** Of the input: sound, and with it sound read from a cache. Of the output: sound, and pictures. Each absent: as its side. */
+  /** Sound in the input, including sound read from a cache; sound and pictures in the output. Each absent: the rate of its side. */
   readonly audioInput?: NanoUsd | undefined;
   readonly audioOutput?: NanoUsd | undefined;
   readonly imageOutput?: NanoUsd | undefined;
-  /** Nano-USD per call. Absent: none. */
+  /** Nano-USD per call. Absent: free. */
   readonly request?: NanoUsd | undefined;
-  /** Nano-USD per web search that ran at the vendor. Absent: none. */
+  /** Nano-USD per web search that ran at the vendor. Absent: free. */
   readonly webSearch?: NanoUsd | undefined;
-  /** Nano-USD per answer for which the vendor searched the web, however often. Absent: none. */
+  /** Nano-USD per answer for which the vendor searched the web, once for any number of searches. Absent: free. */
   readonly webSearchAnswer?: NanoUsd | undefined;
-  /** Of pictures that the vendor's own tool makes: text in, pictures in, and what comes out. Absent: none. */
+  /** Pictures by the vendor's own tool: text input, picture input, output. Absent: free. */
   readonly imageToolInput?: NanoUsd | undefined;
   readonly imageToolImageInput?: NanoUsd | undefined;
   readonly imageToolOutput?: NanoUsd | undefined;
 }
 
-/** Rates that hold for the whole of a call with more input than `inputTokens` (T64). */
+/** Rates for the whole of a call with more input tokens than `inputTokens` (T64). */
 export interface PriceTier {
   readonly inputTokens: number;
   readonly rates: TextRates;
@@ -113,7 +113,7 @@ export interface PriceTier {
 
 /** A price without a date. */
 export interface FixedPrice extends TextRates {
-  /** By rising `inputTokens`; of several that apply the last holds. */
+  /** By rising `inputTokens`; the last tier that applies is used. */
   readonly above?: readonly PriceTier[] | undefined;
 }
 
@@ -123,7 +123,7 @@ export interface DatedPrice {
   readonly price: FixedPrice;
 }
 
-/** The price of a text offer: what holds now, and what follows it, by rising `fromMs` (in-force.ts). */
+/** The price of a text offer: the current one, and later ones by rising `fromMs` (in-force.ts). */
 export interface TextPrice extends FixedPrice {
   readonly later?: readonly DatedPrice[] | undefined;
 }
@@ -132,15 +132,15 @@ interface OfferBase {
   readonly provider: string;
   /** The upstream's own name of the model; callers never see it (T37). */
   readonly upstreamModel: string;
-  /** Its share of the calls among the offers of its model, in place of the price. Absent: 1 where another has one. */
+  /** Its share of the model's calls, in place of the price. Absent: 1 if another offer of the model has a weight. */
   readonly weight?: number | undefined;
 }
 
-/** One way to serve a text model. */
+/** A way to serve a text model. */
 export interface TextOffer extends OfferBase {
   readonly protocol: OfferProtocol;
   readonly price: TextPrice;
-  /** What this provider's model does other than the model's own record says. */
+  /** Where this provider's model differs from the model's own record. */
   readonly record?: ModelRecord | undefined;
 }
 
@@ -151,26 +151,26 @@ interface ModelBase {
   readonly description?: string | undefined;
   /** Unix seconds. */
   readonly created: number;
-  /** Other names it answers to; one that ends in a star stands for every name with that beginning. Absent: none. */
+  /** Other names of the model; one that ends in `*` matches every name with that prefix. */
   readonly aliases?: readonly string[] | undefined;
 }
 
-/** Members of {@link ModelRecord} that are absent are unknown. */
+/** A text model; absent fields of {@link ModelRecord} are unknown. */
 export interface TextModel extends ModelBase, ModelRecord {
   readonly kind: "text";
   readonly endpoints: readonly EndpointName[];
   readonly contextLength: number;
   readonly maxOutputTokens: number;
-  /** Output tokens reserved where a request names no maximum. */
+  /** Output tokens that are reserved if a request names no maximum. */
   readonly reserveOutputTokens: number;
   /** Narrower limits per parameter, by chat-completions name; `false`: unsupported. */
   readonly parameters: Readonly<Record<string, Narrowing | false>>;
-  /** The ids of other models that may answer where no provider of this one can, in their order. Absent: none. */
+  /** Ids of models that may answer if no provider of this model can, in order of preference. */
   readonly fallbacks?: readonly string[] | undefined;
   readonly offers: readonly TextOffer[];
 }
 
-/** Nano-USD per million tokens, by what the token is. */
+/** Nano-USD per million tokens, by kind of token. */
 export interface ImageTokenPrice {
   readonly basis: "image_tokens";
   readonly input: NanoUsd;
@@ -215,7 +215,7 @@ export type MediaPrice =
 
 export interface MediaOffer extends OfferBase {
   readonly price: MediaPrice;
-  /** Whether a call may ask for a stream: the dialect has partial images, and the file does not say `streaming: false`. */
+  /** Whether a call may stream: the dialect has partial images, and the file does not set `streaming: false`. */
   readonly streaming: boolean;
 }
 
@@ -237,43 +237,43 @@ export interface VideoModel extends MediaModelBase {
 
 export interface EmbeddingOffer extends OfferBase {
   readonly protocol: "embeddings";
-  /** Of input tokens and calls; the output is no tokens, and its rate 0. */
+  /** Rates of input tokens and calls. The output has no tokens, so its rate is 0. */
   readonly price: TextPrice;
 }
 
-/** One way to serve a call that is answered at once. */
+/** A way to serve a call that is answered at once. */
 export type Offer = TextOffer | EmbeddingOffer;
 
 export interface EmbeddingModel extends ModelBase {
   readonly kind: "embedding";
   readonly endpoints: readonly (typeof embeddingEndpoint)[];
   readonly contextLength: number;
-  /** As a text model's: only of models whose vectors can stand beside its own. */
+  /** As for a text model, but only models with compatible vectors make sense. */
   readonly fallbacks?: readonly string[] | undefined;
   readonly offers: readonly EmbeddingOffer[];
 }
 
 export type Model = TextModel | ImageModel | VideoModel | EmbeddingModel;
 
-/** A model of a vendor that is there, which is not called because nothing says what it costs. */
+/** An available model that cannot be called because it has no price. */
 export interface UnpricedModel {
   readonly provider: string;
-  /** The model at a price, as an offer of its kind in the file has it; undefined for a price of another kind. */
+  /** The model at a price in the form of an offer's row; undefined for a price of another kind. */
   readonly priced: (price: WireObject) => Model | undefined;
 }
 
-/** All that can be served. Never changed in place: a reload makes a new one. */
+/** Everything that can be served. Immutable: a reload makes a new one. */
 export interface Catalog {
   readonly models: ReadonlyMap<string, Model>;
   readonly providers: ReadonlyMap<string, Provider>;
-  /** By id. Absent: none. */
+  /** By model id. */
   readonly unpriced?: ReadonlyMap<string, UnpricedModel> | undefined;
-  /** The id of the model that answers to names that no other has. */
+  /** The id of the model that serves unknown names. */
   readonly defaultModel?: string | undefined;
-  /** Where each provider comes from. Absent: from the file. */
+  /** Where each provider is defined. Absent: in the file. */
   readonly sources?: ReadonlyMap<string, ProviderSource> | undefined;
-  /** Providers that get no new calls now, and until when, Unix milliseconds. Absent: none. */
+  /** Providers that get no new calls now, with the end of the pause in Unix milliseconds. */
   readonly paused?: ReadonlyMap<string, number> | undefined;
-  /** Providers that were removed and that tasks under way still ask. Absent: none. */
+  /** Removed providers that the gateway still polls for unfinished tasks. */
   readonly retired?: ReadonlyMap<string, Provider> | undefined;
 }

@@ -1,4 +1,4 @@
-/** A parsed file against its schema: every breach as a finding, in words that tell what to write. */
+/** Checks a parsed file against its schema; every breach becomes a finding that says what to write. */
 import type * as System from "typebox/system";
 import type { Errors } from "typebox/schema";
 import { engine, type TSchema } from "../base/json-schema.ts";
@@ -20,7 +20,7 @@ import {
 } from "./schema.ts";
 import { calledIn, isSecretKey } from "./secrets.ts";
 
-/** The part of JSON Schema that is looked into for a fix. */
+/** The part of JSON Schema that is searched for a fix. */
 interface SchemaNode {
   readonly description?: string;
   readonly properties?: Readonly<Record<string, SchemaNode>>;
@@ -35,7 +35,7 @@ const system = later<typeof System>("typebox/system");
 
 const errorsMax = 1000;
 
-/** TypeBox stops at eight errors by default; an operator wants all of them at once. */
+/** TypeBox stops at eight errors by default; operators need all of them at once. */
 function breachesOf(schema: TSchema, value: unknown): Breach[] {
   const { Settings } = system();
   const { maxErrors } = Settings.Get();
@@ -76,18 +76,18 @@ function schemaAt(root: SchemaNode, path: Path): SchemaNode | undefined {
 }
 
 /**
- * Mistakes are printed and logged: what may be a secret is never quoted. An entry of a list is called as the list is: keys are
- * written as `credentials: [sk-...]`, and as `auth: sk-...`.
+ * True if a value may be a secret, which mistakes must never quote: they are printed and logged. List entries take the name of their
+ * list: people write keys as `credentials: [sk-...]` and as `auth: sk-...`.
  */
 function isSecret(path: Path): boolean {
   const [name = "", group] = path.filter((step) => typeof step === "string").reverse();
   return isSecretKey(calledIn(group, name)) || /key|secret|credentials/.test(name);
 }
 
-/** So much of a text is quoted: the file in the configuration's place may be any other. */
+/** The maximum length of a quote: the file may be an entirely different one. */
 const quotedMax = 80;
 
-/** How a text stands in a mistake. */
+/** Quotes a text in a mistake, shortened. */
 export const quotedText = (value: string): string =>
   JSON.stringify(value.length > quotedMax ? `${shortText(value, quotedMax)}...` : value);
 
@@ -109,16 +109,16 @@ const typeNames: Record<string, string> = {
   object: "a mapping",
 };
 
-/** One value of the file, found at `base`, and the schema it must fit. */
+/** A value of the file, its path `base`, and its schema. */
 interface Subject {
   readonly schema: TSchema;
   readonly root: unknown;
   readonly base: Path;
-  /** A value as it stands in the text. */
+  /** The source text of a value. */
   readonly written: (path: Path) => string | undefined;
 }
 
-/** One breach, looked up: where it is, what stands there, and the schema of that place. */
+/** A breach with its path, its value, and the schema at that path. */
 interface Place {
   readonly path: Path;
   readonly value: unknown;
@@ -127,7 +127,7 @@ interface Place {
 
 function check(subject: Subject): Finding[] {
   return breachesOf(subject.schema, subject.root).flatMap((breach) => {
-    // What each variant of a union lacks says less than the union's own description.
+    // The union's own description says more than the errors of its variants.
     if (breach.schemaPath.includes("/anyOf/")) return [];
     const inside = pathOf(breach.instancePath, subject.root);
     const place = {
@@ -163,7 +163,7 @@ function explain(breach: Breach, place: Place, subject: Subject): Finding[] {
     case "type":
       return [wrongType(place, String(breach.params.type), subject)];
     case "boolean":
-      // The shadow of additionalProperties.
+      // Repeats the error of additionalProperties.
       return [];
     default:
       return [{ path, message: wrongValue(breach, nameOf(value, path)), fix: node?.description }];
@@ -207,7 +207,7 @@ const signs: Readonly<Record<string, string>> = {
   "<=": "at most",
 };
 
-/** The schema that fits a model, and where its kind or family is not known, the one that says so. */
+/** The schema of a model; if its kind or family is unknown, a schema that reports that. */
 function modelSchema(row: WireObject): TSchema {
   const { kind, family } = row;
   if (kind === "text") return textModelSchema;
@@ -223,7 +223,7 @@ function schemaOfFamily(family: string, kind: string): TSchema | undefined {
   return schema.properties.kind.const === kind ? schema : undefined;
 }
 
-/** Every breach of the schema in a file. `written` gives a value as it stands in the text. */
+/** Finds every breach of the schema in a file. `written` returns the source text of a value. */
 export function validateFile(
   file: unknown,
   written: (path: Path) => string | undefined,

@@ -1,13 +1,13 @@
 /**
- * The records of the built-in vendors' models, by the vendors' own names: their public documentation of November 2026. What a
- * vendor does not say is left out, and passed on. docs/models.md.
+ * The records of the built-in vendors' models, by the vendors' own names, from their public documentation of November 2026.
+ * Undocumented abilities are left out, so the gateway passes those fields on. docs/models.md.
  */
 import type { ToolChoiceAbility } from "../base/abilities.ts";
 import type { ModelRecord } from "./record.ts";
 
 const lacks = (...names: readonly string[]): Record<string, false> =>
   Object.fromEntries(names.map((name) => [name, false] as const));
-/** What models that reason do not take. */
+/** Parameters that reasoning models do not take. */
 const unsampled = ["presence_penalty", "frequency_penalty", "logit_bias", "stop"];
 
 const allChoices: ToolChoiceAbility = { modes: ["auto", "none", "required", "named"] };
@@ -20,7 +20,7 @@ const hearsAll: ModelRecord = {
   outputModalities: ["text"],
 };
 
-/** Sampling parameters are gone, an effort says how much it thinks, and no tool call can be forced. */
+/** It takes no sampling parameters, an effort controls its reasoning, and tool calls cannot be forced. */
 const claude55: ModelRecord = {
   ...seesText,
   parameters: lacks("temperature", "top_p", "top_k"),
@@ -49,7 +49,7 @@ export const vendorRecords: Readonly<Record<string, ModelRecord>> = {
       kind: "effort",
       values: ["low", "medium", "high", "xhigh"],
       off: true,
-      // Without an effort it does not reason, and takes them.
+      // Without an effort it does not reason, and then takes these.
       excludes: ["temperature", "top_p", "logprobs", "top_logprobs"],
     },
     toolChoice: allChoices,
@@ -97,7 +97,7 @@ export const vendorRecords: Readonly<Record<string, ModelRecord>> = {
   "seed-2-0-lite-260228": {
     inputModalities: ["text", "image", "video"],
     outputModalities: ["text"],
-    // The least of them is off.
+    // `minimal` turns reasoning off.
     reasoning: { kind: "effort", values: ["minimal", "low", "medium", "high"], off: false },
   },
 };

@@ -1,4 +1,4 @@
-/** The vendors that need no configuration file, as `tollgate vendors` shows them. docs/models.md. */
+/** The vendors that need no configuration file, for `tollgate vendors`. docs/models.md. */
 import type { Environment } from "./environment.ts";
 import { listedId } from "./list/models.ts";
 import { listedModels, vendorRows } from "./list/shipped.ts";
@@ -11,25 +11,25 @@ export interface VendorState {
   readonly id: string;
   readonly name: string;
   readonly active: boolean;
-  /** A server of one's own, whose address is all it needs; it is asked for its models, which cost nothing. */
+  /** True for a local server: it only needs an address. The gateway asks it for its models, which are free. */
   readonly local: boolean;
-  /** The variable its key is in: the one that is set, else the one its documents name. */
+  /** The variable for its key: the one that is set, else the documented one. */
   readonly variable: string;
-  /** Other names of that variable, and the sets of variables that stand for it: a cloud's own credentials. */
+  /** Other variables for the key, and the sets of variables that replace it: a cloud's own credentials. */
   readonly aliases: readonly string[];
-  /** What is not set of what it needs. */
+  /** The required variables that are not set. */
   readonly missing: readonly string[];
   readonly baseUrl: string;
-  /** Names another address. */
+  /** The variable for another address. */
   readonly baseUrlVariable: string;
   readonly docs: string;
-  /** How many of its models have a price here; of a local server none are known here. */
+  /** The number of its models with a price; 0 for a local server, because its models are not known here. */
   readonly models: number;
-  /** Those without a price, which are not called unless a configuration file prices them. */
+  /** The ids of its models without a price, which cannot be called unless a configuration file prices them. */
   readonly unpriced: readonly string[];
 }
 
-/** Every vendor, with what the list in force has of it. */
+/** The state of every vendor, with its models in the given list. */
 export function vendorStates(environment: Environment, list: string): VendorState[] {
   const rows = new Map(vendorRows().map((row) => [row.id, row]));
   const models = Map.groupBy(listedModels(list, new Set(rows.keys())), ({ vendor }) => vendor);

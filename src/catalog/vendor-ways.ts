@@ -1,6 +1,6 @@
 /**
- * What a vendor has otherwise than the protocol that it speaks: what its row of the shipped list says, for its providers however they
- * were configured, and what its dialect says. Traps T31, T39, T41.
+ * How a vendor differs from its protocol: by its row of the shipped list, for every provider of that vendor however configured, and by
+ * its dialect. Traps T31, T39, T41.
  */
 import { perObject } from "../base/made-once.ts";
 import { dialectRows } from "./dialects.ts";
@@ -10,7 +10,7 @@ import type { OfferProtocol, Provider } from "./types.ts";
 
 type Named = Pick<Provider, "id" | "baseUrl" | "dialect">;
 
-/** All of it that a route needs to know. */
+/** The differences that a route needs to know. */
 export const vendorWays = perObject((provider: Named) => {
   const { customTools, maximumField, inlineMedia, strictByRecord } = dialectRows[provider.dialect];
   return {
@@ -24,8 +24,8 @@ export const vendorWays = perObject((provider: Named) => {
 });
 
 /**
- * The parameters that a provider refuses, by the protocol of an offer, as a record has what a model lacks: what its vendor's row says of
- * chat, and what its dialect says. Absent: none.
+ * The parameters that a provider refuses, by protocol of the offer, in the form of a record's unsupported parameters. They come
+ * from the vendor's row (chat only) and from the dialect.
  */
 export const refusedParameters = perObject((provider: Named): Refused => {
   const ofVendor = { chat: saidOf(provider, "refused_fields") ?? [] };
@@ -42,7 +42,7 @@ export const refusedParameters = perObject((provider: Named): Refused => {
 
 type Refused = Readonly<Partial<Record<OfferProtocol, Readonly<Record<string, false>>>>>;
 
-/** What the vendor's row says, where one of its rows says anything of it. */
+/** A field of the vendor's row, found by id or host; undefined if no such row has it. */
 function saidOf<Said extends "refused_members" | "refused_fields" | "format_or_tools">(
   provider: Named,
   name: Said,

@@ -1,9 +1,9 @@
 /**
- * Our own records of vendors' models, which win over the public list's. docs/models.md.
+ * Our own records of vendors' models, which override the public list's. docs/models.md.
  *
- * A short list of current models, not a complete one. Names, limits and prices are the vendors' public lists of
- * November 2026, for calls at the standard tier; they change without notice, so an operator who bills by them should
- * check them and write a configuration file. `tollgate config print` writes this list as one to start from.
+ * This is a short list of current models, not a complete one. Names, limits and prices are from the vendors' public lists of
+ * November 2026, for calls at the standard tier. They change without notice, so an operator who bills by them should
+ * check them and write a configuration file. `tollgate config print` prints this list as a starting point.
  */
 import { parseUsd } from "../base/money.ts";
 import { vendorRecords } from "./vendor-records.ts";
@@ -17,7 +17,7 @@ import {
 } from "./types.ts";
 
 interface VendorModel {
-  /** Vendor and name as callers write them. */
+  /** `vendor/name`, as callers write it. */
   readonly id: string;
   readonly upstream: string;
   readonly protocols: readonly TextProtocol[];
@@ -33,7 +33,7 @@ interface Vendor {
   readonly models: readonly VendorModel[];
 }
 
-/** USD per million tokens: input, cache read, output and, where it is not the input rate, cache write. */
+/** USD per million tokens: input, cache read, output, and cache write if it differs from the input rate. */
 function usd(input: string, cacheRead: string, output: string, cacheWrite?: string): TextRates {
   return {
     input: parseUsd(input),
@@ -48,7 +48,7 @@ const vendors: readonly Vendor[] = [
     provider: "openai",
     models: [
       {
-        // Its chat endpoint refuses tools, so callers of every entry point are better served by responses.
+        // Its chat endpoint refuses tools, so responses serves callers of every endpoint better.
         id: "openai/gpt-6.2-sol",
         upstream: "gpt-6.2-sol",
         protocols: ["responses"],
@@ -58,7 +58,7 @@ const vendors: readonly Vendor[] = [
         above: [{ inputTokens: 272_000, rates: usd("4", "0.20", "15", "5") }],
       },
       {
-        // Its chat endpoint refuses tools beside an effort.
+        // Its chat endpoint refuses tools together with an effort.
         id: "openai/gpt-5.4",
         upstream: "gpt-5.4",
         protocols: ["responses"],
@@ -99,7 +99,7 @@ const vendors: readonly Vendor[] = [
         protocols: ["generate_content"],
         context: 1_048_576,
         maxOutput: 65_536,
-        // Half of what holds from January on.
+        // Half of the price from January on.
         rates: usd("0.75", "0.075", "3.75"),
         later: [{ fromMs: Date.UTC(2027, 0, 1), price: usd("1.50", "0.15", "7.50") }],
       },
@@ -161,7 +161,7 @@ const vendors: readonly Vendor[] = [
   },
 ];
 
-/** When this list was made: 2026-11-20. */
+/** The date of this list: 2026-11-20. */
 const listedAt = 1_795_132_800;
 
 function textModel(vendor: Vendor, model: VendorModel): TextModel {
@@ -185,7 +185,7 @@ function textModel(vendor: Vendor, model: VendorModel): TextModel {
   };
 }
 
-/** Our own records of a vendor's models, which win over the list's. */
+/** Our own records of a vendor's models, which override the list's. */
 export const ownModels = (provider: string): readonly TextModel[] =>
   vendors.flatMap((vendor) =>
     vendor.provider === provider ? vendor.models.map((model) => textModel(vendor, model)) : [],

@@ -1,4 +1,4 @@
-/** Hot reload: a configuration file that changes under a running gateway. docs/configuration.md. */
+/** Hot reload of the configuration file while the gateway runs. docs/configuration.md. */
 import { watch, type FSWatcher } from "node:fs";
 import { basename, dirname } from "node:path";
 import { readFile, stat } from "node:fs/promises";
@@ -9,53 +9,54 @@ import { checkConfig, type Config, type ConfigOptions, type ConfigResult } from 
 import type { Mistake } from "./mistakes.ts";
 
 export interface WatchOptions extends ConfigOptions {
-  /** What is in force when watching begins. */
+  /** The configuration in force when watching begins. */
   readonly initial: Config;
-  /** Called once for each change that passes every check. */
+  /** Called once for each change that passes all checks. */
   readonly onChange: (config: Config) => void;
-  /** Called once for each change that does not; the old configuration stays in force. */
+  /** Called once for each change with mistakes; the old configuration stays in force. */
   readonly onMistakes: (mistakes: readonly Mistake[]) => void;
-  /** How long the file must be quiet before it is read: editors write in steps. */
+  /** Milliseconds without changes before the file is read: editors write in steps. */
   readonly quietMs?: number | undefined;
-  /** How often the file is looked at where the system tells of no change. */
+  /** Milliseconds between checks of the file, in case the system reports no events. */
   readonly pollMs?: number | undefined;
 }
 
 export interface ConfigWatch {
-  /** The configuration in force: the last one that passed every check. */
+  /** The configuration in force: the last one that passed all checks. */
   current(): Config;
   /**
-   * Reads the file as soon as it is quiet, with these variables from here on. Mistakes change nothing, and only the caller hears of them.
-   * @throws Error of the system where it cannot be read
+   * Reads the file as soon as it is quiet, and uses these variables from then on. If there are mistakes, it keeps the old
+   * configuration and variables, and returns the mistakes only to the caller.
+   * @throws Error of the system if the file cannot be read
    */
   reread(environment: ConfigOptions["environment"]): Promise<ConfigResult>;
   close(): void;
 }
 
-/** A file that somebody writes for longer is read as it is. */
+/** Milliseconds after which a file that is still being written is read as it is. */
 const settleMsMax = 2_000;
 
-/** The text of a file that is quiet: the half of a configuration may be a right one, with half of the models. */
+/** The text of a quiet file: the first half of a configuration may be valid, but lack models. */
 async function settledText(path: string, quietMs: number): Promise<string> {
   const endMs = performance.now() + settleMsMax;
   let changedMs: number | undefined;
   for (;;) {
     const before = await stat(path);
-    // Reading a pipe or a device may never end, and would keep every later reading waiting.
+    // Reading a pipe or a device may never end, and would block all later reads.
     if (!before.isFile()) throw new Error("it is no file");
     const text = fileText(await readFile(path));
     const { mtimeMs } = await stat(path);
     const ageMs = Date.now() - mtimeMs;
-    // Written by another machine's clock, it never gets old: that it did not change for as long says the same.
+    // With another machine's clock the file may never look old enough, so an unchanged time since the last look counts as quiet too.
     const isQuiet = ageMs >= quietMs || mtimeMs === changedMs;
-    // What was written after the reading may be quiet by now, where this process was busy.
+    // If this process was busy, a write after the read may look quiet by now; so compare the times before and after it.
     if ((isQuiet && before.mtimeMs === mtimeMs) || performance.now() > endMs) return text;
     changedMs = mtimeMs;
     await sleep(Math.max(0, quietMs - Math.max(0, ageMs)));
   }
 }
 
-/** A command that writes into the file, and is slow to begin, leaves it empty: its models must not be gone meanwhile. */
+/** A slow command that writes into the file leaves it empty at first. Its models must not vanish meanwhile. */
 const emptied = (file: string): Mistake => ({
   file,
   line: 1,
@@ -65,11 +66,11 @@ const emptied = (file: string): Mistake => ({
   fix: "write {} for a configuration that says nothing",
 });
 
-/** The directory is watched, not the file: editors and mounted volumes replace the file by another. */
+/** Watches the directory, not the file: editors and mounted volumes replace the file. */
 function watchDirectory(path: string, onEvent: () => void): FSWatcher | undefined {
   try {
     const watcher = watch(dirname(path), { persistent: false }, onEvent);
-    // Polling goes on without it, as on file systems that tell nothing.
+    // Polling continues without it, as on file systems without events.
     watcher.on("error", () => watcher.close());
     return watcher;
   } catch {
@@ -78,7 +79,7 @@ function watchDirectory(path: string, onEvent: () => void): FSWatcher | undefine
 }
 
 /**
- * Watches a configuration file. A file that is absent for a moment, or wrong, changes nothing.
+ * Watches a configuration file. A file that is briefly absent, or wrong, changes nothing.
  * `close` ends it; nothing is called afterwards.
  */
 export function watchConfig(path: string, options: WatchOptions): ConfigWatch {
@@ -108,7 +109,7 @@ export function watchConfig(path: string, options: WatchOptions): ConfigWatch {
     options.onChange(config);
   };
 
-  // A text that was read before another is not to be in force after it.
+  // One read at a time, so that an older text never replaces a newer one.
   const inTurn = inTurns(1);
 
   const reload = async (): Promise<void> => {
@@ -128,7 +129,7 @@ export function watchConfig(path: string, options: WatchOptions): ConfigWatch {
   const watcher = watchDirectory(path, schedule);
   const poll = setInterval(() => void inTurn(reload), pollMs);
   poll.unref();
-  // A change between loading and watching would otherwise wait for the next one.
+  // Catches a change between loading and watching.
   schedule();
 
   return {

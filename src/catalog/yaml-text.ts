@@ -1,4 +1,4 @@
-/** A YAML text as values that remember where they stood. Placeholders are expanded here, in values only. */
+/** Parses a YAML text into values with known positions. Expands placeholders, in values only. */
 import type * as Yaml from "yaml";
 import type { Document, Node, Scalar, YAMLError } from "yaml";
 import { later } from "../base/later.ts";
@@ -17,17 +17,17 @@ const yaml = later<typeof Yaml>("yaml");
 
 export interface YamlText {
   readonly value: unknown;
-  /** The same before placeholders were expanded: they stand in it in disguise. */
+  /** The values before placeholders were expanded, with disguised placeholders. */
   readonly source: unknown;
   /** Syntax, duplicate keys and unset variables. */
   readonly mistakes: readonly Mistake[];
-  /** Gives a finding its place. */
+  /** Adds the position to a finding. */
   readonly locate: (finding: Finding) => Mistake;
-  /** A value as it is written; undefined where nothing is. */
+  /** The source text of a value; undefined if there is none. */
   readonly written: (path: Path) => string | undefined;
 }
 
-/** A number or truth value that came out of a variable, `body_mb: ${BODY_MB}`, as what it looks like. */
+/** Converts the value of a variable, `body_mb: ${BODY_MB}`, to a number or boolean if it looks like one. */
 function plainValue(text: string): string | number | boolean {
   if (/^-?\d+(\.\d+)?$/.test(text) && text.length < 16) return Number(text);
   if (text === "true" || text === "false") return text === "true";
@@ -35,8 +35,8 @@ function plainValue(text: string): string | number | boolean {
 }
 
 /**
- * Expands every disguised scalar that is a value. It becomes a number where the key takes numbers, quoted or not: in JSON
- * it is always quoted. `isNumeric` tells, because a key or a price made of digits must stay text.
+ * Expands every disguised scalar that is a value. It becomes a number if the key takes numbers, quoted or not: in JSON
+ * it is always quoted. `isNumeric` decides, because a key or a price of digits must stay text.
  */
 function expandScalars(
   document: Document,
@@ -55,7 +55,7 @@ function expandScalars(
       if (unset.length > 0) faults.push({ node, unset });
     },
     Scalar(key, node) {
-      // Pairs are visited before their values, so what is left here stands in a list, or is a key.
+      // Pairs are visited before their values, so the remaining scalars are list entries or keys.
       if (key === "key" || typeof node.value !== "string" || !isDisguised(node.value)) return;
       const { text, unset } = expand(node.value, environment);
       node.value = text;
@@ -65,7 +65,7 @@ function expandScalars(
   return faults;
 }
 
-/** The node at a path, or the nearest one above it; for a map's entry its key too. */
+/** The node at a path, or its nearest existing ancestor; for a map entry also its key. */
 function nodeAt(document: Document, path: Path): { node: Node | null; key: Node | undefined } {
   const { isAlias, isMap, isScalar, isSeq } = yaml();
   let node: Node | null = document.contents;
@@ -92,24 +92,24 @@ const aliasesMax = 1000;
 export interface YamlOptions {
   readonly file: string;
   readonly environment: Environment;
-  /** Whether the values of a key are numbers or truth values. */
+  /** True if the values of a key are numbers or booleans. */
   readonly isNumeric: (key: string) => boolean;
 }
 
-/** What the parser says, without the text of the file that it quotes at its end: a key may stand there. */
+/** The parser's message without the quote of the file at its end: it may contain a key. */
 export const withoutQuote = (message: string): string =>
   message.replace(
     /(in YAML stream|extra characters|before the alias\)|Unresolved tag): .*$/s,
     "$1",
   );
 
-/** The parser's errors. Behind a token that it did not expect it expects none of the rest, and says so of each. */
+/** The parser's errors. After an unexpected token it reports all following tokens as unexpected; keep only the first. */
 function errorsOf(document: Document): YAMLError[] {
   const first = document.errors.find(({ code }) => code === "UNEXPECTED_TOKEN");
   return document.errors.filter((error) => error === first || error.code !== "UNEXPECTED_TOKEN");
 }
 
-/** Parses a YAML text. Never throws: what is wrong is in `mistakes`. */
+/** Parses a YAML text. Never throws: problems are in `mistakes`. */
 export function parseYaml(text: string, options: YamlOptions): YamlText {
   const { isScalar, LineCounter, parseDocument } = yaml();
   const lines = new LineCounter();
@@ -151,7 +151,7 @@ export function parseYaml(text: string, options: YamlOptions): YamlText {
     value: isValid ? toValue(document) : undefined,
     source,
     mistakes,
-    // Mistakes are printed and logged. A secret's variable may stand in a field that is none.
+    // Mistakes are printed and logged, and a secret's variable may be in a field that is not for secrets.
     locate(finding) {
       const shown = (said: string): string => withoutAddressSecrets(undisguise(hide(said)));
       const { node, key } = nodeAt(document, finding.path);
@@ -170,7 +170,7 @@ export function parseYaml(text: string, options: YamlOptions): YamlText {
   };
 }
 
-/** An empty file is an empty object: everything in it is optional. */
+/** An empty file counts as an empty object: all its fields are optional. */
 function toValue(document: Document): unknown {
   return document.toJS({ maxAliasCount: aliasesMax }) ?? {};
 }

@@ -1,12 +1,12 @@
-/** A price as JSON writes it, taken from its text: never through a float. */
+/** Reads a JSON number as a decimal price from its text, never through a float. */
 import { formatUsd } from "../../base/money.ts";
 
 const decimals = 9;
 const written = /^(-?)(\d{1,30})(?:\.(\d{1,60}))?(?:[eE]([+-]?\d{1,2}))?$/;
 
 /**
- * A JSON number's text ("0.25", "5e-8", "0.049999999999999996") as a decimal amount of at most nine decimals, the half
- * rounded up: lists are themselves written from floats. Undefined for a text that is no such number.
+ * Converts a JSON number's text ("0.25", "5e-8", "0.049999999999999996") to a decimal amount of at most nine decimals. Halves
+ * are rounded up, because lists are generated from floats. Undefined if the text is not such a number.
  */
 export function decimalOf(text: string): string | undefined {
   const match = written.exec(text);

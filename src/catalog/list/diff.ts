@@ -1,9 +1,9 @@
-/** What a new list changes of the one in force, for those who pay by it. docs/models.md. */
+/** The price and model changes between a new list and the current one, for the operators who pay. docs/models.md. */
 import { parseUsd } from "../../base/money.ts";
 import type { ListedModel, ListedPrice, ListedRates, VendorRow } from "./types.ts";
 import { listedId } from "./models.ts";
 
-/** A model whose price changes; null: it has none there, and is not called. */
+/** A model whose price changes; null: that list has no price, so the model cannot be called. */
 export interface PriceChange {
   readonly model: string;
   readonly before: ListedPrice | null;
@@ -11,20 +11,20 @@ export interface PriceChange {
 }
 
 export interface ListDiff {
-  /** Callable from now on. */
+  /** Became callable. */
   readonly added: readonly PriceChange[];
-  /** Not callable any more. */
+  /** No longer callable. */
   readonly gone: readonly PriceChange[];
-  /** With a rate that rises, whatever the others do. */
+  /** At least one rate rises, even if others fall. */
   readonly dearer: readonly PriceChange[];
   readonly cheaper: readonly PriceChange[];
-  /** Ids of models of which something else changes. */
+  /** Ids of models with other changes. */
   readonly changed: readonly string[];
 }
 
 const keyOf = ({ vendor, model }: ListedModel): string => `${vendor} ${model}`;
 
-/** The difference between two lists, in the order of the new one. */
+/** The differences between two lists, in the order of the new one; models that it lacks come last. */
 export function listDiff(
   before: readonly ListedModel[],
   after: readonly ListedModel[],
@@ -61,7 +61,7 @@ function kindOf({ before, after }: PriceChange): keyof ListDiff | undefined {
   return steps.some(([was, is]) => is < was) ? "cheaper" : "changed";
 }
 
-/** Each rate before and after, at each size of context where one of the prices changes. */
+/** Pairs of each rate before and after, at each context size where either price changes. */
 function priceSteps(before: ListedPrice, after: ListedPrice): [bigint, bigint][] {
   const sizes = new Set([0, ...tokensOf(before), ...tokensOf(after)]);
   return [...sizes].flatMap((size) => {
@@ -72,7 +72,7 @@ function priceSteps(before: ListedPrice, after: ListedPrice): [bigint, bigint][]
 
 const tokensOf = ({ above = [] }: ListedPrice): number[] => above.map(({ tokens }) => tokens);
 
-/** The rates above a size of context, those that are absent as what holds in their place. */
+/** The rates above a context size. Absent rates are replaced by the ones that apply instead. */
 function ratesAt(price: ListedPrice, size: number): bigint[] {
   const rates: ListedRates = price.above?.findLast(({ tokens }) => tokens <= size) ?? price;
   const { input, output, cache_read: read, cache_write: write, reasoning } = rates;

@@ -1,4 +1,4 @@
-/** Where a value stands in a JSON text, for messages: found by walking the text once, when something is wrong. */
+/** Finds the position of a value in a JSON text, for messages. It scans the text only after a mistake was found. */
 
 export interface TextPlace {
   readonly line: number;
@@ -12,7 +12,7 @@ export function placeAt(text: string, offset: number): TextPlace {
   return { line: before.split("\n").length, column: offset - lineStart + 1 };
 }
 
-/** Where the value at a path stands; where it is missing, the last step that is there. `text` must be JSON. */
+/** The position of the value at a path, or of its last existing ancestor. `text` must be JSON. */
 export function placeOf(text: string, path: readonly string[]): TextPlace {
   let at = skipSpace(text, 0);
   for (const step of path) {
@@ -23,7 +23,7 @@ export function placeOf(text: string, path: readonly string[]): TextPlace {
   return placeAt(text, at);
 }
 
-/** The offset of a member's value; of an array's by its index. The last of several with one name counts, as in JSON.parse. */
+/** The offset of a member's value, in an array by index. For duplicate names the last counts, as in JSON.parse. */
 function memberAt(text: string, start: number, name: string): number | undefined {
   const opening = text[start];
   if (opening !== "{" && opening !== "[") return undefined;
@@ -56,7 +56,7 @@ function match(pattern: RegExp, text: string, at: number): number {
 
 const skipSpace = (text: string, at: number): number => match(space, text, at);
 
-/** The offset behind the value that begins at `start`. */
+/** The offset after the value that begins at `start`. */
 function valueEnd(text: string, start: number): number {
   const first = text[start];
   if (first === '"') return match(quoted, text, start);

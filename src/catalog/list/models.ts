@@ -1,4 +1,4 @@
-/** A model of the list as one of the catalogue: its offer at its vendor, its price, and its record as far as it is known. */
+/** Builds a catalogue model from a row of the list: its vendor's offers, its price, and its record as far as the list knows it. */
 import {
   modalities,
   toolChoiceModes,
@@ -21,17 +21,17 @@ import {
 import type { ListedModel, ListedPrice, ListedRates, ReasoningOption, VendorRow } from "./types.ts";
 
 const reserveDefault = 4096;
-/** Where the list does not say when a model was made: 2026-01-01T00:00:00Z. */
+/** Used if the list has no release date: 2026-01-01T00:00:00Z. */
 const createdDefault = 1_767_225_600;
 
-/** The name callers use: without a colon, which would pin a provider. */
+/** The model id for callers. Colons become dashes, because a colon would pin a provider. */
 export function listedId({ model }: Pick<ListedModel, "model">, vendor: VendorRow): string {
   const prefix = `${vendor.prefix ?? vendor.id}/`;
   const name = model.replaceAll(":", "-");
   return name.startsWith(prefix) ? name : prefix + name;
 }
 
-/** The model; undefined where the list has no price for it: nothing is called that could not be charged. */
+/** The model; undefined if the list has no price for it, because a call could not be charged. */
 export function listedModel(
   row: ListedModel,
   vendor: VendorRow,
@@ -66,11 +66,11 @@ export function listedModel(
   };
 }
 
-/** What the first regular expression that a name fits says. */
+/** The value of the first regular expression that matches the name. */
 const fitting = <Said>(by: Readonly<Record<string, Said>> | undefined, name: string) =>
   Object.entries(by ?? {}).find(([pattern]) => new RegExp(pattern).test(name))?.[1];
 
-/** What a vendor's model speaks, unless its line says otherwise. */
+/** The protocols of a vendor's model, unless its row names others. */
 const protocolsAt = ({ speaks, protocols }: VendorRow, model: string): readonly OfferProtocol[] =>
   fitting(speaks, model) ?? protocols ?? ["chat"];
 
@@ -106,7 +106,7 @@ function recordOf(
   };
 }
 
-/** What it does not take, by chat-completions name. */
+/** The unsupported parameters, by chat-completions name, each as `false`. */
 function parametersOf(
   { model, temperature, tools }: ListedModel,
   { lacks }: VendorRow,
@@ -121,13 +121,13 @@ function parametersOf(
   return Object.fromEntries(missing.map((name) => [name, false as const]));
 }
 
-/** Of vendors that have Claude under `messages`, and nothing else there. */
+/** Dialects of vendors whose `messages` endpoint serves only Claude. */
 const claudeDialects: readonly unknown[] = ["anthropic", "bedrock", "vertex"];
 
 const isClaude = ({ dialect }: VendorRow, protocols: readonly OfferProtocol[]): boolean =>
   claudeDialects.includes(dialect) && protocols.includes("messages");
 
-/** What holds for each Claude model and stands in no list. */
+/** Abilities of every Claude model that no list has. */
 const claudeRecord = (
   { model }: ListedModel,
   { no_prefill: noPrefill, structured_outputs: structured }: VendorRow,
@@ -137,7 +137,7 @@ const claudeRecord = (
   ...(fits(structured, model) && { structuredOutputs: true }),
 });
 
-/** Whether answers are held to a schema, as far as that is known. Lists say so of JSON without one, too. */
+/** Whether answers are held to a schema, if known. Lists set `structured` for JSON without a schema, too. */
 function structureOf(
   { model, structured }: ListedModel,
   { no_structured_outputs: none }: VendorRow,
@@ -152,7 +152,7 @@ const fits = (pattern: string | undefined, model: string): boolean =>
 const isModality = (name: string): name is Modality =>
   (modalities as readonly string[]).includes(name);
 
-/** What the list's options come to; undefined where it is not known how a request asks the model to reason. */
+/** The reasoning ability from the list's options; undefined if it is unknown how a request asks the model to reason. */
 function reasoningOf(
   options: boolean | readonly ReasoningOption[] | undefined,
   field: ReasoningField | undefined,
@@ -162,18 +162,18 @@ function reasoningOf(
   if (options === undefined || options === true) return undefined;
   const { values, toggles, off } = chosenBy(options);
   const speaksMessages = protocols.includes("messages");
-  // There a call that does not ask for it does not reason.
+  // In messages, a call that does not ask for reasoning gets none.
   const reasons = { off: off || speaksMessages, ...(field && { field }) };
   const budget = budgetOf(options, values);
   if (budget !== undefined && takesBudgets(protocols)) return { ...budget, ...reasons };
   if (values.length > 0)
     return { kind: speaksMessages ? "adaptive" : "effort", ...reasons, values };
-  // A budget or a switch alone: only where it is known how that is written.
+  // Only a budget or a switch: usable only if the request field for it is known.
   if (budget !== undefined && field === "enable_thinking") return { ...budget, ...reasons };
   return toggles && field !== undefined ? { kind: "toggle", ...reasons } : undefined;
 }
 
-/** The efforts, without the one that is off, and whether it can be switched off. */
+/** The efforts except `none`, whether there is a switch, and whether reasoning can be turned off. */
 function chosenBy(options: readonly ReasoningOption[]) {
   const words = options.find(({ type }) => type === "effort")?.values ?? [];
   const toggles = options.some(({ type }) => type === "toggle");
@@ -181,7 +181,7 @@ function chosenBy(options: readonly ReasoningOption[]) {
   return { values, toggles, off: toggles || words.includes("none") };
 }
 
-/** The tokens that may be spent on it; undefined where they cannot be chosen. */
+/** The range of the reasoning budget, in tokens; undefined if there is no budget option. */
 function budgetOf(options: readonly ReasoningOption[], values: readonly string[]) {
   const budget = options.find(({ type }) => type === "budget_tokens");
   if (budget === undefined) return undefined;
@@ -189,6 +189,6 @@ function budgetOf(options: readonly ReasoningOption[], values: readonly string[]
   return { kind: "budget", min, max, ...(values.length > 0 && { values }) } as const;
 }
 
-/** The protocols that have a field for a number of tokens. */
+/** True if a protocol has a field for a budget in tokens. */
 const takesBudgets = (protocols: readonly OfferProtocol[]): boolean =>
   protocols.includes("messages") || protocols.includes("generate_content");

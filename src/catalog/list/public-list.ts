@@ -1,30 +1,30 @@
 /**
- * The public models.dev list (its `api.json`) as the models of the vendors that have a preset. A price that is wrong, half
- * missing, negative or absurd refuses the whole list: nothing of it is then taken. docs/models.md.
+ * Reads the public models.dev list (its `api.json`) for the vendors that have a preset. A price that is wrong, incomplete,
+ * negative or absurd refuses the whole list. docs/models.md.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import { placeAt, placeOf, type TextPlace } from "./json-place.ts";
 import { JsonNumber, readPrice, type PriceFault } from "./public-price.ts";
 import type { ListedModel, ReasoningOption, VendorRow } from "./types.ts";
 
-/** What is wrong in a list, and where. */
+/** A mistake in a list, with its position. */
 export interface ListMistake extends TextPlace {
   /** `groq.models["llama-3.3"].cost.input`. */
   readonly path: string;
   readonly message: string;
 }
 
-/** A list, or everything that is wrong with it. */
+/** A list, or all mistakes in it. */
 export type PublicListResult =
   | {
       /** By vendor in the order of `vendors`, then by name. */
       readonly models: readonly ListedModel[];
-      /** Vendors it has that have no preset here. */
+      /** Vendors of the list without a preset in Tollgate. */
       readonly others: readonly string[];
     }
   | { readonly mistakes: readonly ListMistake[] };
 
-/** Reads a list. Numbers are taken from the text. */
+/** Reads a list. Numbers are read from their text, never as floats. */
 export function readPublicList(text: string, vendors: readonly VendorRow[]): PublicListResult {
   const value = parse(text);
   if ("mistake" in value) return { mistakes: [value.mistake] };
@@ -43,7 +43,7 @@ const listName = ({ id, list }: VendorRow): string => list ?? id;
 
 type Reviver = (key: string, value: unknown, context: { readonly source: string }) => unknown;
 
-/** The list's value, with each number as its text. */
+/** Parses the list; each number becomes a {@link JsonNumber} with its text. */
 function parse(text: string): { readonly root: WireObject } | { readonly mistake: ListMistake } {
   const keep: Reviver = (_key, value, { source }) =>
     typeof value === "number" ? new JsonNumber(source) : value;
@@ -86,12 +86,12 @@ interface Row {
   readonly path: readonly string[];
 }
 
-/** Names of models that answer at other paths than text or embeddings: speech, ranking, live sessions. */
+/** Names of models with other endpoints than text or embeddings: speech, ranking, live sessions. */
 const elsewhere =
   /whisper|transcribe|-stt|-asr|-tts|rerank|realtime|livetranslate|-live-|omni-moderation/i;
 const embeds = /embed|^voyage\//i;
 
-/** The model, if it can be called at one of our text paths or as embeddings. Its price is checked in any case. */
+/** The model, if it can be called by a text protocol or as embeddings. Its price is checked in any case. */
 function modelOf(
   vendor: VendorRow,
   { model, row, path }: Row,
@@ -127,7 +127,7 @@ function modelOf(
   ];
 }
 
-/** Whether a vendor's row takes this model of its list. */
+/** True if the vendor's row accepts this model of its list. */
 function isTaken({ models = "", at = "" }: VendorRow, model: string, provider: unknown): boolean {
   const api = isObject(provider) ? provider["api"] : undefined;
   const address = typeof api === "string" ? api : "";
@@ -159,7 +159,7 @@ const statusOf = (status: unknown): Pick<ListedModel, "status"> => {
   return status === "alpha" || status === "beta" ? { status: "preview" } : {};
 };
 
-/** Which protocol a model speaks where its vendor has several paths, one for each kind of models. */
+/** The protocol of a model by its SDK package, for vendors with a separate path for each kind of model. */
 const packages: Readonly<Record<string, NonNullable<ListedModel["protocols"]>>> = {
   "@ai-sdk/openai": ["responses"],
   "@ai-sdk/anthropic": ["messages"],
@@ -167,7 +167,7 @@ const packages: Readonly<Record<string, NonNullable<ListedModel["protocols"]>>> 
   "@ai-sdk/openai-compatible": ["chat"],
 };
 
-/** An entry that names another address is about a second way to the model, and the vendor's own way holds. */
+/** An entry with another address describes a second way to the model; then the vendor's own protocols apply. */
 function protocolsOf(
   vendor: VendorRow,
   model: string,

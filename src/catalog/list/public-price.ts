@@ -1,10 +1,10 @@
-/** The price of a model in the public list: every rate checked, each as decimal text. */
+/** Reads and checks the prices of a model in the public list; every rate becomes decimal text. */
 import { isObject, type WireObject } from "../../base/json.ts";
 import { parseUsd } from "../../base/money.ts";
 import { decimalOf } from "./decimal.ts";
 import type { ListedPrice, ListedRates } from "./types.ts";
 
-/** A number of a JSON text, as it stands there. */
+/** A number of a JSON text, as its original text. */
 export class JsonNumber {
   readonly text: string;
   constructor(text: string) {
@@ -18,18 +18,18 @@ export interface PriceFault {
 }
 
 interface PriceRead {
-  /** Absent where the list has no price, or one that cannot be charged here. */
+  /** Absent if the list has no price, or one that the gateway cannot charge. */
   readonly rates?: ListedPrice;
-  /** Whether audio has rates of its own, which are not charged here. */
+  /** True if audio has rates of its own, which the gateway does not charge for listed models. */
   readonly hasAudio: boolean;
 }
 
-/** More than this for a million tokens is a mistake of the list: the dearest model there ever was took 600. */
+/** A higher price per million tokens is a mistake of the list: the most expensive model ever cost 600. */
 const usdMax = parseUsd("10000");
-/** Less, but for nothing at all, is a price of one token: the cheapest model there ever was took a hundred times as much. */
+/** A lower price, except 0, is a price per token: the cheapest model ever cost a hundred times as much. */
 const usdMin = parseUsd("0.0001");
 
-/** Each rate by the names that lists have for it. */
+/** The names of each rate in lists. */
 const names: Readonly<Record<keyof ListedRates, readonly string[]>> = {
   input: ["input"],
   output: ["output"],
@@ -38,10 +38,10 @@ const names: Readonly<Record<keyof ListedRates, readonly string[]>> = {
   reasoning: ["reasoning"],
 };
 
-/** What is charged beside tokens, and cannot be counted here: such a model has no price that would be true. */
+/** Charges beside tokens, which the gateway cannot count here. A model with one is treated as unpriced. */
 const beyondTokens = ["request", "citation", "image"];
 
-/** Reads `cost`; what is wrong with it is added to `faults`. */
+/** Reads `cost`; appends its mistakes to `faults`. */
 export function readPrice(cost: unknown, path: readonly string[], faults: PriceFault[]): PriceRead {
   if (cost === undefined) return { hasAudio: false };
   if (!isObject(cost)) {
@@ -76,8 +76,8 @@ function readRates(
 }
 
 /**
- * Without the parts that are said to cost nothing where their whole has a price: lists write 0 for what they do not know.
- * Such a part is charged as the rest of its whole.
+ * Drops parts with price 0 if their whole has a price: lists write 0 for unknown prices.
+ * A dropped part is charged at the rate of its whole.
  */
 function withoutUnknown(rates: ListedRates): ListedRates {
   const { cache_read, cache_write, reasoning, ...whole } = rates;
@@ -85,7 +85,7 @@ function withoutUnknown(rates: ListedRates): ListedRates {
     rate === undefined || (rate === "0" && ofWhole !== "0") ? {} : { [name]: rate };
   return {
     ...whole,
-    // In the order of the lists that are kept: another one would be a change of each model.
+    // In the order of the stored lists: another order would show every model as changed.
     ...known("cache_write", cache_write, whole.input),
     ...known("reasoning", reasoning, whole.output),
     ...known("cache_read", cache_read, whole.input),

@@ -1,4 +1,4 @@
-/** The shipped list, read as far as it is asked for: a gateway without any vendor reads the vendors alone. */
+/** The shipped list, read lazily: a gateway without vendors reads only the vendors file. */
 import { readFileSync } from "node:fs";
 import { ownFile } from "../../base/own-files.ts";
 import type { ListedModel, VendorRow } from "./types.ts";
@@ -7,7 +7,7 @@ const textOf = (name: string): string => readFileSync(ownFile(`catalog/${name}`)
 
 let rows: readonly VendorRow[] | undefined;
 
-/** Every vendor that has a preset, those of our own records first. */
+/** Every vendor that has a preset; those with our own records come first. */
 export const vendorRows = (): readonly VendorRow[] =>
   (rows ??= textOf("vendors.jsonl")
     .trimEnd()
@@ -23,13 +23,13 @@ export const shippedList = (): string => (shipped ??= textOf("models.jsonl"));
 export const listText = (models: readonly ListedModel[]): string =>
   models.map((model) => `${JSON.stringify(model)}\n`).join("");
 
-/** The models of some vendors in a list that {@link listText} wrote; no other line is parsed. */
+/** The models of some vendors, from a list that {@link listText} wrote; other lines are not parsed. */
 export function listedModels(list: string, vendors: ReadonlySet<string>): ListedModel[] {
   const found: ListedModel[] = [];
   for (let start = 0; start < list.length;) {
     const newline = list.indexOf("\n", start);
     const end = newline === -1 ? list.length : newline;
-    // Vendors' ids need no escapes in JSON.
+    // Vendor ids need no JSON escapes.
     const vendor = list.slice(
       start + lineStart.length,
       list.indexOf('"', start + lineStart.length),

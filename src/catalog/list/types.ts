@@ -1,64 +1,64 @@
 /**
- * The shipped list: vendors that need no configuration file, and what the public models.dev list says of their models.
- * Both are text with one JSON object a line (catalog/vendors.jsonl, catalog/models.jsonl), so that changes read well.
+ * The shipped list: vendors that need no configuration file, and their models from the public models.dev list.
+ * Both are text with one JSON object per line (catalog/vendors.jsonl, catalog/models.jsonl), so that diffs are readable.
  */
 import type { ReasoningField } from "../../base/abilities.ts";
 import type { SupplyTier } from "../../base/management.ts";
 import type { Dialect } from "../dialects.ts";
 import type { OfferProtocol } from "../types.ts";
 
-/** A vendor of the list: the variable that its own documents name is all it takes. Kept by hand. */
+/** A vendor of the list. Setting the variable from the vendor's documentation is enough to use it. Maintained by hand. */
 export interface VendorRow {
   /** Also the provider's id. */
   readonly id: string;
   readonly name: string;
-  /** Its name at models.dev where that is another; empty: not there. */
+  /** Its name at models.dev if different from `id`; empty: not listed there. */
   readonly list?: string;
-  /** What its models' ids begin with; `id` if absent. */
+  /** The prefix of its model ids; `id` if absent. */
   readonly prefix?: string;
-  /** The variable that holds its key; the first is the documented one, the others are also known. */
+  /** The variables for its key: the documented one first, then other known ones. */
   readonly variables: readonly [string, ...string[]];
-  /** May hold `${NAME}` of variables that it needs beside the key. */
+  /** May contain `${NAME}` of variables that it needs beside the key. */
   readonly base_url: string;
-  /** The variable that names another address, where it is not called like the key's. */
+  /** The variable for another base URL, if its name does not follow from the key's variable. */
   readonly base_url_variable?: string;
   /** `openai-compatible` if absent. */
   readonly dialect?: Dialect;
   /**
-   * The sets of variables that stand for a key: a cloud's own credentials, as its own programs find them. One set is
-   * enough, and a key of `variables` wins over all. The dialect says whose credentials they are.
+   * Sets of variables that replace a key: a cloud's own credentials, by the names that its own programs use. One set is
+   * enough; a key of `variables` wins over them. The dialect says which cloud they belong to.
    */
   readonly identities?: readonly (readonly [string, ...string[]])[];
-  /** What each of its models speaks; chat if absent. */
+  /** The protocols of its models; chat if absent. */
   readonly protocols?: readonly OfferProtocol[];
-  /** Regular expressions of models that speak other protocols; the first that fits holds. */
+  /** Protocols of other models, by regular expression; the first match applies. */
   readonly speaks?: Readonly<Record<string, readonly OfferProtocol[]>>;
-  /** A regular expression of the models of its list that are taken; all if absent. */
+  /** A regular expression of the models taken from its list; all if absent. */
   readonly models?: string;
-  /** A regular expression of the addresses that its list names for the models that are taken (none: an empty text). */
+  /** A regular expression of the `provider.api` address of the models taken from its list (no address: an empty text). */
   readonly at?: string;
-  /** A regular expression of the models that answer at `responses` alone. */
+  /** A regular expression of the models that are only served at `responses`. */
   readonly responses_only?: string;
-  /** A regular expression of the models that refuse a conversation which ends with the beginning of the answer. */
+  /** A regular expression of the models that refuse a prefill: a conversation that ends with the beginning of the answer. */
   readonly no_prefill?: string;
-  /** The same of the models that hold an answer to a schema, where its list does not say it. */
+  /** A regular expression of the models that hold an answer to a schema, for models about which its list is silent. */
   readonly structured_outputs?: string;
-  /** A regular expression of the models that hold no answer to a schema, whatever its list says. */
+  /** A regular expression of the models that hold no answer to a schema, even if its list says so. */
   readonly no_structured_outputs?: string;
-  /** What its list does not say that models lack, by regular expressions of models and by chat-completions names. */
+  /** Parameters that models lack and its list does not mention: chat-completions names, by regular expression of models. */
   readonly lacks?: Readonly<Record<string, readonly string[]>>;
-  /** The field of its chat requests that switches reasoning; `reasoning_effort` if absent. */
+  /** The field of its chat requests that controls reasoning; `reasoning_effort` if absent. */
   readonly reasoning_field?: ReasoningField;
-  /** The same by regular expressions of models, where they differ. */
+  /** Exceptions to `reasoning_field`, by regular expression of models. */
   readonly reasoning_fields?: Readonly<Record<string, ReasoningField>>;
-  /** Members of a chat request's messages that it refuses with 400 or 422: the earlier reasoning of others, mostly. */
+  /** Fields of chat messages that it refuses with 400 or 422, mostly the reasoning of other vendors. */
   readonly refused_members?: readonly string[];
   /** Parameters that it refuses with 400 or 422 in chat, by chat-completions names. */
   readonly refused_fields?: readonly string[];
-  /** It refuses a form for the answer, such as JSON, beside tools in chat. */
+  /** True if it refuses an answer format, such as JSON, together with tools in chat. */
   readonly format_or_tools?: true;
   readonly tier?: SupplyTier;
-  /** Where its models are described. */
+  /** The page that describes its models. */
   readonly docs: string;
 }
 
@@ -71,12 +71,12 @@ export interface ListedRates {
   readonly reasoning?: string;
 }
 
-/** `above`: by rising `tokens` of input; the last that applies holds for the whole call. */
+/** `above`: in ascending order of input `tokens`; the last tier that applies is used for the whole call. */
 export interface ListedPrice extends ListedRates {
   readonly above?: readonly (ListedRates & { readonly tokens: number })[];
 }
 
-/** How a model's reasoning is chosen, in the list's own words. Several may hold. */
+/** One way to control a model's reasoning, in the list's own terms. A model may have several. */
 export interface ReasoningOption {
   readonly type: "toggle" | "effort" | "budget_tokens";
   readonly values?: readonly string[];
@@ -84,7 +84,7 @@ export interface ReasoningOption {
   readonly max?: number;
 }
 
-/** A model of a vendor of the list. What is absent is unknown. */
+/** A listed model of a vendor. Absent fields are unknown. */
 export interface ListedModel {
   /** The vendor's `id`. */
   readonly vendor: string;
@@ -97,13 +97,13 @@ export interface ListedModel {
   readonly released?: string;
   readonly context: number;
   readonly output?: number;
-  /** What it takes beside text. */
+  /** Input modalities beside text. */
   readonly in?: readonly string[];
-  /** Where it speaks other than its vendor's protocols. */
+  /** Set if its protocols differ from the vendor's. */
   readonly protocols?: readonly OfferProtocol[];
-  /** Absent: the list knows none, and it is not called. */
+  /** Absent: the list has no price, so the model is not called. */
   readonly price?: ListedPrice;
-  /** `false`: it does not reason. `true`: it does, and how that is chosen is unknown. */
+  /** `false`: it does not reason. `true`: it does, but how to control that is unknown. */
   readonly reasoning?: boolean | readonly ReasoningOption[];
   /** `false`: it takes no temperature. */
   readonly temperature?: false;
