@@ -1,7 +1,7 @@
 /**
- * The transaction that makes tasks: key, hold, row and uploads of every submission that waits for it, together. Calls that count
- * in the queue are decided one after another in the whole database, so in transactions of their own each would wait for the
- * commit of the one before. docs/tasks.md; TASK-14; T81.
+ * Creates tasks: one transaction writes the keys, holds, rows and uploads of all waiting submissions. The database admits calls that
+ * count
+ * in the queue one at a time, so in transactions of their own each would wait for the commit before. docs/tasks.md; TASK-14; T81.
  */
 import { createBatcher } from "../base/batcher.ts";
 import { GatewayError } from "../base/errors.ts";
@@ -20,34 +20,34 @@ import { insertRows, type NewRow, type TaskRow } from "./rows.ts";
 import type { IdempotencyClaim } from "./types.ts";
 import { untilFits, type Refusal, type Tried } from "./until-fits.ts";
 
-/** A task that nothing but money, the queue and its key can refuse any more. */
+/** A checked submission; only the balance, the queue limits and its key can still refuse it. */
 export interface Submission {
   readonly hold: HoldInput;
   readonly row: NewRow;
   readonly claim: IdempotencyClaim | undefined;
-  /** Names of uploaded files that end with the task. */
+  /** Names of uploaded files, which expire with the task. */
   readonly uploads: readonly string[];
 }
 
 export interface Acceptance {
   /**
-   * Makes the task. @throws GatewayError what refuses it, AlreadyClaimedError: then nothing of it is kept; `database_unavailable`, after
-   * which it may be there
+   * Creates the task. @throws GatewayError with the reason of a refusal, or AlreadyClaimedError: then nothing of it is kept. After
+   * `database_unavailable` the task may exist.
    */
   accept(submission: Submission): Promise<TaskRow>;
-  /** Resolves when nothing is waiting or under way. */
+  /** Resolves when nothing is waiting or in flight. */
   idle(): Promise<void>;
 }
 
 const togetherMax = 128;
-/** Above this a request, which may carry pictures, is written by itself: what is written together is in memory together. */
+/** A larger request, which may carry pictures, gets its own transaction: all requests of a batch are in memory together. */
 const smallChars = 64 * 1024;
 
 type Outcome = Tried<TaskRow>;
 
-/** An acceptance for one process. */
+/** Creates the acceptance of one process. */
 export function createAcceptance(services: TaskServices): Acceptance {
-  // Not a second time: a commit whose answer was lost has made them.
+  // No retry: if the answer to a commit was lost, the tasks exist.
   const run = (submissions: readonly Submission[]) =>
     persist(0, () => services.database.transaction((tx) => acceptAll(services, tx, submissions)));
   const batcher = createBatcher<Submission, Outcome>({
@@ -74,7 +74,7 @@ async function acceptAll(
   const nowMs = services.clock.now();
   const refusals: Refusals = new Map();
   const standing = () => submissions.filter((one) => !refusals.has(one));
-  // The keys first: whoever has to wait for one holds nothing that others need.
+  // Keys first: while a transaction waits for one, it holds no lock that others need.
   await claim(tx, submissions, { refusals, nowMs });
   const rows = await insertRows(
     tx,
@@ -84,7 +84,7 @@ async function acceptAll(
     if (uploads.length === 0) continue;
     await assignInputs(tx, uploads, { workspaceId: hold.workspaceId, taskId: hold.id });
   }
-  // The money last: the accounts stay locked until the commit.
+  // Money last: the accounts stay locked until the commit.
   await reserve(services, tx, standing(), refusals);
   await services.at("submit.accepted");
   const rowOf = new Map(rows.map((row) => [row.id, row]));
@@ -121,7 +121,7 @@ async function claim(
   }
 }
 
-/** Holds the money of all that stand; what is refused leaves nothing behind. */
+/** Reserves money for the remaining submissions, and removes the rows and keys of those that are refused. */
 async function reserve(
   { queue }: TaskServices,
   tx: Queryable,

@@ -1,6 +1,6 @@
 /**
- * The step of a task that no vendor has taken: ask the next one. The intent is written down before a word is said, so that
- * after a crash an outcome that nobody knows is known to be unknown: such a job is never sent again (T81).
+ * The step of a task that no vendor has taken: submit it to the next one. The intent is written before the request is sent. So
+ * after a crash the gateway knows that the outcome is unknown, and never submits such a job again (T81).
  * docs/tasks.md.
  */
 import {
@@ -36,10 +36,10 @@ import { taken } from "./taken.ts";
 import { passedOn, traceAsked } from "./trace.ts";
 import type { TaskError } from "./types.ts";
 
-/** What came of asking a vendor to start. */
+/** The outcome of a submission to a vendor. */
 type Answer = Extract<MediaState, { state: "pending" | "succeeded" }> | NotTaken;
 
-/** Asks the next vendor, and writes down what came of it. */
+/** Submits the job to the next vendor, and writes the outcome. */
 export async function askStep(services: TaskServices, job: Job): Promise<void> {
   const target = nextTarget(services, job);
   if (!target || !(await mayAsk(services, job, target))) {
@@ -65,11 +65,14 @@ export async function askStep(services: TaskServices, job: Job): Promise<void> {
   }
 }
 
-/** A vendor that answers with the result is paid for it, also where it cannot be kept; one that keeps it is asked for it again. */
+/**
+ * True if a submission would be wasted: a synchronous vendor charges for its answer, and our storage cannot keep the result now.
+ * Other vendors keep the result and can be asked again.
+ */
 const isForNothing = ({ files }: TaskServices, { dialect }: KeyedCandidate): boolean =>
   dialect.synchronous === true && files.failure !== undefined;
 
-/** Bytes of the budget that an answer takes which brings its pictures along; never so many that they cannot fit at all. */
+/** Bytes of the budget for an answer that contains its pictures; at most half of the budget, so that it can always fit. */
 function expectedAnswer(
   { budget }: TaskServices,
   { request }: Job,
@@ -81,7 +84,7 @@ function expectedAnswer(
 
 interface Holding {
   readonly target: KeyedCandidate;
-  /** For what the answer takes. */
+  /** The memory for the answer. */
   readonly room: PictureRoom;
 }
 
@@ -102,8 +105,8 @@ async function askHolding(
 }
 
 /**
- * Whether this provider may be asked now: what the caller's layers allowed when the task was submitted holds for every
- * attempt, by the tiers of today (T74); and while others have not had their turn, those in trouble are passed over.
+ * True if this provider may be asked now. The limits of the caller's layers at submission apply to every
+ * attempt, with today's tiers (T74). In the first round failing providers are skipped.
  */
 async function mayAsk(
   services: TaskServices,
@@ -115,13 +118,13 @@ async function mayAsk(
   return !isFirstRound || services.health.admit(offer, provider);
 }
 
-/** The step of a task that was being asked for by a process that died: it may have been taken. */
+/** The step of a task whose process died during a submission: the vendor may have taken it. */
 export async function abandonedStep(services: TaskServices, job: Job): Promise<void> {
   const attempts = withOutcome(job.attempts, "unknown", "the gateway stopped while it asked");
   await endTask(services, { ...job, attempts }, failed(uncertain()));
 }
 
-/** Writes the intent; undefined when the job is not ours any more. */
+/** Writes the intent; undefined if this process has lost the job. */
 async function intend(
   services: TaskServices,
   job: Job,
@@ -129,9 +132,9 @@ async function intend(
 ): Promise<Job | undefined> {
   const nowMs = services.clock.now();
   const attempts = withAttempt(job, target, nowMs);
-  // A vendor that works while the connection is open works from now on.
+  // A synchronous vendor works from now on.
   const status = target.dialect.synchronous === true ? "running" : job.status;
-  // Each provider loses what it cannot take; the task tells what is lost at the one that is asked.
+  // Each provider drops fields that it does not support; the task's notes are those of the provider that is asked.
   const { notes } = offerOf(job);
   const change = {
     status,
@@ -142,7 +145,7 @@ async function intend(
     upstream_model: target.offer.upstreamModel,
     attempts: JSON.stringify(attempts),
   };
-  // Again where its answer was lost: an intent that stands and was not followed would look like a submission of unknown fate.
+  // Retried if its answer was lost: an intent without a request would look like a submission of unknown outcome.
   const written = await persist(writeRetryMs(change), () =>
     writeJob(services.database, job, change, { nowMs }),
   );
@@ -159,7 +162,7 @@ async function intend(
     : undefined;
 }
 
-/** Reports an attempt to health, and a failure to the log; how long the job takes is not known yet. */
+/** Reports an attempt to health, and a failure to the log. The duration of the job is not known yet. */
 function report(
   { health, log }: TaskServices,
   { id, attempts }: Job,
@@ -198,7 +201,7 @@ async function put(services: TaskServices, job: Job, { target, room }: Holding):
   }
 }
 
-/** What a vendor said. */
+/** A vendor's answer, with the target that gave it. */
 interface Asked {
   readonly target: KeyedCandidate;
   readonly answer: Answer;
@@ -217,7 +220,7 @@ async function note(services: TaskServices, job: Job, { target, answer }: Asked)
     return;
   }
   if (answer.isShort === true) {
-    // As if it had not been asked: the attempt is taken back.
+    // No request was sent, so remove the attempt.
     const attempts = job.attempts.slice(0, -1);
     await nextStep(services, { ...job, attempts }, services.timing.shortageMs);
     return;
@@ -234,11 +237,11 @@ async function note(services: TaskServices, job: Job, { target, answer }: Asked)
   }
 }
 
-/** How often this provider has been asked for the job. */
+/** The number of submissions of the job to this provider. */
 const timesAsked = (job: Job, { provider }: KeyedCandidate): number =>
   job.attempts.filter((attempt) => attempt.provider === provider.id).length;
 
-/** The attempt failed, and certainly left nothing behind: the next offer's turn, the next round's, or the end. */
+/** After an attempt that certainly left nothing behind: tries the next offer, starts the next round after a pause, or ends the task. */
 async function tryNext(
   services: TaskServices,
   job: Job,

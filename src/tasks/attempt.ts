@@ -1,4 +1,4 @@
-/** One attempt's parts: who is asked, with which key, in which dialect; and what is noted of it. */
+/** The parts of one attempt: its target, key and request, and the notes about it. */
 import { createHash } from "node:crypto";
 import {
   logFailedAttempt,
@@ -12,10 +12,10 @@ import type { Job, PlannedOffer } from "./rows.ts";
 import { passedOn } from "./trace.ts";
 import type { TaskAttempt } from "./types.ts";
 
-/** The offer of the attempt that is to be made now: the offers in order, and from the first again. */
+/** The offer of the current attempt: the offers in order, then from the first again. */
 export const offerOf = (job: Job): PlannedOffer => job.offers[job.attempt % job.offers.length]!;
 
-/** Who the next attempt asks; undefined where the configuration does not have it any more. */
+/** The target of the next attempt; undefined if the configuration no longer has it. */
 export function nextTarget(
   { catalog, health }: TaskServices,
   job: Job,
@@ -29,25 +29,25 @@ export function nextTarget(
   );
 }
 
-/** Who has taken a job. */
+/** The target that has taken a job. */
 export interface TakenTarget extends KeyedCandidate {
-  /** The key that it was asked with is not configured any more, by its name or its value: this one may be of an account that does not know the job. */
+  /** True if the submission's key is no longer configured, by name or value. This one may be of an account without the job. */
   readonly isOtherKey: boolean;
 }
 
-/** Enough to tell a key from the one before it, and nothing to guess it by. */
+/** A hash that is long enough to tell a key from the one before it, and too short to guess it by. */
 const keyHash = ({ apiKey }: KeyedCandidate["credential"]): string =>
   createHash("sha256").update(apiKey).digest("hex").slice(0, 8);
 
-/** Whether the key of that name has another value than the one the job was asked with. */
+/** True if the key of that name has another value than at the submission. */
 function isReplaced({ attempts }: Job, credential: KeyedCandidate["credential"]): boolean {
   const asked = attempts.at(-1)?.key_hash;
   return asked !== undefined && asked !== keyHash(credential);
 }
 
 /**
- * Who has taken the job, with the key it was asked with (T84), though it was removed since; where the configuration does not
- * have that key any more, with another one of the provider. Undefined where it does not have the provider.
+ * The provider that has taken the job, even if removed since, with the key of the submission (T84). If that key is no longer
+ * configured, another key of the provider. Undefined if the provider is not configured either.
  */
 export function takenTarget({ catalog, health }: TaskServices, job: Job): TakenTarget | undefined {
   const { providers, retired = providers } = catalog();
@@ -63,10 +63,10 @@ export function takenTarget({ catalog, health }: TaskServices, job: Job): TakenT
   return { ...candidate, credential, isOtherKey: true };
 }
 
-/** The largest answer of a vendor that speaks about a job and brings no pictures along. */
+/** The largest answer about a job that contains no pictures, in bytes. */
 export const wordsBytesMax = 1024 * 1024;
 
-/** Asks a provider about a job: that is answered soon and briefly, whatever its timeouts are for the work itself. @throws AskFailure */
+/** Asks a provider about a job, with short timeouts: such answers are quick and small. @throws AskFailure */
 export function askAbout(
   services: TaskServices,
   job: Job,
@@ -83,7 +83,7 @@ export function askAbout(
   return askTarget(services, target, request, limits);
 }
 
-/** Sends one request to a target's provider. @throws AskFailure when no answer came. */
+/** Sends one request to a target's provider. @throws AskFailure if no answer came. */
 export function askTarget(
   services: TaskServices,
   { provider }: KeyedCandidate,
@@ -93,7 +93,7 @@ export function askTarget(
   return ask(mediaPool(services.pools, provider), provider, request, limits);
 }
 
-/** A line in the log where a vendor did not do what it was asked for a job. */
+/** Logs that a vendor did not do what it was asked for a job. */
 export function warnOf(
   { log }: TaskServices,
   job: Job,

@@ -1,5 +1,5 @@
 /**
- * Cancellation: a waiting task ends at once; one that a vendor has ends only when that vendor confirms that it stops.
+ * Cancellation: a queued task ends at once; a task at a vendor ends only if that vendor confirms that it stops.
  * docs/decisions.md "Cancel"; TASK-46; T82.
  */
 import { GatewayError } from "../base/errors.ts";
@@ -16,12 +16,12 @@ import type { Task } from "./types.ts";
 const notCancelable = (why: string) =>
   new GatewayError("task_not_cancelable", why, { shouldRetry: false });
 
-/** A provider that is being asked just now usually answers within this time; then the task can be canceled there. */
+/** Milliseconds in which a submission in flight usually ends; then the task can be canceled at the vendor. */
 const settleMs = 3_000;
 const lookAgainMs = 50;
 
 /**
- * Cancels a task of the workspace. One that moves in the same moment is looked at again, for a while.
+ * Cancels a task of the workspace. If the task changes in the same moment, it is read again, for a while.
  * @throws GatewayError `task_not_found`, `task_not_cancelable`
  */
 export async function cancelTask(
@@ -45,7 +45,7 @@ export async function cancelTask(
   }
 }
 
-/** Cancels a task as it was seen; false when it has moved since. @throws GatewayError `task_not_cancelable` */
+/** Cancels a task in the state that was read; false if it has changed since. @throws GatewayError `task_not_cancelable` */
 async function cancelSeen(services: TaskServices, job: Job): Promise<boolean> {
   if (job.upstreamId !== null && !(await vendorConfirms(services, job)))
     throw notCancelable("The provider works on this task and did not confirm that it stops.");
@@ -54,8 +54,8 @@ async function cancelSeen(services: TaskServices, job: Job): Promise<boolean> {
 }
 
 /**
- * Asks the vendor that has the job, under the id it gave (T82). Its state is read first: asked to cancel a job that is done,
- * a vendor may forget its result, and call that a success. So it must say that it is at work: where that cannot be read now,
+ * Asks the vendor to cancel the job, by the vendor's id (T82). The vendor must first say that the job is still running: if it is
+ * done, a vendor may delete the result and call that a successful cancel. If the state cannot be read now,
  * the job may be done.
  */
 async function vendorConfirms(services: TaskServices, job: Job): Promise<boolean> {

@@ -1,6 +1,6 @@
 /**
- * The last step of a task that succeeded at its vendor: what it made is streamed into our own storage, then the task ends.
- * A result that cannot be had, or is not what it should be, makes the task fail, unbilled. docs/tasks.md; STORE-01.
+ * The last step of a task that succeeded at its vendor: the result is streamed into our own storage, then the task ends.
+ * If the result cannot be fetched or is not valid, the task fails and nothing is charged. docs/tasks.md; STORE-01.
  */
 import { chargeFor } from "../base/cost-bound.ts";
 import { dayMs } from "../base/durations.ts";
@@ -24,15 +24,15 @@ import { writeRetryMs } from "./lease.ts";
 import type { Job } from "./rows.ts";
 import type { Artifact } from "./types.ts";
 
-/** Largest result that is kept. */
+/** Largest result that is kept, in bytes. */
 const bytesMaxDefault = { video: 1024 * 1024 * 1024, image: 128 * 1024 * 1024 } as const;
-/** Of a result that its vendor keeps: it is asked for it again. */
+/** Tries of one step for a result that its vendor keeps; a later step fetches it again. */
 const keepTries = 3;
 const keepPauseMsMax = 15_000;
 const idleMs = 30_000;
-/** Of this process, whatever gateways there are in it: they share its memory. */
+/** Shared by all gateways in this process, because they share its memory. */
 const fetching = createFetching();
-/** Until the task has ended, a result is one that may be left behind by a crash. */
+/** Lifetime of a stored result whose task has not ended: a crash may leave it behind. */
 const unclaimedMs = dayMs;
 
 export type Succeeded = Extract<MediaState, { state: "succeeded" }>;
@@ -40,11 +40,11 @@ export type Succeeded = Extract<MediaState, { state: "succeeded" }>;
 interface Collecting {
   readonly target: KeyedCandidate;
   readonly answer: Succeeded;
-  /** Whether the vendor can be asked for the result once more; never where absent. */
+  /** True if the vendor can be asked for the result again; absent: never. */
   readonly mayComeBack?: (() => boolean) | undefined;
 }
 
-/** Runs `work`, which collects this answer, once there is a place. Results that came with it are in memory already, and wait for nobody. */
+/** Runs `work`, which collects this answer, once there is a slot. Results inside the answer are in memory already and do not wait. */
 export function inTurnToCollect<Result>(
   job: Job,
   { results }: Succeeded,
@@ -57,8 +57,8 @@ const areFetched = (results: readonly MediaResult[]): boolean =>
   results.some(({ from }) => from === "url");
 
 /**
- * Fetches what was made, and ends the task; false where it had ended without it, and then nothing of it is kept.
- * @throws DownloadError where it cannot be fetched now, and `mayComeBack`; what our storage fails with, where its vendor keeps it
+ * Fetches the result, and ends the task; false if the task had ended before, and then nothing of the result is kept.
+ * @throws DownloadError if it cannot be fetched now and `mayComeBack`; the error of our storage, if the vendor keeps the result
  */
 export async function collect(
   services: TaskServices,
@@ -82,7 +82,7 @@ export async function collect(
     for (const result of wantedOf(job.request, answer.results))
       artifacts.push({ ...(await keep(services, job, { ...kept, result })), seconds });
   } catch (error) {
-    // What is here of it would stay for a day, with each further try.
+    // Otherwise each further try would leave a part of the result here for a day.
     await drafts.discard();
     if (error instanceof DownloadError && error.retryable && mayComeBack?.() === true) throw error;
     return failed(services, job, { target, error });
@@ -106,7 +106,7 @@ export async function collect(
   return hasEnded;
 }
 
-/** A result that is bad fails the task; one that our storage refuses only where its vendor does not keep it. */
+/** A bad result fails the task. A failure of our storage fails it only if the vendor does not keep the result; else it is thrown. */
 async function failed(
   services: TaskServices,
   job: Job,
@@ -123,7 +123,7 @@ async function failed(
   });
 }
 
-/** How pictures were made: as their own headers say, else as their vendor does. Undefined for videos. */
+/** Sizes and quality of the pictures: from their own headers, else from the vendor's answer. Undefined for videos. */
 function madeAs({ kind, request }: Job, { results, rendered }: Succeeded): MadeAs | undefined {
   if (kind === "video") return undefined;
   const sizes = wantedOf(request, results).map((result) => {
@@ -137,17 +137,18 @@ function madeAs({ kind, request }: Job, { results, rendered }: Succeeded): MadeA
 interface Kept {
   readonly target: KeyedCandidate;
   readonly result: MediaResult;
-  /** Whether its step has a place among those that fetch. */
+  /** True if its step has one of the slots for fetching. */
   readonly isInTurn: boolean;
   readonly drafts: FileDrafts;
   readonly bytesMax: number;
-  /** When all results have to be here, by the processor's count. */
+  /** The deadline for all results, by `performance.now()`. */
   readonly endMs: number;
 }
 
 /**
- * Of a vendor that answers with the result nobody else has it, and it is paid: it is tried until its time is over, in the memory that its
- * step has leased. An engine that is about to be gone has one try left.
+ * Keeps one result, with retries. Only this process has the result of a synchronous vendor, and the vendor is paid: so it retries until
+ * the
+ * deadline, in the memory that the step has leased. Once the engine is about to stop, it has one try left.
  */
 async function keep(services: TaskServices, job: Job, kept: Kept): Promise<Artifact> {
   const { target, endMs } = kept;
@@ -167,7 +168,7 @@ async function keep(services: TaskServices, job: Job, kept: Kept): Promise<Artif
           "a result that only this gateway has could not be kept; it is tried again",
         );
       const pause = () => sleep(pauseMs, undefined, services.ending).catch(() => undefined);
-      // Of others the pauses are short, and what they wait for a place would count as time of their vendor's.
+      // For other vendors the pauses are short, and waiting for a slot again would use up their download time.
       await (kept.isInTurn && isOnlyHere ? fetching.pauseOf(job, pause) : pause());
     }
   }
@@ -176,7 +177,7 @@ async function keep(services: TaskServices, job: Job, kept: Kept): Promise<Artif
 const mayPass = (error: unknown): boolean =>
   error instanceof DownloadError ? error.retryable : !(error instanceof FileTooLargeError);
 
-/** What keeps a result; each call is a try. @throws DownloadError where it is not what it should be */
+/** Returns a function that tries once to keep a result. @throws DownloadError if the result is not valid */
 function keeperOf(services: TaskServices, job: Job, kept: Kept): () => Promise<Artifact> {
   const { result } = kept;
   if (result.from === "url") return () => fetchResult(services, job, { ...kept, url: result.url });
@@ -184,7 +185,7 @@ function keeperOf(services: TaskServices, job: Job, kept: Kept): () => Promise<A
   const mediaType = mediaTypeOf(source);
   if (mediaType === undefined || !mediaType.startsWith(`${job.kind}/`))
     throw new DownloadError("media_type", `the file is no ${job.kind}`);
-  // One name, so that no try leaves a row behind.
+  // The same name for every try, so that no try leaves a row behind.
   const name = newFileName(mediaType);
   return () => store(kept, { name, mediaType, source });
 }
@@ -215,7 +216,7 @@ function fetchResult(services: TaskServices, job: Job, kept: Fetched): Promise<A
 }
 
 interface Stored {
-  /** Absent: a new one. */
+  /** Absent: a new name. */
   readonly name?: string;
   readonly mediaType: string;
   readonly source: Buffer | AsyncIterable<Uint8Array>;

@@ -1,5 +1,5 @@
 /**
- * The end of a task: terminal state, charge or release, and callback are one transaction, so that they can never disagree.
+ * The end of a task: one transaction writes the final state, the charge or release, and the callback, so that they always agree.
  * docs/tasks.md; Requirements: TASK, T58, T79, T80, T83.
  */
 import { settleIn } from "../ledger/index.ts";
@@ -18,24 +18,24 @@ export type TaskEnd =
   | {
       readonly status: "succeeded";
       readonly usage: MediaUsage;
-      /** Whether the vendor told the usage. */
+      /** True if the vendor reported the usage. */
       readonly isTold: boolean;
       readonly costNano: bigint;
-      /** What the cost was made by. */
+      /** The price by which the cost was computed. */
       readonly price: MediaPrice;
       readonly artifacts: readonly Artifact[];
     }
   | { readonly status: Exclude<TerminalStatus, "succeeded">; readonly error: TaskError };
 
-/** The end of a task that a vendor did not take, or of which nobody knows. */
+/** The end of a task that no vendor took, or whose outcome is unknown. */
 export const failed = (error: TaskError) => ({ status: "failed", error }) as const;
 
 interface EndOptions {
-  /** The caller ends it, whichever process works on it, as long as it has not moved. */
+  /** True if the caller ends it: whichever process holds it, if it is unchanged since it was read. */
   readonly bySeen?: boolean;
 }
 
-/** Ends a task; false when it had ended before, or this process does not hold it any more: then nothing has changed. */
+/** Ends a task; false if it had ended before, or if this process no longer holds it: then nothing has changed. */
 export async function endTask(
   services: TaskServices,
   job: Job,
@@ -47,7 +47,7 @@ export async function endTask(
   const ended = await persist(writeRetryMs(job), (attempt) =>
     services.database.transaction(async (tx) => {
       const written = await writeJob(tx, job, changeOf(job, ending, nowMs), { nowMs, ...options });
-      // The answer to an earlier commit may have been lost: what follows an end follows all the same.
+      // The answer to an earlier commit may have been lost; then the work after the end is still to be done.
       if (!written) return attempt > 1 && (await hasEnded(tx, job, { ending, nowMs }));
       await keepFiles(services, tx, { job, ending, nowMs });
       if (job.webhookUrl !== null) {
@@ -60,7 +60,7 @@ export async function endTask(
         });
       }
       await services.database.signals.publish(endedChannel, `${job.workspaceId} ${job.id}`, tx);
-      // Last: the workspace's account stays locked until the commit.
+      // Last, because the workspace's account stays locked until the commit.
       await settle(tx, job, ending);
       await services.at("end.written");
       return true;
@@ -74,7 +74,7 @@ export async function endTask(
   return true;
 }
 
-/** Whether it is this very end that the task has. */
+/** True if this very end is the one that the task has. */
 async function hasEnded(
   tx: Queryable,
   { workspaceId, id }: Job,
@@ -109,7 +109,8 @@ function changeOf(job: Job, ending: TaskEnd, nowMs: number) {
 async function settle(tx: Queryable, job: Job, ending: TaskEnd): Promise<void> {
   const charge = ending.status === "succeeded" ? ending.costNano : null;
   const settled = await settleIn(tx, job, charge);
-  // A hold that expired (its lease outlives the task by a month: a clock jumped) is charged late: what was made is to be paid.
+  // A hold that expired is charged late, because the result is to be paid. Only a clock jump can cause that: its lease outlives the
+  // task by a month.
   if (charge !== null && !(settled?.isNew === true && settled.kind === "charge"))
     throw new Error(`a task's hold is gone: ${settled?.kind ?? "unknown"}`);
 }
@@ -120,7 +121,7 @@ interface Ended {
   readonly nowMs: number;
 }
 
-/** Results are kept from now on; what the caller had uploaded, and results of an attempt that failed, may go. */
+/** Results are kept from now on; the caller's uploads, and results of failed attempts, expire now. */
 async function keepFiles(services: TaskServices, tx: Queryable, { job, ending, nowMs }: Ended) {
   const kept = ending.status === "succeeded" ? ending.artifacts.map(({ name }) => name) : [];
   await tx.query(
@@ -130,7 +131,7 @@ async function keepFiles(services: TaskServices, tx: Queryable, { job, ending, n
   );
 }
 
-/** The task in the request log, where every call is explained (BILL-24, VID-28). */
+/** The task's row in the request log, which explains every call (BILL-24, VID-28). */
 function logRow(job: Job, ending: TaskEnd, nowMs: number) {
   return {
     workspaceId: job.workspaceId,

@@ -1,4 +1,4 @@
-/** What every part of the task engine works with, and the moments at which a test may stop the world. docs/tasks.md. */
+/** The services that every part of the task engine uses, and the points at which a test may stop the process. docs/tasks.md. */
 import type { Readable } from "node:stream";
 import type { ByteBudget } from "../base/byte-budget.ts";
 import type { Clock } from "../base/clock.ts";
@@ -16,8 +16,8 @@ import type { PollPace } from "./poll-pace.ts";
 import type { PollTroubles } from "./poll-troubles.ts";
 
 /**
- * The moments of a task's life before and after each write and each word to a vendor. Whatever process dies at any of them,
- * the task ends once, is charged once or not at all, and no vendor is asked twice (tests stop a real process at each).
+ * The points in a task's life before and after each write and each request to a vendor. If a process dies at any of them, the task
+ * ends once. It is charged once or not at all, and no vendor is asked twice. Tests stop a real process at each.
  */
 export const taskPoints = [
   "submit.begin",
@@ -49,65 +49,65 @@ export interface TaskServices {
   readonly catalog: () => Catalog;
   readonly pools: Pools;
   readonly health: Health;
-  /** Answers of vendors are counted in it while they are held. */
+  /** Counts the bytes of vendors' answers while they are in memory. */
   readonly budget: ByteBudget;
   readonly files: WatchedFiles;
-  /** Callbacks, material and results may be at loopback and private addresses. */
+  /** Allows callbacks, material and results at loopback and private addresses. */
   readonly allowPrivateAddresses: boolean;
   readonly queue: QueueLimits;
-  /** For how long a task that no vendor takes is asked for again (`limits.task_retry_s`). */
+  /** Milliseconds from its submission for which a task is retried if no vendor takes it (`limits.task_retry_s`). */
   readonly retryForMs: number;
-  /** How long results are kept. */
+  /** Milliseconds for which results are kept. */
   readonly retentionMs: number;
-  /** Notes an ended task in the request log. */
+  /** Writes an ended task to the request log. */
   readonly logged: (row: RequestRow, memberId: string | null) => void;
-  /** A step is due at this moment: the runner looks then. */
+  /** Tells the runner that a step is due at this time, in Unix milliseconds. */
   readonly due: (ms: number) => void;
-  /** The bytes of a caller's file, as they are read. */
+  /** The bytes of a caller's file; it is opened at the first read. */
   readonly openUpload: (upload: KeptFile) => Readable;
   /** Tells the deliverer of callbacks that one may be due. */
   readonly callbackDue: () => void;
-  /** Whether this process is the one of its gateway that looks for what nobody announced. */
+  /** True if this process is the sweeper of its gateway, which looks for due tasks that no signal announced. */
   readonly sweeps: () => boolean;
-  /** Largest video that is kept; a GiB if absent. Tests only. */
+  /** Largest video that is kept, in bytes; 1 GiB if absent. Tests only. */
   readonly videoBytesMax?: number | undefined;
-  /** Whether no process but those of this gateway uses the database: it is its own. */
+  /** True if only processes of this gateway use the database. */
   readonly ownsDatabase: boolean;
   /** Tests stop the process here. */
   readonly at: (point: TaskPoint) => void | Promise<void>;
   readonly timing: TaskTiming;
   readonly pollTroubles: PollTroubles;
   readonly pollPace: PollPace;
-  /** Aborted when the engine is about to be gone: what only this process has, and cannot keep, ends in words. */
+  /** Aborted when the engine is about to stop: a result that only this process has, and cannot store, then ends with an error. */
   readonly ending: AbortController;
 }
 
 export interface TaskTiming {
-  /** The first poll of a vendor comes this long after it took a job; each further one doubles the pause up to the dialect's own. */
+  /** Milliseconds until the first poll of a job; later pauses are half of the task's age, up to the dialect's own pause. */
   readonly firstPollMs: number;
-  /** How long a process may be silent before another takes its steps over. */
+  /** The length of a lease: another process takes over the steps of one that is silent for longer. */
   readonly leaseMs: number;
   /**
-   * How long after its lease's end a request to begin a job counts as abandoned. Until then its process, which may have been
-   * stopped or cut off, can still write down what the vendor answered.
+   * Milliseconds after its lease's end until a submission in flight counts as abandoned. Until then its process, which may have been
+   * suspended or cut off, can still write the vendor's answer.
    */
   readonly abandonMs: number;
-  /** How often tasks that nobody announced are looked for. */
+  /** Milliseconds between sweeps for due tasks that no signal announced. */
   readonly sweepMs: number;
-  /** How often moments are looked for that only a clock that ran ahead can have written. */
+  /** Milliseconds between searches for times that only a clock ahead of time can have written. */
   readonly mendMs: number;
-  /** How long a vendor may think about how a job stands, or whether it stops; its answer may take as long again to come. */
+  /** Milliseconds until a vendor begins to answer a poll or a cancel; the whole answer may take twice as long. */
   readonly questionMs: number;
-  /** How long a result may take to be fetched, all tries together; and to be stored, where its vendor does not keep it. */
+  /** Milliseconds to fetch a result, all tries together; and to store it, if the vendor does not keep it. */
   readonly downloadMs: number;
-  /** After the first try to keep a result; each further pause is longer by as much. */
+  /** Milliseconds of pause after the first try to keep a result; each further pause is longer by as much. */
   readonly keepPauseMs: number;
-  /** A vendor that does not know its job is believed after so many polls in a row and so long. */
+  /** A vendor that says it does not know a job is believed after this many polls in a row and this many milliseconds. */
   readonly missesMin: number;
   readonly missingMs: number;
-  /** How long a task waits that cannot be asked for now, because the gateway is at a limit of its own. */
+  /** Milliseconds until a task is submitted again that had to wait because the gateway is at a limit of its own. */
   readonly shortageMs: number;
-  /** How long steps under way may take to end when the engine closes; vendors that work while asked take longest. */
+  /** Milliseconds for which steps in flight may go on when the engine closes; synchronous vendors take longest. */
   readonly closeMs: number;
 }
 
@@ -126,5 +126,5 @@ export const defaultTiming: TaskTiming = {
   closeMs: 20_000,
 };
 
-/** The channel on which every process hears of tasks that ended: `<workspace> <task>`. */
+/** The channel that tells every process of ended tasks: `<workspace> <task>`. */
 export const endedChannel = "task_ended";

@@ -1,13 +1,13 @@
 /**
- * How many results one process fetches at a time: each holds parts of its file in memory on the way to a bucket, some 20 MB. After a
- * stop all that vendors have made meanwhile is due at once. docs/tasks.md.
+ * Limits how many results one process fetches at a time: each has some 20 MB of its file in memory on the way to a bucket. After a
+ * stop of the gateway all results that vendors have made meanwhile are due at once. docs/tasks.md.
  */
 import { createPlaces, type Placed } from "./places.ts";
 
 export interface Fetching {
-  /** Runs `work` once there is a place for it: those of one workspace take at most half of them. */
+  /** Runs `work` once there is a slot for it. One workspace gets at most half of the slots. */
   inTurn<Result>(of: Placed, work: () => Promise<Result>): Promise<Result>;
-  /** Within `inTurn`: others have the place while `pause` lasts, which needs no memory for a file. */
+  /** Within `inTurn`: others may use the slot while `pause` lasts, which needs no memory for a file. */
   pauseOf(of: Placed, pause: () => Promise<void>): Promise<void>;
 }
 
@@ -16,13 +16,13 @@ interface Waiting {
   resume(): void;
 }
 
-/** As many places as one process has for results. */
+/** Slots for results in one process. */
 export const fetchesMax = 32;
 
-/** All places free. */
+/** Creates the limiter, with all slots free. */
 export function createFetching(total = fetchesMax): Fetching {
   const places = createPlaces({ total });
-  // At most as many as there are steps under way.
+  // At most as many as there are steps in flight.
   const waiting = new Set<Waiting>();
 
   function next(): void {

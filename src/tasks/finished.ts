@@ -1,6 +1,6 @@
 /**
- * Work that was done while its caller waited, as a task that has ended: the edit form 2 of images names its task, and whoever
- * asks for that finds what was made. Requirements: IMG (`gw.task_id`); EDIT2-33.
+ * Stores work that was done while its caller waited as an ended task. The edit form 2 of images names its task, so that callers
+ * can read the result from it. Requirements: IMG (`gw.task_id`); EDIT2-33.
  */
 import type { Tags } from "../base/tags.ts";
 import type { Note } from "../base/notes.ts";
@@ -20,12 +20,12 @@ export interface Finished extends Pick<
   readonly notes: readonly Note[];
   readonly usage: MediaUsage;
   readonly startedMs: number;
-  /** What the caller said of it. */
+  /** The caller's tags. */
   readonly tags?: Tags | undefined;
   readonly nowMs: number;
 }
 
-/** Adds the task of finished work, in the transaction that charges it. */
+/** Inserts the task of finished work, in the transaction that charges it. */
 export async function insertFinished(tx: Queryable, finished: Finished): Promise<void> {
   const { caller, form, prepared, notes, nowMs } = finished;
   const now = new Date(nowMs);

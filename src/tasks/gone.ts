@@ -1,20 +1,22 @@
 /**
- * Frees what processes held that are gone, before their leases end. A step that asks nobody to begin may be taken by another process at any
- * time, because its token decides who writes; a request to begin is given up only where its process is dead for certain, for it may still
- * hear the answer. So is a callback that is being sent: a living process may have reached the receiver. docs/tasks.md "What a crash does"; T79, T81.
+ * Ends the leases of processes that are gone. Another process may take a step without a submission at any
+ * time, because its token decides who writes. A submission in flight is given up only if its process is certainly dead: a living one
+ * may still
+ * get the answer. The same holds for a callback in flight, which may have reached the receiver. docs/tasks.md "What a crash does"; T79,
+ * T81.
  */
 import type { TaskServices } from "./engine.ts";
 import { isDead, readOwner, type Owner } from "./owner.ts";
 
-/** A process whose connection was away for so long is taken for gone: a living one connects again much sooner. */
+/** Milliseconds without a connection after which a process counts as gone: a living one reconnects much sooner. */
 export const absentMs = 10_000;
 
 export interface GoneOwners {
-  /** Looks for owners that are gone, and frees what they held. @returns how many tasks */
+  /** Finds owners that are gone, and ends their leases. @returns the number of tasks */
   free(): Promise<number>;
 }
 
-/** The processes that hold something now, by the text of their tokens. */
+/** The processes that hold a lease now, by the text in their tokens. */
 async function ownersOf({
   database,
   clock,
@@ -34,7 +36,7 @@ async function ownersOf({
   return new Map(found.filter((pair): pair is [string, Owner] => pair[1] !== undefined));
 }
 
-/** Those of other processes that are not connected to the database. */
+/** The owners in other processes that are not connected to the database. */
 async function absentOf(
   { signals }: TaskServices["database"],
   owners: ReadonlyMap<string, Owner>,
@@ -45,13 +47,13 @@ async function absentOf(
   return others.flatMap(([text, { number }]) => (missing.has(number) ? [text] : []));
 }
 
-/** `nowMs`: monotonic. */
+/** Creates the search for owners that are gone. `nowMs`: monotonic. */
 export function createGoneOwners(
   services: TaskServices,
   nowMs: () => number = () => performance.now(),
 ): GoneOwners {
   const { database, clock, log } = services;
-  /** Since when each of them is not connected. */
+  /** The time since which each owner is not connected. */
   let absentSince = new Map<string, number>();
   return {
     async free() {
@@ -82,7 +84,7 @@ export function createGoneOwners(
   };
 }
 
-/** Who looks into the outbox next takes them. */
+/** Ends the leases of dead processes on callbacks; the next look into the outbox claims these. */
 async function freeCallbacks(
   { database, clock, log }: TaskServices,
   dead: readonly string[],

@@ -1,13 +1,13 @@
 /**
- * Idempotent submission: one key of a workspace makes one task, or one synchronous image call, within 24 hours, however
- * often and wherever it is sent. docs/decisions.md "Idempotency"; TASK-10, TASK-45; T81.
+ * Idempotent submission: within 24 hours one key of a workspace makes one task, or one synchronous image call, however
+ * often and to whichever gateway it is sent. docs/decisions.md "Idempotency"; TASK-10, TASK-45; T81.
  */
 import { dayMs } from "../base/durations.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { Queryable } from "../storage/index.ts";
 import type { IdempotencyClaim } from "./types.ts";
 
-/** How long a key stands for what it made. */
+/** The lifetime of a key. */
 export const keyLifetimeMs = dayMs;
 const param = "Idempotency-Key";
 
@@ -16,12 +16,12 @@ interface Holder {
   readonly claim: IdempotencyClaim;
 }
 
-/** The claim was made by a submission that committed while this one was on its way. */
+/** Another submission committed its claim of the key while this one was in flight. */
 export class AlreadyClaimedError extends Error {
   override name = "AlreadyClaimedError";
 }
 
-/** Why a request waits for another with its key. */
+/** The error for a request whose key has another request in flight. */
 export const keyInProgress = () =>
   new GatewayError(
     "idempotency_in_progress",
@@ -36,12 +36,13 @@ const reused = () =>
     { param, shouldRetry: false },
   );
 
-/** In place of an answer's name: the call was charged, and has none. */
+/** Stored instead of an answer's name if the call was charged and has no answer. */
 export const noAnswer = "";
 
 /**
- * What the key made is there no more: an end user was erased, its time was over, or its caller left before the end. It is not
- * made again, which would cost again.
+ * The error if the key's result is no longer there: an end user was erased, its retention ended, or its caller left before the end. It
+ * is
+ * not made again, because that would cost again.
  */
 export const keyOutlived = () =>
   new GatewayError(
@@ -51,8 +52,8 @@ export const keyOutlived = () =>
   );
 
 /**
- * The task a key has made before; undefined when the key is new or forgotten.
- * @throws GatewayError `idempotency_key_reuse` when it stands for another request.
+ * The task that a key has made before; undefined if the key is new or expired.
+ * @throws GatewayError `idempotency_key_reuse` if it belongs to another request.
  */
 export async function findClaimed(
   database: Queryable,
@@ -65,14 +66,14 @@ export async function findClaimed(
     [workspaceId, claim.key, new Date(nowMs - keyLifetimeMs)],
   );
   if (row === undefined) return undefined;
-  // The fingerprint holds the path, so a call that made no task never has a task's.
+  // The fingerprint includes the path, so a call without a task never has the fingerprint of one with a task.
   if (row.fingerprint !== claim.fingerprint || row.task_id === null) throw reused();
   return row.task_id;
 }
 
 /**
- * The kept answer, by its name in the file store, of the finished call that a key stands for; undefined when the key is free.
- * @throws GatewayError `idempotency_key_reuse`; `idempotency_in_progress` while the call's hold is open; `not_found` where it was
+ * The stored answer of the key's finished call, by its name in the file store; undefined if the key is free.
+ * @throws GatewayError `idempotency_key_reuse`; `idempotency_in_progress` while the call's hold is open; `not_found` if it was
  * charged and has no answer
  */
 export async function findAnswered(
@@ -98,8 +99,8 @@ export async function findAnswered(
 }
 
 /**
- * Claims a key for a call, in the transaction that reserves under the call's id. A key whose call has ended without an
- * answer is free. @throws GatewayError `idempotency_in_progress` where another call has it
+ * Claims a key for a call, in the transaction that reserves under the call's id. A key is free if its call has ended without an
+ * answer. @throws GatewayError `idempotency_in_progress` if another call has it
  */
 export async function claimKeyForCall(
   tx: Queryable,
@@ -107,7 +108,7 @@ export async function claimKeyForCall(
   callId: string,
   nowMs: number,
 ): Promise<void> {
-  // In a statement of its own: one that waits for another's commit judges by what was there before, and would not see the
+  // In a separate statement: one that waits for another commit uses the snapshot from before, and would not see the
   // hold of the call that has the key.
   const [lock] = await tx.query<{ free: boolean }>(
     "select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as free",
@@ -136,8 +137,9 @@ export async function claimKeyForCall(
 }
 
 /**
- * Notes the kept answer of a call, in the transaction that ends its hold. @throws GatewayError `idempotency_in_progress` where the
- * key is another call's by now: the hold had run out, while its process was stopped or cut off. Then that one is charged, not both.
+ * Stores the answer of a call, in the transaction that ends its hold. @throws GatewayError `idempotency_in_progress` if another call
+ * has
+ * the key by now: the hold had expired while its process was suspended or cut off. Then only the other call is charged.
  */
 export async function answerKey(
   tx: Queryable,
@@ -152,16 +154,16 @@ export async function answerKey(
   if (rows.length === 0) throw keyInProgress();
 }
 
-/** A key and the task that it is to stand for. */
+/** A key, and the task to claim it for. */
 export interface KeyClaim extends IdempotencyClaim {
   readonly workspaceId: string;
   readonly taskId: string;
 }
 
-/** `taken`: by a submission that committed while this one was on its way; `in_progress`: by one that may still commit. */
+/** `taken`: a submission committed it while this one was in flight; `in_progress`: another submission may still commit it. */
 export type KeyOutcome = "claimed" | "taken" | "in_progress";
 
-/** Claims keys for tasks, in the transaction that makes them; waits for nobody. One outcome each; no two may be of one key. */
+/** Claims keys for tasks, in the transaction that creates them, without waiting. Returns one outcome each; all keys must differ. */
 export async function claimKeys(
   tx: Queryable,
   claims: readonly KeyClaim[],
@@ -199,7 +201,7 @@ export async function claimKeys(
   });
 }
 
-/** Gives keys back that were claimed in this transaction for tasks that it does not make after all. */
+/** Releases keys that this transaction claimed for tasks that it does not create after all. */
 export async function forgetKeys(tx: Queryable, claims: readonly KeyClaim[]): Promise<void> {
   await tx.query(
     `delete from idempotency_keys k using unnest($1::text[], $2::text[], $3::text[]) as i (workspace_id, key, task_id)
@@ -212,13 +214,13 @@ export async function forgetKeys(tx: Queryable, claims: readonly KeyClaim[]): Pr
   );
 }
 
-/** The keys whose first request is on its way in this process. */
+/** The keys with a first request in flight in this process. */
 export interface KeysUnderWay {
-  /** Runs `work` while no other request with this key does. @throws GatewayError `idempotency_in_progress` */
+  /** Runs `work` unless another request with this key is in flight. @throws GatewayError `idempotency_in_progress` */
   alone<T>(holder: Holder, work: () => Promise<T>): Promise<T>;
 }
 
-/** An empty set of keys under way. */
+/** Creates an empty set of keys in flight. */
 export function createKeysUnderWay(): KeysUnderWay {
   const held = new Set<string>();
   return {
@@ -237,7 +239,7 @@ export function createKeysUnderWay(): KeysUnderWay {
 
 const sweptTogether = 1_000;
 
-/** Forgets all keys past their lifetime, some at a time; returns how many. */
+/** Deletes all expired keys in batches; returns how many. */
 export async function sweepKeys(database: Queryable, nowMs: number): Promise<number> {
   let forgotten = 0;
   for (;;) {

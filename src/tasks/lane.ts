@@ -1,5 +1,5 @@
 /**
- * The steps under way of one kind: which are begun, so that the thousands of one workspace do not keep back the one of
+ * The steps of one kind that are in flight. Chooses the next ones, so that thousands of tasks of one workspace do not hold up a task of
  * another. docs/tasks.md.
  */
 import type { TaskServices } from "./engine.ts";
@@ -9,21 +9,21 @@ import type { PollPace } from "./poll-pace.ts";
 import type { Contact } from "./right.ts";
 import type { Job } from "./rows.ts";
 
-/** Half of them are the most that one workspace has. */
+/** Slots for steps; one workspace gets at most half of them. */
 const stepsMax = 128;
 const lookedAtMax = 2 * stepsMax;
-/** A look past workspaces and accounts that are full reads over all that they have due: it comes no more often than that. */
+/** Milliseconds between queries that skip full workspaces and accounts: such a query scans everything that these have due. */
 const pastFullMs = 100;
 
 interface LaneOptions {
-  /** All that this process works on. */
+  /** All jobs that this process works on. */
   readonly underWay: () => Job[];
   readonly contact: Contact;
-  /** Takes one step; never rejects. */
+  /** Runs one step; never rejects. */
   readonly take: (job: Job) => Promise<void>;
 }
 
-/** Of what was found what may begin now, with its place taken; and whether something waits for its account's turn. */
+/** Chooses the tasks that may begin now, and takes their slots. `isPaced`: a task waits for its account's rate. */
 function choose(
   found: readonly DueTask[],
   places: Places<Placed>,
@@ -40,7 +40,7 @@ function choose(
   return { chosen, isPaced };
 }
 
-/** How long a look past so many workspaces and accounts has to wait. */
+/** Returns a function: milliseconds to wait before a query that skips this many workspaces and accounts. */
 function createPastFull(): (count: number) => number {
   let atMs = -Infinity;
   return (count) => {
@@ -53,7 +53,7 @@ function createPastFull(): (count: number) => number {
 }
 
 export class Lane {
-  /** Those under way, each with the end of its step. */
+  /** The jobs in flight, each with the end of its step. */
   readonly jobs = new Map<Job, Promise<void>>();
   readonly #services: TaskServices;
   readonly #name: LaneName;
@@ -67,7 +67,7 @@ export class Lane {
     this.#options = options;
   }
 
-  /** Claims what is due, as far as there is room, and takes the steps; `again` asks for another look, in so many milliseconds. */
+  /** Claims due tasks while slots are free, and starts their steps; `again` asks for another look in that many milliseconds. */
   async fill(again: (ms: number) => void): Promise<void> {
     const { contact, underWay } = this.#options;
     const { pollPace } = this.#services;
@@ -94,7 +94,7 @@ export class Lane {
     }
   }
 
-  /** Claims those of `chosen` that nobody else has claimed meanwhile, and begins their steps. */
+  /** Claims the chosen tasks that no other process has claimed meanwhile, and begins their steps. */
   async #claim(
     chosen: readonly DueTask[],
     takesAbandoned: boolean,
@@ -121,13 +121,13 @@ export class Lane {
     this.jobs.set(job, step);
   }
 
-  /** It was not claimed, and nothing of it begins. */
+  /** Frees the slot and the turn of a task that was not claimed. */
   #giveBack(one: DueTask): void {
     this.#places.leave(one);
     if (one.account !== null) this.#services.pollPace.end(one.account, one.id);
   }
 
-  /** Looks again once the next account may be asked. */
+  /** Looks again once the next account may be polled. */
   #lookAfterRest(again: (ms: number) => void): void {
     const ms = this.#name === "poll" ? this.#services.pollPace.waitMs() : undefined;
     if (ms !== undefined) again(ms);

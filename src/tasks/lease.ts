@@ -1,6 +1,6 @@
 /**
- * Who takes a task's next step: a row is claimed with a token for a while, and every write of the step names the token, so
- * that of two processes that believe they hold it only the latest can write. docs/tasks.md; T79.
+ * Claims the next steps of tasks. A claim writes a token and a lease, and every write of the step names the token. If
+ * two processes believe that they hold a task, only the latest can write. docs/tasks.md; T79.
  */
 import { hourMs } from "../base/durations.ts";
 import { settleRetryMs, type Queryable } from "../storage/index.ts";
@@ -10,38 +10,38 @@ import { noRight, rightFor } from "./right.ts";
 import { toJob, type Job, type TaskRow } from "./rows.ts";
 import type { TaskStatus } from "./states.ts";
 
-/** A vendor is asked to begin, or how a job stands that it has. */
+/** `ask`: a vendor is asked to begin a job; `poll`: a vendor is asked for the state of its job. */
 export type LaneName = "ask" | "poll";
 
 /** A task whose step is due. */
 export interface DueTask {
   readonly workspaceId: string;
   readonly id: string;
-  /** Who is to be polled, as {@link accountOf}; null where nobody is, or the task is over whatever is answered. */
+  /** The account to poll, as {@link accountOf}; null if there is none, or if the task is past its deadline. */
   readonly account: string | null;
 }
 
-/** The account at a vendor that has a job. */
+/** The account at a vendor that has a job: `<provider> <credential>`. */
 export const accountOf = ({ provider, credential }: Pick<Job, "provider" | "credential">): string =>
   `${provider} ${credential}`;
 
-/** Which tasks are looked for. */
+/** The filter for due tasks. */
 export interface DueInput {
   readonly lane: LaneName;
   readonly limit: number;
-  /** Workspaces that have all the places they may have. */
+  /** Workspaces without a free slot. */
   readonly fullWorkspaces: readonly string[];
-  /** Accounts at vendors that are not to be polled now, as {@link accountOf}; of one workspace where its id stands before. */
+  /** Accounts at vendors not to be polled now, as {@link accountOf}; with a workspace's id in front, only for that workspace. */
   readonly passedOver: readonly string[];
-  /** What this process works on itself: after a clock has jumped, or the database was away, such leases look over. */
+  /** Jobs that this process works on: after a clock jump, or while the database was away, their leases look expired. */
   readonly underWay: Iterable<Job>;
-  /** Whether a request that was being sent when its lease ran out may count as abandoned. */
+  /** Whether a submission in flight may count as abandoned after its lease has expired. */
   readonly takesAbandoned: boolean;
 }
 
 /**
- * $1 is now, $2 until when the lease of a request under way must have ended. Its process may be stopped or cut off and still
- * get the answer; only it can write that down.
+ * $1 is now, $2 the time before which the lease of a submission in flight must have ended. Its process may be suspended or cut off and
+ * still get the answer, which only it can write.
  */
 const isFree = `due_at <= $1 and (lease_until is null or lease_until <= case when asking then $2 else $1 end)`;
 
@@ -51,8 +51,8 @@ function freeAt({ clock, timing }: TaskServices, takesAbandoned: boolean): [Date
 }
 
 /**
- * Providers and keys that this gateway can ask about a job. A gateway with another configuration must not take the poll of a
- * provider that it does not know before the others, only to put it off.
+ * Providers and keys that this gateway can poll. A gateway with another configuration must not take the poll of a
+ * provider that it does not know before other gateways can, only to postpone it.
  */
 function knownKeys({ catalog }: TaskServices): string[] {
   const { providers, retired = providers } = catalog();
@@ -61,13 +61,13 @@ function knownKeys({ catalog }: TaskServices): string[] {
   );
 }
 
-/** So long the poll of a provider that is unknown here is left to gateways that may know it. */
+/** Milliseconds for which the poll of a provider that is unknown here is left to gateways that may know it. */
 export const othersMs = 15_000;
 
-/** What a lane takes. One that a vendor refused that works while it is asked says `running`, and is asked for all the same. */
+/** Selects a lane's tasks. A task that a synchronous vendor refused has the status `running`, and still belongs to `ask`. */
 const inLane = "(upstream_id is null) = ($3 = 'ask')";
 
-/** Tasks of one lane whose step is due, the longest due first; any number of processes may ask at once. */
+/** Tasks of one lane whose step is due, the longest due first; any number of processes may query at once. */
 export function findDue(
   services: TaskServices,
   { lane, limit, fullWorkspaces, passedOver, underWay, takesAbandoned }: DueInput,
@@ -95,7 +95,7 @@ export function findDue(
   );
 }
 
-/** Claims those of `due` that nobody else has claimed meanwhile. */
+/** Claims the tasks of `due` that no other process has claimed meanwhile. */
 export async function claimDue(
   services: TaskServices,
   due: readonly Pick<DueTask, "workspaceId" | "id">[],
@@ -125,7 +125,7 @@ export async function claimDue(
   return rows.map((row) => ({ ...toJob(row), right: { ...right } }));
 }
 
-/** Keeps the claims on jobs whose steps take long; who has lost one has no right to it any more. */
+/** Extends the leases of jobs with long steps; ends the right to a job whose lease was lost. */
 export async function extendLeases(
   { database, clock, timing }: TaskServices,
   jobs: readonly Job[],
@@ -149,12 +149,12 @@ export async function extendLeases(
     if (right) Object.assign(right, held.has(id) ? extended : noRight);
 }
 
-/** No step is due, and no lease ends, so much later than now. */
+/** The most by which a due time, or a lease's end, can be later than normal. Beyond that, a clock was wrong. */
 export const aheadMsMax = 5 * 60 * 1000;
 
 /**
- * Brings back what a clock that ran ahead has put off, once it has been set back: steps are due now, and leases end as if
- * they were taken now. Who holds one goes on extending it.
+ * Repairs times from a clock that ran ahead, once it has been set back: steps are due now, and leases end as if
+ * they were taken now. Their holders go on extending them.
  */
 export async function mendAfterClockJump({
   database,
@@ -177,13 +177,13 @@ export async function mendAfterClockJump({
 }
 
 /**
- * How long a step tries to write what it knows. What a vendor was asked for, and answered, nobody else can know: its process
- * tries for as long as the database may be away. Anything else another process finds out again.
+ * Milliseconds for which a step retries its write. Only this process knows of a submission in flight and its answer, so it
+ * retries for as long as the database may be away. Anything else another process can find out again.
  */
 export const writeRetryMs = ({ asking }: Pick<Job, "asking">): number =>
   asking ? hourMs : settleRetryMs;
 
-/** Columns a step may write. JSON columns are given as JSON text. */
+/** Columns that a step may write. JSON columns are given as JSON text. */
 export type JobChange = Partial<{
   status: TaskStatus;
   attempts: string;
@@ -206,7 +206,7 @@ export type JobChange = Partial<{
   finished_at: Date;
 }>;
 
-/** What frees a job for its next step at a moment. */
+/** The columns that release a job for its next step, at a time in Unix milliseconds. */
 export const dueAt = (ms: number): JobChange => ({
   due_at: new Date(ms),
   lease_token: null,
@@ -214,10 +214,10 @@ export const dueAt = (ms: number): JobChange => ({
 });
 
 /**
- * Writes a step's outcome where the job is still this process's own and has not ended.
- * With `bySeen` it is not the holder who writes but somebody who has just read the job (a cancellation): it must then not
- * have moved since, whoever holds it.
- * @returns false when nothing was written.
+ * Writes a step's outcome if this process still holds the job and the job has not ended.
+ * With `bySeen` the writer is not the holder but has just read the job (a cancellation). The job must then be unchanged since,
+ * whichever process holds it.
+ * @returns false if nothing was written.
  */
 export async function writeJob(
   database: Queryable,

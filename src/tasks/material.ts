@@ -1,21 +1,21 @@
 /**
- * Pictures that a caller wrote into the request itself (`data:` URLs), which may be tens of megabytes: they wait in the file
- * store, as uploads do, so that no row, poll or reader carries them. Small ones stay as they were written. T86.
+ * Keeps pictures inside a request (`data:` URLs), which may be tens of megabytes, in the file
+ * store, like uploads, so that no row, poll or reader carries them. Small ones stay in the request. T86.
  */
 import { GatewayError } from "../base/errors.ts";
 import { inputDrafts, type FileDrafts } from "../files/index.ts";
 import type { KeptFile, Material, MediaRequest } from "../media/index.ts";
 import type { TaskServices } from "./engine.ts";
 
-/** Characters of a `data:` URL that stays in the request. */
+/** Longest `data:` URL that stays in the request, in characters. */
 const inlineMax = 16_384;
-/** Of a request as it is stored, without what was moved. */
+/** Largest stored request, without the pictures that were moved. */
 const requestBytesMax = 1_048_576;
 
 export interface KeptMaterial {
-  /** The request with names of files in place of large pictures. */
+  /** The request with file names in place of large pictures. */
   readonly request: MediaRequest;
-  /** The files, which are to be bound to the task, or discarded where there is none. */
+  /** The files; the caller must assign them to the task, or discard them if there is none. */
   readonly drafts: FileDrafts;
 }
 
@@ -46,7 +46,7 @@ export async function keepMaterial(
 
 type VideoRequest = Extract<MediaRequest, { kind: "video" }>;
 
-/** A request with each piece of material changed, one after another. */
+/** Applies `change` to each piece of a request's material, one after another. */
 async function mapMaterial(
   request: VideoRequest,
   change: (material: Material) => Promise<Material>,

@@ -1,10 +1,10 @@
-/** How a task that is being asked for goes on: what came of it is written down, and when the next step is due. */
+/** Writes the outcome of a submission, and when the task's next step is due. */
 import { persist, type Queryable } from "../storage/index.ts";
 import type { TaskServices } from "./engine.ts";
 import { dueAt, writeJob, writeRetryMs, type JobChange } from "./lease.ts";
 import type { Job } from "./rows.ts";
 
-/** Writes what came of asking; the next step is due after a pause. Without a change the same offer is asked once more. */
+/** Writes the outcome of a submission; the next step is due after a pause. Without a change the same offer is tried again. */
 export async function nextStep(
   services: TaskServices,
   job: Job,
@@ -16,14 +16,14 @@ export async function nextStep(
   await step.written();
 }
 
-/** What a step writes, and what follows once it is there. */
+/** The write of a step, and the work after it. */
 export function stepOf(services: TaskServices, job: Job, pauseMs: number, change: JobChange) {
   const nowMs = services.clock.now();
   const dueMs = nowMs + pauseMs;
   const attempts = JSON.stringify(job.attempts);
   const columns = { ...dueAt(dueMs), asking: false, attempts, ...change };
   return {
-    /** False when nothing was written, or by an earlier try whose answer was lost. */
+    /** False if nothing was written, or if an earlier try wrote it and its answer was lost. */
     write: (database: Queryable) => writeJob(database, job, columns, { nowMs }),
     async written() {
       services.due(dueMs);

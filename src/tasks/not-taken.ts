@@ -1,6 +1,6 @@
 /**
- * Why a vendor did not take a task that it was asked for, and what may follow. Another provider is asked only where this one
- * certainly began nothing: an outcome that nobody knows is never sent again (T81). docs/tasks.md.
+ * Why a vendor did not take a task, and what may follow. Another provider is asked only if this one
+ * certainly began nothing: a submission of unknown outcome is never repeated (T81). docs/tasks.md.
  */
 import type { Failure } from "../attempts/index.ts";
 import {
@@ -17,27 +17,28 @@ import type { TaskError } from "./types.ts";
 /** An attempt that did not start the job. Without `health` the vendor answered as it should. */
 export interface NotTaken extends Omit<Failure, "error" | "body"> {
   readonly state: "not_taken";
-  /** Of the vendor's answer, if one came. */
+  /** The status of the vendor's answer, if one came. */
   readonly status?: number;
-  /** What the task ends with where nothing follows. */
+  /** The task's error if no attempt follows. */
   readonly error: TaskError;
-  /** For how long the vendor asks to be left alone. */
+  /** Milliseconds for which the vendor asks to be left alone. */
   readonly retryAfterMs?: number | undefined;
   /**
-   * We had no connection left, no right to ask any more, or a file that cannot be read now, and asked nobody: a task can wait, until
-   * its own deadline.
+   * True if no request was sent: the gateway had no free connection, had lost its right to ask, or could not read a file now. A task
+   * can
+   * wait, until its own deadline.
    */
   readonly isShort?: boolean;
 }
 
-/** The end of a task of which nobody knows whether a vendor has it. */
+/** The error of a task if it is unknown whether a vendor has it. */
 export function uncertain(unusable?: string): TaskError {
   const why = unusable === undefined ? "" : `${unusableAnswer(unusable)} `;
   const message = `${why}It is not known whether the provider took this task, so it was not sent again. Nothing was charged; submit it anew.`;
   return { code: "submission_uncertain", message };
 }
 
-/** No answer came. The vendor may have got the request all the same, unless it was not sent. */
+/** No answer came. The vendor may have received the request, unless it was not sent. */
 export function unanswered(asked: AskFailure): NotTaken {
   const health = outcomeOfFailure(asked);
   const parts = { state: "not_taken", message: asked.message, health } as const;
@@ -52,7 +53,7 @@ export function unanswered(asked: AskFailure): NotTaken {
 
 type Parts = Pick<NotTaken, "state" | "message" | "health">;
 
-/** A file of ours could not be read: that may pass, unless it is gone. */
+/** A file of the gateway could not be read: that may be temporary, unless the file is gone. */
 function unread({ cause }: AskFailure, parts: Parts): NotTaken {
   if (!(cause instanceof UploadError && cause.isGone))
     return { ...parts, outcome: "short", error: uncertain(), isShort: true };
@@ -60,7 +61,7 @@ function unread({ cause }: AskFailure, parts: Parts): NotTaken {
   return { ...parts, outcome: "upload", error: { code: "upload_unavailable", message } };
 }
 
-/** An answer that is not the job. */
+/** The outcome of an answer without a job. */
 export function notTaken(
   answer: Exclude<MediaState, { state: "pending" | "succeeded" }> | MediaRefusal,
 ): NotTaken {

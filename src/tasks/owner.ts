@@ -1,28 +1,28 @@
 /**
- * Whose lease it is: a token begins with its process, so that others know when that is gone and need not wait for the lease's end.
- * A process is known by the number of its listening connection to the database, which ends with it; and by its place, which tells for
+ * The owner of a lease. A token begins with its process, so that others notice when that is gone and need not wait for the lease's end.
+ * A process is identified by the number of its listening connection to the database, which ends with it. Its place tells for
  * certain that it is dead. docs/tasks.md "What a crash does"; T79, T81.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { isAlive } from "../base/process-alive.ts";
 
-/** Where a process runs, and which of that number it is. */
+/** The machine of a process, and the process itself, although pids are used again. */
 interface Place {
-  /** The running system and the space of process numbers, as one name. */
+  /** The running system and the pid namespace, as one hash. */
   readonly machine: string;
   readonly pid: number;
-  /** When it began, in the system's ticks: numbers are used again. */
+  /** Its start time, in the system's ticks, because pids are used again. */
   readonly began: string;
 }
 
-/** What the system tells of a process; undefined where there is no such process, or nothing to be read. */
+/** The state of a process from /proc; undefined if there is no such process, or nothing can be read. */
 function statOf(
   pid: number | "self",
 ): { readonly state: string; readonly began: string } | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name before may hold anything.
+    // The process name before it may contain anything.
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
     return { state: fields[0]!, began: fields[19]! };
   } catch {
@@ -38,7 +38,7 @@ function readPlace(): Place | undefined {
     const began = statOf("self")?.began;
     return began === undefined ? undefined : { machine, pid: process.pid, began };
   } catch {
-    // Not Linux: nothing is known for certain then.
+    // Not Linux: then no process is certainly dead.
     return undefined;
   }
 }
@@ -46,7 +46,7 @@ function readPlace(): Place | undefined {
 let ownPlace: { readonly place: Place | undefined } | undefined;
 const placeHere = (): Place | undefined => (ownPlace ??= { place: readPlace() }).place;
 
-/** The process that a token begins with: its number, and its place where that is known. */
+/** The process in a token: its number, and its place if that is known. */
 export interface Owner {
   readonly number: number;
   readonly place: Place | undefined;
@@ -55,13 +55,13 @@ export interface Owner {
 /** This process, with the number of its listening connection. */
 export const ownerHere = (number: number): Owner => ({ number, place: placeHere() });
 
-/** An owner as tokens have it: without a space. */
+/** An owner as text for tokens: without a space. */
 export const ownerText = ({ number, place }: Owner): string =>
   place === undefined ? `${number}` : `${number}@${place.machine}:${place.pid}:${place.began}`;
 
 const shape = /^(\d{1,10})(?:@([0-9a-f]{16}):(\d{1,10}):(\d{1,20}))?$/;
 
-/** Undefined for what is none: a token of an older version. */
+/** Parses an owner; undefined for other text, such as a token of an older version. */
 export function readOwner(text: string): Owner | undefined {
   const [, number, machine, pid, began] = shape.exec(text) ?? [];
   if (number === undefined) return undefined;
@@ -69,14 +69,14 @@ export function readOwner(text: string): Owner | undefined {
   return { number: Number(number), place };
 }
 
-/** A token for a claim. */
+/** Creates a token for a claim. */
 export const newToken = (owner: Owner): string => `${ownerText(owner)} ${randomUUID()}`;
 
-/** Whether the process is dead, for certain; undefined where this process cannot know. */
+/** True if the process is certainly dead; undefined if this process cannot know. */
 export function isDead({ place }: Owner): boolean | undefined {
   if (place === undefined || place.machine !== placeHere()?.machine) return undefined;
   if (!isAlive(place.pid)) return true;
   const stat = statOf(place.pid);
-  // One of another user may be hidden.
+  // A process of another user may be hidden.
   return stat !== undefined && (stat.began !== place.began || ["Z", "X"].includes(stat.state));
 }

@@ -1,21 +1,21 @@
 /**
- * How many pieces of work may be under way in this process: in all, of one workspace, and of one workspace at one receiver.
- * A workspace takes at most as many places as it leaves free, so whoever hangs, or has thousands due, leaves room for a
- * newcomer: with n such workspaces 1/(n+1) of the places stay free (dynamic thresholds, Choudhury and Hahne 1998).
+ * Limits the work in flight in this process: in total, per workspace, and per workspace and receiver. A workspace takes at most as
+ * many slots as it leaves free. So one whose work hangs, or that has thousands due, leaves room for others. With n such workspaces
+ * 1/(n+1) of the slots stay free (dynamic thresholds, Choudhury and Hahne 1998).
  */
 
-/** Work that takes a place. */
+/** Work that takes a slot. */
 export interface Placed {
   readonly workspaceId: string;
   readonly id: string;
-  /** Its receiver; absent where there is none to be spared. */
+  /** Its receiver; absent if there is none to protect. */
   readonly host?: string | undefined;
 }
 
 export interface PlaceLimits {
   readonly total: number;
   readonly perWorkspace?: number | undefined;
-  /** Of one workspace at one receiver. */
+  /** Slots of one workspace at one receiver. */
   readonly perHost?: number | undefined;
 }
 
@@ -26,13 +26,13 @@ export interface HostOf {
 }
 
 export interface Places<Work extends Placed> {
-  /** True while anything may begin at all. */
+  /** True while any slot is free. */
   hasRoom(): boolean;
-  /** Workspaces, and their receivers, that have all they may have. */
+  /** Workspaces, and their receivers, that are at their limit. */
   full(): { readonly fullHosts: HostOf[]; readonly fullWorkspaces: string[] };
-  /** Takes places for those that may begin, in the order given; returns them. */
+  /** Takes slots for the work that may begin, in the given order; returns that work. */
   take<Found extends Work>(found: readonly Found[]): Found[];
-  /** Gives a place back; true where something may have waited for it. */
+  /** Frees a slot; true if other work may have waited for it. */
   leave(work: Work): boolean;
 }
 
@@ -52,7 +52,7 @@ function counter() {
   };
 }
 
-/** All places free. */
+/** Creates the limiter, with all slots free. */
 export function createPlaces<Work extends Placed>({
   total,
   perWorkspace = Infinity,
@@ -67,7 +67,7 @@ export function createPlaces<Work extends Placed>({
     free() > 0 &&
     hosts.of(hostName(one)) < perHost &&
     workspaces.of(one.workspaceId) < share() &&
-    // What is under way here can look due when the clock has jumped.
+    // After a clock jump, work in flight here can look due.
     !taken.has(nameOf(one));
   return {
     hasRoom: () => free() > 0,
@@ -90,7 +90,7 @@ export function createPlaces<Work extends Placed>({
       return chosen;
     },
     leave(one) {
-      // Where shares are small every place that becomes free makes them larger, of all workspaces.
+      // If shares are small, every freed slot makes the shares of all workspaces larger.
       const isWaited =
         free() < Math.min(perWorkspace, total / 2 + 1) ||
         hosts.of(hostName(one)) >= perHost ||

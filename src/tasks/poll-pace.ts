@@ -1,43 +1,44 @@
 /**
- * How fast each account of a vendor is asked about jobs. Vendors limit the polls of an account, not of a job: one that answers 429 is left
- * alone with all of its jobs, and asked at half the rate afterwards, which then grows slowly. One that does not answer is asked about a
- * few jobs at once, so that it takes no places of the others. docs/tasks.md; T80.
+ * Limits the polls of each account at a vendor. Vendors limit the polls of an account, not of a job. After a 429 the gateway polls none
+ * of
+ * the account's jobs for a while; then it polls at half the rate, which grows slowly. An account that does not answer gets only a
+ * few polls at once, so that it takes no slots of the others. docs/tasks.md; T80.
  */
 
 import { createPlaces, type Placed } from "./places.ts";
 import { askedPauseMsMax } from "./rounds.ts";
 
-/** Polls of one account under way at once; half of them are the most that one workspace has. */
+/** Polls of one account in flight at once; one workspace gets at most half of them. */
 export const atOnceMax = 64;
 
-/** How long an account that refused is left alone; twice as long for each further refusal without an answer between. */
+/** Milliseconds for which an account that refused is not polled; doubled for each further refusal without an answer between. */
 const [restMsMin, restMsMax] = [1_000, 30_000];
-/** Polls a second: the slowest, and the rate from which on an account is not limited any more. */
+/** Polls per second: the slowest rate, and the rate from which on an account is not limited any more. */
 const [rateMin, rateFree] = [0.1, 100];
-/** What was not used of the rate in this time may be used at once: due tasks are looked for now and then. */
+/** Milliseconds of unused rate that may be used at once, because the runner looks for due tasks only now and then. */
 const burstMs = 200;
-/** Polls a second that are added per second. */
+/** Polls per second that are added to the rate per second. */
 const growth = 0.1;
-/** So long after the last refusal an account is not limited any more. */
+/** Milliseconds after the last refusal until an account is not limited any more. */
 const forgetMs = 600_000;
-/** Accounts are not many. */
+/** Accounts that are kept in memory; normally there are far fewer. */
 const keptMax = 1_000;
 
-/** One account: free until it refuses a poll. */
+/** One account: not limited until it refuses a poll. */
 class Account {
   readonly places = createPlaces({ total: atOnceMax });
   readonly underWay = new Map<string, Placed>();
   /** Polls a second. */
   #rate = Infinity;
-  /** When it refused; polls that were begun before belong to that refusal. */
+  /** The time of the last refusal; polls that began before it belong to it. */
   #cutMs = -Infinity;
   /** Refusals since the last answer. */
   #refusals = 0;
-  /** Polls begun in the second that began then, and in the one before: the rate that is refused. */
+  /** Polls that began in the second since `#secondMs`, and in the second before: the rate that the account refuses. */
   #secondMs: number;
   #begun = 0;
   #begunBefore = 0;
-  /** The next poll begins no sooner. */
+  /** The time before which no poll begins. */
   nextMs: number;
 
   constructor(nowMs: number) {
@@ -49,7 +50,7 @@ class Account {
     return this.nextMs <= nowMs && this.places.hasRoom();
   }
 
-  /** Takes a turn for a poll of this task; false where its workspace has as many as it may. */
+  /** Takes a turn for a poll of this task; false if its workspace is at its limit. */
   begin(nowMs: number, task: Placed): boolean {
     if (this.places.take([task]).length === 0) return false;
     this.underWay.set(task.id, task);
@@ -57,7 +58,7 @@ class Account {
     return true;
   }
 
-  /** Whether others may have waited for that. */
+  /** Ends a poll; true if others may have waited for that. */
   end(id: string): boolean {
     const task = this.underWay.get(id);
     return task !== undefined && this.underWay.delete(id) && this.places.leave(task);
@@ -77,7 +78,7 @@ class Account {
 
   refused(nowMs: number, begunMs: number, retryAfterMs: number): void {
     this.#rest(nowMs, retryAfterMs);
-    // Those that were under way with it tell the same once more.
+    // Other polls in flight report the same refusal again.
     if (begunMs <= this.#cutMs) return;
     this.#rest(nowMs, Math.min(restMsMin * 2 ** this.#refusals, restMsMax));
     this.#cutMs = nowMs;
@@ -97,7 +98,7 @@ class Account {
     if (this.#rate >= rateFree) this.#rate = Infinity;
   }
 
-  /** Whether it has been free for long. */
+  /** True if it has been unused and unlimited for long. */
   isOld(nowMs: number): boolean {
     return this.underWay.size === 0 && nowMs - Math.max(this.#cutMs, this.nextMs) >= forgetMs;
   }
@@ -105,23 +106,23 @@ class Account {
 
 export interface PollPace {
   nowMs(): number;
-  /** Accounts that are not to be asked now: they rest, or are being asked about enough jobs. */
+  /** Accounts that cannot be polled now: they are paused, or have enough polls in flight. */
   resting(): string[];
-  /** Workspaces that have all they may have at an account: their ids, each before it. */
+  /** Workspaces at their limit at an account: their ids, each before the account. */
   full(): string[];
-  /** In how many milliseconds the first of them has rested; undefined: none rests. */
+  /** Milliseconds until the first paused account may be polled; undefined: none is paused. */
   waitMs(): number | undefined;
-  /** Takes a turn for a poll of the account about this task; false where there is none now. */
+  /** Takes a turn for a poll of the account for this task; false if there is none now. */
   begin(account: string, task: Placed): boolean;
-  /** It is over, and may be said to be more than once. @returns whether others may have waited for that */
+  /** Ends a poll; may be called more than once. @returns whether others may have waited for that */
   end(account: string, task: string): boolean;
-  /** The account was asked at `begunMs`, by {@link PollPace.nowMs}, and refused because it is asked too often. */
+  /** The account refused a poll because of its rate; the poll began at `begunMs`, by {@link PollPace.nowMs}. */
   refused(account: string, begunMs: number, retryAfterMs?: number): void;
-  /** It answered. */
+  /** The account answered a poll. */
   answered(account: string): void;
 }
 
-/** No account is limited. `now`: monotonic milliseconds. */
+/** Creates the limiter; no account is limited. `now`: monotonic milliseconds. */
 export function createPollPace(now: () => number = () => performance.now()): PollPace {
   const accounts = new Map<string, Account>();
 

@@ -1,5 +1,5 @@
 /**
- * The step of a task that a vendor has: ask how it stands, at the provider and with the key that took it (T84).
+ * The step of a task that a vendor has: poll its state, at the provider and with the key of the submission (T84).
  * A poll that fails is not a failure of the task (T80). docs/tasks.md.
  */
 import type { KeyedCandidate } from "../attempts/index.ts";
@@ -28,7 +28,7 @@ type Answer =
   | MediaRefusal
   | { readonly state: "unreachable"; readonly message: string };
 
-/** Asks the vendor once, and writes down what it says; a job that is still not done at its deadline has expired. */
+/** Polls the vendor once, and writes its answer. A job that is not done at its deadline expires. */
 export async function pollStep(services: TaskServices, job: Job): Promise<void> {
   const target = takenTarget(services, job);
   if (!target) return waitUnasked(services, job);
@@ -68,25 +68,25 @@ export async function pollStep(services: TaskServices, job: Job): Promise<void> 
   }
 }
 
-/** What the answer says of how often the account may be asked: its other jobs wait too. */
+/** Applies the answer to the account's rate of polls; the account's other jobs wait too. */
 function pace(services: TaskServices, job: Job, answer: Answer, begunMs: number): void {
   const { pollPace, clock, due } = services;
   const account = accountOf(job);
-  // What follows may take long, such as fetching the result.
+  // The turn ends here, because the next work may take long, such as fetching the result.
   if (pollPace.end(account, job.id)) due(clock.now());
   if (answer.state === "unreachable") return;
   if (answer.state !== "refused" || !asksForRest(answer)) return pollPace.answered(account);
   pollPace.refused(account, begunMs, answer.retryAfterMs);
 }
 
-/** A refusal of the account, and not of the job: too many polls, or a vendor that says when it is back. */
+/** True if the account is refused, and not the job: too many polls, or a vendor that says when it is back. */
 const asksForRest = ({ status, retryAfterMs }: MediaRefusal): boolean =>
   status === 429 || (status >= 500 && retryAfterMs !== undefined);
 
-/** What a key answers that may not see the job. */
+/** The states that a key gets which may not see the job. */
 const unseen: readonly Answer["state"][] = ["missing", "refused"];
 
-/** Nobody can be asked about the job: its key or its provider may be configured again. */
+/** No key can poll the job now. Its key or its provider may be configured again, so the task waits. */
 function waitUnasked(services: TaskServices, job: Job): Promise<void> {
   const { id, provider, credential } = job;
   if (services.pollTroubles.isNews(`${provider} ${credential} unknown`))
@@ -97,10 +97,10 @@ function waitUnasked(services: TaskServices, job: Job): Promise<void> {
   return later(services, job, slowestPollMs);
 }
 
-/** What a poll writes that the vendor has answered. */
+/** The columns that a poll writes once the vendor has answered. */
 const noMisses: JobChange = { misses: 0, missing_since: null };
 
-/** A poll that is refused says nothing of the job, as a rule. */
+/** A refused poll usually says nothing about the job. */
 async function refused(
   services: TaskServices,
   job: Job,
@@ -118,25 +118,26 @@ async function refused(
 }
 
 /**
- * What it says of the job all the same, if anything. xAI tells with 400 that moderation has withheld the result. Another refusal that
- * finds the question wrong is believed once it stands, as a vendor is that does not know a job: it would be asked until the deadline,
- * with the caller's money held.
+ * The end of the job, if the refusal means one. xAI reports with 400 that moderation has withheld the result. Another refusal that
+ * blames the request is believed once it persists, like that of a vendor that does not know the job. Otherwise the gateway would poll
+ * until the deadline, with the caller's money held.
  */
 function endOfRefused(refusal: MediaRefusal) {
   const { fault, code, message } = outcomeOfRefusal(refusal);
   const isSure = code === "content_policy_violation";
-  // A moderation that is down or busy has found nothing. Without a code it may be of somebody in between.
+  // A moderation that is down or busy has found nothing. A refusal without a code may come from an intermediary.
   if (refusal.status >= 500 || refusal.status === 429 || refusal.status === 408) return undefined;
   if (fault !== "caller" || !(isSure || refusal.code !== undefined)) return undefined;
   return { error: { code, message }, isSure };
 }
 
-/** The longest pause before a result is fetched again. */
+/** The longest pause before a result is fetched again, in milliseconds. */
 const againMsMax = 300_000;
 
 /**
- * The vendor has made it. A result that cannot be fetched now is fetched again for some time: its vendor keeps it, and has charged for it.
- * One that our storage does not take is fetched again until the deadline, ever less often: each try brings all of it.
+ * Collects a result that the vendor has made. If it cannot be fetched now, it is fetched again for some time: its vendor keeps it, and
+ * has
+ * charged for it. If our storage refuses it, it is fetched again until the deadline, less and less often: each try transfers all of it.
  */
 async function made(
   services: TaskServices,
@@ -149,14 +150,14 @@ async function made(
   const waitedMs = ({ sinceMs }: TroubleSoFar) => nowMs - sinceMs + tookMs();
   const { downloadMs, missesMin } = services.timing;
   const unfetched = troubleSoFar(job, "not_fetched", nowMs);
-  // Where nobody tried, because gateways were stopped or a clock has jumped, time alone says little.
+  // If no process tried, because gateways were stopped or a clock has jumped, time alone says little.
   const mayComeBack = () =>
     tookMs() < downloadMs && (unfetched.tries < missesMin || waitedMs(unfetched) < downloadMs);
   const noted = { ...job, attempts: withOutcome(job.attempts, answer.state) };
   try {
     await collect(services, noted, { target, answer, mayComeBack });
   } catch (error) {
-    // Then nothing can be written. A bucket that cannot be reached fails with the same codes as a database, but never with this one.
+    // Then nothing can be written. An unreachable bucket fails with the same codes as a database, but never with this one.
     if (error instanceof GatewayError && error.code === "database_unavailable") throw error;
     const trouble = error instanceof DownloadError ? "not_fetched" : "not_stored";
     const soFar = troubleSoFar(job, trouble, nowMs);
@@ -170,11 +171,11 @@ async function made(
   }
 }
 
-/** States in which the vendor failed to make it, or to say how it stands. */
+/** States in which the vendor failed to make the result, or to report its state. */
 const troubles: readonly Answer["state"][] = ["failed", "refused", "unreachable"];
 
 /**
- * A line in the log for a job that failed. What is wrong with a vendor, and not with a job, is told when it begins and when it is over:
+ * Logs a job that failed. Trouble with a vendor, and not with a job, is logged when it begins and when it is over:
  * all its tasks meet it at each poll.
  */
 function tell(services: TaskServices, job: Job, answer: Answer): void {
@@ -188,11 +189,11 @@ function tell(services: TaskServices, job: Job, answer: Answer): void {
   if (answer.state === "failed" || pollTroubles.isNews(what)) warnOf(services, job, answer);
 }
 
-/** Whether a task's deadline has passed. */
+/** True if a task's deadline has passed. */
 export const isOver = ({ clock }: TaskServices, { expiresAt }: Job): boolean =>
   clock.now() >= expiresAt.getTime();
 
-/** Ends a task whose time is over. */
+/** Ends a task as expired. */
 export async function expire(
   services: TaskServices,
   job: Job,
@@ -201,7 +202,7 @@ export async function expire(
   await endTask(services, job, { status: "expired", error: { code: "expired", message } });
 }
 
-/** Asks the vendor that has the job how it stands. */
+/** Polls the vendor that has the job. */
 export async function poll(
   services: TaskServices,
   job: Job,
@@ -219,7 +220,10 @@ export async function poll(
   }
 }
 
-/** The vendor does not know the job, or refuses to speak of it: right after it took it that may pass; for good it is the end. */
+/**
+ * The vendor does not know the job, or refuses to talk about it. Soon after the submission that may pass; if it persists, `end` is
+ * called.
+ */
 async function missed(
   services: TaskServices,
   job: Job,
@@ -240,8 +244,8 @@ async function missed(
 const slowestPollMs = 15_000;
 
 /**
- * Half of the time since the task was made: soon after the start polls are close, later as far apart as the vendor asks.
- * A task that seems to be made in the future is of a clock that was set back.
+ * Milliseconds until the next poll: half of the task's age, so polls are frequent at first, up to the vendor's own pause.
+ * If a task was created in the future, the clock was set back.
  */
 function pauseMs({ clock, timing }: TaskServices, job: Job, dialect: MediaDialect): number {
   const ageMs = Math.abs(clock.now() - job.createdAt.getTime());

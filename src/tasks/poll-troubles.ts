@@ -1,13 +1,13 @@
 /**
- * Which troubles of polls the log tells. A vendor that is down is polled every few seconds for each of its tasks, for a day: its
- * trouble is told when it begins, once in a while as long as it lasts, and when it is over. docs/tasks.md.
+ * Decides which failures of polls are logged. A vendor that is down is polled every few seconds for each of its tasks, for a day. Its
+ * trouble is logged when it begins, now and then as long as it lasts, and when it is over. docs/tasks.md.
  */
 
-/** What is going on is told again after so long; what was not met for so long is new. */
+/** Milliseconds after which lasting trouble is logged again, and after which trouble that was not met counts as new. */
 const againMs = 600_000;
-/** A trouble that is younger than that is not over by one good answer. */
+/** Milliseconds: one good answer does not end trouble that is younger. */
 const overMs = 60_000;
-/** Providers, keys and statuses are not many. */
+/** Troubles that are kept in memory; normally there are far fewer. */
 const keptMax = 1_000;
 
 interface Trouble {
@@ -17,13 +17,13 @@ interface Trouble {
 }
 
 export interface PollTroubles {
-  /** Notes one; whether it is to be told now. */
+  /** Records trouble; true if it is to be logged now. */
   isNews(what: string): boolean;
-  /** Notes that what was in trouble is well; whether that is to be told. */
+  /** Records that trouble is over; true if that is to be logged. */
   isOver(what: string): boolean;
 }
 
-/** Nothing is in trouble. `now`: monotonic milliseconds. */
+/** Starts without trouble. `now`: monotonic milliseconds. */
 export function createPollTroubles(now: () => number = () => performance.now()): PollTroubles {
   const troubles = new Map<string, Trouble>();
 

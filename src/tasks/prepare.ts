@@ -1,5 +1,5 @@
 /**
- * Everything about an image or video call that can be said before money is asked for: model, fields, plan, upper bound.
+ * Checks an image or video call before money is reserved: model, fields, plan, upper bound.
  * Requirements: TASK, IMG, EDIT1, EDIT2; docs/tasks.md; T57.
  */
 import { checkBound, type CostField } from "../base/cost-bound.ts";
@@ -30,7 +30,7 @@ import { lostFields, mediaDialect } from "../upstream/index.ts";
 import { storedPlan } from "./rows.ts";
 import type { Task } from "./types.ts";
 
-/** The entry point of each form of an image or video call, by the names `GET /v1/models` uses. */
+/** The endpoint of each form of an image or video call, by the names in `GET /v1/models`. */
 export const mediaEntryPoints = {
   tasks: "tasks",
   videos: "videos_generations",
@@ -38,16 +38,16 @@ export const mediaEntryPoints = {
   edits: "images_edits",
 } as const satisfies Readonly<Record<MediaForm, string>>;
 
-/** A call that nothing but money, the queue and its key can refuse any more. */
+/** A checked call; only the balance, the queue limits and its key can still refuse it. */
 export interface PreparedMedia {
   readonly model: string;
   readonly kind: Task["kind"];
   readonly family: Task["family"];
   readonly request: MediaRequest;
-  /** What the family changed, in the caller's order; not yet what a provider loses. */
+  /** The changes by the family, in the order of the caller's fields; without the fields that a provider drops. */
   readonly notes: readonly Note[];
   readonly plan: MediaPlan;
-  /** The dearest of the plan's offers. */
+  /** The cost at the most expensive of the plan's offers. */
   readonly boundNano: bigint;
 }
 
@@ -55,16 +55,16 @@ interface PrepareInput {
   readonly catalog: Catalog;
   readonly health: Health;
   readonly caller: Caller;
-  /** As the caller wrote it, suffix included. */
+  /** As the caller wrote it, with its suffix. */
   readonly model: string;
   readonly input: MediaInput;
-  /** As of a plan: a task may come to a provider that is in trouble now. */
+  /** Passed to the plan: a task may wait for a provider that is failing now. */
   readonly waits?: boolean;
-  /** Why an offer cannot serve the request, beside what its dialect cannot do at all. */
+  /** The reason why an offer cannot serve the request, beside the limits of its dialect. */
   readonly exclusion?: (offer: MediaOffer, request: MediaRequest) => string | undefined;
 }
 
-/** Prepares a call. @throws GatewayError 400, 403 or 404 with what refuses it */
+/** Prepares a call. @throws GatewayError 400, 403 or 404 with the reason of the refusal */
 export function prepareMedia({
   catalog,
   health,
@@ -111,13 +111,13 @@ export function prepareMedia({
   };
 }
 
-/** What a request costs at the dearest of the plan's offers. */
+/** The cost of a request at the most expensive of the plan's offers. */
 function boundAt({ offers }: MediaPlan, request: MediaRequest): NanoUsd {
   const usage = mediaBound(request);
   return offers.map((offer) => priceMedia(offer.price, usage)).reduce(larger);
 }
 
-/** The field with less of which a request costs less. */
+/** The field that a caller can lower to lower the cost. */
 const leastOf = (
   request: MediaRequest,
   bound: (less: MediaRequest) => NanoUsd,
@@ -127,8 +127,8 @@ const leastOf = (
     : [{ field: "n", leastNano: () => bound({ ...request, n: 1 }) }];
 
 /**
- * What a request costs at offers. One that has no price for it is left out; where that leaves nobody, or leaves out the provider that
- * the request names, the caller hears what has no price, and not that nobody may serve the model.
+ * The cost of a request at offers. Offers without a price for it are excluded. If that leaves no offer, or excludes the provider that
+ * the request names, the error says which price is missing, and not that no provider may serve the model.
  */
 function pricing(bound: (offer: MediaOffer) => NanoUsd, named: string | undefined) {
   let refusal: GatewayError | undefined;
@@ -157,7 +157,7 @@ function pricing(bound: (offer: MediaOffer) => NanoUsd, named: string | undefine
 
 const nobody: ReadonlySet<ErrorCode> = new Set(["model_not_allowed", "provider_not_found"]);
 
-/** What was changed in a request that this offer's provider is to serve, in the order in which the caller wrote it. */
+/** The changes to a request at this offer's provider, in the order of the caller's fields. */
 export function notesAt(
   catalog: Catalog,
   { notes, request }: PreparedMedia,
@@ -169,7 +169,7 @@ export function notesAt(
   return lost.length === 0 ? notes : inRequestOrder([...notes, ...lost], fields);
 }
 
-/** The columns of a task that its caller and its plan give. */
+/** The columns of a task that come from its caller and its plan. */
 export const callColumns = (
   { workspaceId, keyId, memberId }: Caller,
   form: MediaForm,

@@ -1,4 +1,4 @@
-/** Reading tasks: one of a workspace, or a page of them. Another workspace's task is as if it did not exist (TASK-42). */
+/** Reads tasks: one of a workspace, or a page of them. Tasks of other workspaces look as if they did not exist (TASK-42). */
 import { GatewayError } from "../base/errors.ts";
 import type { Queryable } from "../storage/index.ts";
 import { toJob, toTask, type Job, type TaskRow } from "./rows.ts";
@@ -26,7 +26,7 @@ export async function readTask(
   return row && toTask(row);
 }
 
-/** The same with what only the engine sees. */
+/** A task of the workspace with the fields that only the engine sees. */
 export async function readJob(
   database: Queryable,
   workspaceId: string,
@@ -36,12 +36,12 @@ export async function readJob(
   return row && toJob(row);
 }
 
-/** All but the request, which may hold megabytes of pictures: a page of a hundred of them would not fit into memory (T86). */
+/** All columns but the request, which may hold megabytes of pictures: a page of a hundred would not fit into memory (T86). */
 const listedColumns = `t.workspace_id, t.id, t.key_id, t.member_id, t.kind, t.family, t.model, t.form, t.status, t.notes,
   t.reserved_nano, t.cost_nano, t.usage, t.artifacts, t.error, t.provider, t.attempts, t.webhook_url, t.created_at,
   t.updated_at, t.finished_at, t.expires_at, t.tags, t.end_user`;
 
-/** The tasks of these names, in their order; names that are none are left out. */
+/** The tasks with these names, in that order; unknown names are left out. */
 export async function readTasks(
   database: Queryable,
   names: readonly { readonly workspaceId: string; readonly id: string }[],
@@ -57,7 +57,7 @@ export async function readTasks(
 const limitDefault = 20;
 const limitMax = 100;
 
-/** Tasks of the workspace, newest first. @throws GatewayError `invalid_value` for an `after` that is none of them. */
+/** Tasks of the workspace, newest first. @throws GatewayError `invalid_value` if `after` is not one of them. */
 export async function listTasks(
   database: Queryable,
   workspaceId: string,
@@ -70,7 +70,7 @@ export async function listTasks(
     });
   }
   const size = Math.min(Math.max(limit, 1), limitMax);
-  // Ids sort by the time they were made.
+  // Ids sort by creation time.
   const rows = await database.query<TaskRow>(
     `select ${listedColumns} from tasks t where workspace_id = $1
        and ($2::text is null or status = $2) and ($3::text is null or model = $3) and ($4::text is null or id < $4)

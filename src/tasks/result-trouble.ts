@@ -1,6 +1,6 @@
 /**
- * A result that cannot be fetched or stored now: since when, and how often it was tried. The two are counted apart, for that our storage
- * was away says nothing of the vendor's, nor the reverse. The last attempt has it, where an operator sees it. docs/tasks.md.
+ * A result that cannot be fetched or stored now: since when, and after how many tries. Fetching and storing are counted separately,
+ * because one says nothing about the other. The last attempt records it, where an operator sees it. docs/tasks.md.
  */
 import type { JobChange } from "./lease.ts";
 import type { Job } from "./rows.ts";
@@ -11,11 +11,11 @@ const other = { not_fetched: "not_stored", not_stored: "not_fetched" } as const;
 
 export interface TroubleSoFar {
   readonly sinceMs: number;
-  /** With the one that is under way. */
+  /** Including the one in flight. */
   readonly tries: number;
 }
 
-/** How long a trouble lasts that is met now. Without misses `missingSince` is the time of the first try. */
+/** The start and the tries of a trouble that is met now. Without misses `missingSince` is the time of the first try. */
 export function troubleSoFar(
   { attempts, misses, missingSince }: Job,
   trouble: ResultTrouble,
@@ -27,7 +27,7 @@ export function troubleSoFar(
   return { sinceMs: (isKnown ? missingSince?.getTime() : undefined) ?? nowMs, tries: 1 + tries };
 }
 
-/** What is written of it. */
+/** The columns that record it. */
 export function writtenTrouble(
   { attempts }: Job,
   trouble: ResultTrouble,

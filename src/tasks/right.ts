@@ -1,18 +1,18 @@
 /**
- * How long this process may act on what it has claimed: counted from before the claim was sent, so it never outlasts the lease in the
- * database. By the processor's count, which no setting of a clock changes; and by the machine's clock, for that count stands still while
- * the machine itself is suspended. docs/tasks.md; T81.
+ * How long this process may act on a claim: counted from before the claim was sent, so it never outlasts the lease in the database.
+ * It uses the monotonic clock, which no setting changes, and the machine's clock, because the monotonic one stands still while
+ * the machine is suspended. docs/tasks.md; T81.
  */
 
-/** The right to send a request that must not be sent twice. Shared by all copies of a job; extended with its lease. */
+/** The right to send a request that must not be sent twice. All copies of a job share it; it is extended with the lease. */
 export interface Right {
   /** Milliseconds of `performance.now()`. */
   endMs: number;
-  /** The same by the machine's clock. A clock that is set forward ends a right early, which costs a turn. */
+  /** The same by the machine's clock. If that is set forward, the right ends early, which costs a turn. */
   endClockMs: number;
 }
 
-/** A right of so many milliseconds, for a claim that is sent now. */
+/** A right for this many milliseconds, for a claim that is sent now. */
 export const rightFor = (ms: number): Right => ({
   endMs: performance.now() + ms,
   endClockMs: Date.now() + ms,
@@ -21,13 +21,13 @@ export const rightFor = (ms: number): Right => ({
 /** A right that has ended. */
 export const noRight: Right = { endMs: -Infinity, endClockMs: -Infinity };
 
-/** Whether the right still holds at this moment; nobody has one who did not claim. */
+/** True if the right still holds at this moment; false without a claim. */
 export const holds = (right: Right | undefined): boolean =>
   right !== undefined && performance.now() < right.endMs && Date.now() < right.endClockMs;
 
 /**
- * Since when the database has answered without a gap. While it was away nobody could extend a lease: one that ran out
- * meanwhile says nothing about its holder until every holder has had the time to extend it.
+ * Tracks since when the database has answered without a gap. During a gap no process could extend a lease: one that expired
+ * then says nothing about its holder, until every holder has had the time to extend it.
  */
 export class Contact {
   readonly #leaseMs: number;
@@ -38,19 +38,19 @@ export class Contact {
     this.#leaseMs = leaseMs;
   }
 
-  /** The database has answered. */
+  /** Records that the database has answered. */
   answered(): void {
     const nowMs = performance.now();
     if (nowMs - this.#latestMs > this.#leaseMs / 2) this.#sinceMs = nowMs;
     this.#latestMs = nowMs;
   }
 
-  /** The database has not answered. */
+  /** Records that the database has not answered. */
   failed(): void {
     this.#latestMs = -Infinity;
   }
 
-  /** Whether every living holder has had the time to extend its lease. */
+  /** True if every living holder has had the time to extend its lease. */
   isSteady(): boolean {
     return this.#latestMs - this.#sinceMs >= this.#leaseMs;
   }

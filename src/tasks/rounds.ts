@@ -1,25 +1,25 @@
-/** When a task that no vendor took is asked for again. docs/tasks.md "When no vendor takes it". */
+/** When a task that no vendor took is submitted again. docs/tasks.md "When no vendor takes it". */
 
-/** All offers are tried this often, however long a task may wait; the pauses between the rounds. */
+/** The pauses between the first rounds over all offers, in milliseconds; every task gets these rounds, however long it may wait. */
 const firstPausesMs = [500, 2_000] as const;
 const [pauseMsMin, pauseMsMax] = [4_000, 300_000];
-/** A vendor that asks for more is asked all the same after so long: its jobs may be done meanwhile, and others wait for it too. */
+/** The longest pause that a vendor can ask for: its jobs may be done earlier, and other vendors wait for it too. */
 export const askedPauseMsMax = 120_000;
 
 export interface Round {
-  /** How often all offers have been tried: from 1. */
+  /** The number of rounds over all offers so far, from 1. */
   readonly round: number;
-  /** Since the task was submitted, in milliseconds. */
+  /** Milliseconds since the task was submitted. */
   readonly waitedMs: number;
-  /** For how long it is asked for again (`limits.task_retry_s`), in milliseconds. */
+  /** Milliseconds for which it is retried (`limits.task_retry_s`). */
   readonly retryForMs: number;
-  /** What the vendor that was asked last wants to be left alone for. */
+  /** Milliseconds for which the vendor that was asked last wants to be left alone. */
   readonly askedPauseMs?: number | undefined;
 }
 
 /**
- * How long after a round the next one begins; undefined: the task has failed. After the first rounds the pauses grow with the time
- * waited, by a quarter of it; the last round is when the time is over.
+ * Milliseconds from a round to the next one; undefined: the task has failed. After the first rounds a pause is a quarter of the time
+ * waited; the last round is at the end of the retry time.
  */
 export function pauseAfterRoundMs(of: Round): number | undefined {
   const { round, waitedMs, retryForMs, askedPauseMs = 0 } = of;

@@ -1,4 +1,4 @@
-/** Rows of the table `tasks` as values: what everybody may read of a task, and what the engine needs to take its next step. */
+/** Rows of the table `tasks` as values: the public fields of a task, and the fields that the engine needs for its next step. */
 import { camelCased, type SnakeCased } from "../base/casing.ts";
 import { assert } from "../base/assert.ts";
 import type { Span } from "../base/tracing.ts";
@@ -8,34 +8,34 @@ import { openScope, type Constraints, type MediaPlan } from "../routing/index.ts
 import type { Right } from "./right.ts";
 import type { Task } from "./types.ts";
 
-/** An offer as a task keeps it. */
+/** An offer as a task stores it. */
 export interface PlannedOffer extends MediaOffer {
-  /** Sentences about what this offer's provider changes in the request; absent where all offers change the same. */
+  /** Sentences about the changes to the request at this offer's provider; absent if all offers change the same. */
   readonly notes?: readonly string[] | undefined;
 }
 
-/** What a step works on: the task, who may serve it, and how far the attempt under way has come. */
+/** The input of a step: the task, its offers, and the progress of the current attempt. */
 export interface Job extends Task {
-  /** Never empty; `attempt` is the one that is tried or under way. */
+  /** Never empty; `attempt` selects the current one. */
   readonly offers: readonly PlannedOffer[];
   readonly explanation: unknown;
-  /** What the caller's layers allowed when it was submitted; holds for every attempt (T74). */
+  /** The limits of the caller's layers at submission; they apply to every attempt (T74). */
   readonly constraints: Constraints;
   readonly attempt: number;
   readonly credential: string | null;
-  /** What the vendor calls the job; null until it has taken it. */
+  /** The vendor's id of the job; null until the vendor has taken it. */
   readonly upstreamId: string | null;
-  /** True once asking a vendor to start may have begun: its outcome is unknown until it is written down. */
+  /** True once a submission to a vendor may have begun: its outcome is unknown until it is written. */
   readonly asking: boolean;
   readonly misses: number;
   readonly missingSince: Date | null;
-  /** Held by the process that takes the step; every write of it names the token. */
+  /** Identifies the process that takes the step; every write of the step names it. */
   readonly leaseToken: string | null;
   readonly traceparent: string | undefined;
   readonly hooks: readonly object[] | undefined;
-  /** Of the process that claimed it; absent where it was only read. */
+  /** The right of the process that claimed it; absent if it was only read. */
   readonly right?: Right | undefined;
-  /** The span of the step that is being taken, where it is traced. */
+  /** The span of the current step, if it is traced. */
   readonly span?: Span | undefined;
 }
 
@@ -44,7 +44,7 @@ export type TaskRow = SnakeCased<
   Omit<Job, "offers" | "explanation" | "constraints" | "traceparent" | "hooks" | "right" | "span">
 > & { readonly plan: StoredPlan };
 
-/** The offers as they were at submission: a price that changes later does not change what a task costs. */
+/** The offers at submission: a price that changes later does not change the cost of a task. */
 export interface StoredPlan {
   readonly offers: readonly {
     readonly provider: string;
@@ -55,15 +55,15 @@ export interface StoredPlan {
     readonly notes?: readonly string[];
   }[];
   readonly explanation: unknown;
-  /** What the caller's layers allowed then; absent in rows of older versions. */
+  /** The limits of the caller's layers at submission; absent in rows of older versions. */
   readonly constraints?: Constraints;
-  /** The request that submitted it, in its trace; absent where that was not traced. */
+  /** The trace context of the request that submitted it; absent if that was not traced. */
   readonly traceparent?: string;
-  /** What the operator's hooks made of the request; absent where none was asked. */
+  /** A record of what the operator's hooks did to the request; absent if none was asked. */
   readonly hooks?: readonly object[];
 }
 
-/** What is kept beside a plan of the request that it is for. */
+/** Facts about the request that are stored with its plan. */
 interface Asking {
   readonly traceparent?: string | undefined;
   readonly hooks?: readonly object[] | undefined;
@@ -99,7 +99,7 @@ function readPrice(text: string): MediaPrice {
   ) as MediaPrice;
 }
 
-/** Adds a row of work that is done, once: the answer to a commit that added it may be lost. JSON columns are given as JSON text. */
+/** Inserts a row of finished work, once: the answer to an earlier commit may be lost. JSON columns are given as JSON text. */
 export async function insertRow(
   tx: Queryable,
   row: Partial<Readonly<Record<keyof TaskRow | "due_at" | "upstream_model", unknown>>>,
@@ -113,7 +113,7 @@ export async function insertRow(
   );
 }
 
-/** What a task begins with, by column, and the type of each. */
+/** The columns of a new task, with their types. */
 const newColumns = {
   workspace_id: "text",
   id: "text",
@@ -138,7 +138,7 @@ const newColumns = {
 
 type NewColumn = keyof typeof newColumns;
 
-/** A task as it begins: JSON columns as JSON text. */
+/** A new task: JSON columns as JSON text. */
 export type NewRow = Readonly<Record<Exclude<NewColumn, "request">, unknown>> & {
   readonly request: string;
 };
@@ -148,16 +148,16 @@ const insertSql = `insert into tasks (${newNames.join(", ")})
   select * from unnest(${newNames.map((name, index) => `$${index + 1}::${newColumns[name]}[]`).join(", ")})
   returning *`;
 
-/** Adds tasks that begin; their rows, in any order. */
+/** Inserts new tasks; returns their rows, in any order. */
 export function insertRows(tx: Queryable, rows: readonly NewRow[]): Promise<TaskRow[]> {
   const values = newNames.map((name) => rows.map((row) => row[name]));
   return tx.query<TaskRow>(insertSql, values, { name: "tasks_insert" });
 }
 
-/** A row as everybody may see it. */
+/** The public fields of a row. */
 export const toTask = ({ plan: _plan, ...row }: TaskRow): Task => camelCased(row);
 
-/** A row as the engine works on it. */
+/** A row with the engine's own fields. */
 export const toJob = (row: TaskRow): Job => ({
   ...camelCased(row),
   offers: row.plan.offers.map((offer) => ({ ...camelCased(offer), price: readPrice(offer.price) })),

@@ -1,6 +1,6 @@
 /**
- * The runner: takes the tasks whose step is due, a bounded number at a time, and takes each step. Any number of processes
- * run one each on the same database. What a dead process held is taken over at once, or when its lease ends. docs/tasks.md.
+ * The runner: claims tasks whose step is due, a bounded number at a time, and runs each step. Any number of processes
+ * run one each on the same database. The steps of a dead process are taken over at once, or when its lease ends. docs/tasks.md.
  */
 import { onceMore } from "../base/once-more.ts";
 import { isTransient } from "../storage/index.ts";
@@ -15,21 +15,21 @@ import type { Job } from "./rows.ts";
 import { sweepKeys } from "./idempotency.ts";
 import { beginStep } from "./trace.ts";
 
-/** Polls have places of their own: the long answer of a vendor that works while it is asked must not hold them up. */
+/** Polls have slots of their own, so that the long answers of synchronous vendors do not hold them up. */
 const laneNames = ["ask", "poll"] as const;
 
-/** After a step that failed for a reason of ours: the database, a bug. */
+/** Milliseconds until a step is retried that failed for an internal reason: the database, a bug. */
 const failedPauseMs = 5_000;
 const housekeepingMs = 600_000;
 
 export interface Runner {
-  /** Looks for due tasks now, or at a moment to come. */
+  /** Looks for due tasks now, or at a later time, in Unix milliseconds. */
   wakeAt(ms: number): void;
-  /** Takes no more steps from now on: what would be begun while the gateway stops might be cut off. */
+  /** Starts no more steps: a step that begins while the gateway stops might be cut off. */
   rest(): void;
-  /** Resolves when those under way have been taken, however long that takes. To be called after `rest`. */
+  /** Resolves when the steps in flight have ended, however long that takes. Call it after `rest`. */
   idle(): Promise<void>;
-  /** Rests, and resolves when those under way have been taken, or have had their time. */
+  /** Rests, and resolves when the steps in flight have ended, or their time is over. */
   close(): Promise<void>;
 }
 
@@ -92,7 +92,7 @@ export function startRunner(services: TaskServices): Runner {
   };
 }
 
-/** What is done by the clock: a look for tasks nobody announced, leases of long steps, jumps of the clock, old idempotency keys. */
+/** Periodic work: sweeps for due tasks, leases of long steps, clock jumps, old idempotency keys. */
 function startChores(services: TaskServices, lookNow: () => void, held: () => readonly Job[]) {
   const { clock, log, timing, database, sweeps } = services;
   const attempt = (work: Promise<unknown>, message: string): void => {
@@ -109,7 +109,7 @@ function startChores(services: TaskServices, lookNow: () => void, held: () => re
     try {
       if ((await gone.free()) > 0) lookNow();
     } catch (error) {
-      // The look for due tasks, which comes as often, tells of a database that is away.
+      // The search for due tasks, which is as frequent, reports a database that is away.
       if (!isTransient(error)) throw error;
     } finally {
       freeing = false;
@@ -141,7 +141,7 @@ function startChores(services: TaskServices, lookNow: () => void, held: () => re
   };
 }
 
-/** Waits for the steps under way as long as an end may take. Those that could go on for longer are told so half-way. */
+/** Waits at most `closeMs` for the steps in flight. Half-way, `ending` stops those that could go on for longer. */
 async function endSteps(
   { timing: { closeMs }, ending }: TaskServices,
   steps: Promise<unknown>,
@@ -156,15 +156,15 @@ async function endSteps(
 
 type Step = (services: TaskServices, job: Job) => Promise<void>;
 
-/** The step that a job is due for, and its name. */
+/** The step that a job is due for, with its name. */
 function stepOf(services: TaskServices, job: Job): readonly [name: string, step: Step] {
   if (job.upstreamId === null && job.asking) return ["abandon", abandonedStep];
-  // Also after its deadline: its vendor may have done it while nobody looked.
+  // Even after its deadline: the vendor may have finished it while no gateway looked.
   if (job.upstreamId !== null) return ["poll", pollStep];
   return isOver(services, job) ? ["expire", expire] : ["ask", askStep];
 }
 
-/** One step of a task. Never rejects: a step that fails is taken again later. */
+/** Runs one step of a task. Never rejects: a step that fails is retried later. */
 export async function takeStep(services: TaskServices, job: Job): Promise<void> {
   const [name, step] = stepOf(services, job);
   const span = beginStep(services, job, name);
@@ -178,7 +178,7 @@ export async function takeStep(services: TaskServices, job: Job): Promise<void> 
   }
 }
 
-/** Frees a job whose step failed for a reason of ours, for a while; past its deadline that was the last one. */
+/** Releases a job whose step failed for an internal reason, for a retry after a pause; a job at a vendor expires past its deadline. */
 async function takeAgain(services: TaskServices, job: Job): Promise<void> {
   if (job.upstreamId !== null && isOver(services, job)) return expire(services, job);
   const nowMs = services.clock.now();

@@ -1,16 +1,16 @@
 /**
- * The six states of a task: what each means, what the ledger holds, and which may follow. Requirements: TASK.
+ * The six states of a task: meaning, effect on the ledger, and next states. Requirements: TASK.
  * docs/tasks.md is generated from this table, and every transition in the database names the state it leaves.
  */
 
 interface State {
   readonly meaning: string;
   readonly terminal: boolean;
-  /** What the ledger has of it. */
+  /** The effect on the ledger. */
   readonly ledger: string;
   /** The states that may follow. */
   readonly next: readonly string[];
-  /** Who takes it there. */
+  /** The actors of the transitions. */
   readonly leftBy: string;
 }
 
@@ -62,10 +62,10 @@ export const taskStates = {
 
 export type TaskStatus = keyof typeof taskStates;
 
-/** The states a task ends in. */
+/** The final states. */
 export type TerminalStatus = "succeeded" | "failed" | "expired" | "canceled";
 
-/** True for the states that never change. */
+/** True for the final states, which never change. */
 export const isTerminal = (status: TaskStatus): status is TerminalStatus =>
   taskStates[status].terminal;
 

@@ -1,6 +1,6 @@
 /**
- * A job that a vendor took for a task that has meanwhile ended without it: its process was silent for too long, and the caller
- * has been told that the outcome is unknown. The vendor is told to stop, and the operator which job that was. T81, T83.
+ * A vendor's job for a task that has meanwhile ended without it: its process was silent for too long, and the caller
+ * was told that the outcome is unknown. The gateway asks the vendor to stop, and logs the job for the operator. T81, T83.
  */
 import type { KeyedCandidate } from "../attempts/index.ts";
 import type { Queryable } from "../storage/index.ts";
@@ -10,12 +10,12 @@ import type { TaskServices } from "./engine.ts";
 import { readJob } from "./read.ts";
 import type { Job } from "./rows.ts";
 
-/** Deals with the vendor's job `upstreamId`, unless the task has it after all: the answer to an earlier write may have been lost. */
+/** Cancels the vendor's job `upstreamId`, unless the task has it after all: the answer to an earlier write may have been lost. */
 export async function endStray(services: TaskServices, job: Job, taken: TakenJob): Promise<void> {
   const { target, upstreamId } = taken;
   const known = await readJob(services.database, job.workspaceId, job.id);
   if (known?.upstreamId === upstreamId) return;
-  // The job of another task is that task's: nobody else may end it.
+  // If another task has the job, only that task may end it.
   const holders = await holdersOf(services.database, job, taken);
   if (holders.length > 0) return tellShared(services, job, taken, holders);
   const canceled = await cancelAt(services, job, taken);
@@ -25,7 +25,7 @@ export async function endStray(services: TaskServices, job: Job, taken: TakenJob
   );
 }
 
-/** The same of a vendor that works while it is asked: it has answered with the result, and there is nothing to cancel. */
+/** The same for a synchronous vendor: it has answered with the result, so there is nothing to cancel. */
 export function tellStray({ log }: TaskServices, { id }: Job, { provider }: KeyedCandidate): void {
   log.error(
     { task: id, provider: provider.id },
@@ -33,7 +33,7 @@ export function tellStray({ log }: TaskServices, { id }: Job, { provider }: Keye
   );
 }
 
-/** Asks the vendor to stop the job; whether it confirms that. */
+/** Asks the vendor to stop the job; true if it confirms that. */
 export async function cancelAt(
   services: TaskServices,
   job: Job,
@@ -51,7 +51,7 @@ export async function cancelAt(
   }
 }
 
-/** A vendor's job, as a task would have it. */
+/** A vendor's job, for a task to record. */
 export interface TakenJob {
   readonly target: KeyedCandidate;
   readonly upstreamId: string;
@@ -63,7 +63,7 @@ interface Holder {
   readonly workspaceId: string;
 }
 
-/** Those tasks that run and have the vendor's job already. Of one that has ended, a vendor may use the id again. */
+/** The running tasks that have the vendor's job already. Ended tasks do not count: a vendor may use their ids again. */
 export function holdersOf(
   database: Queryable,
   { id, workspaceId }: Job,
@@ -77,7 +77,7 @@ export function holdersOf(
   );
 }
 
-/** Tells the operator of a vendor that named the job of others as the one that it had just begun. */
+/** Logs for the operator that a vendor answered a new task with the job of other tasks. */
 export function tellShared(
   { log }: TaskServices,
   { id, workspaceId }: Job,

@@ -1,5 +1,5 @@
 /**
- * Submitting a task: everything that can refuse it, then key, hold and row in one transaction (accept.ts).
+ * Submits a task: all checks first, then key, hold and row in one transaction (accept.ts).
  * Requirements: TASK; docs/tasks.md; T57, T81.
  */
 import { dayMs } from "../base/durations.ts";
@@ -19,17 +19,17 @@ import { readTask } from "./read.ts";
 import { toTask } from "./rows.ts";
 import type { SubmitInput, SubmitResult, Task } from "./types.ts";
 
-/** The hold of a task outlives its deadline by far: it ends with the task, never by its lease. */
+/** The lease of a task's hold outlasts the deadline by this, so that the hold ends with the task and never by its lease. */
 const leaseSlackMs = 30 * dayMs;
 
-/** What a submission works with, beside what every part of the engine does. */
+/** The dependencies of a submission, beside the services of the engine. */
 export interface Submitting {
   readonly services: TaskServices;
   readonly acceptance: Acceptance;
   readonly underWay: KeysUnderWay;
 }
 
-/** Accepts a task, or finds the one its idempotency key has made. @throws GatewayError what refuses it. */
+/** Accepts a task, or returns the one that its idempotency key has made. @throws GatewayError with the reason of a refusal. */
 export async function submitTask(
   submitting: Submitting,
   input: SubmitInput,
@@ -88,10 +88,10 @@ async function accept({ services, acceptance }: Submitting, given: SubmitInput):
   }
 }
 
-/** Errors after which a task may exist all the same: its files must stay, and the sweep has the last word. */
+/** Errors after which a task may exist anyway: its files must stay, and the sweeper decides about them later. */
 const uncertain: ReadonlySet<ErrorCode> = new Set(["internal_error", "database_unavailable"]);
 
-/** Whether an error says for certain that there is no task, so that its files may go. */
+/** True if an error means that there is certainly no task, so that its files may be deleted. */
 export const isCertainRefusal = (error: unknown): boolean =>
   error instanceof AlreadyClaimedError || !uncertain.has(toGatewayError(error).code);
 
@@ -110,14 +110,14 @@ function prepare(
   return { ...prepared, notes: notes[0]!, plan: withNotes(prepared.plan, notes) };
 }
 
-/** A plan that says of each offer what its provider changes in the request, where that is not the same at all of them. */
+/** Adds to each offer of a plan the changes of its provider, if these are not the same at all offers. */
 function withNotes(plan: MediaPlan, notes: readonly (readonly Note[])[]): MediaPlan {
   const told = notes.map(noteSentences);
   if (told.every((sentences) => sentences.join("\n") === told[0]!.join("\n"))) return plan;
   return { ...plan, offers: plan.offers.map((offer, at) => ({ ...offer, notes: told[at] })) };
 }
 
-/** Where callbacks go and where material comes from. Nothing has been reserved yet: a bad address costs nothing (T77). */
+/** Checks the addresses of callbacks and material. Nothing has been reserved yet: a bad address costs nothing (T77). */
 async function checkAddresses(
   { allowPrivateAddresses: allowPrivate }: TaskServices,
   input: SubmitInput,
@@ -140,7 +140,7 @@ interface Asked {
   readonly prepared: PreparedMedia;
   readonly id: string;
   readonly nowMs: number;
-  /** Pictures that were taken out of the request. */
+  /** Pictures that were moved out of the request. */
   readonly files: readonly string[];
   readonly hooks: readonly object[] | undefined;
 }

@@ -1,4 +1,4 @@
-/** A vendor has taken a task: whose job that is, is written down before anything else. */
+/** Records that a vendor has taken a task, before anything else is done. */
 import { persist } from "../storage/index.ts";
 import { endTask, failed } from "./end.ts";
 import type { TaskServices } from "./engine.ts";
@@ -8,7 +8,7 @@ import { uncertain } from "./not-taken.ts";
 import type { Job } from "./rows.ts";
 import { endStray, holdersOf, tellShared, type TakenJob } from "./stray.ts";
 
-/** The vendor has the job: its id is written down before anything else. */
+/** Records the vendor's id of the job, before anything else is done. */
 export async function taken(
   services: TaskServices,
   job: Job,
@@ -27,8 +27,9 @@ export async function taken(
 }
 
 /**
- * Writes whose job it is. No two tasks that run have one job, whichever gateways write them: they take turns, and the second one is told
- * who has it. Both would get one result, of each other's workspace perhaps, and each would be charged for it.
+ * Records which task has the job. Two running tasks never have one job, not even on two gateways: the writers take turns, and the
+ * second
+ * one gets the holders. Otherwise both would get one result, perhaps of another workspace, and each would be charged for it.
  */
 async function writeTaken(services: TaskServices, job: Job, taking: TakenJob) {
   const { provider, credential } = taking.target;

@@ -1,4 +1,4 @@
-/** The task engine put together: submission, reading, waiting, cancellation, and the runner that takes the steps. */
+/** Assembles the task engine: submission, reading, waiting, cancellation, and the runner that takes the steps. */
 import { Readable } from "node:stream";
 import type { FileStore } from "../files/index.ts";
 import type { KeptFile } from "../media/index.ts";
@@ -23,7 +23,7 @@ export interface TasksOptions extends Omit<TaskServices, Own> {
   readonly at?: TaskServices["at"] | undefined;
 }
 
-/** Starts the engine: from now on due tasks are worked on. */
+/** Starts the engine, which then works on due tasks. */
 export function createTasks(options: TasksOptions): Tasks {
   const { database, clock } = options;
   const services: TaskServices = {
@@ -64,10 +64,10 @@ export function createTasks(options: TasksOptions): Tasks {
   };
 }
 
-/** Waits a moment for a database that is away. @throws GatewayError database_unavailable */
+/** Retries for a moment while the database is away. @throws GatewayError database_unavailable */
 const patiently = <T>(work: () => Promise<T>): Promise<T> => persist(reserveRetryMs, work);
 
-/** An uploaded file's bytes, opened when they are first read. */
+/** The bytes of an uploaded file, which is opened at the first read. */
 export function openUpload(files: FileStore, upload: KeptFile): Readable {
   async function* bytes(): AsyncGenerator<Buffer> {
     const file = await files.open(upload.name);

@@ -1,6 +1,6 @@
 /**
- * Spans of tasks: one for each step, below the request that submitted the task, and one for each try of a callback. What was
- * asked for, and where callbacks go beside the host, is not in them. docs/monitoring.md.
+ * Spans of tasks: one per step, below the request that submitted the task, and one per try of a callback. They contain nothing
+ * of the request's content, and only the host of a callback's address. docs/monitoring.md.
  */
 import { providerAttributes, type KeyedCandidate } from "../attempts/index.ts";
 import type { Span, Tracer } from "../base/tracing.ts";
@@ -8,7 +8,7 @@ import type { TaskServices } from "./engine.ts";
 import type { Job } from "./rows.ts";
 import type { ClaimedDelivery } from "./webhooks/outbox.ts";
 
-/** Begins a step's span; undefined where nothing is traced. */
+/** Begins a step's span; undefined if nothing is traced. */
 export function beginStep({ tracer }: TaskServices, job: Job, step: string): Span | undefined {
   const span = tracer?.start("client", `task ${step}`, job.traceparent);
   if (span?.isSampled === true)
@@ -22,7 +22,7 @@ export function beginStep({ tracer }: TaskServices, job: Job, step: string): Spa
   return span;
 }
 
-/** Says which provider a step asked, and how it answered. */
+/** Records the provider that a step asked, and its answer. */
 export function traceAsked(
   { span, kind }: Job,
   { provider, offer, credential }: KeyedCandidate,
@@ -49,11 +49,11 @@ const failedStates: ReadonlySet<string> = new Set([
   "missing",
 ]);
 
-/** The `traceparent` for what a step asks its provider. */
+/** The `traceparent` for a step's request to its provider. */
 export const passedOn = (job: Job, { provider }: KeyedCandidate): string | undefined =>
   job.span?.passedTo(provider.baseUrl);
 
-/** Begins the span of a callback's try. */
+/** Begins the span of a try of a callback. */
 export function beginCallback(
   tracer: Tracer | undefined,
   delivery: ClaimedDelivery,

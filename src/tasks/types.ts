@@ -1,4 +1,4 @@
-/** A task as it is stored, and what the engine takes and gives. Requirements: TASK; docs/tasks.md. */
+/** A task as it is stored, and the inputs and outputs of the engine. Requirements: TASK; docs/tasks.md. */
 import type { AttemptNote } from "../attempts/index.ts";
 import type { Note } from "../base/notes.ts";
 import type { ImageFamily, VideoFamily } from "../catalog/index.ts";
@@ -7,16 +7,16 @@ import type { Tags } from "../base/tags.ts";
 import type { Caller } from "../tenancy/index.ts";
 import type { TaskStatus } from "./states.ts";
 
-/** A produced file in our own storage; its address is the base URL, `/files/` and its name. */
+/** A produced file in our own storage; its URL is the base URL, `/files/` and its name. */
 export interface Artifact {
   readonly name: string;
   readonly mediaType: string;
   readonly bytes: number;
-  /** How long a video is, where its vendor told. */
+  /** The duration of a video, if its vendor reported it. */
   readonly seconds?: number | undefined;
 }
 
-/** Why a task did not succeed; fit for the caller. */
+/** Why a task did not succeed; may be shown to the caller. */
 export interface TaskError {
   readonly code: string;
   readonly message: string;
@@ -25,9 +25,9 @@ export interface TaskError {
 /** One attempt at a provider, for the operator. */
 export interface TaskAttempt extends AttemptNote {
   readonly started_at: string;
-  /** Tells whether the key of this name is still the one it was asked with; absent in rows of older versions. */
+  /** Shows whether the key of this name has changed since the submission; absent in rows of older versions. */
   readonly key_hash?: string;
-  /** How often in a row its result could not be fetched, or not be stored; absent where it was not tried in vain. */
+  /** How often in a row its result could not be fetched, or not be stored; absent if no try failed. */
   readonly tries?: number | undefined;
 }
 
@@ -41,14 +41,14 @@ export interface Task {
   readonly family: ImageFamily | VideoFamily;
   /** The canonical model id, without a suffix. */
   readonly model: string;
-  /** Which endpoint made it. */
+  /** The form of the endpoint that made it. */
   readonly form: MediaForm;
   readonly status: TaskStatus;
   readonly request: MediaRequest;
-  /** Sentences about what was changed in the request; empty when nothing was. */
+  /** Sentences about the changes to the request; empty if there are none. */
   readonly notes: readonly string[];
   readonly reservedNano: bigint;
-  /** What was charged; 0 until it succeeded. */
+  /** The charge, in nano-USD; 0 until it succeeded. */
   readonly costNano: bigint;
   readonly usage: MediaUsage | null;
   readonly artifacts: readonly Artifact[];
@@ -59,17 +59,17 @@ export interface Task {
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly finishedAt: Date | null;
-  /** When it becomes `expired` unless it has ended. */
+  /** The time at which it becomes `expired` unless it has ended. */
   readonly expiresAt: Date;
-  /** What the caller said of it (docs/tags.md). */
+  /** The caller's tags (docs/tags.md). */
   readonly tags: Readonly<Record<string, string>> | null;
   readonly endUser: string | null;
 }
 
-/** A task as lists hold it: without what was asked for. */
+/** A task in lists: without its request. */
 export type ListedTask = Omit<Task, "request">;
 
-/** A caller's idempotency key and what it stands for. Scope: the workspace; lifetime: 24 hours. */
+/** A caller's idempotency key, with the fingerprint of its request. Scope: the workspace; lifetime: 24 hours. */
 export interface IdempotencyClaim {
   readonly key: string;
   /** SHA-256 over method, path and body, in hex. */
@@ -78,31 +78,31 @@ export interface IdempotencyClaim {
 
 export interface SubmitInput {
   readonly caller: Caller;
-  /** As the caller wrote it, suffix included. */
+  /** As the caller wrote it, with its suffix. */
   readonly model: string;
   readonly input: MediaInput;
   readonly webhookUrl?: string | undefined;
   readonly idempotency?: IdempotencyClaim | undefined;
-  /** What is still to be done to the request where it is no repeat: the operator's hooks. @throws GatewayError what refuses it */
+  /** Runs the operator's hooks, unless the request is a replay. @throws GatewayError with the reason of a refusal */
   readonly change?: (() => Promise<RequestChange>) | undefined;
-  /** The trace of the request that submits it, where there is one: its steps are below that request. */
+  /** The trace context of the request that submits it, if there is one; the task's spans are below that request. */
   readonly traceparent?: string | undefined;
-  /** What the caller says of it, for the log. */
+  /** The caller's tags, for the log. */
   readonly tags?: Tags | undefined;
 }
 
-/** What hooks made of a request, and what they changed: nothing where the request is absent. */
+/** The changes of hooks to a request; absent fields are unchanged. */
 export interface RequestChange extends Partial<
   Pick<SubmitInput, "model" | "input" | "webhookUrl">
 > {
   readonly notes: readonly Note[];
-  /** What each of them did, for the log. */
+  /** A record of what each hook did, for the log. */
   readonly hooks: readonly object[];
 }
 
 export interface SubmitResult {
   readonly task: Task;
-  /** True when the idempotency key had made this task before; nothing was reserved again. */
+  /** True if the idempotency key had made this task before; nothing was reserved again. */
   readonly replayed: boolean;
 }
 
@@ -123,27 +123,27 @@ export interface TaskPage {
 
 export interface Tasks {
   /**
-   * Accepts a task: model, scope, fields, addresses, queue limit, reservation, row, in this order; nothing is kept of one
-   * that is refused. @throws GatewayError 400, 402, 403, 404, 409, 422, 503 as ERR-05 to ERR-11 have them.
+   * Accepts a task: model, scope, fields, addresses, queue limit, reservation, row, in this order. A refused task leaves
+   * nothing behind. @throws GatewayError 400, 402, 403, 404, 409, 422, 503 as ERR-05 to ERR-11 have them.
    */
   submit(input: SubmitInput): Promise<SubmitResult>;
-  /** A task of the workspace; undefined where there is none, whoever else may have it. */
+  /** A task of the workspace; undefined if it has none with this id, even if another workspace has one. */
   read(workspaceId: string, id: string): Promise<Task | undefined>;
-  /** Tasks of the workspace. @throws GatewayError `invalid_value` for an `after` that is no task of it. */
+  /** Tasks of the workspace. @throws GatewayError `invalid_value` if `after` is not a task of it. */
   list(workspaceId: string, filter: TaskFilter): Promise<TaskPage>;
   /**
-   * Cancels: a queued task at once, a running one where the vendor confirms. A canceled task is answered as it is.
+   * Cancels a queued task at once, a running one if the vendor confirms. Returns a canceled task as it is.
    * @throws GatewayError `task_not_found`, `task_not_cancelable`
    */
   cancel(workspaceId: string, id: string): Promise<Task>;
-  /** Resolves with the task once it is terminal, or as it is after `waitMs` or when `signal` fires. Holds no connection. */
+  /** Resolves with the task once it is final, or as it is after `waitMs` or when `signal` fires. Holds no connection. */
   wait(task: Task, waitMs: number, signal?: AbortSignal): Promise<Task>;
-  /** Answers everybody who waits with the task as it is, now and from now on: the gateway is about to cut its calls. */
+  /** Ends all waits, now and from now on, with the task as it is: the gateway is about to cut its calls. */
   endWaits(): void;
-  /** Takes no more steps from now on; the gateway is about to stop. */
+  /** Starts no more steps from now on; the gateway is about to stop. */
   rest(): void;
-  /** Resolves when the steps under way have been taken, however long that takes. To be called after `rest`. */
+  /** Resolves when the steps in flight have ended, however long that takes. Call it after `rest`. */
   idle(): Promise<void>;
-  /** Stops taking steps and waits, for 20 seconds at most, for those under way. Tasks go on at the next start, or on another node. */
+  /** Stops starting steps and waits, for 20 seconds at most, for those in flight. Tasks go on at the next start, or on another node. */
   close(): Promise<void>;
 }

@@ -1,15 +1,15 @@
-/** A hold that others have no room for at this moment, and may have at the next. docs/ledger.md "Admission". */
+/** Retries a hold that does not fit beside the reservations of others now, but may soon. docs/ledger.md "Admission". */
 import { setTimeout as sleep } from "node:timers/promises";
 import { idleRetryMs, idleWaitMs, type HoldRefusal } from "../ledger/index.ts";
 
-/** What a try came to: what it was for, or what refuses it. */
+/** The result of a try: the thing that it made, or the refusal. */
 export type Tried<Made> = { readonly made: Made } | { readonly refusal: Refusal };
-/** As the ledger refuses a hold, and what else refuses its call: an `Idempotency-Key` that is taken. */
+/** A refusal of a hold by the ledger, or another refusal of its call: an `Idempotency-Key` that is taken. */
 export type Refusal = Omit<HoldRefusal, "error"> & { readonly error: Error };
 
 /**
- * Tries until a hold fits: it is tried again, for `idleWaitMs`, where it would if others returned what they have set aside and do not use.
- * @throws the error of what refuses it in the end; what `attempt` throws
+ * Retries until a hold fits, for `idleWaitMs`, as long as it would fit if others returned their unused reservations.
+ * @throws the error of the last refusal; the errors of `attempt`
  */
 export async function untilFits<Made>(attempt: () => Promise<Tried<Made>>): Promise<Made> {
   const untilMs = performance.now() + idleWaitMs;

@@ -1,6 +1,6 @@
 /**
- * Waiting in place for a task's end (`Prefer: wait`): an entry in a map, woken by the signal that every end sends, and by a
- * look at the database now and then in case a signal was missed. No worker and no connection is held. TASK-08, TASK-09.
+ * Waits in place for a task's end (`Prefer: wait`): an entry in a map, woken by the signal that every end sends. It also
+ * reads the database now and then, in case a signal was missed. It holds no worker and no connection. TASK-08, TASK-09.
  */
 import type { Signals } from "../storage/index.ts";
 import { endedChannel } from "./engine.ts";
@@ -9,8 +9,8 @@ import type { Task } from "./types.ts";
 
 export interface Waiting {
   /**
-   * Resolves when the task may have ended, after `waitMs`, or when `signal` fires. A look that fails is made again: the task
-   * has been accepted, and an error would tell its caller to send it once more.
+   * Resolves when the task may have ended, after `waitMs`, or when `signal` fires. A failed read is repeated: the task
+   * has been accepted, and an error would make its caller submit it again.
    */
   until(task: Task, waitMs: number, signal: AbortSignal | undefined): Promise<Task>;
   /** Ends all waits. */
@@ -19,7 +19,7 @@ export interface Waiting {
 
 const lookEveryMs = 2_000;
 
-/** Waiting over the ends that `signals` tells of; `read` asks the database. */
+/** Creates waits that are woken by the `signals` of ended tasks; `read` reads a task from the database. */
 export function createWaiting(signals: Signals, read: (task: Task) => Promise<Task>): Waiting {
   const wakes = new Map<string, Set<() => void>>();
   const nameOf = (task: Task) => `${task.workspaceId} ${task.id}`;
@@ -54,7 +54,7 @@ export function createWaiting(signals: Signals, read: (task: Task) => Promise<Ta
       for (;;) {
         const leftMs = endMs - performance.now();
         if (isTerminal(latest.status) || leftMs <= 0 || closed || signal?.aborted) return latest;
-        // Subscribed before the look, so that an end between the two is not slept over.
+        // Subscribed before the read, so that an end between the two is not missed.
         const { over, wake } = nap(task, Math.min(leftMs, lookEveryMs), signal);
         try {
           latest = await look(latest);

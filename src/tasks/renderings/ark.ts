@@ -17,22 +17,22 @@ interface ArkTask {
   readonly id: string;
   readonly model: string;
   readonly status: (typeof words)[TaskStatus];
-  /** Of a succeeded task. */
+  /** Only for a succeeded task. */
   readonly content?: { readonly video_url: string };
-  /** Of a succeeded task: the tokens it is billed by; 0 where it is billed by seconds. */
+  /** Only for a succeeded task: the billed tokens; 0 if it is billed by seconds. */
   readonly usage?: {
     readonly completion_tokens: number;
     readonly total_tokens: number;
     readonly tool_usage: { readonly web_search: number };
   };
-  /** Of a failed task. */
+  /** Only for a failed task. */
   readonly error?: TaskError;
   /** Unix seconds. */
   readonly created_at: number;
   readonly updated_at: number;
 }
 
-/** A video task as Ark's clients read it. */
+/** A video task in Ark's format. */
 export function renderArk(task: Task, fileUrl: FileUrl): ArkTask {
   const [url] = producedUrls(task, fileUrl);
   const tokens = task.usage?.unit === "video_tokens" ? task.usage.tokens : 0;

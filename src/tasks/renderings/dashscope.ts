@@ -4,8 +4,8 @@ import type { Task } from "../types.ts";
 import { failureOf, producedUrls, type FileUrl } from "./unified.ts";
 
 /**
- * `PENDING` is all work in progress, as ALIAS-06 has it; clients of the vendor poll on alike at `PENDING` and `RUNNING`.
- * The vendor has no word for an expired task, and its `UNKNOWN` is never answered: rows are kept.
+ * `PENDING` stands for all unfinished work, as ALIAS-06 requires; the vendor's clients poll on at `PENDING` and at `RUNNING`.
+ * The vendor has no status for an expired task. The gateway never answers its `UNKNOWN`, because rows are kept.
  */
 const words = {
   queued: "PENDING",
@@ -29,16 +29,16 @@ interface DashscopeTask {
   readonly output: {
     readonly task_id: string;
     readonly task_status: (typeof words)[TaskStatus];
-    /** One per picture, of a succeeded image task. */
+    /** One per picture; only for a succeeded image task. */
     readonly choices?: readonly Choice[];
-    /** Of a succeeded video task. */
+    /** Only for a succeeded video task. */
     readonly video_url?: string;
     readonly code?: string;
     readonly message?: string;
   };
 }
 
-/** A task as DashScope's clients read it. `requestId` is that of the HTTP request that reads. */
+/** A task in DashScope's format. `requestId` is the id of the HTTP request that reads it. */
 export function renderDashscope(task: Task, fileUrl: FileUrl, requestId: string): DashscopeTask {
   return {
     request_id: requestId,

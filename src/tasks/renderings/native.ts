@@ -5,12 +5,12 @@ import { failureOf, producedUrls, type FileUrl } from "./unified.ts";
 interface NativeVideo {
   readonly status: "pending" | "done" | "failed";
   readonly model: string;
-  /** Only where it is done; `duration` is the seconds that were produced. */
+  /** Only if it is done; `duration` is the number of produced seconds. */
   readonly video?: { readonly url: string; readonly duration: number };
   readonly error?: TaskError;
 }
 
-/** A video task as xAI's clients read it: an expired or canceled task has failed, and nothing is said of cost. */
+/** A video task in xAI's format: an expired or canceled task counts as failed, and there is no cost. */
 export function renderNative(task: Task, fileUrl: FileUrl): NativeVideo {
   const error = failureOf(task);
   if (error) return { status: "failed", model: task.model, error };
@@ -19,7 +19,7 @@ export function renderNative(task: Task, fileUrl: FileUrl): NativeVideo {
   return { status: "done", model: task.model, video: { url, duration: producedSeconds(task) } };
 }
 
-/** As it is billed, else as its vendor told; where neither is known, what was asked for. */
+/** The billed seconds, else the vendor's; if neither is known, the requested ones. */
 function producedSeconds({ usage, artifacts, request }: Task): number {
   if (usage?.unit === "video_seconds") return usage.seconds;
   return artifacts[0]?.seconds ?? (request.kind === "video" ? request.durationSeconds : 0);

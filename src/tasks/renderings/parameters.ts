@@ -1,6 +1,6 @@
 /**
- * What a task was asked for, without what was written or shown to it: texts and pictures of callers are kept for the work, not
- * to be read by others.
+ * The parameters of a task without its texts and pictures: these are kept for the work, and others must
+ * not read them.
  */
 import { snakeCased } from "../../base/casing.ts";
 import type { MediaRequest } from "../../media/index.ts";
@@ -18,6 +18,6 @@ const content = new Set([
   "user",
 ]);
 
-/** The parameters by name; of what is left out, nothing. */
+/** The parameters by name, without the ones that hold content. */
 export const renderParameters = (request: MediaRequest): object =>
   snakeCased(Object.fromEntries(Object.entries(request).filter(([name]) => !content.has(name))));

@@ -1,5 +1,5 @@
 /**
- * The unified shape of a task, which creation and `GET /v1/tasks/{id}` answer and callbacks carry.
+ * The unified format of a task: in the answers of creation and of `GET /v1/tasks/{id}`, and in callbacks.
  * TASK-19 to TASK-35.
  */
 import { formatUsd } from "../../base/money.ts";
@@ -7,7 +7,7 @@ import { imageTokenTotals, nothingUsed, type MediaUsage } from "../../media/inde
 import { isTerminal, type TaskStatus } from "../states.ts";
 import type { ListedTask, TaskError } from "../types.ts";
 
-/** The address of a produced file, by its name in our storage. */
+/** The URL of a produced file, by its name in our storage. */
 export type FileUrl = (name: string) => string;
 
 interface IndexedUrl {
@@ -21,7 +21,7 @@ interface Tokens {
   readonly total_tokens: number;
 }
 
-/** By what the family is billed; seconds and tokens of video never stand together (TASK-26 to TASK-31). */
+/** By the family's unit of billing; seconds and tokens of video never appear together (TASK-26 to TASK-31). */
 type UnifiedUsage =
   | { readonly output_images: number; readonly input_images: number }
   | Tokens
@@ -34,20 +34,20 @@ interface UnifiedTask {
   readonly model: string;
   /** RFC 3339, UTC, milliseconds. */
   readonly created_at: string;
-  /** `videos` on video tasks only; there `images` is always empty. */
+  /** `videos` only for video tasks, where `images` is always empty. */
   readonly output: {
     readonly images: readonly IndexedUrl[];
     readonly videos?: readonly IndexedUrl[];
   };
   /** All zero until the task has succeeded. */
   readonly usage: UnifiedUsage;
-  /** What was charged, in USD; "0" until the task has succeeded. */
+  /** The charge, in USD; "0" until the task has succeeded. */
   readonly cost: string;
   readonly notes?: readonly string[];
   readonly error?: TaskError;
 }
 
-/** A task as its owner reads it. */
+/** A task in the unified format, for its owner. */
 export function renderUnified(task: ListedTask, fileUrl: FileUrl): UnifiedTask {
   const files = producedUrls(task, fileUrl).map((url, index) => ({ index, url }));
   const error = failureOf(task);
@@ -64,7 +64,7 @@ export function renderUnified(task: ListedTask, fileUrl: FileUrl): UnifiedTask {
   };
 }
 
-/** The addresses of what a succeeded task produced; empty in every other state. */
+/** The URLs of the files of a succeeded task; empty in every other state. */
 export function producedUrls(task: ListedTask, fileUrl: FileUrl): string[] {
   return task.status === "succeeded" ? task.artifacts.map(({ name }) => fileUrl(name)) : [];
 }
@@ -75,7 +75,7 @@ const withoutReason: Readonly<Record<"failed" | "expired" | "canceled", TaskErro
   canceled: { code: "canceled", message: "The task was canceled." },
 };
 
-/** Why a task ended without a result; undefined while it runs and where it succeeded. */
+/** Why a task ended without a result; undefined while it runs and if it succeeded. */
 export function failureOf({ status, error }: ListedTask): TaskError | undefined {
   if (!isTerminal(status) || status === "succeeded") return undefined;
   const { code, message } = error ?? withoutReason[status];

@@ -1,6 +1,6 @@
 /**
- * The deliverer: finds due callbacks and tries them. Any number of processes may run one on the same database; what a dead
- * one held is sent again at once where that is known for certain (gone.ts), else when its lease ends. docs/tasks.md; Requirements: HOOK.
+ * The deliverer: finds due callbacks and tries them. Any number of processes may run one on the same database. The callbacks of a dead
+ * process are sent again at once if it is certainly dead (gone.ts), else when its lease ends. docs/tasks.md; Requirements: HOOK.
  */
 import { onceMore } from "../../base/once-more.ts";
 import {
@@ -14,35 +14,35 @@ import { createPlaces } from "../places.ts";
 import { tryOnce, type DelivererServices } from "./try-once.ts";
 
 export interface DelivererOptions extends DelivererServices {
-  /** Whether this process is the one of its gateway that looks into the outbox unasked; yes where absent. */
+  /** True if this process is the sweeper of its gateway, which reads the outbox without a signal; true if absent. */
   readonly sweeps?: (() => boolean) | undefined;
-  /** How often the outbox is looked into unasked; 1 s where absent. */
+  /** Milliseconds between such reads of the outbox; 1 s if absent. */
   readonly pollMs?: number | undefined;
-  /** How long a claim holds; longer than a try can take. `timeoutMs` and half a minute where absent. */
+  /** Milliseconds of a lease, longer than a try can take; `timeoutMs` and half a minute if absent. */
   readonly leaseMs?: number | undefined;
-  /** How long `close` lets receivers answer; 3 s where absent. */
+  /** Milliseconds for which `close` lets receivers answer; 3 s if absent. */
   readonly closeMs?: number | undefined;
 }
 
 export interface Deliverer {
-  /** Begins to deliver, what an earlier process left behind included. */
+  /** Begins to deliver, including callbacks that an earlier process left behind. */
   start(): void;
-  /** Looks into the outbox at once: something was put into it. Does nothing before `start` and after `close`. */
+  /** Reads the outbox at once, because something was added. Does nothing before `start` and after `close`. */
   wake(): void;
-  /** Takes no more, gives the tries under way a moment, cuts off the rest (they are due again), and waits for all. */
+  /** Starts no more tries, gives those in flight a moment, cuts off the rest (they are due again), and waits for all. */
   close(): Promise<void>;
 }
 
-/** Tries at a time. */
+/** Tries in flight at once. */
 export const triesMax = { total: 200, perWorkspace: 20, perHost: 4 } as const;
-/** So many due deliveries are looked at to fill the places. */
+/** Due deliveries that are read to fill the slots. */
 const lookedAtMax = 2 * triesMax.total;
 const pollMsDefault = 1_000;
 const closeMsDefault = 3_000;
 const leaseMarginMs = 30_000;
 const mendEveryMs = 60_000;
 
-/** A deliverer over the outbox in `database`. Nothing runs before `start`. */
+/** Creates a deliverer for the outbox in `database`. Nothing runs before `start`. */
 export function createDeliverer(options: DelivererOptions): Deliverer {
   const { log } = options;
   const cut = new AbortController();
@@ -95,7 +95,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   };
 }
 
-/** The tries under way. */
+/** The tries in flight. */
 function createTries(options: DelivererOptions, signal: AbortSignal) {
   const { database, clock, log } = options;
   const { timeoutMs: tryMs, leaseMs = tryMs + leaseMarginMs } = options;
@@ -123,7 +123,7 @@ function createTries(options: DelivererOptions, signal: AbortSignal) {
   }
 
   return {
-    /** Starts due deliveries while slots are free; true if there may be more. Calls `freed` when a place is free for what waited. */
+    /** Starts due deliveries while slots are free; true if there may be more. Calls `freed` when a slot is free for waiting ones. */
     async begin(freed: () => void): Promise<boolean> {
       if (stopped || !places.hasRoom()) return false;
       const found = await findDue(database, {
@@ -143,9 +143,9 @@ function createTries(options: DelivererOptions, signal: AbortSignal) {
       }
       return claimed.length > 0 && chosen.length < found.length;
     },
-    /** Lets none begin any more. */
+    /** Lets no more tries begin. */
     stop: () => void (stopped = true),
-    /** Resolves when all have ended. */
+    /** Resolves when all tries have ended. */
     async ended(): Promise<void> {
       await Promise.all(running);
     },

@@ -1,6 +1,6 @@
 /**
- * The delivery log as a workspace's administrators see it, and what they may do: send an event again, and try an address.
- * Requirements: HOOK; docs/management.md. Rights are checked by the caller.
+ * The delivery log for a workspace's administrators, and their actions: send an event again, and test an address.
+ * Requirements: HOOK; docs/management.md. The caller checks the rights.
  */
 import { camelCased, type SnakeCased } from "../../base/casing.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -13,7 +13,7 @@ export interface DeliveryTry {
   readonly attempt: number;
   readonly startedAt: Date;
   readonly durationMs: number;
-  /** The receiver's status; null where there was no answer, and then `error` says why. */
+  /** The receiver's status; null if there was no answer, and then `error` says why. */
   readonly httpStatus: number | null;
   readonly error: string | null;
 }
@@ -22,18 +22,18 @@ export interface Delivery {
   readonly workspaceId: string;
   /** The event's id. */
   readonly id: string;
-  /** null for a test event. */
+  /** Null for an event without a task: a test or an alert. */
   readonly taskId: string | null;
-  /** The member whose key made the task; null where there is none. */
+  /** The member whose key made the task; null if there is none. */
   readonly memberId: string | null;
   readonly type: string;
   readonly url: string;
   readonly status: "pending" | "delivered" | "failed";
-  /** When the next try is due; null when there is none. */
+  /** The time of the next try; null if there is none. */
   readonly dueAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** What is known of its tries, the first first. A try whose process died is missing. */
+  /** Its known tries, oldest first. A try whose process died is missing. */
   readonly tries: readonly DeliveryTry[];
 }
 
@@ -66,7 +66,7 @@ async function onlyDelivery(database: Queryable, rows: readonly DeliveryRow[]): 
   return onlyRow(delivery === undefined ? [] : [delivery], "delivery");
 }
 
-/** The deliveries of these names, in their order; names that are none are left out. */
+/** The deliveries with these names, in that order; unknown names are left out. */
 export async function readDeliveries(
   { database }: { readonly database: Queryable },
   names: readonly { readonly workspaceId: string; readonly id: string }[],
@@ -79,7 +79,7 @@ export async function readDeliveries(
   return withTries(database, rows);
 }
 
-/** One delivery, whichever workspace it belongs to: for checking who may see it. @throws GatewayError `not_found` */
+/** A delivery of any workspace, for a check of who may see it. @throws GatewayError `not_found` */
 export async function getDelivery(
   { database }: { readonly database: Queryable },
   id: string,
@@ -93,8 +93,8 @@ export async function getDelivery(
 }
 
 /**
- * Sends an event again at once, a delivered one too: same id, same text, and the schedule from its beginning. A try under way
- * is not waited for. Wake the deliverer afterwards. @throws GatewayError `not_found`
+ * Sends an event again at once, even a delivered one: same id, same text, and the schedule from its beginning. Does not wait
+ * for a try in flight. Wake the deliverer afterwards. @throws GatewayError `not_found`
  */
 export async function redeliver(
   { database, clock }: RowContext,

@@ -1,23 +1,23 @@
 /**
- * The event a callback carries, and its way into the outbox. Requirements: HOOK; docs/decisions.md "Callback".
- * A task ends once and so has one event, whose id and text stay the same however often it is sent.
+ * The event of a callback, and its insertion into the outbox. Requirements: HOOK; docs/decisions.md "Callback".
+ * A task ends once and so has one event, with the same id and text however often it is sent.
  */
 import { newId } from "../../base/ids.ts";
 import type { Queryable } from "../../storage/index.ts";
 import type { TerminalStatus } from "../states.ts";
 
 export type CallbackType = `task.${TerminalStatus}`;
-/** What a workspace sends itself to try an address. */
+/** The event type by which a workspace tests an address. */
 export const testType = "webhook.test";
 
 export interface EventHead {
-  /** `evt_...`: receivers tell repeated deliveries by it. */
+  /** `evt_...`: receivers recognise repeated deliveries by it. */
   readonly id: string;
   readonly type: string;
   readonly createdAt: Date;
 }
 
-/** The text of an event: what is signed and sent. */
+/** The text of an event, which is signed and sent. */
 export const eventText = ({ id, type, createdAt }: EventHead, data: unknown): string =>
   JSON.stringify({ id, type, created_at: createdAt.toISOString(), data });
 
@@ -30,7 +30,7 @@ export interface Callback {
 }
 
 /**
- * Puts the callback of an ended task into the outbox, due at once. To be called in the transaction that ends the task;
+ * Adds the callback of an ended task to the outbox, due at once. Call it in the transaction that ends the task, and
  * wake the deliverer after its commit. A second call for the same task adds nothing.
  */
 export async function enqueueCallback(tx: Queryable, callback: Callback): Promise<void> {
@@ -50,13 +50,13 @@ export async function enqueueCallback(tx: Queryable, callback: Callback): Promis
   );
 }
 
-/** Something to tell a workspace that is no task's. */
+/** An event for a workspace that belongs to no task. */
 export interface WorkspaceEvent {
   readonly workspaceId: string;
   readonly data: object;
 }
 
-/** Puts events into the outbox for the workspaces that have an address for alerts; returns how many. */
+/** Adds events to the outbox for the workspaces that have an address for alerts; returns how many. */
 export async function postEvents(
   tx: Queryable,
   { type, nowMs }: { readonly type: string; readonly nowMs: number },

@@ -1,6 +1,6 @@
 /**
- * Warnings that the balance of a workspace is at or below the amount that it has chosen: a log event, and a signed callback where it has
- * an address for them. Told once, until the balance was above it again. docs/callbacks.md "Low balance".
+ * Warnings that a workspace's balance is at or below the amount that it has chosen: a log event, and a signed callback if it has
+ * an address for them. Each is sent once, until the balance was above the amount again. docs/callbacks.md "Low balance".
  */
 import { formatUsd } from "../../base/money.ts";
 import type { Queryable } from "../../storage/index.ts";
@@ -9,7 +9,7 @@ import { postEvents } from "./events.ts";
 
 export type AlertOptions = Pick<TaskServices, "database" | "clock" | "log" | "callbackDue">;
 
-/** What its event is called. */
+/** The type of its event. */
 const lowType = "balance.low";
 
 interface Low {
@@ -20,8 +20,8 @@ interface Low {
 }
 
 /**
- * Workspaces `w`, what is left of each and what was told of it. What calls under way have set aside counts as left: it comes and goes,
- * and so would the warning. Without limit there is no balance to be low.
+ * Workspaces `w`, with the balance and the last warning of each. Reservations of calls in flight count as left: they come and go,
+ * and so would the warning. A workspace without limit has no balance to be low.
  */
 const looked = `workspaces w
   join ledger_accounts a on a.workspace_id = w.id
@@ -31,10 +31,10 @@ const looked = `workspaces w
     coalesce(t.amount_nano = w.low_balance_nano, false) as told) s
   where ($1::text[] is null or w.id = any($1)) and (w.low_balance_nano is not null or t.workspace_id is not null)`;
 
-/** Any number. Of two looks at once, the one that saw the balance before a credit would tell of what is mended. */
+/** Any number. If two looks run at once, the one that read the balance before a credit would warn although it is mended. */
 const lockId = 540_001;
 
-/** Whether there is anything to tell or to forget: most looks end here. */
+/** True if there is a warning to send or to forget: most looks end here. */
 async function isDue(database: Queryable, ids: readonly string[] | null): Promise<boolean> {
   const rows = await database.query(
     `select 1 from ${looked} and (s.low <> s.told or t.workspace_id is not null and not s.told) limit 1`,
@@ -44,10 +44,10 @@ async function isDue(database: Queryable, ids: readonly string[] | null): Promis
   return rows.length > 0;
 }
 
-/** Warnings of one transaction: writing the callbacks of more would keep it open for longer than the database lets it. */
+/** Warnings per transaction: with more callbacks to write it would stay open for longer than the database allows. */
 const warningsMax = 1_000;
 
-/** Warns of these workspaces, or of all. */
+/** Warns of low balances of these workspaces, or of all if null. */
 export async function warnOfLowBalances(
   options: AlertOptions,
   ids: readonly string[] | null,
@@ -56,7 +56,7 @@ export async function warnOfLowBalances(
   while ((await warnOfSome(options, ids)) === warningsMax);
 }
 
-/** The same of so many at most as one transaction takes; returns how many there were. */
+/** Sends the warnings of one transaction; returns how many there were. */
 async function warnOfSome(
   { database, clock, log, callbackDue }: AlertOptions,
   ids: readonly string[] | null,

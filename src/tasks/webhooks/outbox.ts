@@ -1,6 +1,6 @@
 /**
- * The statements of the outbox. A row is taken under a lease, and every write of it names the lease's token, so that a
- * process which lost its lease changes nothing any more. docs/tasks.md; Requirements: HOOK.
+ * The statements of the outbox. A row is claimed under a lease, and every write of it names the lease's token. So a
+ * process that lost its lease changes nothing any more. docs/tasks.md; Requirements: HOOK.
  */
 import { camelCased, type SnakeCased } from "../../base/casing.ts";
 import type { Database, Queryable } from "../../storage/index.ts";
@@ -18,22 +18,22 @@ export interface DueDelivery {
   readonly host: string;
 }
 
-/** A delivery in the hands of this process, until its lease ends. */
+/** A delivery that this process holds, until its lease ends. */
 export interface ClaimedDelivery extends DueDelivery {
   readonly taskId: string | null;
   readonly type: string;
   readonly url: string;
   /** The event's text; null before the first try. */
   readonly text: string | null;
-  /** Counts this try. */
+  /** The number of this try. */
   readonly attempt: number;
-  /** Tries that do not count for the schedule any more. */
+  /** Earlier tries that no longer count for the schedule. */
   readonly attemptsBefore: number;
   readonly createdAt: Date;
-  /** The request that submitted its task, in its trace. */
+  /** The trace context of the request that submitted its task. */
   readonly traceparent: string | undefined;
   readonly token: string;
-  /** To begin to send it. */
+  /** The right to begin to send it. */
   readonly right: Right;
 }
 
@@ -41,7 +41,7 @@ interface ClaimedRow extends SnakeCased<Omit<ClaimedDelivery, "traceparent" | "t
   readonly traceparent: string | null;
 }
 
-/** Due deliveries, longest due first, leaving out the receivers and workspaces that have as many under way as they may. */
+/** Due deliveries, longest due first, without the receivers and workspaces that are at their limits. */
 export async function findDue(
   database: Queryable,
   input: {
@@ -68,7 +68,7 @@ export async function findDue(
   );
 }
 
-/** Takes those of `due` that nobody else has taken meanwhile, and counts a try for each, which takes up to `tryMs`. */
+/** Claims those of `due` that no other process has claimed meanwhile, and counts a try for each, which takes up to `tryMs`. */
 export async function claimDue(
   database: Database,
   due: readonly DueDelivery[],
@@ -76,7 +76,7 @@ export async function claimDue(
   { leaseMs, tryMs }: { readonly leaseMs: number; readonly tryMs: number },
 ): Promise<ClaimedDelivery[]> {
   const token = newToken(ownerHere(database.signals.number));
-  // What is begun later might end after the lease.
+  // A try that begins later might end after the lease.
   const right = rightFor(leaseMs - Math.min(tryMs, leaseMs / 2));
   const rows = await database.query<ClaimedRow>(
     `update webhook_deliveries d
@@ -108,7 +108,7 @@ export async function claimDue(
   }));
 }
 
-/** Keeps the event's text before it is first sent. False when the lease is lost; then it must not be sent. */
+/** Stores the event's text before it is first sent. False if the lease is lost; then it must not be sent. */
 export async function keepText(
   database: Queryable,
   delivery: ClaimedDelivery,
@@ -127,13 +127,13 @@ export interface Tried {
   readonly durationMs: number;
   readonly outcome: Outcome;
   readonly step: NextStep;
-  /** False where its end says nothing of the receiver: the schedule stays where it was. */
+  /** False if the end of the try says nothing about the receiver: the schedule stays as it was. */
   readonly counts: boolean;
 }
 
 /**
- * Notes a try and what follows from it, in one statement; may be repeated. The log tells every try that was made; the
- * delivery is left alone, and false returned, when the lease is lost.
+ * Writes a try and its next step in one statement; may be repeated. The log gets every try that was made. If the lease is lost, the
+ * delivery stays unchanged and the result is false.
  */
 export async function noteTry(
   database: Queryable,
@@ -172,8 +172,8 @@ export async function noteTry(
 }
 
 /**
- * Makes due what was put off by a clock that ran ahead and has been set back since; without this, a day ahead would be a day's
- * wait. Returns how many rows that were.
+ * Makes deliveries due that a clock ahead of time postponed, once it has been set back; otherwise a clock a day ahead would delay them
+ * by a day. Returns the number of rows.
  */
 export async function mendAfterClockJump(database: Queryable, nowMs: number): Promise<number> {
   const rows = await database.query(

@@ -1,12 +1,12 @@
 /**
- * The caps that have reached a threshold of their workspace, each found once: whoever adds its row tells of it. The periods are
- * the ledger's, by the database's clock. docs/callbacks.md "Spend caps".
+ * The caps that have reached a threshold of their workspace. The process that inserts the row of one sends its alert, once. The ledger
+ * defines the periods, by the database's clock. docs/callbacks.md "Spend caps".
  */
 import { resetsAt, type Layer, type Window } from "../../base/cap-windows.ts";
 import { dayText } from "../../base/days.ts";
 import type { Queryable } from "../../storage/index.ts";
 
-/** Alerts of one transaction: writing the callbacks of more would keep it open for longer than the database lets it. */
+/** Alerts per transaction: with more callbacks to write it would stay open for longer than the database allows. */
 export const alertsMax = 1_000;
 
 /** A call that a cap refused. */
@@ -15,17 +15,17 @@ export interface Refusal {
   readonly keyId: string;
   readonly layer: string;
   readonly window: Window;
-  /** When it was, by the clock of all gateways. */
+  /** The time of the refusal, in Unix milliseconds, by the clock that all gateways share. */
   readonly atMs: number;
 }
 
-/** What a look is about: keys with their workspaces, and what was refused. */
+/** The subject of a look: charged keys with their workspaces, and refusals. */
 export interface Seen {
   readonly keys: readonly (readonly [keyId: string, workspaceId: string])[];
   readonly refusals: readonly Refusal[];
 }
 
-/** A threshold that was reached, and what the cap and its spending are, in nano-USD. */
+/** A threshold that was reached, with its cap and spending in nano-USD. */
 export interface Reached {
   readonly workspace_id: string;
   readonly scope: Layer;
@@ -34,24 +34,24 @@ export interface Reached {
   readonly cap_nano: bigint;
   readonly threshold: number;
   readonly spent_nano: bigint;
-  /** What people call the key or the workspace; null of a member: an address is not kept in texts that are sent. */
+  /** The display name of the key or the workspace; null for a member, because an email address must not be in texts that are sent. */
   readonly name: string | null;
   readonly workspace_name: string;
 }
 
-/** Where the keys come from that are looked at: these, each by its index, or all there are. */
+/** The source of the keys: the given ones, each found by index, or all. */
 const keysSeen =
   "unnest($1::text[], $2::text[]) as t (workspace_id, id) join api_keys k using (workspace_id, id)";
 const everyKey = "api_keys k where coalesce($1::text[], $2::text[]) is null";
 
-/** What was refused, by the object whose cap it was. */
+/** The refusals, by the object that has the cap. */
 const refusedSql = `
   select k.workspace_id, r.layer as scope, r.cap_window,
     case r.layer when 'workspace' then k.workspace_id when 'member' then k.created_by else k.id end as scope_id
   from unnest($5::text[], $6::text[], $7::text[], $8::text[]) as r (workspace_id, key_id, layer, cap_window)
   join api_keys k on k.workspace_id = r.workspace_id and k.id = r.key_id`;
 
-/** Each object with caps that a charge or a refusal concerns, and its caps in the order total, monthly, weekly, daily. */
+/** The objects with caps that a charge or a refusal concerns, with their caps in the order total, monthly, weekly, daily. */
 const cappedSql = `
   select w.id as workspace_id, 'workspace' as scope, w.id as scope_id, w.cap_hard as hard,
     array[w.cap_total_nano, w.cap_monthly_nano, w.cap_weekly_nano, w.cap_daily_nano] as caps
@@ -65,7 +65,7 @@ const cappedSql = `
     array[k.cap_total_nano, k.cap_monthly_nano, k.cap_weekly_nano, k.cap_daily_nano]
   from api_keys k where (k.workspace_id, k.id) in (select workspace_id, key_id from touched)`;
 
-/** Adds a row for each cap, period and threshold that is reached, or was refused at 100 %, and has none. */
+/** Inserts a row for each cap, period and threshold that is reached, or was refused at 100 %, and has no row yet. */
 const addedSql = `
   insert into spend_alerts (workspace_id, scope, scope_id, cap_window, period_start, cap_nano, threshold, spent_nano, created_at)
   select c.workspace_id, c.scope, c.scope_id, n.cap_window, n.period_start, x.cap, t.threshold, x.spent, $4
@@ -89,17 +89,17 @@ const addedSql = `
   on conflict do nothing
   returning workspace_id, scope, scope_id, cap_window, cap_nano, threshold, spent_nano`;
 
-/** What was added, with what people call it. */
+/** The inserted rows, with display names. */
 const namedSql = `select a.*, w.name as workspace_name, case a.scope when 'workspace' then w.name else k.name end as name
      from added a join workspaces w on w.id = a.workspace_id
      left join api_keys k on a.scope = 'key' and k.workspace_id = a.workspace_id and k.id = a.scope_id
      order by a.workspace_id, a.scope, a.scope_id, a.cap_window, a.threshold`;
 
-/** A refusal may be looked at when its period has ended: it says nothing of the next one. */
+/** True if a refusal is of the current period. A look may come after the period of the refusal has ended. */
 const isOfPeriod = ({ window, atMs }: Refusal, nowMs: number): boolean =>
   resetsAt(window, atMs)?.getTime() === resetsAt(window, nowMs)?.getTime();
 
-/** Adds the rows that are not there yet, those of `seen` or of all caps: they are ours to tell of. At most `alertsMax`. */
+/** Inserts the missing rows, for `seen` or for all caps; the caller sends their alerts. At most `alertsMax`. */
 export function addReached(tx: Queryable, seen: Seen | null, nowMs: number): Promise<Reached[]> {
   const { keys, refusals: all } = seen ?? { keys: null, refusals: [] };
   const refusals = all.filter((one) => isOfPeriod(one, nowMs));

@@ -1,10 +1,10 @@
-/** When a callback is tried again, and when it is given up. Requirements: HOOK; docs/decisions.md "Callback". */
+/** When a callback is tried again, and when the gateway gives it up. Requirements: HOOK; docs/decisions.md "Callback". */
 import { hourMs, minuteMs } from "../../base/durations.ts";
 import { testType } from "./events.ts";
 
 const secondMs = 1000;
 
-/** The pause after each failed try; there is one try more than there are pauses. */
+/** Milliseconds of pause after each failed try; there is one try more than there are pauses. */
 export const pausesMs: readonly number[] = [
   5 * secondMs,
   minuteMs,
@@ -16,32 +16,32 @@ export const pausesMs: readonly number[] = [
   10 * hourMs,
 ];
 
-/** Spreads what failed together; a pause becomes up to so much longer or shorter. */
+/** The share by which a pause may be longer or shorter, to spread callbacks that failed together. */
 const jitter = 0.2;
 
-/** What one try came to. */
+/** The outcome of one try. */
 export interface Outcome {
-  /** The receiver's status; null where there was no answer. */
+  /** The receiver's status; null if there was no answer. */
   readonly httpStatus: number | null;
-  /** Why there was no answer; null where there was one. */
+  /** Why there was no answer; null if there was one. */
   readonly error: string | null;
-  /** False where another try cannot end differently. */
+  /** False if another try cannot end differently. */
   readonly retry: boolean;
-  /** How long the receiver asks to be left alone. Absent: it names no time. */
+  /** Milliseconds for which the receiver asks to be left alone. Absent: it names no time. */
   readonly retryAfterMs?: number | undefined;
 }
 
-/** What becomes of the delivery. */
+/** The next state of the delivery. */
 export type NextStep =
   | { readonly status: "delivered" | "failed" }
   | { readonly status: "pending"; readonly pauseMs: number };
 
 const goneStatus = 410;
-/** A receiver's own word counts up to here: an event must not be put off for days by one answer. */
+/** The longest pause that a receiver can ask for, in milliseconds: one answer must not postpone an event for days. */
 const toldMsMax = hourMs;
 
 /**
- * Decides after a try: any 2xx has delivered it; 410 and the last failure give it up; a test event is tried once.
+ * Decides after a try: any 2xx delivers the event; 410 and the last failure give it up; a test event is tried once.
  * `failures` counts this one and those before it since the schedule began; `random` is from 0 to 1.
  */
 export function nextStep(
@@ -56,7 +56,7 @@ export function nextStep(
   const hopeless = !outcome.retry || httpStatus === goneStatus || type === testType;
   if (hopeless || pauseMs === undefined) return { status: "failed" };
   const usualMs = pauseMs * (1 + jitter * (2 * random - 1));
-  // Never sooner than it asks for; spread all the same.
+  // Never sooner than the receiver asks for, but still spread.
   const askedMs = Math.min(outcome.retryAfterMs ?? 0, toldMsMax) * (1 + jitter * random);
   return { status: "pending", pauseMs: Math.round(Math.max(usualMs, askedMs)) };
 }

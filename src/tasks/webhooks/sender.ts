@@ -1,5 +1,5 @@
 /**
- * How a callback leaves: through the guard of addresses, anew at each try. HOOK-07,
+ * Sends callbacks through the address guard, which checks the address at each try. HOOK-07,
  * HOOK-08; trap T77.
  */
 import {
@@ -15,21 +15,24 @@ export interface CallbackRequest {
   readonly body: string;
   /** The workspace that named the address. */
   readonly owner: string;
-  /** For everything from the name's resolution to the answer's head. */
+  /** Milliseconds from the resolution of the name to the head of the answer. */
   readonly timeoutMs: number;
-  /** Asked at the last moment before bytes leave. */
+  /** Called at the last moment before bytes are sent. */
   readonly mayLeave: () => boolean;
   /** Fires when the deliverer closes and has waited long enough. */
   readonly signal: AbortSignal;
 }
 
-/** What a receiver answered; its headers by lower-case names. */
+/** The answer of a receiver, with header names in lower case. */
 interface ReceiverAnswer {
   readonly status: number;
   readonly headers?: Parameters<typeof retryAfterMsOf>[0];
 }
 
-/** POSTs a callback. Resolves with the receiver's answer, a redirect's too; rejects with NotSentError, or a message fit for the delivery log. */
+/**
+ * POSTs a callback. Resolves with the receiver's answer, even a redirect; rejects with NotSentError, or a message fit for the delivery
+ * log.
+ */
 export type SendCallback = (request: CallbackRequest) => Promise<ReceiverAnswer>;
 
 /** The response body is ignored; a little of it is read so that the receiver sees it accepted. */
@@ -38,13 +41,13 @@ const answerBytesMax = 4096;
 export interface SenderOptions {
   /** The operator's switch for local development. */
   readonly allowPrivate: boolean;
-  /** How names are resolved, where that is not the system's way. */
+  /** Resolves names; the system's resolver if absent. */
   readonly resolve?: Resolve | undefined;
-  /** How receivers are reached; directly if absent. */
+  /** The ways to receivers; direct if absent. */
   readonly ways?: Pick<Pools, "way"> | undefined;
 }
 
-/** A sender over HTTPS only, to public addresses only, to the address that was checked. */
+/** Creates a sender that uses HTTPS only, public addresses only, and the very address that was checked. */
 export function createSender({ allowPrivate, resolve, ways }: SenderOptions): SendCallback {
   return (request) =>
     guardedRequest({

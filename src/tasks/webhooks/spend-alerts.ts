@@ -1,7 +1,8 @@
 /**
- * Alerts at the thresholds of a spend cap that its workspace has chosen: a log event, and a signed callback where the workspace has an address for them.
- * Off the path of calls: who was charged is noted in memory, and looked at a moment later. Whatever happens, one alert goes
- * out for a cap, period and threshold: the process that adds its row tells of it. docs/callbacks.md "Spend caps".
+ * Alerts at the thresholds that a workspace has chosen for a spend cap: a log event, and a signed callback if it has an address for
+ * them.
+ * Calls do not wait for this: a charge is noted in memory, and looked at a moment later. There is exactly one alert
+ * for a cap, period and threshold: the process that inserts its row sends it. docs/callbacks.md "Spend caps".
  */
 import { formatUsd } from "../../base/money.ts";
 import { layers, resetsAt, windows, type Window } from "../../base/cap-windows.ts";
@@ -11,36 +12,36 @@ import { postEvents } from "./events.ts";
 import { warnOfLowBalances, type AlertOptions } from "./low-balance.ts";
 import { addReached, alertsMax, type Reached, type Refusal, type Seen } from "./reached-caps.ts";
 
-/** What an alert's event is called. */
+/** The type of an alert's event. */
 const alertType = "spend_cap.alert";
 
 export interface SpendAlertsOptions extends AlertOptions {
-  /** Whether this process is the one of its gateway that looks at all caps unasked; yes where absent. */
+  /** True if this process is the sweeper of its gateway, which looks at all caps without a signal; true if absent. */
   readonly sweeps?: (() => boolean) | undefined;
-  /** How often what was charged is looked at; 2 s where absent. */
+  /** Milliseconds between looks at charged keys; 2 s if absent. */
   readonly everyMs?: number | undefined;
 }
 
 export interface SpendAlerts {
-  /** A call of this key was charged. Costs next to nothing. */
+  /** Notes that a call of this key was charged. Costs next to nothing. */
   charged(workspaceId: string, keyId: string): void;
-  /** A call of this key was refused. A hard cap refuses before all of it is spent: its alert at 100 % might never come. */
+  /** Notes that a call of this key was refused. A hard cap refuses before all of it is spent: its alert at 100 % might never come. */
   refused(workspaceId: string, keyId: string, code: string): void;
-  /** Ends it; what was charged in the last moment is looked at once more. */
+  /** Stops, after a last look at recent charges. */
   close(): Promise<void>;
 }
 
 const everyMsDefault = 2_000;
-/** All caps, whoever was charged: a process may have died between a charge and its look, or a cap have been lowered. */
+/** Milliseconds between looks at all caps: a process may have died between a charge and its look, or a cap may have been lowered. */
 const allEveryMs = 600_000;
-/** Keys looked at in one statement. */
+/** Keys per statement. */
 const keysMax = 1_000;
 
-/** Refusals that wait for a look: a caller that goes on makes new ones. */
+/** Refusals that wait for a look. More are dropped: a caller that goes on makes new ones. */
 const refusalsMax = 1_000;
 const capCode = new RegExp(`^(${layers.join("|")})_(${windows.join("|")})_spend_cap_reached$`);
 
-/** Starts to look. */
+/** Starts the looks. */
 export function startSpendAlerts(options: SpendAlertsOptions): SpendAlerts {
   const { database, log } = options;
   let charged = new Map<string, string>();
@@ -65,7 +66,7 @@ export function startSpendAlerts(options: SpendAlertsOptions): SpendAlerts {
       );
     }
   }
-  /** One look at a time; those without anything to see do not ask the database. */
+  /** One look at a time; without anything to look at, it does not ask the database. */
   const next = (all: boolean): void => {
     if (all || charged.size + refused.size > 0) looking = looking.then(() => look(all));
   };
@@ -110,18 +111,18 @@ async function alertEach(options: SpendAlertsOptions, { keys, refusals }: Seen):
   await alertOn(options, { keys: [...refusedKeys], refusals });
 }
 
-/** Alerts on the caps that hold for these keys, or on all. */
+/** Sends alerts for the caps of these keys, or for all caps. */
 async function alertOn(options: SpendAlertsOptions, seen: Seen | null): Promise<void> {
   while ((await alertOnSome(options, seen)) === alertsMax);
 }
 
-/** The same of so many at most as one transaction takes; returns how many there were. */
+/** Sends the alerts of one transaction; returns how many there were. */
 async function alertOnSome(
   { database, clock, log, callbackDue }: SpendAlertsOptions,
   seen: Seen | null,
 ): Promise<number> {
   const { reached, posted, nowMs } = await database.transaction(async (tx) => {
-    // Periods are the ledger's, whose clock is the database's.
+    // The ledger defines the periods, by the database's clock.
     const [row] = await tx.query<{ at: Date }>("select ledger_now() as at", []);
     const atMs = row!.at.getTime();
     const added = await addReached(tx, seen, atMs);
@@ -137,7 +138,7 @@ async function alertOnSome(
   return reached.length;
 }
 
-/** A hard cap has refused a call, though less than the threshold was spent. */
+/** True if a hard cap has refused a call, although less than the threshold was spent. */
 const isRefusal = ({ cap_nano: cap, spent_nano: spent, threshold }: Reached): boolean =>
   spent * 100n < cap * BigInt(threshold);
 
@@ -158,7 +159,7 @@ function dataOf(alert: Reached, nowMs: number) {
   };
 }
 
-/** Rows of periods that are over tell nobody anything. */
+/** Deletes rows of past periods, which are no longer needed. */
 async function forgetOld(database: Database, nowMs: number): Promise<void> {
   await database.query(
     "delete from spend_alerts where cap_window <> 'total' and period_start < $1::date",

@@ -1,5 +1,5 @@
 /**
- * One try at one delivery: fresh signature, the address checked and pinned by the sender, the outcome noted under the lease.
+ * One try of a delivery: fresh signature, the address checked and pinned by the sender, the outcome written under the lease.
  * HOOK-01 to HOOK-06; docs/tasks.md.
  */
 import { GatewayError, reasonOf } from "../../base/errors.ts";
@@ -19,7 +19,7 @@ import { nextStep, type NextStep, type Outcome } from "./schedule.ts";
 import type { SendCallback, CallbackRequest } from "./sender.ts";
 import { signedHeaders } from "../../base/signature.ts";
 
-/** Moments at which a test may stop the process. */
+/** Points at which a test may stop the process. */
 export type CallbackPoint = "callback.claimed" | "callback.sent" | "callback.noted";
 
 export interface DelivererServices extends Pick<
@@ -27,14 +27,14 @@ export interface DelivererServices extends Pick<
   "database" | "clock" | "log" | "tracer"
 > {
   readonly secrets: Pick<Secrets, "signingSecret" | "unseal">;
-  /** Hears of each try: what became of the delivery, and how long its receiver took. */
+  /** Called after each try, with the next state of the delivery and the duration of the try. */
   readonly tried?: ((became: NextStep["status"], durationMs: number) => void) | undefined;
   readonly send: SendCallback;
-  /** A task as `GET /v1/tasks/{id}` answers it: the event's `data`. */
+  /** Renders a task as `GET /v1/tasks/{id}` does: the event's `data`. */
   readonly render: (task: Task) => unknown;
-  /** How long a receiver may take to answer. */
+  /** Milliseconds that a receiver may take to answer. */
   readonly timeoutMs: number;
-  /** From 0 to 1; Math.random where absent. */
+  /** From 0 to 1; Math.random if absent. */
   readonly random?: (() => number) | undefined;
   /** Tests stop the process here. */
   readonly at?: ((point: CallbackPoint) => void | Promise<void>) | undefined;
@@ -42,10 +42,10 @@ export interface DelivererServices extends Pick<
 
 const errorCharactersMax = 500;
 
-/** Nothing is sent, and trying again would not change it. */
+/** Nothing is sent, and a retry would not change that. */
 const unsendable = (error: string): Outcome => ({ httpStatus: null, error, retry: false });
 
-/** It was the gateway that ended the try. */
+/** The gateway itself ended the try. */
 const cut: Outcome = {
   httpStatus: null,
   error: "The gateway was stopped during this try.",
@@ -57,7 +57,7 @@ const unmade: Outcome = {
   retry: true,
 };
 
-/** The secrets that sign for the workspace now; why there are none, as a sentence. */
+/** The secrets that sign for the workspace now, or a sentence that says why there are none. */
 async function secretsOf(
   services: DelivererServices,
   workspaceId: string,
@@ -76,7 +76,7 @@ async function secretsOf(
   }
 }
 
-/** The event's text: as it was first sent, else rendered from the task. Undefined where the task is gone. */
+/** The event's text: as it was first sent, else rendered from the task. Undefined if the task is gone. */
 async function textOf(
   services: DelivererServices,
   delivery: ClaimedDelivery,
@@ -102,7 +102,7 @@ async function send(
   }
 }
 
-/** What the try came to; undefined where it was not made because another process may have taken the delivery over. */
+/** The outcome of the try; undefined if it was not made because another process may have taken the delivery over. */
 async function outcomeOf(
   services: DelivererServices,
   delivery: ClaimedDelivery,
@@ -122,8 +122,8 @@ async function outcomeOf(
 }
 
 /**
- * Tries a claimed delivery once and notes what follows. A database that fails leaves the delivery to whoever finds its lease
- * over; then it is sent again, with the same event id.
+ * Tries a claimed delivery once and writes what follows. If the database fails, a process that finds the lease
+ * expired sends it again, with the same event id.
  */
 export async function tryOnce(
   services: DelivererServices,
@@ -159,7 +159,7 @@ export async function tryOnce(
   report(log, delivery, tried, held);
 }
 
-/** Ends a try's span; without an outcome another process has made it. */
+/** Ends a try's span; without an outcome another process makes the try. */
 function endSpan(span: Span | undefined, outcome: Outcome | undefined): void {
   const status = outcome?.httpStatus ?? undefined;
   span?.set({ "http.response.status_code": status });
@@ -167,7 +167,7 @@ function endSpan(span: Span | undefined, outcome: Outcome | undefined): void {
   span?.end(isGood ? undefined : String(status ?? "unreachable"));
 }
 
-/** The address may hold a secret of the receiver; the log gets its host only. */
+/** Logs the try with the host only: the full address may contain a secret of the receiver. */
 function report(log: Log, delivery: ClaimedDelivery, { outcome, step }: Tried, held: boolean) {
   const { id: event, workspaceId: workspace, host, attempt } = delivery;
   const fields = {
