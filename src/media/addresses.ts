@@ -1,10 +1,10 @@
-/** What a request says besides its fields: where its material lies, and how long it may take. */
+/** Properties of a request besides its fields: the addresses of its material, and its time limit. */
 import { families } from "./families/index.ts";
 import type { MediaRequest } from "./types.ts";
 
 /**
- * Every address a caller gave, for the address guard; pictures given in place (`data:`) have none. `param` is the dedicated
- * field, whichever spelling was used (VID-14, T77).
+ * Every address that a caller gave, for the address guard; pictures inside the request (`data:`) have none. `param` is the dedicated
+ * field, whichever spelling the caller used (VID-14, T77).
  */
 export function mediaAddresses(request: MediaRequest): { param: string; url: string }[] {
   if (request.kind === "image") return [];

@@ -1,5 +1,5 @@
 /**
- * What a family is: its fields with their domains, what happens to what is outside them, its limits and how it is billed.
+ * A family of models: its fields with their domains, the handling of values outside them, its limits and its billing.
  * Data that one reader (read.ts) interprets; the pages and `supported_parameters` come from the same data.
  * Requirements: TASK, NVID, IMG, EDIT1, EDIT2, LIM; docs/architecture.md.
  */
@@ -7,15 +7,15 @@ import type { ErrorCode } from "../base/errors.ts";
 import type { ImageFamily, VideoFamily } from "../catalog/index.ts";
 import type { MediaForm, Upload } from "./types.ts";
 
-/** A piece of material as the `media` list names it. */
+/** A piece of material in the `media` list. */
 export interface MediaItem {
   readonly type: "first_frame" | "last_frame" | "reference_image";
   readonly url: string;
-  /** Where the caller wrote it: `media[2].url`. */
+  /** Its path in the caller's request: `media[2].url`. */
   readonly param: string;
 }
 
-/** The fields as they are read, by the names of `MediaRequest`. Absent: not given, or dropped. */
+/** The fields after reading, by the names of `MediaRequest`. Absent: not given, or dropped. */
 export interface Values {
   prompt?: string;
   n?: number;
@@ -47,17 +47,17 @@ export interface Values {
 }
 export type FieldKey = keyof Values;
 
-/** The values a field takes. In multipart bodies numbers and truth values are text; the domain is the same. */
+/** The values that a field takes. In multipart bodies numbers and booleans are text; the domain is the same. */
 export type Domain =
-  /** Any text, or any of at most `max` characters. */
+  /** Any text, or with `max` any text of at most that many characters. */
   | { readonly type: "string"; readonly max?: number }
   | {
       readonly type: "enum";
       readonly values: readonly string[];
-      /** Values outside the domain that the upstream is left to refuse. */
+      /** Values outside the domain that are sent, for the upstream to refuse. */
       readonly forwarded?: readonly string[];
     }
-  /** `textToo`: JSON may have it as text as well, because another form of the same call has only text. */
+  /** `textToo`: JSON may also have it as text, because another form of the same call has only text. */
   | {
       readonly type: "integer";
       readonly min: number;
@@ -65,65 +65,65 @@ export type Domain =
       readonly textToo?: boolean;
     }
   | { readonly type: "boolean"; readonly textToo?: boolean }
-  /** One of `presets`, or with `custom` any `<width>x<height>` within the rules of sizes.ts. */
+  /** One of `presets`, or with `custom` any `<width>x<height>` within the limits of sizes.ts. */
   | { readonly type: "size"; readonly presets: readonly string[]; readonly custom: boolean }
   /** `{url}` */
   | { readonly type: "material" }
-  /** At most `max` times `{url}`. */
+  /** A list of at most `max` times `{url}`. */
   | { readonly type: "materials"; readonly max: number }
-  /** `{type, url}`, each the same as a dedicated field. */
+  /** A list of `{type, url}`, each of which stands for a dedicated field. */
   | { readonly type: "media" };
 
 export interface Field {
-  /** The caller's name, but for the forms in `nameIn`. */
+  /** The caller's name of the field, except in the forms of `nameIn`. */
   readonly name: string;
   readonly nameIn?: Partial<Readonly<Record<MediaForm, string>>>;
-  /** The forms that have it; absent: all of the family. */
+  /** The forms that have it; absent: all forms of the family. */
   readonly forms?: readonly MediaForm[];
   readonly domain: Domain;
   readonly required?: boolean;
   readonly default?: string | number | boolean;
-  /** The default holds only where this other field is absent; else the vendor chooses. */
+  /** The default applies only if this other field is absent; else the vendor chooses. */
   readonly defaultWithout?: FieldKey;
-  /** What happens to a value outside the domain: refused with 400 where absent. */
+  /** The handling of a value outside the domain; absent: refused with 400. */
   readonly outside?: "drop" | "forward";
-  /** The code of that 400, where a more telling one than the usual exists. */
+  /** The code of that 400, if there is a more specific one than usual. */
   readonly code?: ErrorCode;
   /** One clause for the documentation. */
   readonly meaning: string;
 }
 
-/** What the files of a call may be. Sizes in bytes. */
+/** The limits of a call's files. Sizes in bytes. */
 export interface FileLimits {
   readonly most: number;
   readonly bytesMost: number;
-  /** All of them in base64. */
+  /** The limit of all files together, in base64. */
   readonly encodedBytesMost?: number;
   /** The forms that need at least one. */
   readonly requiredIn?: readonly MediaForm[];
-  /** Whether a mask is used; where not, it is dropped and noted. */
+  /** Whether a mask is used; if not, it is dropped with a note. */
   readonly mask: boolean;
 }
 
-/** How the reader reports what it sees; given to the rules of a family. */
+/** The context of a call and the reader's reports, for the rules of a family. */
 export interface Reading {
   readonly form: MediaForm;
   readonly images: readonly Upload[];
-  /** The name the caller used for a field, or would have to. */
+  /** The name that the caller used for a field, or would have to use. */
   nameOf(key: FieldKey): string;
   /** Reports a change; `detail` is a clause without the field's name. */
   note(key: FieldKey, kind: "dropped" | "rewritten" | "ignored", detail: string): void;
-  /** Refuses the call. The field's name stands before `why`. */
+  /** Refuses the call. The message is the field's name followed by `why`. */
   refuse(key: FieldKey, code: ErrorCode, why: string): never;
 }
 
-/** A rule between fields: what was given in, what is left of it out. Runs before defaults apply. */
+/** A rule between fields: takes the given values and returns the ones that remain. Runs before defaults apply. */
 export type Rule = (values: Values, reading: Reading) => Values;
 
-/** Largest frame of a resolution, in pixels, over all aspect ratios. */
+/** The largest frame of each resolution, in pixels, over all aspect ratios. */
 export type FramePixels = Readonly<Record<string, number>>;
 
-/** What a family's calls are counted in. */
+/** The unit in which a family's calls are counted. */
 export type UsageBasis =
   | { readonly unit: "image_tokens"; readonly autoSizes: readonly string[] }
   | { readonly unit: "images" }
@@ -138,26 +138,26 @@ export interface MediaFamily {
   readonly name: ImageFamily | VideoFamily;
   readonly kind: "image" | "video";
   readonly forms: readonly MediaForm[];
-  /** Calls that name no model mean one of this family. */
+  /** Calls without a model use one of this family. */
   readonly isDefault?: boolean;
-  /** In the order in which the documentation shows them. */
+  /** In the order of the documentation. */
   readonly fields: Readonly<Partial<Record<FieldKey, Field>>>;
-  /** Fields of other families that are dropped: why, as a clause, or null where nothing is said. */
+  /** Fields of other families that are dropped, with the reason as a clause; null: without a note. */
   readonly drops?: Readonly<Record<string, string | null>>;
-  /** Fields that are refused though unknown ones are dropped: why. */
+  /** Fields that are refused although unknown ones are dropped, with the reason. */
   readonly refuses?: Readonly<Record<string, string>>;
   /** The forms that refuse unknown fields instead of dropping them. */
   readonly strictForms?: readonly MediaForm[];
   readonly files?: FileLimits;
   readonly rules: readonly Rule[];
-  /** What the rules amount to, as sentences for the documentation. */
+  /** The effects of the rules, as sentences for the documentation. */
   readonly remarks: readonly string[];
   readonly usage: UsageBasis;
-  /** How long a task of the family may take, unless the call says otherwise. */
+  /** Seconds that a task of the family may take, unless the call sets its own limit. */
   readonly expirySeconds: number;
 }
 
-/** The name of a field in a form; undefined where the form does not have it. */
+/** The name of a field in a form; undefined if the form does not have it. */
 export function fieldName(field: Field, form: MediaForm): string | undefined {
   if (field.forms && !field.forms.includes(form)) return undefined;
   return field.nameIn?.[form] ?? field.name;

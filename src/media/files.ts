@@ -1,5 +1,5 @@
 /**
- * The uploaded pictures of a call against the limits of its family. What they are was recognised from their content before.
+ * Checks the uploaded pictures of a call against the limits of its family. Their types were detected from their content before.
  * LIM-04 to LIM-06; docs/decisions.md "Masks".
  */
 import { refusal, type ErrorCode } from "../base/errors.ts";
@@ -8,12 +8,12 @@ import type { FileLimits, MediaFamily } from "./family.ts";
 import type { MediaInput, Upload } from "./types.ts";
 
 /**
- * Whether a field of a form holds a picture: `image`, `image[]`, or `image[0]`, as clients write it whose forms have each name
- * once, such as PHP's.
+ * True if a field of a form holds a picture: `image`, `image[]`, or `image[0]`. Clients whose forms have each name only once, such as
+ * PHP's, write the last one.
  */
 export const isImageField = (name: string): boolean => /^image(?:\[\d{0,3}\])?$/.test(name);
 
-/** A mask must be smaller than this. */
+/** A mask must have fewer bytes than this. */
 const maskBytesBelow = 4_000_000;
 
 /** Refuses a field. @throws GatewayError, always */
@@ -22,7 +22,7 @@ export function refuse(param: string, code: ErrorCode, why: string): never {
 }
 
 /**
- * The mask that is used, if any. Pictures are never left out silently (TIMG1-08).
+ * Checks the files; returns the mask to use, if any. Pictures are never dropped without a note (TIMG1-08).
  * @throws GatewayError `image_url_not_supported`, `missing_required_parameter`, `too_many_images`, `image_too_large`,
  * `invalid_image_file`
  */
@@ -47,7 +47,7 @@ export function checkFiles(
 const isGiven = ({ fields }: MediaInput, name: string) =>
   fields[name] !== undefined && fields[name] !== null;
 
-/** Text is no mask, with an image or without; a file is none where there is nothing to apply it to (TIMG2-05, TIMG2-09). */
+/** A mask as text is refused, with or without an image; a mask file without an image is dropped with a note (TIMG2-05, TIMG2-09). */
 function usedMask(files: FileLimits, input: MediaInput, notes: Note[]): Upload | undefined {
   const { images, mask } = input;
   const isText = isGiven(input, "mask");
@@ -86,7 +86,7 @@ function checkImages(files: FileLimits, { images, form }: MediaInput): void {
   }
 }
 
-/** The mask belongs to the first image only (EDIT2-06 to EDIT2-09, LIM-05). */
+/** The mask applies to the first image only (EDIT2-06 to EDIT2-09, LIM-05). */
 function checkedMask(mask: Upload, first: Upload): Upload {
   if (mask.mediaType !== "image/png") refuse("mask", "invalid_image_file", "must be a PNG");
   if (!mask.hasAlpha) refuse("mask", "invalid_image_file", "must have an alpha channel");

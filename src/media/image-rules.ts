@@ -2,7 +2,7 @@
 import type { FieldKey, Rule, Values } from "./family.ts";
 import { parseSize } from "./sizes.ts";
 
-/** Sizes by aspect ratio and tier, as far as they are listed. */
+/** The listed sizes by aspect ratio and tier. */
 export type SizeTable = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 function without(values: Values, ...keys: FieldKey[]): Values {
@@ -12,8 +12,8 @@ function without(values: Values, ...keys: FieldKey[]): Values {
 }
 
 /**
- * `aspect_ratio` with `image_size` as another spelling of `size`: size wins with a note, a pair that names no size is dropped
- * with one (EDIT2-16 to EDIT2-19, TIMG2-14 to TIMG2-18). Without `image_size` the smallest size of the ratio is taken, without
+ * Takes `aspect_ratio` with `image_size` as another spelling of `size`. A given `size` wins with a note, and a pair without a size is
+ * dropped with one (EDIT2-16 to EDIT2-19, TIMG2-14 to TIMG2-18). Without `image_size` the ratio's smallest size is used, without
  * a ratio the square.
  */
 export const sizeByRatio =
@@ -39,7 +39,7 @@ export const sizeByRatio =
     return rest;
   };
 
-/** A tier the model does not have becomes the nearest it has (TIMG2-17). */
+/** Replaces a tier that the model does not have by the nearest one (TIMG2-17). */
 export const downgradeTo =
   (tier: string): Rule =>
   (values, reading) => {
@@ -48,7 +48,7 @@ export const downgradeTo =
     return { ...values, imageSize: tier };
   };
 
-/** JPEG has no alpha channel (EDIT2-22, TIMG2-21). */
+/** Refuses transparency in JPEG, which has no alpha channel (EDIT2-22, TIMG2-21). */
 export const transparencyNeedsAlpha: Rule = (values, reading) => {
   if (values.background === "transparent" && values.outputFormat === "jpeg") {
     reading.refuse("background", "invalid_value", "can be transparent in png and webp only");
@@ -64,7 +64,7 @@ export const compressionOfLossy: Rule = (values, reading) => {
   return without(values, "outputCompression");
 };
 
-/** One picture a stream; previews only where there is one (EDIT2-12). */
+/** Allows one picture per stream, and previews only in a stream (EDIT2-12). */
 export const oneWhenStreaming: Rule = (values, reading) => {
   if (values.stream === true && (values.n ?? 1) > 1) {
     reading.refuse("n", "n_must_be_one_when_streaming", "must be 1 when streaming");
@@ -74,7 +74,7 @@ export const oneWhenStreaming: Rule = (values, reading) => {
   return without(values, "partialImages");
 };
 
-/** A field of edits only, or of generations only (TIMG2-26, TIMG2-30). */
+/** Drops a field that only edits, or only generations, take (TIMG2-26, TIMG2-30). */
 export const onlyFor =
   (kind: "edits" | "generations", key: FieldKey): Rule =>
   (values, reading) => {
@@ -85,14 +85,14 @@ export const onlyFor =
     return without(values, key);
   };
 
-/** The most pixels of each tier. */
+/** The largest number of pixels of each tier. */
 const tierPixels: readonly (readonly [tier: string, pixels: number])[] = [
   ["1K", 2_097_152],
   ["2K", 4_194_304],
   ["4K", Number.POSITIVE_INFINITY],
 ];
 
-/** A size with the tier it is priced at: the one given in pixels, else that of ratio and tier. */
+/** Sets the size, and the tier for its price: from a size in pixels if given, else from ratio and tier. */
 export const tierOfSize =
   (table: SizeTable): Rule =>
   (values, reading) => {

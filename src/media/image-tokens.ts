@@ -1,5 +1,5 @@
 /**
- * The most tokens an image call can be billed by: an upper bound, for the reservation and for a vendor that reports nothing.
+ * The largest number of tokens of an image call: an upper bound, for the reservation and for a vendor that reports nothing.
  * An image of `high` quality has one token for each patch of 16x16 pixels and one for each row of patches; `medium` has
  * patches of 32x32, `low` of 64x64. That gives the vendor's list: 272, 1056 and 4160 for 1024x1024.
  */
@@ -15,14 +15,14 @@ export interface ImageTokens {
 
 const patchSide: Readonly<Record<string, number>> = { low: 64, medium: 32, high: 16 };
 
-/** A preview costs this many tokens more. */
+/** The extra tokens of a preview. */
 const tokensPerPartial = 100;
-/** What a vendor may add of its own to a prompt, and write of its own about an image. */
+/** Tokens that a vendor may add to a prompt, and tokens of text that it may write about an image. */
 const framingTokens = 64;
 const outputTextTokensMost = 1024;
 /**
- * An input image is shrunk to at most four tiles of 512 pixels (581 tokens), and with high fidelity its patches count as
- * well (6240). Some models have high fidelity whatever is asked for.
+ * An input image is shrunk to at most four tiles of 512 pixels (581 tokens). With high fidelity its patches count as
+ * well (6240), and some models always use high fidelity.
  */
 const tokensPerInput = 8192;
 
@@ -40,8 +40,8 @@ const isLegal = (size: string | undefined): size is string =>
   size !== undefined && sizeFault(size) === undefined;
 
 /**
- * Tokens of one output image; of the dearest of `autoSizes` where the call leaves the size to the vendor, or where it names
- * one that the vendor is left to refuse.
+ * Tokens of one output image. Uses the most expensive of `autoSizes` if the call leaves the size to the vendor, or names
+ * one that the vendor will refuse.
  */
 function tokensOfImage(
   { size, quality }: Pick<ImageRequest, "size" | "quality">,
@@ -51,7 +51,7 @@ function tokensOfImage(
   return Math.max(...sizes.map((one) => tokensOfSize(one, quality ?? "auto")));
 }
 
-/** An upper bound for `count` images. No text has more tokens than bytes. */
+/** An upper bound for `count` images. A text never has more tokens than bytes. */
 export function imageTokens(
   request: ImageRequest,
   count: number,
@@ -67,7 +67,7 @@ export function imageTokens(
   };
 }
 
-/** How pictures were really made, as far as that is known: the size of each, and the quality that the vendor told. */
+/** How pictures were really made, as far as known: the size of each, and the quality that the vendor reported. */
 export interface MadeAs {
   readonly sizes: readonly (string | undefined)[];
   readonly quality?: string | undefined;
@@ -76,8 +76,8 @@ export interface MadeAs {
 const bytesPerTextToken = 4;
 
 /**
- * What is billed where a vendor reports nothing: as above, without upper-bound allowances. What the call left to the vendor
- * counts as what it became; as the dearest where nobody knows (T56).
+ * The tokens to bill if a vendor reports nothing: `imageTokens` without upper-bound allowances. Size and quality that the call left
+ * to the vendor are those of the result; unknown ones count as the most expensive (T56).
  */
 export function unreportedImageTokens(
   request: ImageRequest,

@@ -1,4 +1,4 @@
-/** What an image or video call means: families, fields, usage and prices. How a vendor is asked is upstream's concern. */
+/** The meaning of an image or video call: families, fields, usage and prices. `src/upstream` asks the vendors. */
 export type * from "./types.ts";
 export { isImageField } from "./files.ts";
 export { fieldsOf, readMedia } from "./read.ts";

@@ -1,6 +1,6 @@
 /**
- * The price that a call was charged by, as the log keeps it, and a charge taken apart by it: so a price that changes later leaves
- * the lines of older calls as they were. Any kind of price, of texts too.
+ * The price by which a call was charged, as the log stores it, and the parts of a charge by it. So a later price change leaves
+ * the lines of older calls as they were. For any kind of price, including text.
  */
 import { GatewayError } from "../base/errors.ts";
 import { perObject } from "../base/made-once.ts";
@@ -14,7 +14,7 @@ export type AnyPrice = FixedPrice | MediaPrice;
 
 type Plain = string | number | { readonly [name: string]: Plain } | readonly Plain[];
 
-/** Amounts as decimal text; numbers of tokens stay numbers. Without prices that begin later. */
+/** Amounts become decimal text; numbers of tokens stay numbers. Leaves out prices that begin later. */
 function plain(value: unknown): Plain {
   if (typeof value === "bigint") return String(value);
   if (Array.isArray(value)) return value.map(plain);
@@ -33,13 +33,13 @@ function priced(value: Plain): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, priced(one)]));
 }
 
-/** What the log keeps of a price: JSON, one object for each price. Rows of before have these names: they stay. */
+/** The log's form of a price: JSON, one object for each price. Rows of older versions have these names, so they must stay. */
 export const keptPrice = perObject((price: AnyPrice): object => plain(price) as object);
 
-/** The price of which {@link keptPrice} made this. */
+/** The price from which {@link keptPrice} made this object. */
 export const priceOfKept = (kept: object): AnyPrice => priced(kept as Plain) as AnyPrice;
 
-/** The parts of a charge. Undefined where the price is not one for such a usage, or has no rate for it. */
+/** The parts of a charge. Undefined if the price is not one for such a usage, or has no rate for it. */
 export function partsAt(price: AnyPrice, usage: object): readonly PricePart[] | undefined {
   if (!("basis" in price))
     return "unit" in usage ? undefined : usageParts(price, { ...noUsage, ...(usage as Usage) });

@@ -1,15 +1,15 @@
 /**
- * The material of a video: two spellings, which pieces go together, and the mode that follows from them.
+ * The material of a video: two spellings, the pieces that go together, and the mode that follows from them.
  * Requirements: VID, NVID; docs/decisions.md "Material" (`last_frame` without
  * `image`, `reference_images` together with frames, `media` together with the dedicated fields).
  */
 import type { FieldKey, MediaItem, Rule, Values } from "./family.ts";
 import type { VideoMode } from "./types.ts";
 
-/** Reference images of one video (LIM-10). */
+/** The maximum number of reference images of one video (LIM-10). */
 export const referencesMax = 14;
 
-/** What the material makes of the call (NVID-21). */
+/** The mode of the call, from its material (NVID-21). */
 export function modeOf({ firstFrame, lastFrame, references }: Values): VideoMode {
   if (firstFrame !== undefined) return lastFrame === undefined ? "image" : "frames";
   return references === undefined || references.length === 0 ? "text" : "reference";
@@ -21,7 +21,7 @@ const dedicated: Readonly<Record<MediaItem["type"], FieldKey>> = {
   reference_image: "references",
 };
 
-/** The `media` list as the dedicated fields it stands for (VID-21, VID-22). What both spellings name is refused. */
+/** Moves the `media` list into the dedicated fields (VID-21, VID-22). Refuses material that both spellings name. */
 export const mergeMedia: Rule = (values, reading) => {
   const { media = [], ...rest } = values;
   const merged: Values = { ...rest };
@@ -42,7 +42,7 @@ export const mergeMedia: Rule = (values, reading) => {
   return merged;
 };
 
-/** References go without frames, and a last frame needs a first. */
+/** Refuses references beside frames, and a last frame without a first. */
 export const materialFits: Rule = (values, reading) => {
   const { firstFrame, lastFrame, references = [] } = values;
   if (references.length > 0 && (firstFrame !== undefined || lastFrame !== undefined)) {
@@ -56,8 +56,8 @@ export const materialFits: Rule = (values, reading) => {
 };
 
 /**
- * A call with neither prompt nor material asks for nothing (VID-04, NVID-09). Beside material a blank prompt is none: forms send
- * it for a field that nobody filled in, and vendors refuse it (VID-03).
+ * Refuses a call with neither prompt nor material (VID-04, NVID-09). Beside material it drops a blank prompt: forms send
+ * one for an empty field, and vendors refuse it (VID-03).
  */
 export const needsPromptOrMaterial: Rule = (values, reading) => {
   const { prompt = "", ...rest } = values;
@@ -70,7 +70,7 @@ export const needsPromptOrMaterial: Rule = (values, reading) => {
   );
 };
 
-/** The output follows the first frame: a ratio has no effect, and none is sent (VID-10, NVID-12, NVID-25). */
+/** With a first frame the output follows that image: a ratio has no effect, and is not sent (VID-10, NVID-12, NVID-25). */
 export const ratioFollowsFrame: Rule = (values, reading) => {
   if (values.aspectRatio === undefined || values.firstFrame === undefined) return values;
   reading.note(
@@ -82,7 +82,7 @@ export const ratioFollowsFrame: Rule = (values, reading) => {
   return rest;
 };
 
-/** Videos with references or a last frame are shorter (VID-07, NVID-08). A first frame alone does not count. */
+/** Limits the length of videos with references or a last frame (VID-07, NVID-08). A first frame alone does not count. */
 export const capWithMaterial =
   (secondsMax: number): Rule =>
   (values, reading) => {

@@ -30,7 +30,7 @@ function domainOf(domain: Domain): ParameterDomain {
   }
 }
 
-/** The fields by every name they have in one of the family's forms. For texts `max` counts characters, for lists items. */
+/** The fields by every name that they have in the family's forms. `max` counts characters of texts and items of lists. */
 export function mediaParameters(name: ImageFamily | VideoFamily): Record<string, ParameterDomain> {
   const family: MediaFamily = families[name];
   const parameters: Record<string, ParameterDomain> = {};
@@ -51,8 +51,8 @@ export function mediaParameters(name: ImageFamily | VideoFamily): Record<string,
 }
 
 /**
- * The same for a model with these prices: without the resolutions or image sizes that none of them has a rate for, because calls
- * that ask for those are refused. A default among them is left out too: the field is then required.
+ * The same for a model with these prices. Resolutions or image sizes without a rate in any of them are left out, because calls
+ * that ask for those are refused. If the default is one of them, it is left out too: the field is then required.
  */
 export function pricedParameters(
   name: ImageFamily | VideoFamily,

@@ -1,6 +1,6 @@
 /**
- * What a usage costs: counts times rates, exactly, rounded up once. BILL-10 to BILL-19;
- * docs/decisions.md "Money"; T55 (image tokens at their own rate), T56 (never 0 for want of a tier), T57.
+ * The cost of a usage: counts times rates, exact, rounded up once. BILL-10 to BILL-19;
+ * docs/decisions.md "Money"; T55 (image tokens at their own rate), T56 (never 0 for lack of a tier), T57.
  */
 import { assert } from "../base/assert.ts";
 import { GatewayError } from "../base/errors.ts";
@@ -13,12 +13,12 @@ type Usage<Unit extends MediaUsage["unit"]> = Extract<MediaUsage, { unit: Unit }
 
 /**
  * The price in nano-USD.
- * @throws GatewayError `unsupported_value` where the price has no rate for the resolution or image size asked for
+ * @throws GatewayError `unsupported_value` if the price has no rate for the requested resolution or image size
  */
 export const priceMedia = (price: MediaPrice, usage: MediaUsage): NanoUsd =>
   sumOfParts(mediaParts(price, usage));
 
-/** What is charged for, part by part. @throws GatewayError as `priceMedia` */
+/** The parts of a charge. @throws GatewayError as `priceMedia` */
 export function mediaParts(price: MediaPrice, usage: MediaUsage): readonly PricePart[] {
   switch (price.basis) {
     case "image_tokens": {
@@ -37,7 +37,7 @@ export function mediaParts(price: MediaPrice, usage: MediaUsage): readonly Price
     case "video_seconds": {
       const counts = expect(usage, "video_seconds");
       const rate = rateOf(price.outputSecond, counts.resolution, "resolution");
-      // A usage has whole microseconds (usage.ts): nothing is rounded here.
+      // A usage has whole microseconds (usage.ts), so nothing is rounded here.
       const millionths = BigInt(Math.round(counts.seconds * 1_000_000));
       return [
         { name: "output_video_seconds", millionths, rate, per: "second" },
@@ -51,7 +51,7 @@ export function mediaParts(price: MediaPrice, usage: MediaUsage): readonly Price
   }
 }
 
-/** The field that chooses between a price's rates, and its values that have one; undefined where no value can be without a rate. */
+/** The field that selects one of a price's rates, and its values with a rate; undefined if every value has one. */
 export function pricedValues(
   price: MediaPrice,
 ): { readonly field: string; readonly values: readonly string[] } | undefined {
@@ -61,7 +61,7 @@ export function pricedValues(
     case "images":
       if (typeof price.outputImage === "bigint") return undefined;
       return { field: "image_size", values: Object.keys(price.outputImage) };
-    // Checked to be whole where the configuration is read, or without tiers.
+    // Checked to be complete when the configuration is read, or without tiers.
     case "image_tiers":
     case "image_tokens":
     case "video_tokens":
@@ -86,7 +86,7 @@ function rateOf(rates: Readonly<Record<string, NanoUsd>>, tier: string, param: s
   throw new GatewayError("unsupported_value", message, { param });
 }
 
-/** A quality without a price of its own (`high`, which the upstream refuses) is reserved at the dearest there is. */
+/** A quality without a price of its own (`high`, which the upstream refuses) is reserved at the most expensive rate. */
 function tierRate({ outputImage }: ImageTierPrice, usage: MediaUsage): NanoUsd {
   const { quality = "", imageSize = "" } = expect(usage, "images");
   const sizes = Object.hasOwn(outputImage, quality)

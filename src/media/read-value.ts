@@ -1,5 +1,5 @@
 /**
- * Reads one field's value in its domain. Text of multipart bodies becomes the number or truth value it spells; the domain
+ * Reads one field's value in its domain. Text of multipart bodies becomes the number or boolean that it spells; the domain
  * is the same in both encodings. docs/media.md; ERR-13; docs/decisions.md "Unknown fields and bad values".
  */
 import type { ErrorCode } from "../base/errors.ts";
@@ -8,17 +8,17 @@ import { registeredDataUrl } from "../base/media-types.ts";
 import type { Domain, MediaItem } from "./family.ts";
 import { sizeFault } from "./sizes.ts";
 
-/** What is wrong with a value. `outside`: right type, but not in the domain. */
+/** A mistake in a value. `outside`: right type, but not in the domain. */
 export interface Fault {
   readonly code: ErrorCode;
   /** A clause without the field's name. */
   readonly why: string;
   readonly outside: boolean;
-  /** Continues the field's name: `[3].url`. */
+  /** Follows the field's name: `[3].url`. */
   readonly at?: string;
 }
 
-/** A value, with the places of members nobody reads; or why there is none. */
+/** A value, with the paths of its unknown members; or its mistake. */
 export type ReadValue =
   | { readonly value: unknown; readonly unread?: readonly string[] }
   | { readonly fault: Fault };
@@ -34,7 +34,7 @@ const outside = (why: string, code: ErrorCode = "invalid_value"): ReadValue => (
 const quotedMax = 60;
 const quote = (value: string) => (value.length > quotedMax ? "" : `, not "${value}"`);
 
-/** Reads `value`, which is neither undefined nor null. `asText`: from a multipart body. */
+/** Reads `value`, which is neither undefined nor null. `asText`: it comes from a multipart body. */
 export function readValue(domain: Domain, value: unknown, asText: boolean): ReadValue {
   switch (domain.type) {
     case "string":
@@ -58,7 +58,7 @@ export function readValue(domain: Domain, value: unknown, asText: boolean): Read
 
 function readText(value: string, max: number | undefined): ReadValue {
   if (max === undefined || value.length <= max) return { value };
-  // A character is a code point, which takes at most two of the units that `length` counts.
+  // A character is a code point, which takes at most two of the UTF-16 units that `length` counts.
   if (value.length <= max * 2 && Array.from(value).length <= max) return { value };
   return outside(`must have at most ${max} characters`, "string_above_max_length");
 }
@@ -103,7 +103,7 @@ function readBoolean(value: unknown, asText: boolean): ReadValue {
 
 const form = '{url}, as in {"url": "https://..."}';
 
-/** An address that can be fetched, or the picture itself. Whether the address is public is asked later. */
+/** True for an address that can be fetched, or a picture as a data URL. Whether the address is public is checked later. */
 function isAddress(url: string): boolean {
   if (/^https?:\/\//i.test(url)) return URL.canParse(url);
   return /^data:image\/[a-z0-9.+-]+;base64,./i.test(url);

@@ -1,5 +1,5 @@
 /**
- * Reads a call's fields by the data of its family: types, domains, defaults, what is dropped and what is refused.
+ * Reads a call's fields by the data of its family: types, domains, defaults, drops and refusals.
  * docs/media.md; ERR-12, ERR-13.
  */
 import { inRequestOrder, type Note } from "../base/notes.ts";
@@ -20,13 +20,13 @@ import { imageRequest, videoRequest } from "./request.ts";
 import { readValue } from "./read-value.ts";
 import type { MediaForm, MediaInput, MediaRequest } from "./types.ts";
 
-/** More than any real call has; what is beyond is reported in one sentence. */
+/** More unknown fields than any real call has; further ones are reported in one sentence. */
 const unknownNotesMax = 50;
 const nameCharactersMax = 200;
 const shortName = (name: string): string => shortText(name, nameCharactersMax);
 
 /**
- * What a call asks for, with what was changed on the way, in the order in which the caller wrote it.
+ * Returns the request, and the notes about changes to it in the order of the caller's fields.
  * @throws GatewayError 400 with `param` as the caller wrote it: `missing_required_parameter`, `invalid_type`, `invalid_value`,
  * a range code, `unknown_parameter`, or one of the codes of material, files and streaming in docs/errors.md
  */
@@ -56,7 +56,7 @@ interface NamedField {
   readonly field: Field;
 }
 
-/** The fields a family has in a form, by the caller's names. */
+/** The fields that a family has in a form, by the caller's names. */
 export function fieldsOf(family: MediaFamily, form: MediaForm): NamedField[] {
   return Object.entries(family.fields).flatMap(([key, field]) => {
     const name = fieldName(field, form);
@@ -71,7 +71,7 @@ const streamDomains: Readonly<Record<"stream" | "partial_images", Domain>> = {
   partial_images: { type: "integer", min: 0, max: Number.MAX_SAFE_INTEGER, textToo: true },
 };
 
-/** Tasks are asynchronous: nothing streams. What asks for nothing may stand (TASK-12, TASK-13, TIMG1-28). */
+/** Tasks are asynchronous, so nothing streams. Values that ask for no stream are allowed (TASK-12, TASK-13, TIMG1-28). */
 function refuseStreaming({ fields, encoding }: MediaInput): void {
   for (const [name, domain] of Object.entries(streamDomains)) {
     const value = fields[name];
@@ -114,7 +114,7 @@ function readFields(
   return values;
 }
 
-/** Files are read by files.ts, and what asynchronous forms say of streaming has been seen. */
+/** True for files, which files.ts reads, and for streaming fields of asynchronous forms, which were checked before. */
 function isHandledElsewhere(family: MediaFamily, name: string, form: MediaForm): boolean {
   if (family.kind === "image" && form !== "images" && isFileField(name)) return true;
   return isAsynchronous(form) && Object.hasOwn(streamDomains, name);
@@ -137,7 +137,7 @@ function refuseOrCollect(
   unknown.push(name);
 }
 
-/** One field's value, or the note of its being dropped. */
+/** The value of one field, or the note that it was dropped. */
 function readOne(
   { name, field }: NamedField,
   value: unknown,

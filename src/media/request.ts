@@ -1,4 +1,4 @@
-/** Read values as the request that is stored and put to a vendor. */
+/** Converts read values to the request that is stored and sent to a vendor. */
 import type { ImageFamily, VideoFamily } from "../catalog/index.ts";
 import { assert } from "../base/assert.ts";
 import type { Values } from "./family.ts";
@@ -19,7 +19,7 @@ export function videoRequest(family: VideoFamily, values: Values): VideoRequest 
   };
 }
 
-/** The compression applies to lossy formats only; for others none is sent. */
+/** Compression applies to lossy formats only; for others it is not sent. */
 export function imageRequest(
   family: ImageFamily,
   values: Values,

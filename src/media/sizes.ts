@@ -1,4 +1,4 @@
-/** Sizes of images: the grammar of custom ones and the tiers they fall into. Requirements: IMG, LIM. */
+/** Sizes of images: the grammar and the limits of custom ones. Requirements: IMG, LIM. */
 
 const longSideMax = 3840;
 const areaMax = 3840 * 2160;
@@ -12,7 +12,8 @@ export function parseSize(size: string): readonly [width: number, height: number
 }
 
 /**
- * Why a custom size is not legal, as a clause; undefined where it is: both sides divisible by 16, ratio 1:3 to 3:1, long
+ * The reason why a custom size is not allowed, as a clause; undefined if it is. Both sides must be divisible by 16, ratio 1:3 to 3:1,
+ * long
  * side at most 3840, area at most 3840x2160, either orientation (IMG-08 to IMG-11).
  */
 export function sizeFault(size: string): string | undefined {

@@ -1,11 +1,11 @@
 /**
- * What an image or video call asks for, in our own terms: the form between what a caller wrote and what a vendor is sent.
+ * An image or video call in our own terms: the form between the caller's request and the vendor's.
  * Pure data. Requirements: TASK, NVID, EDIT1, EDIT2.
  */
 import type { ImageHeader } from "../base/image-header.ts";
 import type { ImageFamily, VideoFamily } from "../catalog/index.ts";
 
-/** A file of the caller's in our own storage, kept until its call is over. */
+/** A caller's file in our own storage, kept until its call is over. */
 export interface KeptFile {
   /** The name in the file store. */
   readonly name: string;
@@ -16,26 +16,26 @@ export interface KeptFile {
 /** An uploaded picture, checked by content. */
 export type Upload = KeptFile & ImageHeader;
 
-/** Which endpoint the fields came in by; it decides names, defaults and what happens to unknown fields. */
+/** The endpoint that received the fields; it decides names, defaults and the handling of unknown fields. */
 export type MediaForm = "tasks" | "videos" | "images" | "edits";
 
-/** What a caller sent: fields by the caller's own names, without `model`, and the files of a multipart body. */
+/** The caller's input: fields by the caller's own names, without `model`, and the files of a multipart body. */
 export interface MediaInput {
   readonly form: MediaForm;
-  /** JSON values, or text where the body was multipart. */
+  /** JSON values, or text if the body was multipart. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly encoding: "json" | "multipart";
   readonly images: readonly Upload[];
   readonly mask?: Upload | undefined;
 }
 
-/** Where a video's material comes from, by the part it plays. */
+/** The mode of a video, by the role of its material. */
 export type VideoMode = "text" | "image" | "frames" | "reference";
 
-/** A piece of a video's material: an `https:` address (checked to be public), a `data:` URL, or one that was put aside. */
+/** A piece of a video's material: an `https:` address (checked to be public), a `data:` URL, or a file in our storage. */
 export type Material = string | KeptFile;
 
-/** A video to be made. Absent optional fields are left to the vendor. */
+/** A requested video. Absent optional fields are left to the vendor. */
 export interface VideoRequest {
   readonly kind: "video";
   readonly family: VideoFamily;
@@ -56,11 +56,11 @@ export interface VideoRequest {
   readonly seed?: number | undefined;
   readonly watermark?: boolean | undefined;
   readonly cameraFixed?: boolean | undefined;
-  /** How long the task may take in all; absent: the family's own default. */
+  /** Seconds that the task may take in all; absent: the family's own default. */
   readonly expiresAfterSeconds?: number | undefined;
 }
 
-/** An image to be made, or edited where there are input images. Absent optional fields are left to the vendor. */
+/** A requested image, or an edit if there are input images. Absent optional fields are left to the vendor. */
 export interface ImageRequest {
   readonly kind: "image";
   readonly family: ImageFamily;
@@ -90,7 +90,7 @@ export interface ImageRequest {
 
 export type MediaRequest = VideoRequest | ImageRequest;
 
-/** What was produced, or at most can be: what a call costs follows from it and the price alone. TASK-26 to TASK-31. */
+/** The amounts that were produced, or the most that can be. The cost depends on them and the price alone. TASK-26 to TASK-31. */
 export type MediaUsage =
   | {
       readonly unit: "image_tokens";
@@ -103,7 +103,7 @@ export type MediaUsage =
       readonly unit: "images";
       readonly outputImages: number;
       readonly inputImages: number;
-      /** The tier that is priced; absent where the family has one price. */
+      /** The tier that is priced; absent if the family has one price. */
       readonly quality?: string | undefined;
       readonly imageSize?: string | undefined;
     }
@@ -115,7 +115,7 @@ export type MediaUsage =
     }
   | { readonly unit: "video_tokens"; readonly tokens: number };
 
-/** What a vendor reported of what it produced; absent where it reported nothing. */
+/** The vendor's report of what it produced; absent fields were not reported. */
 export interface ReportedUsage {
   readonly seconds?: number | undefined;
   readonly videoTokens?: number | undefined;

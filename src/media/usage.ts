@@ -1,5 +1,5 @@
 /**
- * What a call can produce at most, and what it did produce: the counts it is billed by. TASK-26 to TASK-31,
+ * The most that a call can produce, and what it did produce: the counts by which it is billed. TASK-26 to TASK-31,
  * BILL-14; docs/ledger.md; T56, T61.
  */
 import { reportedAmount } from "../base/usage.ts";
@@ -19,29 +19,29 @@ import type {
   VideoRequest,
 } from "./types.ts";
 
-/** The largest usage the request can lead to: dearest size and quality where it leaves them open. */
+/** The largest possible usage of the request: with the most expensive size and quality if it leaves them open. */
 export function mediaBound(request: MediaRequest): MediaUsage {
   return request.kind === "video"
     ? videoUsage(request, {}).usage
     : imageUsage(request, undefined, { count: request.n }).usage;
 }
 
-/** How many files there are, and of pictures how they were made. */
+/** The number of files, and for pictures how they were made. */
 export interface Produced {
   readonly count: number;
   readonly as?: MadeAs | undefined;
 }
 
-/** What was produced, and whether that is known: false where what was asked for stands in for what the vendor did not tell. */
+/** The produced amounts. `isTold` is false if the requested amounts replace a count that the vendor did not report. */
 export interface CountedMedia {
   readonly usage: MediaUsage;
   readonly isTold: boolean;
 }
 
 /**
- * What was produced. The vendor's own count wins, and a 0 it reported is 0 (T61); where it reported nothing, or what cannot be,
- * what was asked for stands in. Video tokens nobody reported are billed as reserved. Pictures that are here are their own count,
- * and `as` says how they were made.
+ * The produced amounts. The vendor's own count wins, and a reported 0 is 0 (T61). If it reported nothing, or an impossible count,
+ * the requested amounts are used. Unreported video tokens are billed as reserved. Pictures are counted from the
+ * results, and `as` says how they were made.
  */
 export function mediaUsage(
   request: MediaRequest,
@@ -53,7 +53,7 @@ export function mediaUsage(
     : imageUsage(request, reported, produced);
 }
 
-/** Of what a vendor made, no more than was asked for and reserved (BILL-09). */
+/** The results to keep: no more than were requested and reserved (BILL-09). */
 export const wantedOf = <Result>(
   request: MediaRequest,
   results: readonly Result[],
@@ -72,23 +72,26 @@ const nothing: { readonly [Unit in MediaUsage["unit"]]: Extract<MediaUsage, { un
   video_tokens: { unit: "video_tokens", tokens: 0 },
 };
 
-/** The usage of a call that has produced nothing, in the unit that its family is billed by. */
+/** The usage of a call that has produced nothing, in its family's unit of billing. */
 export const nothingUsed = (family: MediaRequest["family"]): MediaUsage =>
   nothing[families[family].usage.unit];
 
-/** A vendor that reports more than so many times of what was asked for is mistaken: nobody is charged for that. */
+/** A report of more than this many times the requested amount is the vendor's mistake, and is not charged. */
 const mistakenFactor = 10;
 
-/** What the vendor reported, where that can be. */
+/** The amount that the vendor reported, if it is possible. */
 function toldOf(reported: number | undefined, most: number): number | undefined {
   const count = reportedAmount(reported);
   return count !== undefined && count <= mistakenFactor * most ? count : undefined;
 }
 
-/** Vendors report fractions of a second. They count to the microsecond, here alone: what is shown of a call is what it is charged by. */
+/**
+ * Vendors report fractions of a second. Only this function rounds them, to the microsecond, so the shown and the charged time are the
+ * same.
+ */
 const toMicrosecond = (seconds: number): number => Math.round(seconds * 1_000_000) / 1_000_000;
 
-/** How long a video is, where its vendor told; that holds for families that are billed by tokens, too (NVID-31). */
+/** The duration of a video, if its vendor reported it; also for families that are billed by tokens (NVID-31). */
 export function toldSeconds(request: MediaRequest, { seconds }: ReportedUsage): number | undefined {
   const told = request.kind === "video" ? toldOf(seconds, request.durationSeconds) : undefined;
   return told === undefined ? undefined : toMicrosecond(told);
@@ -101,8 +104,8 @@ const macroblock = 16;
 const roundedUp = (pixels: number) => macroblock * Math.ceil(pixels / macroblock);
 
 /**
- * The most pixels a frame can have: of what the vendor makes, and of a vendor that takes the tier's lines for the shorter
- * side whatever the ratio. Where the vendor chooses the ratio, it may be the widest.
+ * The largest number of pixels of a frame. Covers the vendor's own frames, and a vendor that uses the tier's lines for the shorter
+ * side at any ratio. If the vendor chooses the ratio, it may be the widest.
  */
 function pixelsOfFrame(
   { resolution, aspectRatio }: VideoRequest,
@@ -115,7 +118,7 @@ function pixelsOfFrame(
   return Math.max(framePixels[resolution] ?? 0, long * roundedUp(lines));
 }
 
-/** One frame more than the seconds have: the vendor counts both ends (5 s of 1280x720 are 108,900 tokens). */
+/** One frame more than the seconds contain: the vendor counts both ends (5 s of 1280x720 are 108,900 tokens). */
 function videoTokens(
   request: VideoRequest,
   basis: Extract<UsageBasis, { unit: "video_tokens" }>,
@@ -151,7 +154,7 @@ const reportedNames = [
 ] as const satisfies readonly (keyof ImageTokens & keyof ReportedUsage)[];
 
 function reportedImageTokens(reported: ReportedUsage, most: ImageTokens): ImageTokens | undefined {
-  // A vendor that told nothing of the pictures that it made: they would be free (T56).
+  // If the vendor did not report the pictures that it made, they would be free (T56).
   if (reportedAmount(reported.outputImageTokens) === undefined) return undefined;
   const count = (value: number | undefined) => Math.ceil(reportedAmount(value) ?? 0);
   const counts = {
@@ -163,7 +166,7 @@ function reportedImageTokens(reported: ReportedUsage, most: ImageTokens): ImageT
   return sumOf(counts) > mistakenFactor * sumOf(most) ? undefined : counts;
 }
 
-/** Tokens in and out, of texts and pictures together. */
+/** Tokens of input and output, text and pictures together. */
 export function imageTokenTotals(tokens: ImageTokens): {
   readonly input: number;
   readonly output: number;
@@ -177,7 +180,7 @@ export function imageTokenTotals(tokens: ImageTokens): {
 const sumOf = (tokens: ImageTokens): number =>
   reportedNames.reduce((sum, name) => sum + tokens[name], 0);
 
-/** `reported` undefined: as much as there can be. A vendor that reported its pictures reported all it has; the others are 0. */
+/** `reported` undefined: the upper bound. A vendor that reported its pictures has reported everything; other counts are 0. */
 function imageUsage(
   request: ImageRequest,
   reported: ReportedUsage | undefined,

@@ -21,7 +21,7 @@ import {
   remarks,
 } from "./image.ts";
 
-/** The listed sizes as ratio and tier. */
+/** The listed sizes by ratio and tier. */
 const sizes = {
   "1:1": { "1K": "1024x1024", "2K": "2048x2048" },
   "3:2": { "1K": "1536x1024" },

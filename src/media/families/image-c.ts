@@ -1,6 +1,6 @@
 /**
- * The image model whose tasks can be read in the alias shape. The spec gives no submission shape: it takes a size, or a ratio
- * and a tier, and always asks for a size in pixels, so that what is made is what is priced. Requirements: MODELS.
+ * The image model whose tasks can be read in the alias format. The spec gives no submission format. The family takes a size, or a ratio
+ * and a tier, and always requests a size in pixels, so that the produced size is the priced one. Requirements: MODELS.
  */
 import type { MediaFamily } from "../family.ts";
 import { type SizeTable, tierOfSize } from "../image-rules.ts";

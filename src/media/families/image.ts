@@ -1,4 +1,4 @@
-/** What the image families have in common. Requirements: IMG, EDIT1, EDIT2, TIMG1, TIMG2, LIM. */
+/** Common parts of the image families. Requirements: IMG, EDIT1, EDIT2, TIMG1, TIMG2, LIM. */
 import type { Field, FileLimits, MediaFamily } from "../family.ts";
 
 export const daySeconds = 86_400;
@@ -50,7 +50,7 @@ export const outputFormat = (values: readonly string[]): Field => ({
   default: "png",
 });
 
-/** `textToo` on form 2 and its sibling, which have it as text (TIMG2-24); a number elsewhere (IMG-15). */
+/** `textToo` for form 2 and its sibling, where it may be text (TIMG2-24); elsewhere it is a number (IMG-15). */
 export const outputCompression = (formats: string, { textToo = false } = {}): Field => ({
   name: "output_compression",
   domain: { type: "integer", min: 0, max: 100, textToo },
@@ -64,7 +64,7 @@ export const user: Field = {
   meaning: "your end user, best as a hash",
 };
 
-/** Where a call streams: on the synchronous endpoints only. */
+/** The streaming fields; only synchronous endpoints stream. */
 export const streaming = {
   stream: {
     name: "stream",
@@ -82,7 +82,7 @@ export const streaming = {
   },
 } as const satisfies MediaFamily["fields"];
 
-/** What shared rules amount to. */
+/** The effects of shared rules, as sentences. */
 export const remarks = {
   compression: "`output_compression` of a png has no effect, and is noted.",
   transparency: "`background: transparent` with `output_format: jpeg` is refused.",
@@ -91,5 +91,5 @@ export const remarks = {
   sizeWins: "Where `size` is given, `aspect_ratio` and `image_size` are dropped with a note.",
 };
 
-/** References of all families but task-image-1 (LIM-04). */
+/** Limits of the reference images in all families but task-image-1 (LIM-04). */
 export const referenceFiles: FileLimits = { most: 16, bytesMost: 25_000_000, mask: true };

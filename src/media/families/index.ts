@@ -1,4 +1,4 @@
-/** The families by name. A new one is a file beside this one, a row here, and one in catalog/families.ts: docs/extending.md. */
+/** The families by name. A new one needs a file beside this one, a row here, and a row in catalog/families.ts: docs/extending.md. */
 import type { ImageFamily, VideoFamily } from "../../catalog/index.ts";
 import type { MediaFamily } from "../family.ts";
 import { imageA } from "./image-a.ts";

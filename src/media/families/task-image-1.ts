@@ -1,4 +1,4 @@
-/** The image task model of sixteen ratios and two tiers. Requirements: TIMG1. */
+/** The image task model with sixteen ratios and two tiers. Requirements: TIMG1. */
 import type { MediaFamily, Rule } from "../family.ts";
 import { daySeconds, n, prompt, user } from "./image.ts";
 

@@ -1,4 +1,4 @@
-/** The image task model of three sizes. Requirements: TIMG2. */
+/** The image task model with three sizes. Requirements: TIMG2. */
 import type { MediaFamily } from "../family.ts";
 import {
   compressionOfLossy,

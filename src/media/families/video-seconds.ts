@@ -1,6 +1,6 @@
 /**
- * The video model billed per produced second, with a vendor that has no audio switch and no prompt rewriting to ask for.
- * It has no submission shape of its own (TASK-47) and takes the unified one. VID-28, VID-29, LIM-09.
+ * The video model billed per produced second. Its vendor has no audio switch and no prompt rewriting.
+ * It has no submission format of its own (TASK-47) and uses the unified one. VID-28, VID-29, LIM-09.
  */
 import type { MediaFamily } from "../family.ts";
 import { ratioFollowsFrame } from "../material.ts";

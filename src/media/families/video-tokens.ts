@@ -1,6 +1,6 @@
 /**
- * The video model billed per generated-video token, which can be given more time. The spec gives no submission shape; it
- * speaks the unified one. TASK-30, LIM-15; docs/decisions.md "Expiry".
+ * The video model billed per generated-video token; its tasks can be given more time. The spec gives no submission format, so it
+ * uses the unified one. TASK-30, LIM-15; docs/decisions.md "Expiry".
  */
 import type { MediaFamily } from "../family.ts";
 import {
@@ -47,7 +47,7 @@ export const videoTokens: MediaFamily = {
     ...commonRemarks,
     "With a first frame and without `aspect_ratio` the vendor takes the ratio of the image.",
   ],
-  // The largest frames of the vendor's models, over their generations: 864x496, 1504x640, 1920x1088.
+  // The largest frames over all generations of the vendor's models: 864x496, 1504x640, 1920x1088.
   usage: {
     unit: "video_tokens",
     framePixels: { "480p": 428_544, "720p": 962_560, "1080p": 2_088_960 },

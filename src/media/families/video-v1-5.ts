@@ -1,4 +1,4 @@
-/** The video model of 480p, 720p and 1080p, as long in every mode. NVID-04, NVID-05. */
+/** The video model with 480p, 720p and 1080p, and the same maximum length in every mode. NVID-04, NVID-05. */
 import type { MediaFamily } from "../family.ts";
 import { ratioFollowsFrame } from "../material.ts";
 import { commonRemarks, commonRules, followsFrame, resolution } from "./video.ts";

@@ -1,4 +1,4 @@
-/** The video model of 480p and 720p. Requirements: VID, NVID. */
+/** The video model with 480p and 720p. Requirements: VID, NVID. */
 import type { MediaFamily } from "../family.ts";
 import { capWithMaterial, ratioFollowsFrame } from "../material.ts";
 import {

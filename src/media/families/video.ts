@@ -1,4 +1,4 @@
-/** What the video families have in common. Requirements: VID, NVID, LIM. */
+/** Common parts of the video families. Requirements: VID, NVID, LIM. */
 import type { Field, FieldKey, Rule } from "../family.ts";
 import { materialFits, mergeMedia, needsPromptOrMaterial, referencesMax } from "../material.ts";
 
@@ -96,18 +96,18 @@ export const common = {
   },
 } as const satisfies Partial<Record<FieldKey, Field>>;
 
-/** The rules between fields that hold for every family, in their order. */
+/** The rules between fields that apply to every family, in their order. */
 export const commonRules: readonly Rule[] = [mergeMedia, materialFits, needsPromptOrMaterial];
 
-/** What the common rules amount to. */
+/** The effects of the common rules, as sentences. */
 export const commonRemarks: readonly string[] = [
   "`image` makes it image-to-video, `image` with `last_frame` pins both ends, `reference_images` makes it reference-to-video; prompt alone is text-to-video. A last frame without a first, and references beside frames, are refused.",
   "`media` may be mixed with the dedicated fields, but not name what they name.",
 ];
 
-/** What `ratioFollowsFrame` amounts to. */
+/** The effect of `ratioFollowsFrame`. */
 export const followsFrame =
   "With a first frame the output follows the image: `aspect_ratio` has no effect, is noted and not sent.";
 
-/** Refused though unknown fields are dropped: a video without the asked sound would be another video (NVID-23). */
+/** Refused, although unknown fields are dropped: without the requested sound it would be another video (NVID-23). */
 export const refuses = { reference_audios: "is not supported; leave it out" };
