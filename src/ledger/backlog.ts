@@ -1,6 +1,6 @@
 /**
- * The keys of a lane, which of them have something to send, and how much of it goes into the next batch. When that is sent, and what
- * its answer means, is for the lane. docs/ledger.md "Batches".
+ * The keys of a lane, which of them have something to send, and how much of it goes into the next batch. The lane decides when to send, and
+ * applies the answer. docs/ledger.md "Batches".
  */
 import { getOrMake } from "../base/made-once.ts";
 import type { Target } from "./batch.ts";
@@ -8,46 +8,46 @@ import { drawOf, KeyUse, type Waiting } from "./key-use.ts";
 import type { KeyName } from "./types.ts";
 
 const batchMax = 500;
-/** Where fewer wait, one batch takes them all. */
+/** One batch takes all if fewer items wait. */
 const splitMin = 16;
-/** With more keys a batch costs so much more by the key than by the call that half of the calls do not pay. */
+/** With more keys, a batch costs so much per key and so little per call that a half batch does not pay. */
 const splitKeysMax = 4;
 
 export class Backlog {
   private readonly sharesCore: boolean;
-  /** Those in use, by workspace, key and rotation. */
+  /** Keys in use, by workspace, key and rotation. */
   readonly keys = new Map<string, KeyUse>();
-  /** Those that have something to send, or were sent and not answered. Who was served goes behind those who were not. */
+  /** Keys that have something to send, or were sent and not answered. A served key moves to the end. */
   private readonly dirty = new Set<KeyUse>();
 
   constructor(sharesCore = false) {
     this.sharesCore = sharesCore;
   }
 
-  /** No key has anything to send. */
+  /** True if no key has anything to send. */
   get isEmpty(): boolean {
     return this.dirty.size === 0;
   }
 
-  /** The key that a call spends from. */
+  /** Returns the key that a call spends from. */
   keyOf({ workspaceId, keyId, keyRotation }: KeyName): KeyUse {
     const name = `${workspaceId} ${keyId} ${keyRotation}`;
     return getOrMake(this.keys, name, () => new KeyUse({ workspaceId, keyId, keyRotation }));
   }
 
-  /** A key has something to send. */
+  /** Marks a key that has something to send. */
   touch(key: KeyUse): void {
     this.dirty.add(key);
   }
 
-  /** A key was served, and goes behind the others where it has more. */
+  /** Unmarks an answered key, or moves it behind the others if it has more to send. */
   follow(key: KeyUse, nowMs: number): void {
     this.dirty.delete(key);
     const isAsking = key.waiting.length > 0 && !key.patient;
     if (isAsking || key.ended.length > 0 || key.hasIdle(nowMs)) this.dirty.add(key);
   }
 
-  /** Headroom that nobody used for a while is to go back, calls that still wait are asked for; keys that have nothing are forgotten. */
+  /** Marks keys with headroom to give back, waiting calls or unwritten entries; forgets unused keys. */
   tidy(nowMs: number): void {
     for (const [name, key] of this.keys) {
       if (key.hasNews || key.hasIdle(nowMs)) this.dirty.add(key);
@@ -55,7 +55,7 @@ export class Backlog {
     }
   }
 
-  /** Takes the keys of a workspace over from another lane, with what they have to send. Until that is answered nothing more begins. */
+  /** Takes over the keys of a workspace from another lane, with their unsent items. Until these are answered no call begins in memory. */
   adopt(workspaceId: string, from: Backlog, nowMs: number): void {
     for (const [name, key] of from.keys) {
       if (key.name.workspaceId !== workspaceId) continue;
@@ -68,9 +68,9 @@ export class Backlog {
   }
 
   /**
-   * What the calls of all keys use: of a lane that is new, or lapsed. What another one set aside beyond goes back. Their entries go along:
-   * one that was written without our knowing has drawn already, and what it drew would be set aside a second time. `bare`: not now,
-   * because the database refuses one of them, which is to be found first.
+   * Returns what the calls of all keys use, for a lane that is new or lapsed. The database takes back what is set aside beyond that.
+   * Entries are included: one that was written without our knowledge has drawn already, and would be set aside a second time. `bare` leaves
+   * entries out, because the database refuses one of them, which must be found first.
    */
   restored(nowMs: number, bare = false): Target[] {
     const targets: Target[] = [];
@@ -84,7 +84,7 @@ export class Backlog {
     return targets;
   }
 
-  /** What goes into the next batch; what keys keep meanwhile is lowered. `alone`: one entry or call of one key. */
+  /** Returns the targets of the next batch, and lowers `granted` of their keys for the meantime. `alone`: one entry or call of one key. */
   take(nowMs: number, alone: boolean): Target[] {
     const targets: Target[] = [];
     const size = alone ? 1 : this.batchSize();
@@ -92,7 +92,7 @@ export class Backlog {
     for (const key of this.dirty) {
       const entries = key.ended.slice(0, entriesMax);
       const asked = askedOf(key, alone ? 1 - entries.length : askedMax);
-      // Its turn comes later.
+      // This batch is full: the key's turn comes later.
       if (entries.length + asked.length === 0 && key.hasNews) continue;
       targets.push(targetOf(key, nowMs, { entries, asked }));
       if (alone) break;
@@ -103,8 +103,8 @@ export class Backlog {
   }
 
   /**
-   * How much a batch takes. On few keys at most half of what waits: where all of it did, all would go on together and meet again in the
-   * next batch, and the gateway would idle while the server works, and the other way round. On one core that is so anyhow.
+   * Returns the most entries and calls of a batch: with few keys, half of what waits. If a batch took all, all calls would go on together
+   * and meet in the next one; gateway and server would idle in turns. With one core for both they do so anyhow.
    */
   private batchSize(): number {
     if (this.sharesCore || this.dirty.size > splitKeysMax) return batchMax;
@@ -114,7 +114,7 @@ export class Backlog {
   }
 }
 
-/** Of those who wait for a key, the first `max` that fit into the known room; where none does, the first: the database refuses them. */
+/** Returns the first `max` waiting calls that fit into the known room. If none fits, returns the first `max`: the database refuses them. */
 function askedOf({ waiting, room, free }: KeyUse, max: number): Waiting[] {
   let rest = (room ?? 0n) + free;
   const fitting = waiting.filter(({ bound }) => {
@@ -125,10 +125,10 @@ function askedOf({ waiting, room, free }: KeyUse, max: number): Waiting[] {
   return (fitting.length > 0 ? fitting : waiting).slice(0, max);
 }
 
-/** Those of a key that go into a batch. */
+/** The entries and waiting calls of a key that go into a batch. */
 type News = Pick<Target, "entries" | "asked">;
 
-/** What a key is sent, with these of its entries and waiting calls. */
+/** Returns the target of a key with these entries and waiting calls. Sets no allowance if only entries are due. */
 function targetOf(key: KeyUse, nowMs: number, news: News): Target {
   const isEntry = news.entries.length > 0 && news.asked.length === 0;
   if (isEntry && !key.hasIdle(nowMs) && !key.isStale(nowMs))
@@ -136,14 +136,14 @@ function targetOf(key: KeyUse, nowMs: number, news: News): Target {
   return settingOf(key, nowMs, news);
 }
 
-/** The same, where its allowance is to be set. */
+/** Returns the same, and sets the key's allowance. */
 function settingOf(key: KeyUse, nowMs: number, { entries, asked }: News): Target {
-  // What entries that stay behind will draw must stay set aside.
+  // The draw of entries that are not in this batch must stay set aside.
   const use = entries.reduce((rest, call) => rest - drawOf(call), key.inUse + key.pending);
   const need = asked.reduce((total, { bound }) => total + bound, use);
   const wanted = key.wanted(nowMs);
   const keep = key.keep(wanted);
-  // Whether there is room for what is kept is asked each time: a nano-dollar more is enough for that.
+  // Each batch asks whether there is room for `keep`: one nano-dollar of headroom is enough for that.
   const headroom = keep > 0n && keep === wanted ? 1n : wanted - keep;
   return { key, entries, asked, need, use: use + keep, keep, headroom };
 }

@@ -1,60 +1,60 @@
-/** The batch of a lane: what `ledger_batch` takes and answers (storage/migrations/0056_ledger_batches.sql). */
+/** The batch of a lane: the parameters and rows of `ledger_batch` (storage/migrations/0056_ledger_batches.sql). */
 import { numberArray, textArray, type Confirmed, type Queryable } from "../storage/index.ts";
 import type { Ended, KeyUse, Waiting } from "./key-use.ts";
 import type { Answer } from "./refusal.ts";
 
-/** What a key is sent. */
+/** The fields of a key in a batch. */
 export interface Target {
   readonly key: KeyUse;
   readonly entries: readonly Ended[];
-  /** Those of its waiting calls that are asked for. */
+  /** The waiting calls that this batch asks for. */
   readonly asked: readonly Waiting[];
-  /** What its calls use and wait for; null: nothing is asked. */
+  /** The amount that its calls use and wait for; null if the batch asks nothing. */
   readonly need: bigint | null;
-  /** Of both need and keep, what running calls use or may be given meanwhile: it stays whatever is decided. */
+  /** The part of need and keep that running calls use or may get meanwhile: it stays, whatever the database decides. */
   readonly use: bigint;
-  /** What may be given to calls while the batch is on its way. */
+  /** The amount that calls may use while the batch is in flight. */
   readonly keep: bigint;
-  /** What it would like to have beyond both. */
+  /** The headroom to add beyond both. */
   readonly headroom: bigint;
 }
 
 export interface Batch {
   readonly gateway: string;
   readonly lane: number;
-  /** Higher with every sending of the lane. */
+  /** Rises with every sending of the lane. */
   readonly number: number;
   readonly leaseMs: number;
-  /** The needs are what running calls use, of all keys of the lane; nothing is asked. Entries go along. */
+  /** If true, the needs are the use of running calls, for all keys of the lane; nothing more is asked. Entries are included. */
   readonly restore: boolean;
-  /** Accounts that others have locked are answered `busy`, and not waited for. */
+  /** If true, the database answers `busy` for accounts that others have locked, and does not wait for them. */
   readonly skipLocked: boolean;
   readonly targets: readonly Target[];
-  /** When they were collected, by the monotonic clock. */
+  /** When the targets were collected, in ms of the monotonic clock. */
   readonly sentAt: number;
 }
 
-/** What a key is answered. Its refusal may also be `busy`: its account is locked elsewhere, and nothing of it was done. */
+/** The answer for a key. The refusal `busy` means that its account is locked elsewhere and nothing was done for it. */
 export type BatchRow = (Answer | { readonly refusal: "busy" | null; readonly at: null }) & {
-  /** From 1; 0: the lane had lapsed or is new, and must restore. */
+  /** The place of its target, from 1. 0: the lane had lapsed or is new, and must restore. */
   readonly place: number;
   readonly allowance: bigint;
 };
 
-/** Hears of each batch that leaves, and what becomes of it. */
+/** Called with each batch that is sent, and the promise of its answer. */
 export type BatchWatch = (batch: Batch, answer: Promise<unknown>) => void;
 
-/** Sends a batch. No rows: a later one of the lane was there before, and this one did nothing. */
+/** Sends a batch. Returns no rows if a later batch of the lane came first: then this one did nothing. */
 export type Send = (batch: Batch) => Promise<readonly BatchRow[]>;
 
-/** One row at least: which number the lane's row had before this statement, whose snapshot is from its beginning. */
+/** Returns at least one row, with the number of the lane's row before this statement: its snapshot is from its beginning. */
 const batchSql = `select b.*, l.before from (select (select number from ledger_lanes where gateway = $1 and lane = $2) as before) l
   left join ledger_batch($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17) b on true`;
 
-/** Without a place where the batch was answered nothing. */
+/** `place` is null if `ledger_batch` returned no row. */
 type SentRow = (BatchRow | { readonly place: null }) & { readonly before: bigint | null };
 
-/** The parameters of `ledger_batch`. */
+/** Returns the parameters of `ledger_batch`. */
 function batchParams(batch: Batch): unknown[] {
   const { targets } = batch;
   const keys = targets.map(({ key }) => key.name);
@@ -84,7 +84,7 @@ function batchParams(batch: Batch): unknown[] {
   ];
 }
 
-/** Sends batches to a database. `confirmed` finds out whether it has lost some. */
+/** Returns the sender of batches to a database. `confirmed` finds out whether the database lost some. */
 export const sendTo =
   (database: Queryable, watch?: BatchWatch, confirmed?: Confirmed): Send =>
   async (batch) => {

@@ -7,16 +7,16 @@ import { checkAmount } from "./types.ts";
 
 export interface CreditInput {
   readonly workspaceId: string;
-  /** Below zero it takes credit back, at most all that was ever credited. */
+  /** A negative amount takes credit back, at most the sum of all credits so far. */
   readonly amountNano: bigint;
-  /** The same reference twice is one credit. */
+  /** Deduplicates: a repeated reference adds no second credit. */
   readonly reference: string;
   readonly note?: string | undefined;
 }
 
 export interface CreditResult {
   readonly outcome: "credited" | "already_credited";
-  /** Of the entry that stands: with `already_credited` the earlier one, whose amount may differ. */
+  /** The id of the entry in the ledger; with `already_credited` that is the earlier entry, whose amount may differ. */
   readonly entryId: string;
   readonly amountNano: bigint;
   readonly balanceAfterNano: bigint;
@@ -33,7 +33,7 @@ type CreditRow = SnakeCased<Omit<CreditResult, "outcome" | "entryId">> & {
 };
 
 /**
- * Adds credit, or takes it back, within `tx`; once per reference.
+ * Adds credit to a workspace, or takes it back, in the transaction `tx`. Each reference counts once.
  * @throws GatewayError not_found, conflict, `invalid_value` (amount) where all credits would be more than an account can hold
  */
 export async function creditIn(tx: Queryable, input: CreditInput): Promise<CreditResult> {
@@ -50,7 +50,7 @@ export async function creditIn(tx: Queryable, input: CreditInput): Promise<Credi
   return { outcome, entryId: entryId(entry), ...camelCased(rest) };
 }
 
-/** Why nothing was credited: there is no such workspace, or its credits would leave their range. */
+/** Returns the reason that nothing was credited: no such workspace, or the sum of its credits would leave its range. */
 async function creditRefusal(
   tx: Queryable,
   { workspaceId, amountNano }: CreditInput,

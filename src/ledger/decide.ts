@@ -1,10 +1,10 @@
-/** What a key's answer means for it, and for those who wait: let in, refused, or to be asked for again. docs/ledger.md "Admission". */
+/** Applies a key's answer to its waiting calls: lets in, refuses, or leaves for a later batch. docs/ledger.md "Admission". */
 import type { BatchRow, Target } from "./batch.ts";
 import { fitsButForIdle, idleWaitMs, refusalOf, roomOf } from "./refusal.ts";
 
 /**
- * Decides those who waited for a batch sent at `sentAt`, in their order; who came later is let in only where the key is trusted at
- * `nowMs`, and refused by the next batch at the soonest. Those let in are counted as in use. Answers with what tells them.
+ * Decides the calls that waited for a batch sent at `sentAt`, in their order. A later call is let in only if the key is trusted at `nowMs`;
+ * only a later batch may refuse it. Counts admitted calls as in use. Returns callbacks that settle the promises.
  */
 export function decide(
   target: Target,
@@ -24,7 +24,7 @@ export function decide(
   key.waiting = key.waiting.filter(({ bound, since, resolve, reject }) => {
     const wasAsked = since <= sentAt;
     if (!wasAsked && !isTrusted) return true;
-    // The database found something against the key: of that, only what each call would meet alone counts.
+    // The database refused the key's calls together. A call is refused only if it would be refused alone.
     const refusal = refused && refusalOf(refused, bound, key.free);
     if (refusal === undefined) {
       if (bound > key.free) return true;
@@ -41,7 +41,7 @@ export function decide(
     return false;
   });
   key.room = refused && roomOf(refused);
-  // Where somebody was told, there may be room for them now.
+  // If a call was let in or refused, the others may fit now: do not wait.
   key.patient &&= told.length === 0;
   return told;
 }

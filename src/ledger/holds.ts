@@ -1,6 +1,6 @@
 /**
- * Holds of images and tasks, in a transaction of their caller: a task and its hold, a task's end and its charge are decided together.
- * The account of the workspace stays locked until that transaction ends: little should come after it.
+ * Holds of image calls and tasks, in the caller's transaction: a task commits with its hold, and its end with its charge.
+ * The account of the workspace stays locked until that transaction ends: do little after these calls.
  */
 import { camelCased, type SnakeCased } from "../base/casing.ts";
 import type { GatewayError } from "../base/errors.ts";
@@ -8,14 +8,14 @@ import type { Queryable } from "../storage/index.ts";
 import { fitsButForIdle, refusalOf, type Answer } from "./refusal.ts";
 import { checkAmount, type CallName, type ReserveInput } from "./types.ts";
 
-/** An image call or a task, which holds its bound by a row of its own. */
+/** An image call or a task that asks for a hold, which is a row of its own. */
 export interface HoldInput extends ReserveInput {
   readonly kind: "image" | "task";
-  /** How long the hold may go unattended before the sweeper releases it. */
+  /** Milliseconds until the sweeper releases the hold, unless it is extended. */
   readonly leaseMs: number;
 }
 
-/** How many open holds of images and tasks there may be, this one included: of all workspaces, and of one. */
+/** The most open holds of images and tasks, this one included: of all workspaces, and of one workspace. */
 export interface QueueLimits {
   readonly global: number;
   readonly perWorkspace: number;
@@ -23,13 +23,13 @@ export interface QueueLimits {
 
 export interface HoldRefusal {
   readonly error: GatewayError;
-  /** It would fit, if others returned what they have set aside and do not use, which takes them a moment at most. */
+  /** True if the call would fit once others return their unused reservations, which takes them a moment at most. */
   readonly mayFitSoon: boolean;
 }
 
 /**
- * Holds the bounds of calls, each decided in its turn, those of one workspace in their order; what refuses it, or undefined, for each. It
- * must be the only operation of the ledger in its transaction, until whose end no other such call is decided anywhere.
+ * Sets the bounds of calls aside one by one, in the given order within a workspace. Returns for each its refusal, or undefined. It must be
+ * the only ledger operation in its transaction. Until that ends, no other image call or task can take a hold, in any gateway.
  */
 export async function reserveIn(
   tx: Queryable,
@@ -37,7 +37,7 @@ export async function reserveIn(
   queue: QueueLimits,
 ): Promise<(HoldRefusal | undefined)[]> {
   for (const { amountNano } of inputs) checkAmount(amountNano);
-  // Accounts are locked in the order of their workspaces, everywhere.
+  // Every operation locks accounts in the order of their workspace ids.
   const rows = await tx.query<Answer & { readonly place: number }>(
     `select i.place::integer as place, r.*
      from (
@@ -66,18 +66,18 @@ export async function reserveIn(
 
 /** The entry that ended a hold. */
 export interface Settled {
-  /** It was written now; else the hold had ended before. */
+  /** True if this call wrote it; false if the hold had ended before. */
   readonly isNew: boolean;
   readonly kind: "charge" | "void" | "expire";
-  /** What was charged in all. */
+  /** The amount charged in all. */
   readonly amountNano: bigint;
-  /** Its hold had expired while it still ran: it was charged by an entry of its own. */
+  /** True if the hold had expired while its work ran: a separate entry charged it. */
   readonly isLate: boolean;
 }
 
 /**
- * Ends a hold within `tx`: charges it, or (null) voids it. A second time it is answered with what happened the first time; undefined where
- * there is no such hold. One that had expired while its work went on is charged all the same, by an entry of its own.
+ * Ends a hold in the transaction `tx`: charges it, or voids it if `chargeNano` is null. A repeated call returns the first entry. Undefined
+ * if there is no such hold. If the hold expired while its work ran, a separate entry charges it all the same.
  */
 export async function settleIn(
   tx: Queryable,
@@ -93,7 +93,7 @@ export async function settleIn(
   return row && camelCased(row);
 }
 
-/** Keeps open holds for another `leaseMs` from now. */
+/** Extends the leases of open holds to at least `leaseMs` from now. */
 export async function extendHolds(
   database: Queryable,
   holds: readonly CallName[],

@@ -1,4 +1,4 @@
-/** The ledger: what may begin, what it cost, what is left. docs/ledger.md. */
+/** The ledger: admission of calls, their reservations and charges, and credit. docs/ledger.md. */
 export type { BatchWatch } from "./batch.ts";
 export * from "./credit.ts";
 export * from "./holds.ts";

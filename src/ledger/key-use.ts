@@ -1,7 +1,6 @@
 /**
- * What a gateway knows of one key (one of its values): how much is set aside for it, how much its calls use, and its calls: they wait,
- * run, are over, and are written. Invariant: while the lane's lease lasts, what the database has set aside is at least
- * `inUse + pending`. docs/ledger.md.
+ * A gateway's knowledge of one value of a key: how much is set aside for it, how much its calls use, and the calls that wait or have ended.
+ * Invariant: while the lane's lease lasts, the database has set aside at least `inUse + pending`. docs/ledger.md.
  */
 import { larger, smaller } from "../base/money.ts";
 import { reserveRetryMs, settleRetryMs, trustMs } from "../storage/index.ts";
@@ -10,89 +9,89 @@ import type { KeyName } from "./types.ts";
 /** A call that waits for a batch. */
 export interface Waiting {
   readonly bound: bigint;
-  /** When it came, by the monotonic clock. */
+  /** When it began to wait, in ms of the monotonic clock. */
   readonly since: number;
-  /** It was let in, or its entry is written. */
+  /** Called when the call is let in, or when its entry is written. */
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** A call that is over, and whose entry is not known to be written. */
+/** A call that is over, until its entry is known to be written. */
 export interface Ended extends Waiting {
   readonly id: string;
   /** Null for a void. */
   readonly charge: bigint | null;
 }
 
-/** What the last moments used is what the next may use. */
+/** Milliseconds of recent use that are set aside as headroom. */
 const windowMs = 100;
-/** How long headroom is kept after a key's last call. */
+/** Milliseconds that headroom is kept after a key's last call. */
 export const lingerMs = 60;
 
-/** What an entry takes out of the allowance. */
+/** Returns the amount that an entry takes out of the allowance. */
 export const drawOf = ({ charge, bound }: Ended): bigint => smaller(charge ?? 0n, bound);
 
-/** The call cost more than was set aside for it. */
+/** True if the call cost more than was set aside for it. */
 export const isOverrun = ({ charge, bound }: Ended): boolean => charge !== null && charge > bound;
 
-/** It has waited for the database as long as a call does. */
+/** True if the call has waited for the database as long as it may. */
 export const isLate = (call: Waiting | Ended, nowMs: number): boolean =>
   nowMs - call.since > ("id" in call ? settleRetryMs : reserveRetryMs);
 
 export class KeyUse {
   readonly name: KeyName;
-  /** What may be used, at most what the database has set aside. */
+  /** The amount that calls may use, at most what the database has set aside. */
   granted = 0n;
-  /** The bounds of calls that run. */
+  /** The sum of the bounds of running calls. */
   inUse = 0n;
-  /** What the entries of calls that are over will draw, as long as they are not known to be written. */
+  /** The sum that the entries of ended calls will draw, until they are known to be written. */
   pending = 0n;
-  /** Calls to be let in. */
+  /** Calls that wait for admission. */
   waiting: Waiting[] = [];
   /** Calls that are over, until their entries are written. */
   ended: Ended[] = [];
-  /** Where only a part of what waits fits: how much of it may be asked for next. */
+  /** The amount that the next batch may ask for, if only a part of the waiting calls fits; else undefined. */
   room: bigint | undefined;
-  /** Its calls wait for what others do not use: they are asked for again after a while. */
+  /** True if its calls wait for unused reservations of others: the lane retries them after a while. */
   patient = false;
-  /** The last headroom that was asked for was granted. */
+  /** True if the database granted the headroom that the last batch asked for. */
   roomy = false;
-  /** When the batch was sent that last found nothing against this key. */
+  /** The send time of the last batch that found nothing against this key. */
   checkedAt = -Infinity;
-  /** When something about the key, its owner, its workspace or their caps was last said to have changed: earlier checks do not count. */
+  /** The last time that the key, its owner, its workspace or their caps may have changed: earlier checks do not count. */
   changedAt = -Infinity;
   private lastAt = -Infinity;
   private lastBound = 0n;
-  /** What was used, in a number: the less the longer ago. At an even pace it is what `windowMs` use. */
+  /** Recent use in nano-USD, which decays over time. At an even pace it is the use of `windowMs`. */
   private used = 0;
 
   constructor(name: KeyName) {
     this.name = name;
   }
 
-  /** What is set aside and not used. */
+  /** The amount that is set aside and not used. */
   get free(): bigint {
     return this.granted - this.inUse - this.pending;
   }
 
-  /** It was checked since the last change, and not too long ago. */
+  /** True if the key was checked since its last change, and less than `forMs` ago. */
   isTrusted(nowMs: number, forMs = trustMs): boolean {
     return this.checkedAt > this.changedAt && nowMs - this.checkedAt < forMs;
   }
 
-  /** Whether a call can be let in here: what is free covers it, and nothing can have changed. */
+  /** True if a call can be let in here: no other waits, the key is trusted, and `free` covers the bound. */
   admits(bound: bigint, nowMs: number): boolean {
     return this.waiting.length === 0 && this.isTrusted(nowMs) && this.free >= bound;
   }
 
-  /** A call begins. */
+  /** Counts a call that begins. */
   begin(bound: bigint, nowMs: number): void {
     this.inUse += bound;
     this.touch(bound, nowMs);
     this.used += Number(bound);
   }
 
-  /** A call is over: its bound becomes what its entry will draw, which is not free before the database has drawn it. */
+  /** Ends a call: its bound becomes the draw of its entry, which is not free before the database has drawn it. */
   end(call: Ended): void {
     this.inUse -= call.bound;
     this.pending += drawOf(call);
@@ -100,7 +99,7 @@ export class KeyUse {
     this.touch(call.bound, call.since);
   }
 
-  /** The entries of these calls, the first that are over, are written. */
+  /** Removes the first ended calls, `entries`: the database has written them. */
   close(entries: readonly Ended[]): void {
     this.ended.splice(0, entries.length);
     for (const call of entries) this.pending -= drawOf(call);
@@ -116,36 +115,36 @@ export class KeyUse {
     return nowMs - this.lastAt < lingerMs;
   }
 
-  /** What should be set aside beyond need: what the last moments used, and for one call after the other a little more than the last. */
+  /** Returns the headroom to ask for: the recent use, or 1.25 times the last bound if that is more, for calls one after another. */
   wanted(nowMs: number): bigint {
     if (!this.isLingering(nowMs) || this.room !== undefined) return 0n;
     return larger(BigInt(Math.floor(this.used)), this.lastBound + this.lastBound / 4n);
   }
 
-  /** Whether a batch that goes anyway should renew the check before it is too old, or bring more headroom. */
+  /** True if a batch that leaves anyway should renew the check before it is too old, or ask for more headroom. */
   isStale(nowMs: number): boolean {
     const isShort = this.roomy ? this.free < this.lastBound : this.free > 0n;
     return isShort || !this.isTrusted(nowMs, trustMs / 2);
   }
 
-  /** What is set aside for calls to come that are not likely any more. */
+  /** True if headroom is set aside that calls are not likely to use any more. */
   hasIdle(nowMs: number): boolean {
     return !this.isLingering(nowMs) && this.free > 0n;
   }
 
-  /** Calls wait, or entries are to be written. */
+  /** True if calls wait or entries are to be written. */
   get hasNews(): boolean {
     return this.waiting.length + this.ended.length > 0;
   }
 
-  /** Nothing is set aside or in use. A running call whose bound is 0 does not count: it needs nothing that is known here. */
+  /** True if nothing is set aside or in use. A running call with bound 0 does not count: it needs nothing from here. */
   isUnused(nowMs: number): boolean {
     return !this.hasNews && !this.isLingering(nowMs) && this.granted + this.inUse === 0n;
   }
 
   /**
-   * What of the wanted may be used while a batch is on its way; all beyond it may not, because the batch may take it back. Nothing
-   * where something about the key changed since: a cap may be near that was far, or not there.
+   * Returns the part of `wanted` that calls may use while a batch is in flight; the batch may take the rest back, so `granted` excludes it.
+   * Returns 0 if the key may have changed since its check: a cap may be near that was far or absent.
    */
   keep(wanted: bigint): bigint {
     const isKept = this.roomy && this.checkedAt > this.changedAt;
@@ -154,7 +153,7 @@ export class KeyUse {
     return keep;
   }
 
-  /** Some of the calls that wait to be let in, and of those that are over, get an error. */
+  /** Rejects the waiting and ended calls that match `isLost`, and forgets them. */
   giveUp(isLost: (call: Waiting | Ended) => boolean, error: unknown): void {
     const lost = [...this.waiting, ...this.ended].filter(isLost);
     for (const call of this.ended) if (isLost(call)) this.pending -= drawOf(call);

@@ -1,6 +1,6 @@
 /**
- * A lane: the keys of some workspaces in one gateway, and the sequence of batches that brings them to the database; one is under way at
- * a time. Every sending has a new number, so that one which arrives late does nothing. docs/ledger.md "Batches".
+ * A lane: the keys of some workspaces in one gateway, and the sequence of their batches to the database, one in flight at a time. Every
+ * sending has a new number, so that a late one does nothing. docs/ledger.md "Batches".
  */
 import { retryPauseMs } from "../base/retry.ts";
 import { isLockTimeout, isTransient, unavailable } from "../storage/index.ts";
@@ -11,11 +11,11 @@ import { isLate, isOverrun, lingerMs, type KeyUse } from "./key-use.ts";
 import { idleRetryMs } from "./refusal.ts";
 import type { ReserveInput } from "./types.ts";
 
-/** Time as a lane knows it; tests of histories bring their own. */
+/** The clock of a lane; tests replace it. */
 export interface LaneClock {
   /** Monotonic milliseconds. */
   now(): number;
-  /** Runs `work` after a while; after 0 ms when what is to be done now is done. */
+  /** Runs `work` after `ms` milliseconds; with 0, when the event loop has run what is ready now. */
   later(work: () => void, ms: number): void;
 }
 
@@ -27,31 +27,31 @@ export const systemLaneClock: LaneClock = {
 export interface LaneOptions {
   readonly gateway: string;
   readonly lane: number;
-  /** For how long what is set aside outlives the gateway. */
+  /** Milliseconds that reservations outlive the gateway. */
   readonly leaseMs: number;
   readonly send: Send;
   readonly clock: LaneClock;
-  /** Gateway and database have one core for both; false where absent. */
+  /** True if gateway and database share one core; false if absent. */
   readonly sharesCore?: boolean | undefined;
-  /** The account of a workspace is locked elsewhere: it is to go on in a lane of its own. Absent: it waits in this one. */
+  /** Called when another transaction has locked a workspace's account, to give it a lane of its own. Absent: it waits here. */
   readonly onBusy?: ((workspaceId: string) => void) | undefined;
-  /** There is nothing to send for now. */
+  /** Called when there is nothing to send for now. */
   readonly onRest?: (() => void) | undefined;
 }
 
 export class Lane {
   readonly backlog: Backlog;
   private readonly options: LaneOptions;
-  /** Batches that leave one after the other, as long as there is something to send. */
+  /** Sends batches one after another, while there is something to send. */
   private flight: Promise<void> | undefined;
   private number = 0;
-  /** It is new, or its lease ran out: it must say what its running calls use before it asks for anything. */
+  /** True if the lane is new or its lease ran out: it must restore what its running calls use before it asks for anything. */
   private lapsed = true;
   private failures = 0;
   private skipLocked = false;
-  /** The database refused something in a batch: so many batches of one thing go now, or until it is found. */
+  /** After the database refused a batch: how many batches of one item each are still to send, to find the item at fault. */
   private alone = 0;
-  /** A batch is to leave, even if it has nothing in it. */
+  /** True if a batch must leave, even an empty one. */
   private due = false;
   private closing = false;
   private tidying = false;
@@ -61,12 +61,12 @@ export class Lane {
     this.backlog = new Backlog(options.sharesCore);
   }
 
-  /** The last batch did not come through. */
+  /** True if the last batch failed. */
   get isAway(): boolean {
     return this.failures > 0;
   }
 
-  /** Undefined when the call was let in at once; else resolves when it is. @throws GatewayError (rejects) */
+  /** Returns undefined if the call is let in at once; else resolves when it is. @throws GatewayError (rejects) */
   admit(call: ReserveInput): Promise<void> | undefined {
     const key = this.backlog.keyOf(call);
     const bound = call.amountNano;
@@ -81,7 +81,7 @@ export class Lane {
     });
   }
 
-  /** A call that was let in is over; `charge` null voids it. Resolves when its entry is written. @throws GatewayError (rejects) */
+  /** Ends a call that was let in; a null `charge` voids it. Resolves when its entry is written. @throws GatewayError (rejects) */
   post(call: ReserveInput, charge: bigint | null): Promise<void> {
     const key = this.backlog.keyOf(call);
     const { id, amountNano: bound } = call;
@@ -92,20 +92,20 @@ export class Lane {
     });
   }
 
-  /** Takes over the keys of a workspace from another lane, with what they have to send. Nothing of it is under way there. */
+  /** Takes over the keys of a workspace from another lane, with their unsent items. That lane has nothing of them in flight. */
   adopt(workspaceId: string, from: Lane): void {
     this.backlog.adopt(workspaceId, from.backlog, this.options.clock.now());
     this.tidy();
     this.schedule();
   }
 
-  /** Keeps the lease, whether there is traffic or not. */
+  /** Renews the lease, also without traffic. */
   heartbeat(): void {
     this.due = this.number > 0;
     this.schedule();
   }
 
-  /** Resolves when nothing waits or is under way; nothing may be asked after it. What still ends is sent, and takes no lease. */
+  /** Resolves when nothing waits or is in flight; the caller asks for nothing after it. Calls that still end are sent without a lease. */
   async close(): Promise<void> {
     this.closing = true;
     await this.flight;
@@ -126,7 +126,7 @@ export class Lane {
     for (;;) {
       const batch = this.build();
       const sent = batch && this.deliver(batch);
-      // What waits has left before those of the last batch go on: the database works on it meanwhile.
+      // Send the next batch before resolving the calls of the last one, so that the database works in the meantime.
       for (const tell of told) tell();
       if (sent === undefined) break;
       told = await sent;
@@ -150,13 +150,13 @@ export class Lane {
     return { gateway, lane, ...lease, restore, skipLocked, targets, sentAt };
   }
 
-  /** Sends a batch, and takes in what is answered. Resolves with what tells its calls what became of them. */
+  /** Sends a batch and applies its answer. Resolves with the callbacks that settle the promises of its calls. */
   private async deliver(batch: Batch): Promise<readonly (() => void)[]> {
     const { leaseMs, send, clock } = this.options;
     let failure: unknown;
     try {
       const rows = await send(batch);
-      // Else the lease it was given may have run out since.
+      // After that time the lease may have run out: the answer is not used.
       if (clock.now() - batch.sentAt < leaseMs) return this.answered(batch, rows);
     } catch (error) {
       failure = error;
@@ -165,7 +165,7 @@ export class Lane {
     return [];
   }
 
-  /** Whether it took effect is unknown: all of it is sent again, as things are then. `error` absent: its answer says nothing. */
+  /** Handles a batch that may have taken effect or not: its items are sent again. `error` is undefined if the answer came too late. */
   private async failed(batch: Batch, error: unknown): Promise<void> {
     const { clock, onBusy } = this.options;
     this.failures += 1;
@@ -181,7 +181,7 @@ export class Lane {
     await new Promise<void>((resume) => clock.later(resume, pauseMs));
   }
 
-  /** Something in a batch is refused by the database: each is tried alone, and what is at fault is reported. */
+  /** Handles a batch that the database refused: sends each item alone, and rejects the one at fault with `error`. */
   private isolate({ targets, restore }: Batch, error: unknown): void {
     const [target] = targets;
     this.alone = 0;
@@ -192,11 +192,11 @@ export class Lane {
     const { key, entries, asked } = target;
     const [call] = [...entries, ...asked];
     key.giveUp((one) => one === call, error);
-    // The key is sent once more without it, so that what was set aside for it goes back; not where the key itself is refused.
+    // Without this call, the key is sent once more, so that its reservation goes back. A key at fault itself is not sent again.
     if (call === undefined) this.backlog.follow(key, this.options.clock.now());
   }
 
-  /** Keys without a row, as in a batch that a later one came before, are sent again. */
+  /** Applies an answer. Keys without a row are sent again: a later batch may have come first. */
   private answered({ targets, restore, sentAt }: Batch, rows: readonly BatchRow[]): (() => void)[] {
     const { clock, onBusy } = this.options;
     const nowMs = clock.now();
@@ -219,11 +219,11 @@ export class Lane {
       this.backlog.follow(key, nowMs);
     }
     if (this.lapsed) {
-      // Its allowances went back, but for what another lane has set aside for its keys since.
+      // The database took its allowances back, except for those that another lane has set since.
       this.due = true;
       for (const key of this.backlog.keys.values()) key.changedAt = nowMs;
     }
-    // Their accounts are locked elsewhere: all keys of their workspaces leave.
+    // Other transactions have locked these accounts: all keys of the workspaces leave.
     const busy = rows.filter(({ refusal }) => refusal === "busy").map(targetOf);
     for (const workspaceId of new Set(busy.map(({ key }) => key.name.workspaceId)))
       onBusy?.(workspaceId);
@@ -232,8 +232,8 @@ export class Lane {
   }
 
   /**
-   * What calls cost above their bounds was set aside by nobody: caps and balance that were far when their workspace was last checked may
-   * be reached. Of its keys only what this batch or a later one finds counts. CAP-05.
+   * No call set aside a cost above its bound. It may reach a cap or balance that was far when the workspace was last checked. So for these
+   * keys only checks by this batch or a later one count. CAP-05.
    */
   private distrustOverrun(written: readonly Target[]): void {
     const dear = written.filter(({ entries }) => entries.some(isOverrun));
@@ -243,7 +243,7 @@ export class Lane {
       if (overrun.has(key.name.workspaceId)) key.checkedAt = -Infinity;
   }
 
-  /** Tidies up once in a while, as long as there are keys. */
+  /** Tidies up every `lingerMs`, as long as there are keys. */
   private tidy(): void {
     if (this.tidying || this.backlog.keys.size === 0) return;
     this.tidying = true;

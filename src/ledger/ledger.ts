@@ -1,4 +1,4 @@
-/** The text calls of one gateway, and the sweeping up after gateways and holds that ended without a word. docs/ledger.md. */
+/** The text calls of one gateway, and the sweep of holds and gateways whose leases ran out. docs/ledger.md. */
 import { retry } from "../base/retry.ts";
 import { Confirmed, isTransient, type Database, type LostCommits } from "../storage/index.ts";
 import { sendTo, type BatchWatch } from "./batch.ts";
@@ -8,36 +8,37 @@ import type { ReserveInput, Spent } from "./types.ts";
 
 export interface Ledger {
   /**
-   * The money of a text call, around its `work`: decides everything that can refuse it and sets its bound aside, lets the work run, and
-   * charges what that says. Resolves with what the work came to when the charge is committed and the rest released; work that throws, or
-   * says null, is charged nothing.
-   * @throws GatewayError what refuses the call (401, 402, 403), before any work; database_unavailable, before or after it; what `work` throws
+   * Runs `work` for a text call and settles its money. First it makes every decision that can refuse the call, and sets the bound aside.
+   * After `work` it charges the amount that `work` returns. Resolves with that result when the charge is committed and the rest released.
+   * Work that throws, or returns a null amount, is charged nothing.
+   * @throws GatewayError what refuses the call (401, 402, 403), before any work; database_unavailable, before or after it; what `work`
+   * throws
    */
   spend<Done extends Spent>(input: ReserveInput, work: () => Promise<Done>): Promise<Done>;
-  /** Takes back what gateways that died had set aside, and ends holds past their lease; returns how many. Any number may sweep. */
+  /** Takes back allowances of gateways that died, and ends holds past their lease; returns how many. Several gateways may sweep. */
   expire(): Promise<number>;
-  /** Resolves when everything under way is settled; nothing may begin after it. */
+  /** Resolves when everything in flight is settled. The caller begins nothing after it. */
   close(): Promise<void>;
 }
 
-/** The lease is 60 s where it is absent. */
+/** `leaseMs` is 60 s if absent. */
 export interface LedgerOptions extends Partial<Pick<LaneOptions, "leaseMs" | "sharesCore">> {
-  /** Hears of each batch of text calls. */
+  /** Called with each batch of text calls. */
   readonly watch?: BatchWatch | undefined;
-  /** Hears that the database lost what it had confirmed. */
+  /** Called when the database lost commits that it had confirmed. */
   readonly lost?: ((lost: LostCommits) => void) | undefined;
 }
 
 const expireMax = 500;
-/** A connection that is lost at the end is no reason to leave money held; a database that is away does not keep a gateway from stopping. */
+/** Retries, so that a lost connection leaves no money held; only for 1 s, so that a database that is away does not delay the stop. */
 const giveBackRule = { forMs: 1_000, mayPass: isTransient };
 const endLeasesSql = "update ledger_lanes set lease_until = ledger_now() where gateway = $1";
 
-/** A ledger over `database`, whose clock is the ledger's. It hears of changes by the database's signals. */
+/** Creates a ledger on `database`. It uses the database's clock, and learns of changes through the database's signals. */
 export function createLedger(database: Database, options: LedgerOptions = {}): Ledger {
   const { leaseMs = 60_000, sharesCore, watch, lost } = options;
   const { signals } = database;
-  // In one transaction: no lane takes a new lease in between.
+  // One transaction, so that no lane takes a new lease in between.
   const giveBack = (): Promise<void> =>
     database.transaction(async (tx) => {
       await tx.query(endLeasesSql, [calls.gateway]);
@@ -58,20 +59,20 @@ export function createLedger(database: Database, options: LedgerOptions = {}): L
       clearInterval(beat);
       for (const end of endings) end();
       await calls.close();
-      // What is left of its headroom goes back at once; else a sweeper finds it. Lanes of workspaces that came back have a lease of their own.
+      // Give headroom back now, not when a sweeper finds it. Lanes that were closed earlier may have a lease too.
       await retry(giveBackRule, giveBack).catch(() => undefined);
     },
   };
 }
 
-/** What a gateway had set aside goes back; false where its lease lasts. */
+/** Takes back a gateway's allowances; returns false if its lease still lasts. */
 async function expireGateway(database: Pick<Database, "query">, gateway: string): Promise<boolean> {
   const sql = "select ledger_expire($1) as expired";
   const [row] = await database.query<{ expired: boolean }>(sql, [gateway]);
   return row!.expired;
 }
 
-/** Gateways whose leases ran out; those that are busy are left for the next time. */
+/** Expires gateways whose leases ran out; returns how many. After a transient error a gateway waits for the next sweep. */
 async function expireGateways(database: Database): Promise<number> {
   const lapsed = await database.query<{ gateway: string }>(
     `select gateway from ledger_lanes

@@ -1,25 +1,25 @@
-/** Why the database did not let a call in, and the error that its caller gets. Requirements: ERR; docs/decisions.md "Spend caps". */
+/** Turns the database's refusal of a call into the error for its caller. Requirements: ERR; docs/decisions.md "Spend caps". */
 import { GatewayError, type ErrorCode } from "../base/errors.ts";
 import { smaller } from "../base/money.ts";
 import { balanceError, capError } from "../base/spend-errors.ts";
 
-/** How long a call that fits but for what others have set aside and do not use waits for it. */
+/** Milliseconds that a call waits for unused reservations of others, if it would fit with those. */
 export const idleWaitMs = 150;
-/** How often it is asked for meanwhile. */
+/** Milliseconds between the retries of such a call. */
 export const idleRetryMs = 20;
 
-/** What the database says to a call that it does not let in, or to those of one key. */
+/** The database's answer for a refused call, or for the refused calls of one key. */
 export interface Answer {
-  /** Why it is let in on no account: one of those below. */
+  /** A key of `refusals` below if the call is refused whatever its amount; else null. */
   readonly refusal: string | null;
-  /** What the balance leaves; null: without limit. */
+  /** The balance left; without limit, the rest of the most that may be charged. Null only for an unknown workspace. */
   readonly available: bigint | null;
-  /** The room of each of the twelve caps; null: no cap, or a soft one that is not reached. */
+  /** The room of each of the twelve caps; null: no cap, or a soft cap that is not reached. */
   readonly rooms: readonly (bigint | null)[];
   readonly caps: readonly (bigint | null)[];
-  /** What others have set aside in the workspace and do not use. */
+  /** The unused part of the workspace's other allowances. */
   readonly idle: bigint;
-  /** When it was decided. */
+  /** The time of the decision, by the database's clock. */
   readonly at: Date;
 }
 
@@ -37,7 +37,7 @@ const refusals: Readonly<Record<string, readonly [ErrorCode, string, retrySecond
 };
 
 /**
- * What refuses a call that may cost `bound`, of which `free` is set aside already; undefined where it would fit alone.
+ * Returns the error that refuses a call of this `bound`, if `free` is already set aside for its key. Undefined if it would fit alone.
  * Codes and messages: docs/decisions.md "Spend caps", docs/decisions.md "Queue limits".
  */
 export function refusalOf(answer: Answer, bound: bigint, free = 0n): GatewayError | undefined {
@@ -47,7 +47,7 @@ export function refusalOf(answer: Answer, bound: bigint, free = 0n): GatewayErro
   }
   const { rooms, available } = answer;
   const isOver = (room: bigint | null): boolean => room !== null && bound - free > room;
-  // The order in which it is told: workspace, member, key, each from its longest window, then the balance.
+  // The first that applies is reported: caps of workspace, member, key, each from its longest window, then the balance.
   const cap = rooms.findIndex(isOver);
   if (cap >= 0) {
     const { caps, at } = answer;
@@ -58,18 +58,18 @@ export function refusalOf(answer: Answer, bound: bigint, free = 0n): GatewayErro
 }
 
 /**
- * What the balance says at rest (admin/reads/balances.ts): also what is set aside for calls to come and not used, here and elsewhere. Without the
- * latter where a call would fit with it that waited for it in vain.
+ * Returns the amount that the error names as left. Like the balance at rest (admin/reads/balances.ts), it includes unused reservations,
+ * here and elsewhere. It leaves out those elsewhere if the call would fit with them, because the call waited for them in vain.
  */
 function leftFor({ available, idle }: Answer, bound: bigint, free: bigint): bigint {
   const own = available! + free;
   return own + idle < bound ? own + idle : own;
 }
 
-/** The least room of all, how much may be asked for; above all amounts where nothing limits it. */
+/** Returns the smallest room, the most that may be asked for; more than any amount if nothing limits it. */
 export const roomOf = ({ rooms, available }: Answer): bigint =>
   [...rooms, available].filter((room) => room !== null).reduce(smaller, 2n ** 62n);
 
-/** Whether what is refused would fit if others returned what they have set aside and do not use, which takes them a moment at most. */
+/** True if a refused call would fit once others return their unused reservations, which takes them a moment at most. */
 export const fitsButForIdle = (answer: Answer, bound: bigint): boolean =>
   answer.refusal === null && answer.idle > 0n && bound <= roomOf(answer) + answer.idle;

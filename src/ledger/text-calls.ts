@@ -1,6 +1,6 @@
 /**
- * The money of this gateway's text calls, from admission to entry, and which lane their keys are in. A workspace belongs to one lane;
- * where its account is locked elsewhere it has one of its own until it is free, so that nobody else waits. docs/ledger.md.
+ * The money of this gateway's text calls, from admission to entry, and the lane of each key. A workspace belongs to one lane. While its
+ * account is locked elsewhere it has a lane of its own, so that other workspaces do not wait. docs/ledger.md.
  */
 import { newId } from "../base/ids.ts";
 import { Lane, type LaneOptions } from "./lane.ts";
@@ -9,7 +9,7 @@ import { checkAmount, type KeyName, type ReserveInput, type Spent } from "./type
 export type TextCallsOptions = Pick<LaneOptions, "leaseMs" | "send" | "clock" | "sharesCore">;
 
 export class TextCalls {
-  /** This gateway, among all that ever were. */
+  /** The id of this gateway process; never reused. */
   readonly gateway = newId("gw");
   private readonly options: TextCallsOptions;
   private readonly main: Lane;
@@ -22,10 +22,10 @@ export class TextCalls {
     this.main = this.openLane({ onBusy: (workspaceId) => this.setApart(workspaceId) });
   }
 
-  /** The bracket of `Ledger.spend`: whatever becomes of the work, one entry ends what its admission began. @throws as there */
+  /** Implements `Ledger.spend`: exactly one entry ends each admission, whatever the work does. @throws as there */
   async spend<Done extends Spent>(input: ReserveInput, work: () => Promise<Done>): Promise<Done> {
     checkAmount(input.amountNano);
-    // At once where it can be decided in memory: then nothing is awaited.
+    // Undefined if memory could decide: then nothing is awaited.
     const admitted = this.laneOf(input).admit(input);
     if (admitted !== undefined) await admitted;
     let done: Done;
@@ -34,7 +34,7 @@ export class TextCalls {
       if (done.amountNano !== null) checkAmount(done.amountNano);
     } catch (error) {
       const lane = this.laneOf(input);
-      // What the work threw is what its caller is to hear of, and not late where the database is away.
+      // The caller gets the error of the work, without delay while the database is away.
       const released = lane.post(input, null).catch(() => undefined);
       if (!lane.isAway) await released;
       throw error;
@@ -43,19 +43,19 @@ export class TextCalls {
     return done;
   }
 
-  /** Something about these keys may have changed: their next calls ask the database. */
+  /** Marks keys that may have changed: their next calls ask the database. */
   distrust(test: (key: KeyName) => boolean): void {
     const nowMs = this.options.clock.now();
     for (const lane of this.lanes)
       for (const key of lane.backlog.keys.values()) if (test(key.name)) key.changedAt = nowMs;
   }
 
-  /** Keeps the leases. */
+  /** Renews the leases of all lanes. */
   heartbeat(): void {
     for (const lane of this.lanes) lane.heartbeat();
   }
 
-  /** Resolves when everything is sent; nothing may begin after it. */
+  /** Resolves when everything is sent. The caller begins nothing after it. */
   async close(): Promise<void> {
     await Promise.all([...this.apart.values()].map((lane) => lane.close()));
     await this.main.close();

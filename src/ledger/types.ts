@@ -1,31 +1,31 @@
-/** What a call is to the ledger. Amounts are nano-USD. docs/ledger.md. */
+/** Input and result types of the ledger's operations. Amounts are nano-USD. docs/ledger.md. */
 import { assert } from "../base/assert.ts";
 import { amountNanoMax } from "../base/money.ts";
 
-/** A call that asks to be let in. */
+/** A call that asks for admission. */
 export interface ReserveInput {
-  /** The gateway's own, and the reference of its entry: unique within the workspace for ever. */
+  /** Made by the gateway, and also the reference of the call's entry: unique within the workspace for ever. */
   readonly id: string;
   readonly workspaceId: string;
   readonly keyId: string;
-  /** Which of the key's values was used (tenancy, rotation). */
+  /** The rotation number of the key value that the caller used (tenancy, rotation). */
   readonly keyRotation: number;
   /** Its bound: the most it is expected to cost. */
   readonly amountNano: bigint;
 }
 
-/** A call or a task. */
+/** Identifies a call or a task. */
 export type CallName = Pick<ReserveInput, "id" | "workspaceId">;
-/** A key, by one of its values. */
+/** Identifies a key and one of its values. */
 export type KeyName = Pick<ReserveInput, "workspaceId" | "keyId" | "keyRotation">;
 
-/** What a text call's work came to. */
+/** The result of a text call's work. */
 export interface Spent {
-  /** What it is charged; null: nothing. */
+  /** The amount to charge; null charges nothing. */
   readonly amountNano: bigint | null;
 }
 
-/** Every amount passes here before it goes out. */
+/** Checks an amount before the ledger sends it to the database. */
 export function checkAmount(amountNano: bigint): void {
   assert(amountNano >= 0n && amountNano <= amountNanoMax, `amount out of range: ${amountNano}`);
 }
