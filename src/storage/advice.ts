@@ -1,7 +1,7 @@
-/** What helps where the database cannot be reached, or lets nobody in. docs/operate.md "PostgreSQL". */
+/** Reasons and fixes when the database cannot be reached, or refuses the login. docs/operate.md "PostgreSQL". */
 import { reasonOf } from "../base/errors.ts";
 
-/** A name with several addresses fails with one error for each, and no message of its own. */
+/** Returns the first error: a name with several addresses fails with one error each, and no message of its own. */
 const firstOf = (error: unknown): unknown =>
   error instanceof AggregateError && error.errors.length > 0 ? firstOf(error.errors[0]) : error;
 
@@ -13,7 +13,7 @@ const pooled =
   "a pooler needs a session for each connection, 11 for each process (default_pool_size)";
 const slow = "see what the server waits for: its load, its disk, locks, the network";
 const restarting = "wait: the server stops or starts; its own log says why";
-/** What helps, by the code of the system or of PostgreSQL. */
+/** Fixes, by the error code of the system or of PostgreSQL. */
 const fixes: Readonly<Record<string, string>> = {
   ECONNREFUSED: reach,
   ECONNRESET: reach,
@@ -47,7 +47,7 @@ const fixes: Readonly<Record<string, string>> = {
 };
 
 export const inTransactionMode = "a pooler in transaction mode is between";
-/** Errors that have no code: the driver's, and our own. */
+/** Fixes for errors without a code, from the driver or the gateway, by words of their message. */
 const said: readonly (readonly [words: string, fix: string])[] = [
   [", open '", "look at the files that DATABASE_URL names: sslrootcert, sslcert and sslkey"],
   [
@@ -66,7 +66,7 @@ const said: readonly (readonly [words: string, fix: string])[] = [
   ["does not support SSL", "leave sslmode out of DATABASE_URL, or switch ssl on at the server"],
 ];
 
-/** What an error of the database means, and what helps. */
+/** Returns the meaning of a database error, and its fix. */
 export function adviceOn(error: unknown): { readonly reason: string; readonly fix: string } {
   const first = firstOf(error);
   return { reason: reasonOf(first), fix: fixOf(first) };

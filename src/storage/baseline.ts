@@ -1,26 +1,26 @@
 /**
- * The baseline: the schema in force after the first 42 migrations, written for a reader in ./baseline, one subject a file.
- * A database has it when all 42 are recorded in its `schema_migrations`. That is so whether their files made its schema, one
- * after the other, or the baseline did at once, which records them too: every version that knows them runs on both.
+ * The baseline: the schema after the first 42 migrations, written for readers in ./baseline, one subject a file. A database has it when its
+ * `schema_migrations` records all 42. Either their files made the schema one by one, or the baseline made it at once and recorded them.
+ * Every version that knows these migrations runs on both.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { ownFile } from "../base/own-files.ts";
 
 const directory = ownFile("src/storage/baseline/");
 
-/** The last commit that has the files, and so brings an older database to the baseline. */
+/** The last commit that has the 42 files, and so can bring an older database to the baseline. */
 const lastWithFiles = "d22029b";
 
-/** What `migrate` answers where it applied the baseline. */
+/** The name that `migrate` returns if it applied the baseline. */
 export const baselineName = "baseline";
 
-/** A migration as it is recorded: its file's name, and the SHA-256 of its text. */
+/** A migration as recorded: the name of its file, and the SHA-256 of its text. */
 export interface Recorded {
   readonly name: string;
   readonly checksum: string;
 }
 
-/** The migrations that the baseline stands for. */
+/** The migrations that the baseline replaces. */
 export const replaced: readonly Recorded[] = Object.entries({
   "0001_tenancy.sql": "b4aeeae58f3b6e32453f67e9bd57e57fad48eb2c41192568d0fd172294c2e1d9",
   "0002_ledger.sql": "463a11f0a7d9608be97b3b839f4b09120ca482e37c77aa65de2b420eac21c33c",
@@ -67,25 +67,25 @@ export const replaced: readonly Recorded[] = Object.entries({
   "0041_request_tags.sql": "6ac007e133edb22c9ef942f58c8d0fd868cf4aca4e433511857417d2088329a6",
 }).map(([name, checksum]) => ({ name, checksum }));
 
-/** Reads SQL as it was written: a checkout may have changed the line ends, the statements are the same. */
+/** Reads SQL with LF line ends, because a checkout may have changed them. */
 export const readSql = (file: URL): string => readFileSync(file, "utf8").replaceAll("\r\n", "\n");
 
-/** The files of the baseline, in the order in which they are applied. */
+/** Returns the baseline's SQL texts, in the order in which they are applied. */
 export function readBaseline(): string[] {
   const names = readdirSync(directory).filter((name) => /^\d{2}_[a-z0-9_]+\.sql$/.test(name));
   return names.sort().map((name) => readSql(new URL(name, directory)));
 }
 
-/** How what is recorded stands to the baseline: nothing of a database without a schema, part of one that is too old. */
+/** How much of the baseline the recorded migrations cover: none without a schema, a part in a database that is too old. */
 export type BaselineState = "none" | "part" | "whole";
 
-/** @param recorded the names of migrations that are recorded, of a database or in a backup */
+/** @param recorded the names of migrations recorded in a database or a backup */
 export function baselineState(recorded: ReadonlySet<string>): BaselineState {
   if (replaced.every(({ name }) => recorded.has(name))) return "whole";
   return recorded.size === 0 ? "none" : "part";
 }
 
-/** Which migrations an older schema lacks, and what brings it here. */
+/** Returns the migrations that an older schema lacks, and the commit that can apply them. */
 export function olderSchema(recorded: ReadonlySet<string>): {
   readonly lacks: string;
   readonly commit: string;

@@ -1,24 +1,24 @@
-/** The lists of models that were taken over, and which one is in force; a change of that is a signal. docs/models.md. */
+/** The imported lists of models, and the one in force; a signal announces a change of that. docs/models.md. */
 import { camelCased, type SnakeCased } from "../base/casing.ts";
 import type { Database } from "./database.ts";
 import type { Queryable } from "./queryable.ts";
 
-/** The list that is shipped, which is in no table. */
+/** The version of the shipped list, which is in no table. */
 export const shippedVersion = 0;
 
 export interface CatalogListRow {
   readonly version: number;
   readonly createdAt: Date;
-  /** Where it came from: an address, or a file's name. */
+  /** Its origin: an address, or a file's name. */
   readonly source: string;
-  /** How many models it has. */
+  /** The number of its models. */
   readonly models: number;
 }
 
-/** Of `database.signals`: another list is in force; the payload is its version. */
+/** The channel of `database.signals` for a change of the list in force; the payload is its version. */
 const channel = "catalog_list";
 
-/** What was taken over, newest first. */
+/** Returns the imported lists, newest first. */
 export async function catalogLists(database: Queryable): Promise<CatalogListRow[]> {
   const rows = await database.query<SnakeCased<CatalogListRow>>(
     "select version, created_at, source, models from catalog_lists order by version desc",
@@ -27,7 +27,7 @@ export async function catalogLists(database: Queryable): Promise<CatalogListRow[
   return rows.map(camelCased);
 }
 
-/** The version in force. */
+/** Returns the version in force. */
 export async function catalogVersion(database: Queryable): Promise<number> {
   const [row] = await database.query<{ version: number }>(
     "select version from catalog_list_in_force",
@@ -36,7 +36,7 @@ export async function catalogVersion(database: Queryable): Promise<number> {
   return row?.version ?? shippedVersion;
 }
 
-/** The text of the list in force; undefined for the shipped one. */
+/** Returns the text of the list in force; undefined for the shipped one. */
 export async function catalogList(database: Queryable): Promise<string | undefined> {
   const [row] = await database.query<{ list: string }>(
     "select list from catalog_lists join catalog_list_in_force using (version)",
@@ -46,12 +46,12 @@ export async function catalogList(database: Queryable): Promise<string | undefin
 }
 
 /**
- * So many of the newest lists are kept, a megabyte of text and 170 kB of the disk each, and the one in force. Nothing else refers to
- * a list: what calls cost is in the ledger.
+ * The newest lists that are kept, besides the one in force: a megabyte of text each, 170 kB on disk. Nothing else refers to a list: the
+ * ledger has the costs of calls.
  */
 const keptMax = 100;
 
-/** Adds a list and puts it in force, within the caller's transaction; the oldest go. Two at once wait for each other. */
+/** Adds a list and puts it in force, in the caller's transaction; deletes the oldest. Concurrent calls wait for each other. */
 export async function addCatalogList(
   tx: Queryable,
   signals: Database["signals"],
@@ -64,7 +64,7 @@ export async function addCatalogList(
     [input.createdAt, input.source, input.models, input.list],
   );
   const { version } = row!;
-  // Before the new one is in force: the one that it replaces can be gone back to.
+  // Deletes before the new list is in force, so that the list it replaces is kept for a rollback.
   await tx.query(
     `delete from catalog_lists where version <= $1
        and version not in (select version from catalog_list_in_force)`,
@@ -74,13 +74,13 @@ export async function addCatalogList(
   return version;
 }
 
-/** Puts a version in force, within the caller's transaction; false where there is none. */
+/** Puts a version in force, in the caller's transaction; returns false if it does not exist. */
 export async function useCatalogList(
   tx: Queryable,
   signals: Database["signals"],
   version: number,
 ): Promise<boolean> {
-  // It stays until this is committed: one that is added meanwhile waits, and then knows that it is in force.
+  // The lock keeps the row until the commit: a list that is added meanwhile waits, and then sees this one in force.
   const list = "select version from catalog_lists where version = $1 for key share";
   if (version !== shippedVersion && (await tx.query(list, [version])).length === 0) return false;
   await tx.query(
@@ -92,11 +92,11 @@ export async function useCatalogList(
   return true;
 }
 
-/** Calls `handler` whenever another list may be in force; returns the function that ends it. */
+/** Calls `handler` whenever another list may be in force; returns a function that unsubscribes. */
 export function onCatalogList(database: Database, handler: () => void): () => void {
   const ends = [
     database.signals.subscribe(channel, handler),
-    // What was missed meanwhile is unknown.
+    // Signals may have been missed meanwhile.
     database.signals.onReconnect(handler),
   ];
   return () => {

@@ -1,4 +1,4 @@
-/** A database over one PostgreSQL server: its pool, its limits, its signals. docs/architecture.md. */
+/** Creates a database on one PostgreSQL server: its pool, limits and signals. docs/architecture.md. */
 import type { ClientConfig } from "pg";
 import type { Log } from "../base/log.ts";
 import { createDatabase, type Database } from "./database.ts";
@@ -8,7 +8,7 @@ import { createPool } from "./pool.ts";
 import { createSignals } from "./signals.ts";
 import { watchSilence } from "./silent-connections.ts";
 
-/** Connects lazily: the first statement opens the first connection. */
+/** Creates a database; the first statement opens the first connection. */
 export function connect(options: {
   readonly server: ClientConfig;
   readonly connectionsMax?: number | undefined;

@@ -1,20 +1,20 @@
 /**
- * The database's clock, read by each gateway: for moments that several gateways compare, such as the end of a lease, a deadline,
- * the age of a key or a file. What the clock of a gateway's own machine says does not matter to it, and when that jumps neither.
+ * The database's clock, read by each gateway, for times that several gateways compare: the end of a lease, a deadline, the age of a key or
+ * a file. The clock of a gateway's own machine has no influence, not even when it jumps.
  */
 import type { Clock } from "../base/clock.ts";
 import type { Queryable } from "./queryable.ts";
 
-/** A clock that is to be closed. */
+/** A clock that must be closed. */
 export interface DatabaseClock extends Clock {
   close(): Promise<void>;
 }
 
 const everyMs = 10_000;
-/** The best of so many counts at first: a start is a busy moment. */
+/** The start takes the best of this many measurements, because it is a busy moment. */
 const firstMeasures = 3;
 
-/** The database's time beside the process's own, and how wrong that may be. */
+/** The database's time minus `performance.now`, and the error that this may have. */
 interface Measured {
   readonly offsetMs: number;
   readonly doubtMs: number;
@@ -30,8 +30,8 @@ async function measure(database: Queryable): Promise<Measured> {
 }
 
 /**
- * Opens the clock: asks the database at once, and every 10 s after that. Between two looks, and while the database is away, it
- * goes on by the processor's own count, which no setting of a clock moves.
+ * Opens the clock: asks the database now, and then every 10 s. In between, and while the database is away, it runs on the monotonic clock,
+ * which no clock setting moves.
  */
 export async function openDatabaseClock(database: Queryable): Promise<DatabaseClock> {
   let known = await measure(database);
@@ -44,10 +44,10 @@ export async function openDatabaseClock(database: Queryable): Promise<DatabaseCl
   async function look(): Promise<void> {
     try {
       const found = await measure(database);
-      // A slow answer says less than what is known: it counts where it cannot be the answer's delay.
+      // A slow answer is less precise: use it only if its delay cannot explain the difference.
       if (Math.abs(found.offsetMs - known.offsetMs) > found.doubtMs) known = found;
     } catch {
-      // The database is away; the next look will tell.
+      // The database is away; try again at the next interval.
     }
     looking = undefined;
   }

@@ -1,33 +1,31 @@
-/**
- * The database: what the rest of the gateway sees of PostgreSQL, its own server or another. docs/architecture.md.
- */
+/** The interface of PostgreSQL to the rest of the gateway, for the embedded server or another. docs/architecture.md. */
 import type pg from "pg";
 import type { Queryable } from "./queryable.ts";
 import type { Signals } from "./signals.ts";
 import { isReadOnly } from "./transient.ts";
 
-/** How a transaction runs where the default (read committed, read and write) is not wanted. */
+/** The mode of a transaction, if not the default (read committed, read and write). */
 export interface TransactionOptions {
   readonly isolation?: "read committed" | "repeatable read";
   readonly readOnly?: boolean;
-  /** How long it may take; 60 seconds when absent. Then its connection is cut. */
+  /** The most milliseconds it may take; 60,000 if absent. After that its connection is cut. */
   readonly msMax?: number;
 }
 
 export interface Database extends Queryable {
   /** Runs `work` in one transaction on one connection; commits when it resolves, rolls back when it throws. */
   transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
-  /** The driver's own, for a library that brings its statements along. */
+  /** The driver's pool, for libraries that run statements of their own. */
   readonly pool: pg.Pool;
   readonly signals: Signals;
-  /** Ends the pool, and with the embedded database its server and the hold on the data directory. */
+  /** Ends the pool; for the embedded database also its server and the lock on the data directory. */
   close(): Promise<void>;
 }
 
-/** A transaction that hangs would keep its locks and its connection. */
+/** Limits a hanging transaction, which keeps its locks and its connection. */
 const transactionMsMax = 60_000;
 
-/** What a database is put together from. */
+/** The parts of a database. */
 export interface DatabaseParts {
   readonly pool: pg.Pool;
   readonly signals: (database: Queryable) => Signals;
@@ -42,7 +40,7 @@ async function run<Row extends object>(
 ): Promise<Row[]> {
   if (params === undefined) {
     const result = await target.query<Row>(sql);
-    // Several statements in one text give several results.
+    // A text with several statements gives several results.
     const last: pg.QueryResult<Row> | undefined = Array.isArray(result) ? result.at(-1) : result;
     return last?.rows ?? [];
   }
@@ -53,7 +51,7 @@ async function run<Row extends object>(
   return result.rows;
 }
 
-/** Statements on one connection. */
+/** Runs statements on one connection. */
 export const clientQueries = (client: pg.ClientBase): Queryable => ({
   query: (sql, params, options) => run(client, sql, params, options?.name),
 });
@@ -63,7 +61,7 @@ function begin(options: TransactionOptions): string {
   return `begin isolation level ${isolation}${options.readOnly === true ? " read only" : ""}`;
 }
 
-/** Puts a {@link Database} together from its parts. */
+/** Makes a {@link Database} from its parts. */
 export function createDatabase(parts: DatabaseParts): Database {
   const { pool } = parts;
 
@@ -83,12 +81,12 @@ export function createDatabase(parts: DatabaseParts): Database {
       await client.query(begin(options));
       const value = await work(clientQueries(client));
       const end = await client.query("commit");
-      // COMMIT of a transaction in which a statement failed answers ROLLBACK, without an error.
+      // COMMIT after a failed statement answers ROLLBACK, without an error.
       if (end.command !== "COMMIT") throw new Error("the transaction was rolled back");
       return value;
     } catch (error) {
       await client.query("rollback").catch(() => (broken = true));
-      // Kept, it would lead to the old server for ever after a failover by name.
+      // After a failover by host name, this connection would lead to the old server for ever.
       broken ||= isReadOnly(error);
       throw error;
     } finally {

@@ -1,20 +1,23 @@
-/** The rows of the processes that serve this database. Times are the database's, so that clocks that differ do no harm. */
+/** The rows of the processes that serve this database. Times are the database's, so that different clocks do no harm. */
 import { camelCased, type SnakeCased } from "../base/casing.ts";
 import type { Queryable } from "./queryable.ts";
 
-/** How a process is doing. */
+/** The condition of a process. */
 export interface GatewayReport {
   readonly id: string;
   readonly version: string;
-  /** Calls under way. */
+  /** Calls in flight. */
   readonly inFlight: number;
-  /** How late the event loop was, 99 % of the times since the report before. */
+  /** Milliseconds that the event loop was late, as 99th percentile since the last report. */
   readonly eventLoopP99Ms: number;
-  /** What it holds of the machine's memory. */
+  /** The memory that the process uses. */
   readonly memoryBytes: number;
-  /** Since when its oldest call runs that is not in the request log yet, as in ids; the time of the report where none does. */
+  /**
+   * The start of the oldest running call that is not yet in the request log, in the form that ids have; the time of the report if none
+   * runs.
+   */
   readonly callsSince: string;
-  /** Ids of the master keys that it holds, and of the one that it seals new values under. */
+  /** Ids of the master keys that it holds, and of the one with which it seals new values. */
   readonly masterKeys: { readonly held: readonly string[]; readonly sealing: string };
 }
 
@@ -27,7 +30,7 @@ type Columns = SnakeCased<Omit<GatewayRow, "memoryBytes">> & { readonly memory_b
 
 const rowsMax = 500;
 
-/** Says how a process is doing; the first time it begins to be there. One statement, of one row. */
+/** Reports the condition of a process; the first report adds its row. One statement, one row. */
 export async function reportGateway(database: Queryable, report: GatewayReport): Promise<void> {
   await database.query(
     `insert into gateways (id, version, started_at, last_seen_at, in_flight, event_loop_p99_ms, memory_bytes,
@@ -50,7 +53,7 @@ export async function reportGateway(database: Queryable, report: GatewayReport):
   );
 }
 
-/** Forgets a process that ends, and those that were not heard of for a day. */
+/** Removes a process that ends, and those without a report for a day. */
 export async function forgetGateway(database: Queryable, id: string): Promise<void> {
   await database.query(
     "delete from gateways where id = $1 or last_seen_at < now() - interval '1 day'",
@@ -58,7 +61,7 @@ export async function forgetGateway(database: Queryable, id: string): Promise<vo
   );
 }
 
-/** The processes that were heard of within a day, the oldest first. */
+/** Returns the processes with a report within a day, the oldest first. */
 export async function listGateways(database: Queryable): Promise<GatewayRow[]> {
   const rows = await database.query<Columns>(
     `select id, version, started_at, last_seen_at, in_flight, event_loop_p99_ms, memory_bytes from gateways

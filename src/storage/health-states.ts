@@ -1,10 +1,10 @@
 /**
- * What the gateways found of providers, for all of them to know: circuits and keys that are left alone. One row each, which
- * the last one to say something holds. Times are the database's own; gateways give and get durations. docs/routing.md.
+ * The provider health that gateways share: circuits, and credentials that are paused. One row each, which the last gateway to report it
+ * holds. Times are the database's own; gateways send and receive durations. docs/routing.md.
  */
 import type { Queryable } from "./queryable.ts";
 
-/** A state that one gateway came to, as it says it. Milliseconds. */
+/** A change of state, as one gateway reports it. Durations are in milliseconds. */
 interface HealthChange {
   readonly kind: string;
   readonly provider: string;
@@ -23,7 +23,7 @@ interface HealthState extends Omit<HealthChange, "kind"> {
   readonly probeLeftMs: number;
 }
 
-/** Writes what changed at `gateway`, and returns what holds now: at most 2,000 rows, those changed last. */
+/** Writes the changes of `gateway`, and returns the states that hold now: at most 2,000 rows, the last changed. */
 export function exchangeHealth(
   database: Queryable,
   gateway: string,
@@ -37,7 +37,7 @@ export function exchangeHealth(
   );
 }
 
-/** Takes the probe of a circuit for `probeMs`: 0 where it is `gateway`'s, else the milliseconds until it may be. */
+/** Takes the probe of a circuit for `probeMs`. Returns 0 if `gateway` has it, else the milliseconds until it may take it. */
 export async function takeProbe(
   database: Queryable,
   gateway: string,

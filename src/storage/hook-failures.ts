@@ -4,10 +4,10 @@ import type { Queryable } from "./queryable.ts";
 
 export interface HookFailure {
   readonly hook: string;
-  /** How often it failed, this time and those that were not written one by one. */
+  /** The number of failures, including those since the last write that were not written one by one. */
   readonly failures: number;
   readonly why: string;
-  /** The call or the task that it failed at. */
+  /** The id of the call or task. */
   readonly call: string;
 }
 
@@ -16,7 +16,7 @@ export interface HookFailures extends HookFailure {
   readonly failedAt: Date;
 }
 
-/** Notes a failure: one statement, of one row. */
+/** Records a failure, with one statement on one row. */
 export async function noteHookFailure(
   database: Queryable,
   { hook, failures, why, call }: HookFailure,
@@ -31,7 +31,7 @@ export async function noteHookFailure(
 
 type Row = SnakeCased<Omit<HookFailures, "failures">> & { readonly failures: bigint };
 
-/** What failed so far, of the hooks with these names. */
+/** Returns the recorded failures of the hooks with these names. */
 export async function listHookFailures(
   database: Queryable,
   hooks: readonly string[],

@@ -1,4 +1,4 @@
-/** Storage: the database, signals between processes, the schema, rows that all gateways share. docs/architecture.md. */
+/** Storage: the database, signals between processes, the schema, and rows that all gateways share. docs/architecture.md. */
 export { adviceOn } from "./advice.ts";
 export { numberArray, textArray } from "./array-text.ts";
 export { baselineName, baselineState, olderSchema } from "./baseline.ts";

@@ -1,28 +1,28 @@
 /**
- * Indexes of tables that may be large by the time a version brings them: made beside the calls, which go on reading and writing, and not in
- * a migration, whose transaction would hold all writers up. Until one is there, what it serves is as slow as before. docs/architecture.md.
+ * Indexes of tables that may be large by the time a version adds them. They are built while calls read and write. A migration would block
+ * all writers for its whole transaction. Until an index exists, its queries are as slow as before. docs/architecture.md.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PoolClient } from "pg";
 import { clientQueries, type Database } from "./database.ts";
 import type { Queryable } from "./queryable.ts";
 
-/** By name: what stands behind `create index concurrently <name>`. */
+/** By name: the rest of `create index concurrently <name>`. */
 export const laterIndexes: Readonly<Record<string, string>> = {
   tasks_by_model: "on tasks (workspace_id, model, id desc)",
-  // Of all workspaces together: the key begins with the workspace, so a month was found by reading all months.
+  // For queries over all workspaces: the primary key begins with the workspace, so that one month needed a scan of all months.
   usage_days_by_day:
     "on usage_days using brin (day) with (pages_per_range = 32, autosummarize = on)",
-  // Each second it is looked whose claims those are: without it all callbacks are read that wait, as behind a receiver that is slow.
+  // Each second a query checks the holders of these claims. Without the index it reads all waiting callbacks, many behind a slow receiver.
   webhook_deliveries_claimed: "on webhook_deliveries (lease_until) where lease_token is not null",
 };
 
-/** One process of all makes them. Any number that nothing else in the database locks. */
+/** Lets only one process build them. Any number that nothing else in the database locks. */
 const lockKey = 7_409_318_200_451n;
-/** How often it is looked whether the work is to be given up. */
+/** Milliseconds between checks whether to give up. */
 const lookMs = 100;
 
-/** Those that are not there, or not whole: a building that was broken off leaves one that nothing reads. */
+/** Returns the indexes that are missing or invalid: an interrupted build leaves one that no query uses. */
 async function missing(database: Queryable): Promise<string[]> {
   const rows = await database.query<{ name: string }>(
     `select n.name from unnest($1::text[]) with ordinality n (name, place)
@@ -39,7 +39,7 @@ async function make(client: PoolClient, goesOn: () => boolean): Promise<string[]
     lockKey,
   ]);
   if (lock?.mine !== true) return made;
-  // It reads the whole table, and waits for transactions that began before it.
+  // The build reads the whole table, and waits for transactions that began before it.
   await session.query("set statement_timeout = 0");
   for (const name of await missing(session)) {
     if (!goesOn()) break;
@@ -50,7 +50,7 @@ async function make(client: PoolClient, goesOn: () => boolean): Promise<string[]
   return made;
 }
 
-/** Makes those that are missing. @returns the names of those that were made; they may still be made after the work was given up */
+/** Builds the missing indexes. @returns the names of those that were made; they may still be made after the work was given up */
 export async function makeIndexes(
   database: Database,
   goesOn: () => boolean = () => true,
@@ -66,7 +66,7 @@ export async function makeIndexes(
     }
   } finally {
     making.catch(() => undefined);
-    // With the connection its lock and its setting go. The server ends a building that is under way by itself.
+    // Closing the connection releases its lock and its setting. The server finishes a build in flight by itself.
     client.release(true);
   }
 }

@@ -1,6 +1,6 @@
-/** Values as the text that json columns take. */
+/** Writes values as text for json columns. */
 
-/** What json columns take: bigints as decimal strings, text without U+0000 and without halves of surrogate pairs. */
+/** Replaces values that json columns refuse: bigints become decimal strings; text loses U+0000 and unpaired surrogates. */
 function plain(_key: string, value: unknown): unknown {
   if (typeof value === "bigint") return String(value);
   if (typeof value !== "string") return value;
@@ -9,13 +9,13 @@ function plain(_key: string, value: unknown): unknown {
     : value.toWellFormed();
 }
 
-/** JSON text. The replacer is slow and rarely needed: only for bigints, U+0000 and halves of pairs. */
+/** Returns JSON text. The slow replacer runs only for bigints, U+0000 and unpaired surrogates. */
 export function textOf(value: object): string {
   try {
     const text = JSON.stringify(value);
     if (!/\\u(?:0000|d[89a-f])/i.test(text)) return text;
   } catch {
-    // A bigint, which the replacer writes.
+    // A bigint: the replacer writes it.
   }
   return JSON.stringify(value, plain);
 }

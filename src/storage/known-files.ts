@@ -1,7 +1,7 @@
 /**
- * The files that DATABASE_URL names (`sslrootcert`, `sslcert`, `sslkey`). The driver reads them anew for each connection, so that renewed
- * ones count. One that is away, such as while it is written anew, would end the process: the driver throws where nobody can
- * catch it. What was read last counts then. docs/operate.md "PostgreSQL".
+ * The files that DATABASE_URL names (`sslrootcert`, `sslcert`, `sslkey`). The driver reads them for each new connection, so that renewed
+ * files take effect. If a file is missing, for example during a renewal, the driver throws where the gateway cannot catch it, which would
+ * end the process. So the last content that could be read is used. docs/operate.md "PostgreSQL".
  */
 import { Client, type ClientConfig } from "pg";
 import { atIntervals } from "../base/at-intervals.ts";
@@ -9,22 +9,22 @@ import { reasonOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 
 const settings = ["sslrootcert", "sslcert", "sslkey"] as const;
-/** What else of an address the driver makes TLS of, in place of what it is given. */
+/** Further URL parameters from which the driver makes TLS options, which would override those given to it. */
 const others = ["sslmode", "ssl", "sslnegotiation"] as const;
 const sayEveryMs = 60_000;
 
-/** By address: what its files made of TLS last. */
+/** The last TLS options made from the files, by address. */
 const known = new Map<string, ClientConfig["ssl"]>();
 const failures = atIntervals(sayEveryMs);
 
-/** `config` as the driver can take it, whatever became of its files. @throws Error of the system where they were never read */
+/** Returns `config` in a form that the driver accepts even if its files are gone. @throws Error of the system where they were never read */
 export function withKnownFiles(config: ClientConfig, log: Pick<Log, "warn">): ClientConfig {
   const { connectionString } = config;
   if (connectionString === undefined || !URL.canParse(connectionString)) return config;
   const url = new URL(connectionString);
   if (!settings.some((name) => url.searchParams.has(name))) return config;
   try {
-    // The driver reads the files here, and keeps what it made of them; its declaration does not say so.
+    // The constructor reads the files and keeps the result in `ssl`; its type declaration lacks that.
     const { ssl } = new Client(config) as unknown as ClientConfig;
     known.set(connectionString, ssl);
     return config;
@@ -39,7 +39,7 @@ export function withKnownFiles(config: ClientConfig, log: Pick<Log, "warn">): Cl
   }
 }
 
-/** At most once a minute: each new connection meets it. */
+/** Logs at most once a minute, because each new connection fails the same way. */
 function warnOf(error: unknown, log: Pick<Log, "warn">): void {
   if (failures() === undefined) return;
   log.warn(
@@ -48,7 +48,7 @@ function warnOf(error: unknown, log: Pick<Log, "warn">): void {
   );
 }
 
-/** The driver's client for a pool, which never throws for a file. */
+/** Returns a client class for a pool that does not throw because of a missing file. */
 export const clientKnowingFiles = (log: Pick<Log, "warn">): typeof Client =>
   class extends Client {
     constructor(config: string | ClientConfig = {}) {

@@ -1,31 +1,31 @@
 /**
- * The settings of each connection: how long a statement may take, how long a transaction may stand still, and what ours need whatever the
- * database says. They are set by a statement and not as it connects, because poolers (PgBouncer) refuse parameters that they do not know,
+ * The settings of each connection: limits for statements and idle transactions, and values that the gateway needs whatever the database's
+ * defaults are. A statement sets them after the connection is made: poolers (PgBouncer) refuse connection parameters that they do not know,
  * or drop them.
  */
 import type { ClientBase, QueryConfig } from "pg";
 
 const statementMsMax = 30_000;
-/** A process that is stopped within a transaction keeps nobody waiting for longer. */
+/** A process that is stopped within a transaction blocks others no longer than this. */
 const idleMsMax = 3_000;
-/** Whoever waits for the connection waits for this too. */
+/** The settings statement delays everyone who waits for the connection, so it has a limit of its own. */
 const answerMsMax = 10_000;
 
 const everywhere = {
-  // Compiling the step of usage took a server with LLVM 17 seconds of its processor each time, and running it takes milliseconds.
+  // With JIT, the fold of usage took a server with LLVM 17 seconds of processor time to compile, for milliseconds of work.
   jit: "off",
-  // The driver reads moments in this style alone.
+  // The driver reads timestamps in this style only.
   datestyle: "iso",
 } as const;
 
-/** Sets something on a connection that is new, beside what each needs. */
+/** Returns a function that sets these settings, and those that every connection needs, on a new connection. */
 export const setting =
   (settings: Readonly<Record<string, string | number>>) =>
   async (client: ClientBase): Promise<void> => {
     const text = Object.entries({ ...everywhere, ...settings }).map(
       ([name, value]) => `set ${name} = ${value}`,
     );
-    // The driver knows a statement's own time, its declaration does not.
+    // The driver takes a time limit per statement; its type declaration lacks it.
     const limited: QueryConfig & { readonly query_timeout: number } = {
       text: text.join("; "),
       query_timeout: answerMsMax,

@@ -1,6 +1,6 @@
 /**
- * How signals travel: `notify` sends one, and a dedicated listening connection hears them. It connects again by itself, and notices a connection
- * that died without a word (a ping that gets no answer). docs/architecture.md.
+ * The transport of signals: `notify` sends one, and a dedicated connection listens. The listener reconnects by itself. A ping detects a
+ * connection that died without an error. docs/architecture.md.
  */
 import { withKnownFiles } from "./known-files.ts";
 import { randomInt } from "node:crypto";
@@ -13,27 +13,27 @@ import type { Queryable } from "./queryable.ts";
 /** The one PostgreSQL channel in use. */
 const wireChannel = "tollgate";
 
-/** Sends a signal; within a transaction it goes out with the commit. */
+/** Sends a signal; within a transaction it goes out at commit. */
 export async function notify(tx: Queryable, channel: string, payload: string): Promise<void> {
   await tx.query("select pg_notify($1, $2)", [wireChannel, `${channel}:${payload}`]);
 }
 
-/** What receives the notifications. */
+/** Receives the notifications. */
 export interface Listener {
   start(receive: (text: string) => void, reconnected: () => void): void;
   healthy(): boolean;
   close(): Promise<void>;
-  /** The names of all that listen on the database now. */
+  /** Returns the names of all processes that listen on the database now. */
   listeners(database: Queryable): Promise<readonly string[]>;
-  /** This process's name among them; undefined while it does not listen. */
+  /** The name of this process among them; undefined while it does not listen. */
   name(): string | undefined;
-  /** By which others find out whether this process is connected. It stays when the connection is made again. */
+  /** Lets other processes find out whether this one is connected. It stays the same across reconnects. */
   readonly number: number;
-  /** Which of these numbers no listening connection has now. */
+  /** Returns those of these numbers that no listening connection holds now. */
   absent(database: Queryable, numbers: readonly number[]): Promise<readonly number[]>;
 }
 
-/** The first half of the advisory locks that tell a process's number: its listening connection holds one, and they end together. */
+/** The first key of the advisory locks that represent process numbers. A listening connection holds its lock until it ends. */
 const numberLocks = 0x746f6c6c;
 
 const retryMsMin = 100;
@@ -41,24 +41,24 @@ const retryMsMax = 3_000;
 const pingMs = 5_000;
 const answerMsMax = 3_000;
 
-/** The name by which the listening connections of all gateways are found. */
+/** Identifies the listening connections of all gateways in `pg_stat_activity`. */
 const applicationName = "tollgate signals";
 
 interface Listening {
-  /** The process that serves it in the server, by which others know it. */
+  /** The process id of its server process, by which other gateways know it. */
   readonly pid: string;
   /** Resolves, with the reason, when the connection is lost. */
   readonly lost: Promise<unknown>;
-  /** Since when it gave no answer (by `performance.now`), where it was lost by that. */
+  /** The time (of `performance.now`) from which it gave no answer, if it was lost because of that. */
   silentSinceMs(): number | undefined;
   close(): Promise<void>;
 }
 
-/** The driver's words where a statement had no answer in its time. */
+/** True for the driver's error when a statement had no answer in time. */
 const isSilence = (error: unknown): boolean =>
   error instanceof Error && error.message === "Query read timeout";
 
-/** One listening connection, from LISTEN to its loss. */
+/** Opens one listening connection. */
 async function listen(
   { server, log }: { readonly server: ClientConfig; readonly log: Log },
   number: number,
@@ -84,7 +84,7 @@ async function listen(
     const { rows } = await client.query<{ pid: string }>("select pg_backend_pid()::text as pid");
     pid = rows[0]!.pid;
     await client.query(`listen ${wireChannel}`);
-    // Shared: the server may not have noticed yet that the connection before is gone.
+    // A shared lock, because the server may not have noticed yet that the previous connection is gone.
     await client.query("select pg_advisory_lock_shared($1, $2)", [numberLocks, number]);
   } catch (error) {
     void close();
@@ -107,8 +107,8 @@ async function listen(
 }
 
 /**
- * A listener on one connection of its own. `silent` hears that it gave no answer, and since when, once it was tried to connect
- * again: whether that worked or not, other connections are as dead. A server that is only slow for a moment has answered by then.
+ * Creates a listener on a connection of its own. It calls `silent` after a connection gave no answer, with the time since which. It does so
+ * once a reconnect was tried, whether that worked or not: other connections are as dead. A server that was only slow has answered by then.
  */
 export function createListener(
   server: ClientConfig,
@@ -129,17 +129,17 @@ export function createListener(
         current = listening;
         retryMs = retryMsMin;
         if (silentSinceMs !== undefined) silent(silentSinceMs);
-        // The first time counts too: what was cached before the listener stood may have missed a change.
+        // The first connection counts too: caches filled before it may have missed a change.
         reconnected();
         const why = await listening.lost;
         current = undefined;
         silentSinceMs = listening.silentSinceMs();
-        // A dead peer answers no goodbye; nothing waits for it.
+        // Do not wait for it: a dead peer never answers.
         void listening.close();
         if (!closed) log.warn({ err: why }, "the signal listener lost its connection");
       } catch (error) {
         if (silentSinceMs !== undefined) silent(silentSinceMs);
-        // One that was still connecting when everything ended.
+        // Silent if `close` came while it was connecting.
         if (!closed) log.warn({ err: error }, "the signal listener cannot connect");
       }
       if (closed) return;

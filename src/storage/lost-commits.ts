@@ -1,40 +1,43 @@
 /**
- * A database that lost what it had confirmed: a standby that was behind has taken the primary's place, or an older copy. The row of a lane
- * then has a lower number than one that was answered. What the gateway had set aside goes back, for the database may have of it what was given
- * back long ago; the next batches set aside what running calls use. docs/ledger.md "Batches".
+ * Detects a database that lost commits which it had confirmed: a standby that was behind, or an older copy, took the primary's place. The
+ * row of a lane then has a lower number than one that was answered. All that the gateway set aside goes back, because the database may
+ * still have reservations that were given back long ago. The next batches restore those of running calls. docs/ledger.md "Batches".
  */
-/** What was lost, as far as one lane tells. */
+/** The loss, as far as one lane shows it. */
 export interface LostCommits {
-  /** Batches that were answered and are not there any more; undefined where the lane itself is not. */
+  /** The number of answered batches that were lost; undefined if the row of the lane is gone. */
   readonly batches: number | undefined;
 }
 
 export interface LostCommitsWatch {
-  /** Gives back all that the gateway has set aside, and tells its lanes to restore. */
+  /** Gives back all that the gateway has set aside, and makes its lanes restore. */
   giveBack(): Promise<void>;
-  /** Hears of it once. */
+  /** Called once for each loss. */
   readonly told?: ((lost: LostCommits) => void) | undefined;
 }
 
-/** The sending of a batch. */
+/** One sending of a batch. */
 interface Sending {
   readonly lane: number;
   readonly number: number;
 }
 
-/** The row of a lane that is silent for a day is removed, so that a lack says nothing after a long sleep of the machine. */
+/**
+ * Milliseconds that a missing row counts as a loss. Rows of lanes without batches are deleted after a day, so that a missing row proves
+ * nothing after a long sleep of the machine.
+ */
 const remembersMs = 3_600_000;
 
 const lanesMax = 100;
 
-/** What a batch is refused with whose lanes must restore first: it is sent again. */
+/** Fails a batch whose lanes must restore first; the lane sends it again. */
 class LostCommitsError extends Error {
   override name = "LostCommitsError";
-  /** As PostgreSQL names what is to be repeated. */
+  /** PostgreSQL's code for a transaction that must be repeated. */
   readonly code = "40001";
 }
 
-/** Compares what a lane's row was before each batch with what was answered. */
+/** Compares the number in a lane's row before each batch with the last one that was answered. */
 export class Confirmed {
   private readonly watch: LostCommitsWatch;
   private readonly latest = new Map<number, { readonly number: number; readonly atMs: number }>();
@@ -45,8 +48,8 @@ export class Confirmed {
   }
 
   /**
-   * `before`: the number that the lane's row had before this batch; null where there was none. `isWritten`: its own is known to be there now,
-   * which one that was answered nothing may have failed to write: another sending was under way.
+   * Records the answer of a sending. `before`: the number in the lane's row before this batch; null if there was no row. `isWritten`: this
+   * batch is known to have written its number. A batch without rows in its answer may not have: another sending was in flight.
    * @throws Error that is transient, where it is to be sent again
    */
   async note({ lane, number }: Sending, before: bigint | null, isWritten: boolean): Promise<void> {
@@ -54,7 +57,7 @@ export class Confirmed {
     if (known !== undefined && isLost(known, before)) {
       this.owes = true;
       this.watch.told?.({ batches: before === null ? undefined : known.number - Number(before) });
-      // Of the other lanes too: they are told by the database.
+      // Forget the other lanes too: the database tells them to restore.
       this.latest.clear();
     }
     if (isWritten) this.remember(lane, number);
@@ -64,7 +67,7 @@ export class Confirmed {
     throw new LostCommitsError("the database lost batches that it had confirmed");
   }
 
-  /** Lanes of workspaces come and go; the longest silent ones are forgotten. */
+  /** Lanes of single workspaces come and go, so the one silent for longest is forgotten. */
   private remember(lane: number, number: number): void {
     this.latest.delete(lane);
     this.latest.set(lane, { number, atMs: Date.now() });

@@ -1,6 +1,6 @@
 /**
- * Changes of the schema while calls go on: who waits for a table's lock lets nobody else use the table meanwhile. So each try waits for a
- * moment only, and between tries calls go on. A report that runs for an hour then delays the new version, and no call. CONTRIBUTING.md.
+ * Schema changes while calls run. A change that waits for a table's lock blocks all others from the table. So each try waits only briefly,
+ * and calls run between tries. A report that runs for an hour then delays the new version, but no call. CONTRIBUTING.md.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { atIntervals } from "../base/at-intervals.ts";
@@ -8,21 +8,21 @@ import type { Log } from "../base/log.ts";
 import type { Queryable } from "./queryable.ts";
 import { codeOf, isLockTimeout } from "./transient.ts";
 
-/** Longer than a second, after which the server stops its own vacuum for us; shorter than a call waits for the database. */
+/** Longer than one second, after which the server cancels its own vacuum; shorter than a call waits for the database. */
 const lockWait = "2s";
-/** Each is up to half as long again, so that gateways which start together do not try together. */
+/** The pauses between tries; a random part of up to a half is added, so that gateways which start together do not try together. */
 const pausesMs = [2_000, 4_000, 8_000, 15_000];
 const triesForMs = 600_000;
 const sayEveryMs = 60_000;
 
-/** For the rest of the transaction. */
+/** Limits lock waits for the rest of the transaction. */
 export const limitLockWaits = (tx: Queryable): Promise<unknown> =>
   tx.query(`set local lock_timeout = '${lockWait}'`);
 
-/** A table was in use, or calls and the change waited for each other. */
+/** True if a table was in use, or calls and the change were in a deadlock. */
 const isLocked = (error: unknown): boolean => isLockTimeout(error) || codeOf(error) === "40P01";
 
-/** The transaction that has been open for longest. */
+/** The longest open transaction. */
 interface Oldest {
   readonly pid: number;
   readonly application: string;
@@ -33,7 +33,7 @@ const oldestSql = `select pid, application_name as application, extract(epoch fr
   from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null
   order by xact_start limit 1`;
 
-/** Repeats a change of the schema while tables are locked. @throws what it throws, at last */
+/** Repeats a schema change while tables are locked. @throws what it throws, at last */
 export async function patiently<Result>(
   database: Queryable,
   log: Pick<Log, "warn"> | undefined,
@@ -54,7 +54,7 @@ export async function patiently<Result>(
   }
 }
 
-/** Who may be in the way, and what helps. */
+/** Returns log fields: the transaction that may hold the lock, and how to fix it. */
 async function blocked(database: Queryable): Promise<object> {
   const [oldest] = await database.query<Oldest & Record<string, unknown>>(oldestSql);
   if (oldest === undefined) return { fix: "wait: it is tried again" };

@@ -1,8 +1,8 @@
 /**
- * Brings the schema up to date: the baseline for a database that has none, then the numbered files of ./migrations, each
- * applied once, in order. All in one transaction: a start that is broken off leaves nothing.
- * Safe when several processes start together. A schema that a newer version has changed is refused only where a migration
- * there says that it left this version behind: `-- contracts after: NAME` (CONTRIBUTING.md "Migrations").
+ * Brings the schema up to date: applies the baseline to an empty database, then the numbered files of ./migrations, each once, in order.
+ * All in one transaction, so that an interrupted start changes nothing. Safe when several processes start together.
+ * A schema that a newer version has changed is refused only if one of its migrations says that it left this version behind: `-- contracts
+ * after: NAME` (CONTRIBUTING.md "Migrations").
  */
 import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
@@ -33,7 +33,7 @@ interface Migration extends Recorded {
   readonly compatibleFrom: string | null;
 }
 
-/** What a migration's text says of the versions that it leaves behind. */
+/** Returns the last migration that a version must know to run after this one, from the migration's text. */
 export const compatibleFromOf = (sql: string): string | null =>
   /^-- contracts after: (\S+)$/m.exec(sql)?.[1] ?? null;
 
@@ -54,7 +54,7 @@ function readMigrations(): Migration[] {
 export class SchemaError extends Error {
   override name = "SchemaError";
   readonly problem: string;
-  /** What to do. */
+  /** How to fix it. */
   readonly fix: string;
 
   constructor(problem: string, fix: string) {
@@ -64,12 +64,12 @@ export class SchemaError extends Error {
   }
 }
 
-/** A migration as the database has it recorded. */
+/** A migration as recorded in the database. */
 interface Done extends Recorded {
   readonly compatible_from: string | null;
 }
 
-/** Refuses what this version cannot run on; returns the migrations of newer versions that it can. */
+/** Throws if this version cannot run on the schema; returns the migrations of newer versions, with which it can run. */
 function check(done: ReadonlyMap<string, Done>, migrations: readonly Migration[]): string[] {
   const known: readonly Recorded[] = [...replaced, ...migrations];
   const newer = checkNewer(done, known);
@@ -99,7 +99,7 @@ function checkNewer(done: ReadonlyMap<string, Done>, known: readonly Recorded[])
   const names = new Set(known.map((migration) => migration.name));
   const last = known.at(-1)?.name ?? "";
   const newer = [...done.values()].filter(({ name }) => !names.has(name));
-  // A name between ours was never ours: another program's, or one that was taken back.
+  // An unknown name between known ones comes from another program, or from a migration that was withdrawn.
   const breaking = newer.filter(
     ({ name, compatible_from: from }) => name < last || (from !== null && from > last),
   );
@@ -115,9 +115,9 @@ function checkNewer(done: ReadonlyMap<string, Done>, known: readonly Recorded[])
   return newer.map(({ name }) => name);
 }
 
-/** Makes the table of what was applied, and keeps other processes from changing the schema until the transaction's end. */
+/** Creates the table of applied migrations, and blocks schema changes of other processes until the transaction ends. */
 export async function prepareMigrations(tx: Queryable): Promise<void> {
-  // A large table may take longer than an ordinary statement is given; so may waiting for another process.
+  // No time limit: a change of a large table, or waiting for another process, may take longer than an ordinary statement.
   await tx.query("set local statement_timeout = 0");
   await tx.query("select pg_advisory_xact_lock($1)", [lockKey]);
   await tx.query(
@@ -128,7 +128,7 @@ export async function prepareMigrations(tx: Queryable): Promise<void> {
        compatible_from text
      )`,
   );
-  // Of a database from before this column. Looked at first: to add it again would wait for everybody who reads the table.
+  // For databases from before this column. Check first, because `alter table` would wait for all readers of the table.
   if (!(await hasCompatibility(tx)))
     await tx.query("alter table schema_migrations add column compatible_from text");
 }
@@ -147,10 +147,10 @@ async function readDone(database: Queryable): Promise<Map<string, Done>> {
   return new Map(rows.map((row) => [row.name, row]));
 }
 
-/** All migrations of this version, in order; first those that the baseline stands for. */
+/** Returns all migrations of this version, in order; first those that the baseline replaces. */
 export const knownMigrations = (): readonly Recorded[] => [...replaced, ...readMigrations()];
 
-/** Makes the schema of the baseline, and records what it stands for. @throws SchemaError where ids would not be in order */
+/** Creates the schema of the baseline, and records the migrations it replaces. @throws SchemaError where ids would not be in order */
 async function applyBaseline(tx: Queryable): Promise<void> {
   const problem = wrongOrder(await readTextOrder(tx));
   if (problem !== undefined) throw new SchemaError(problem, orderFix);
@@ -162,8 +162,8 @@ async function applyBaseline(tx: Queryable): Promise<void> {
 }
 
 /**
- * Applies what is missing, as far as `wanted` names it (absent: all); returns the names. The baseline is wanted where all
- * that it stands for is.
+ * Applies the missing migrations that `wanted` names (absent: all); returns their names. Applies the baseline only if `wanted` names all
+ * the migrations it replaces.
  * @throws SchemaError when a newer version left this one behind, an applied file was edited, or the schema is too old
  */
 export async function applyMigrations(
@@ -188,8 +188,8 @@ export async function applyMigrations(
 }
 
 /**
- * Applies what is missing, all in one transaction; returns the names of what it applied. Where tables are in use it tries again for ten
- * minutes, and `log` hears why.
+ * Applies all missing migrations in one transaction; returns their names. While tables are in use it retries for ten minutes, and logs the
+ * reason to `log`.
  * @throws SchemaError when a newer version left this one behind, an applied file was edited, the schema is too old, or the
  * server refuses to change it
  */
@@ -200,7 +200,7 @@ export async function migrate(
   const change = () =>
     database.transaction(async (tx) => {
       await prepareMigrations(tx);
-      // Not before: another gateway that changes the schema now is waited for.
+      // Not before: the lock of another gateway that changes the schema has no such limit.
       await limitLockWaits(tx);
       return { applied: await applyMigrations(tx) };
     });
@@ -211,7 +211,7 @@ export async function migrate(
   }
 }
 
-/** What helps where the server refuses a change of the schema, by the code of PostgreSQL. */
+/** Fixes when the server refuses a schema change, by PostgreSQL's code. */
 const refusals: Readonly<Record<string, string>> = {
   "42501":
     "Make the user of DATABASE_URL the owner of the database: ALTER DATABASE ... OWNER TO ...",
@@ -226,11 +226,11 @@ function refusedChange(error: unknown): SchemaError | undefined {
   return fix === undefined ? undefined : new SchemaError(why, fix);
 }
 
-/** How a database's schema stands to this version's, without changing it. @throws SchemaError as `migrate` does */
+/** Compares a database's schema with this version's, without changes. @throws SchemaError as `migrate` does */
 export async function schemaState(database: Queryable): Promise<{
   readonly last: string;
   readonly missing: readonly string[];
-  /** Of newer versions, which this one runs with. */
+  /** Migrations of newer versions, with which this version can run. */
   readonly newer: readonly string[];
 }> {
   const known = readMigrations();

@@ -1,4 +1,4 @@
-/** Opens whichever database the options name. docs/architecture.md; docs/operate.md. */
+/** Opens the database that the options name. docs/architecture.md; docs/operate.md. */
 import type { Log } from "../base/log.ts";
 import { openEmbedded, type Address } from "../embedded/index.ts";
 import { adviceOn, inTransactionMode } from "./advice.ts";
@@ -6,29 +6,29 @@ import { connect } from "./connect.ts";
 import type { Database } from "./database.ts";
 import { sharesSession } from "./pooler.ts";
 
-/** Carries everything from one database into an empty one; throws where anything is not right. */
+/** Copies everything from one database into an empty one; throws if anything is wrong. */
 type CarryOver = (from: Database, to: Database) => Promise<void>;
 
 export interface OpenOptions {
   /** A PostgreSQL server (`DATABASE_URL`); it wins over `dataDir`. */
   readonly url?: string | undefined;
-  /** Where the embedded database lives. */
+  /** The data directory of the embedded database. */
   readonly dataDir?: string | undefined;
-  /** When another process holds `dataDir`: use its database instead of failing. For commands. */
+  /** If another process holds `dataDir`, use its database instead of failing. For commands. */
   readonly join?: boolean | undefined;
-  /** Connections at most; 10 when absent. */
+  /** The most connections; 10 if absent. */
   readonly connectionsMax?: number | undefined;
-  /** Brings the embedded database's data of an older PostgreSQL into a newer one; without it such data is refused. */
+  /** Copies the embedded database's data from an older PostgreSQL into a newer one; without it such data is refused. */
   readonly carryOver?: CarryOver | undefined;
   readonly log: Log;
 }
 
-/** Of a command that joins a gateway: it needs few. */
+/** For a command that joins a gateway's database: it needs few. */
 const joinedConnectionsMax = 2;
 
-/** The server that `DATABASE_URL` names does not answer, or does not let us in. Never tells the password. */
+/** The server of `DATABASE_URL` does not answer, or does not let the gateway in. The message never includes the password. */
 class DatabaseUnreachableError extends Error {
-  /** What is wrong, and what to do; the message has both. */
+  /** The problem, and how to fix it; the message has both. */
   readonly problem: string;
   readonly fix: string;
 
@@ -44,7 +44,7 @@ class DatabaseUnreachableError extends Error {
   }
 }
 
-/** The first statement of all. @throws where the server cannot be reached, or sessions are shared */
+/** Runs the first statement on the server. @throws where the server cannot be reached, or sessions are shared */
 async function needOwnSessions({ pool }: Database, url: string): Promise<void> {
   const client = await pool.connect();
   try {
@@ -65,7 +65,7 @@ async function openServer(url: string, options: OpenOptions): Promise<Database> 
   }
 }
 
-/** The same between two addresses. */
+/** Returns a function that connects to two addresses and copies the data between them. */
 const betweenServers =
   (carryOver: CarryOver, log: Log) =>
   async (from: Address, to: Address): Promise<void> => {

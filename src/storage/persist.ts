@@ -1,16 +1,16 @@
-/** Repeating what a database that is away for a moment could not do. T67, T68. */
+/** Retries of database work while the database is away for a moment. T67, T68. */
 import { GatewayError } from "../base/errors.ts";
 import { retry } from "../base/retry.ts";
 import { isTransient } from "./transient.ts";
 
-/** Within it a restarting database comes back unnoticed; the caller is still waiting to be let in. */
+/** Milliseconds of retries before admission: a restarting database comes back unnoticed, while the caller waits. */
 export const reserveRetryMs = 3_000;
-/** A hold also waits for a process that was stopped within its transaction, until the server ends that. */
+/** Milliseconds of retries for a hold. Longer, because the server ends the transaction of a stopped process only after 3 s. */
 export const holdRetryMs = 5_000;
-/** The answer has been earned by now, and giving up would lose its charge. */
+/** Milliseconds of retries for a charge: the answer has been earned, and giving up would lose its charge. */
 export const settleRetryMs = 30_000;
 
-/** The error of a call whose money could not be decided. */
+/** Returns the error of a call that the ledger could not decide. */
 export const unavailable = (cause: unknown): GatewayError =>
   new GatewayError("database_unavailable", "The ledger's database is not reachable.", {
     retryAfterSeconds: 2,
@@ -18,7 +18,7 @@ export const unavailable = (cause: unknown): GatewayError =>
   });
 
 /**
- * A look that is not repeated: its caller may come again. `message` is what they are told while the database is away.
+ * Runs a read without retries: the caller may come again. While the database is away, it throws an error with `message`.
  * @throws GatewayError database_unavailable
  */
 export async function lookOnce<T>(message: string, work: () => Promise<T>): Promise<T> {
@@ -34,8 +34,8 @@ export async function lookOnce<T>(message: string, work: () => Promise<T>): Prom
 }
 
 /**
- * Repeats `work` while the database is away, for `retryMs`. From the second attempt on, an earlier one may have been
- * committed before its answer was lost.
+ * Retries `work` for up to `retryMs` while the database is away. From the second attempt on, an earlier one may have been committed before
+ * its answer was lost.
  * @throws GatewayError database_unavailable
  */
 export async function persist<T>(

@@ -10,18 +10,18 @@ import { parseJsonText } from "../base/json-text.ts";
 import type { Log } from "../base/log.ts";
 import { clientKnowingFiles } from "./known-files.ts";
 
-/** Connections of one process at most, where nothing else is said. */
+/** The most connections of one process, by default. */
 export const connectionsMax = 10;
 
 /**
- * The system asks on an idle connection whether the server is still there: so soon, and not after two hours. A firewall that
- * forgets idle connections keeps those, and one that is dead is found before a call waits for it.
+ * Milliseconds until TCP keepalive probes an idle connection, instead of two hours. So a firewall does not forget the connection, and a
+ * dead one is found before a call waits for it.
  */
 export const keepAliveInitialDelayMillis = 10_000;
 
 type Parse = (text: string) => unknown;
 
-/** The driver's parsers, which its declaration limits to an enumeration of types. */
+/** The driver's parsers; its type declaration limits them to an enumeration of types. */
 const parserOf = driverTypes.getTypeParser as unknown as (oid: number, format?: string) => Parse;
 
 const json = 114;
@@ -32,10 +32,10 @@ const textArray = 1009;
 const date = 1082;
 const parseTexts = parserOf(textArray) as (text: string) => (string | null)[];
 
-/** Names of members are callers' text (base/json-text.ts). Numbers in our JSON are what doubles hold. */
+/** JSON member names come from callers, so base/json-text.ts parses them. Numbers in our JSON fit in doubles. */
 const parseJson: Parse = (text) => parseJsonText(text, undefined, false);
 
-/** Ours where the driver's default would lose digits (int8), shift a day by the time zone (date) or take a name for another (JSON). */
+/** Our parsers, where the driver's would lose digits (int8), shift a day by the time zone (date) or treat member names specially (JSON). */
 const parsers = new Map<number, Parse>([
   [json, parseJson],
   [jsonb, parseJson],
@@ -45,19 +45,19 @@ const parsers = new Map<number, Parse>([
 ]);
 
 const types: CustomTypesConfig = {
-  // The driver's own signature is generic over what each parser returns.
+  // The driver's signature is generic over each parser's result.
   getTypeParser: ((oid: number, format?: string) =>
     parsers.get(oid) ?? parserOf(oid, format)) as CustomTypesConfig["getTypeParser"],
 };
 
-/** The driver waits for `onConnect` before it gives the connection away; its declaration does not say so. */
+/** The driver awaits `onConnect` before it hands out the connection; its type declaration does not say so. */
 type PoolOptions = Omit<PoolConfig, "onConnect"> & {
   readonly onConnect?: (client: ClientBase) => Promise<void>;
 };
 
 /**
- * A bounded pool that connects again by itself. Errors of connections between queries are logged here;
- * without a listener they would end the process.
+ * Creates a bounded pool that reconnects by itself. Logs errors of connections between queries; without a listener these would end the
+ * process.
  */
 export function createPool(config: PoolOptions, log: Pick<Log, "warn">): Pool {
   const pool = new Pool({
@@ -73,7 +73,7 @@ export function createPool(config: PoolOptions, log: Pick<Log, "warn">): Pool {
     ...config,
   });
   const report = (error: Error) => {
-    // While it ends, the other side may be faster than the goodbye.
+    // While the pool ends, the server may close connections first.
     if (!pool.ending)
       log.warn({ reason: error.message }, "a database connection failed between queries");
   };

@@ -1,12 +1,12 @@
 /**
- * Poolers in transaction mode (PgBouncer, and what providers sell of the kind) give each transaction whatever session of the server
- * is free. Prepared statements, `LISTEN` and locks of a session are then somebody else's: some calls work, and others fail.
+ * Detects poolers in transaction mode (PgBouncer and similar services). They run each transaction on any free session of the server, so
+ * that prepared statements, `LISTEN` and session locks belong to other connections: some calls work, and others fail.
  */
 import { Client, type ClientBase } from "pg";
 import { keepAliveInitialDelayMillis } from "./pool.ts";
 
 const answerMsMax = 3_000;
-/** Somebody else may have taken the session in between. */
+/** Another connection may have taken the session in between. */
 const roundsMax = 2;
 
 async function sessionOf(client: ClientBase): Promise<number> {
@@ -15,9 +15,8 @@ async function sessionOf(client: ClientBase): Promise<number> {
 }
 
 /**
- * Whether `client`, which is connected, shares its session of the server with others. A pooler gives a connection the session that was
- * used last, which another connection then has too; or all sessions in turn, and then its own changes. False where there is no second
- * connection to be had.
+ * True if the connected `client` shares its server session with others. A pooler gives a new connection the session used last, which
+ * another connection then also has; or it rotates sessions, and the client's session changes. False if no second connection can be made.
  */
 export async function sharesSession(client: ClientBase, url: string): Promise<boolean> {
   const own = [await sessionOf(client), await sessionOf(client)];
@@ -29,7 +28,7 @@ export async function sharesSession(client: ClientBase, url: string): Promise<bo
     query_timeout: answerMsMax,
     application_name: "tollgate start",
   });
-  // Its end may come at any time, and decides nothing.
+  // The connection may end at any time; that decides nothing.
   other.on("error", () => undefined);
   const others: number[] = [];
   try {
@@ -39,7 +38,7 @@ export async function sharesSession(client: ClientBase, url: string): Promise<bo
       own.push(await sessionOf(client));
     }
   } catch {
-    // What is known by now counts.
+    // Decide by the sessions seen so far.
   } finally {
     await other.end().catch(() => undefined);
   }

@@ -1,17 +1,17 @@
-/** How attempts at providers ended in the last hour, on all gateways: counts by minute in one small table. docs/routing.md. */
+/** The outcomes of attempts at providers in the last hour, on all gateways: counts by minute in one small table. docs/routing.md. */
 import type { Queryable } from "./queryable.ts";
 
-/** Attempts with one outcome. */
+/** The number of attempts with one outcome. */
 interface CountedOutcome {
   readonly provider: string;
-  /** Why there was no answer; empty where there was one. */
+  /** Why there was no answer; empty if there was one. */
   readonly outcome: string;
   readonly attempts: number;
-  /** The last words of a failure. */
+  /** The message of the last failure. */
   readonly lastMessage: string | null;
 }
 
-/** Adds to the minute that is now, and forgets what is over an hour old. Rows are locked in one order by all gateways. */
+/** Adds to the current minute, and deletes what is over an hour old. All gateways lock rows in the same order. */
 export async function addProviderMinutes(
   database: Queryable,
   counted: readonly CountedOutcome[],
@@ -28,7 +28,7 @@ export async function addProviderMinutes(
   );
 }
 
-/** The sums of the hour before now. */
+/** Returns the sums of the last hour. */
 export function readProviderHour(database: Queryable): Promise<CountedOutcome[]> {
   return database.query<CountedOutcome>(
     `select provider, outcome, sum(attempts)::float8 as attempts,

@@ -1,4 +1,4 @@
-/** The rows of providers that were added over the management API, and of pauses. What is sealed in them is not opened here. */
+/** The rows of providers that were added over the management API, and of pauses. Sealed columns stay sealed here. */
 import { camelCased, type SnakeCased } from "../base/casing.ts";
 import type { Queryable } from "./queryable.ts";
 
@@ -15,7 +15,7 @@ export interface StoredProvider {
   readonly version: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** Only tasks that it took still ask it. */
+  /** True if only tasks that this provider took still use it. */
   readonly removed: boolean;
   readonly settings: Buffer;
   readonly credentials: readonly ProviderCredentialRow[];
@@ -34,7 +34,7 @@ const credentialOf = ({ removed_at: at, ...row }: CredentialColumns): ProviderCr
   removed: at !== null,
 });
 
-/** Providers with their credentials, the oldest first: all of them, or one, whose row is then locked. */
+/** Returns providers with their credentials, the oldest first: all of them, or the one with `id`, whose row is then locked. */
 export async function storedProviders(database: Queryable, id?: string): Promise<StoredProvider[]> {
   const rows = await database.query<ProviderColumns>(
     id === undefined
@@ -54,12 +54,12 @@ export async function storedProviders(database: Queryable, id?: string): Promise
   }));
 }
 
-/** Keeps changes of one provider apart, its first one included, until the transaction ends. */
+/** Serializes changes of one provider, including its creation, until the transaction ends. */
 export async function lockProvider(tx: Queryable, id: string): Promise<void> {
   await tx.query("select pg_advisory_xact_lock(hashtextextended('provider ' || $1, 0))", [id]);
 }
 
-/** Adds a provider without credentials; false where there is one of the id. */
+/** Adds a provider without credentials; returns false if the id exists. */
 export async function insertProvider(
   tx: Queryable,
   { id, settings, now }: { readonly id: string; readonly settings: Buffer; readonly now: Date },
@@ -72,7 +72,7 @@ export async function insertProvider(
   return rows.length > 0;
 }
 
-/** Notes a change; without `settings` they stay. */
+/** Records a change: raises the version. Without `settings` the stored ones stay. */
 export async function touchProvider(
   tx: Queryable,
   { id, settings, now }: { readonly id: string; readonly settings?: Buffer; readonly now: Date },
@@ -84,7 +84,7 @@ export async function touchProvider(
   );
 }
 
-/** Adds a credential; false where there is one of the id, removed ones with tasks under way included. */
+/** Adds a credential; returns false if the id exists, also as a removed credential that tasks in flight still use. */
 export async function insertCredential(
   tx: Queryable,
   row: Omit<ProviderCredentialRow, "removed"> & { readonly now: Date },
@@ -99,7 +99,7 @@ export async function insertCredential(
 
 const underWay = "t.due_at is not null and t.provider = ";
 
-/** Removes a credential, or marks it where a task that was begun with it is under way. */
+/** Removes a credential, or marks it as removed while a task that began with it is in flight. */
 export async function removeCredential(
   tx: Queryable,
   { providerId, id, now }: { readonly providerId: string; readonly id: string; readonly now: Date },
@@ -111,7 +111,7 @@ export async function removeCredential(
   await purgeProviders(tx);
 }
 
-/** Removes a provider, or marks it where a task that it took is under way. */
+/** Removes a provider, or marks it as removed while a task that it took is in flight. */
 export async function removeProvider(tx: Queryable, id: string, now: Date): Promise<void> {
   await tx.query("update providers set removed_at = $2, version = version + 1 where id = $1", [
     id,
@@ -121,7 +121,7 @@ export async function removeProvider(tx: Queryable, id: string, now: Date): Prom
   await purgeProviders(tx);
 }
 
-/** Deletes what was removed and is of no use to any task any more. */
+/** Deletes removed providers and credentials that no task needs any more. */
 export async function purgeProviders(tx: Queryable): Promise<void> {
   await tx.query(
     `delete from provider_credentials c where removed_at is not null
@@ -135,7 +135,7 @@ export async function purgeProviders(tx: Queryable): Promise<void> {
   );
 }
 
-/** Until when providers are paused, by their ids; what is over is left out. */
+/** Returns the end of each provider's pause, by provider id; leaves out pauses that are over. */
 export async function providerPauses(
   database: Queryable,
   now: Date,
@@ -147,7 +147,7 @@ export async function providerPauses(
   return new Map(rows.map(({ provider_id: id, until }) => [id, until]));
 }
 
-/** Pauses a provider until a moment; null: it goes on. */
+/** Pauses a provider until `until`; null ends its pause. */
 export async function setPause(
   tx: Queryable,
   { id, until, now }: { readonly id: string; readonly until: Date | null; readonly now: Date },

@@ -1,11 +1,11 @@
-/** What takes SQL. docs/architecture.md. */
+/** The interface of everything that runs SQL. docs/architecture.md. */
 
 /** How a statement is prepared; see {@link Queryable.query}. */
 export interface QueryOptions {
   readonly name?: string;
 }
 
-/** Something that takes SQL: the pool, or one open transaction. */
+/** Runs SQL: the pool, or one open transaction. */
 export interface Queryable {
   /**
    * Runs one statement. Parameters are bound ($1, $2, ...). int8 comes back as bigint, timestamptz as Date,

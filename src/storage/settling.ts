@@ -1,6 +1,6 @@
 /**
- * Knowing that a signal was handled everywhere: a question goes out behind it, on the same channel and so after it, and each
- * process that listens answers with its name. PostgreSQL itself knows who listens. docs/architecture.md.
+ * Confirms that every process has handled a signal. A question follows the signal on the same channel, and so arrives after it; each
+ * listening process answers with its name. PostgreSQL itself knows which processes listen. docs/architecture.md.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -8,27 +8,27 @@ import type { Log } from "../base/log.ts";
 import { notify, type Listener } from "./listener.ts";
 import type { Queryable } from "./queryable.ts";
 
-/** For how long a process may go on by what it last read in the database (the ledger's checks): a change is answered no sooner. */
+/** Milliseconds that a process may trust its last read of the database (the ledger's checks): no change is confirmed sooner. */
 export const trustMs = 50;
 
 const question = "settled?";
 const answer = "settled";
 
-/** A process that has not answered by then is in trouble, and stops trusting what it knows by itself (its listener's ping). */
+/** A process that has not answered by then is failing: its listener's ping makes it stop trusting its caches. */
 const waitMsMax = 1_000;
 const unconfirmed = "a change was not confirmed by all gateways in time";
-/** How often a process looks whether it listens again. */
+/** Milliseconds between checks whether this process listens again. */
 const lookMs = 10;
 
 export interface Settling {
-  /** A signal came in; those of others are none of ours. */
+  /** Handles an incoming signal; ignores channels other than those of settling. */
   receive(channel: string, payload: string): void;
   settled(): Promise<void>;
 }
 
 interface SettlingOptions {
   readonly log: Log;
-  /** Resolves when what came in before was handled here. */
+  /** Resolves when this process has handled all signals that came before. */
   readonly handled: () => Promise<void>;
 }
 
@@ -38,15 +38,15 @@ export function createSettling(
   listener: Listener,
   { log, handled }: SettlingOptions,
 ): Settling {
-  /** What each question still waits for, by its id. */
+  /** The callback of each open question, by its id: it takes the name of a process that answered. */
   const open = new Map<string, (name: string) => void>();
 
-  /** Whoever does not listen, for its first moment or while its connection is lost, would hear no answer. */
+  /** Waits until this process listens: at its start, or while its connection is lost, it would hear no answer. */
   async function listening(untilMs: number): Promise<void> {
     while (!listener.healthy() && performance.now() < untilMs) await sleep(lookMs);
   }
 
-  /** Undefined where the database does not say: what was changed is committed, and must not fail by that. */
+  /** Undefined if the database does not answer: the change is committed, and must not fail because of this. */
   const listeningNames = () => listener.listeners(database).catch(() => undefined);
 
   function ask(id: string, names: readonly string[], untilMs: number): Promise<void> {
@@ -68,7 +68,7 @@ export function createSettling(
         missing.delete(name);
         if (missing.size === 0) end();
       });
-      // Nobody confirms then; whoever listens has had the signal of the change when the time is over.
+      // If the question cannot be sent, no process confirms. All listening processes have the signal by the time limit.
       notify(database, question, id).catch(() => undefined);
     });
   }
@@ -77,7 +77,7 @@ export function createSettling(
     receive(channel, payload) {
       const name = listener.name();
       if (channel === question && name !== undefined) {
-        // Whoever asked gives up by itself.
+        // The process that asked has its own time limit.
         handled()
           .then(() => notify(database, answer, `${payload} ${name}`))
           .catch(() => undefined);

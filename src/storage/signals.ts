@@ -13,33 +13,33 @@ export { trustMs } from "./settling.ts";
 
 export interface Signals {
   /**
-   * Tells every process that listens, this one included. Inside a transaction pass it as `tx`: the signal then goes
-   * out with the commit, and not at all after a rollback. The payload is at most 7,900 bytes.
+   * Sends a signal to every process that listens, this one included. Inside a transaction pass it as `tx`: the signal then goes out with
+   * the commit, and not at all after a rollback. The payload is at most 7,900 bytes.
    */
   publish(channel: string, payload: string, tx?: Queryable): Promise<void>;
   /**
-   * Calls `handler` for each signal on the channel; returns the function that ends it. Where it returns a promise, a change
-   * counts as handled when that has ended.
+   * Calls `handler` for each signal on the channel; returns a function that unsubscribes. If `handler` returns a promise, the change counts
+   * as handled once that has settled.
    */
   subscribe(channel: string, handler: (payload: string) => unknown): () => void;
-  /** False while signals may be missed: caches must then not be trusted. Starts at the first subscribe. */
+  /** False while signals may be missed: caches must then not be trusted. The listener starts at the first subscribe. */
   healthy(): boolean;
-  /** Calls `handler` after the listener is back: what was missed is unknown, so caches are to be dropped. */
+  /** Calls `handler` each time the listener has connected: signals may have been missed, so caches must be dropped. */
   onReconnect(handler: () => void): () => void;
   /**
-   * Resolves when every process that listens has handled what was published before, so that what was changed here is
-   * known there too; after a second at the latest, whatever a process in trouble does. Never before {@link trustMs} are over:
-   * until then any process may still go by what it read before the change.
+   * Resolves when every listening process has handled the signals published before, so that they all know the change. Resolves after a
+   * second at the latest, even if a process does not answer. It takes at least {@link trustMs}: until then any process may still use what
+   * it read before the change.
    */
   settled(): Promise<void>;
-  /** This process, by a number that no other on this database has. */
+  /** The number of this process, unique on this database. */
   readonly number: number;
-  /** Which of these processes are not connected now: they have ended, or are cut off for the moment. */
+  /** Returns those of these processes that are not connected now: they have ended, or lost their connection for the moment. */
   absent(numbers: readonly number[]): Promise<readonly number[]>;
   close(): Promise<void>;
 }
 
-/** Signals that `listener` hears, published through `database`. */
+/** Creates signals that `listener` receives and `database` sends. */
 export function createSignals(database: Queryable, listener: Listener, log: Log): Signals {
   const handlers = new Map<string, Set<(payload: string) => unknown>>();
   const reconnectHandlers = new Set<() => void>();

@@ -1,11 +1,11 @@
 /**
- * Connections of a pool that died without a word, as at a failover of the server's host or behind a firewall that forgot them. The
- * system goes on sending to them for a quarter of an hour, and whatever asked on one waits for as long.
+ * Pool connections that died without an error, such as at a failover of the server's host or behind a firewall that forgot them. The system
+ * keeps sending to them for a quarter of an hour, and every statement on them waits for as long.
  */
 import type { Socket } from "node:net";
 import type { Pool, PoolClient } from "pg";
 
-/** The driver's own, which its declaration leaves out. */
+/** Fields of the driver that its type declaration leaves out. */
 interface Inside {
   readonly connection: {
     readonly stream: Socket;
@@ -13,10 +13,10 @@ interface Inside {
   };
 }
 
-/** Breaks the connections on which no statement was answered since a moment (of `performance.now`); returns how many. */
+/** Breaks connections without an answer since `sinceMs` (of `performance.now`); returns their number. */
 export type CutSilent = (sinceMs: number) => number;
 
-/** Notes from now on when each connection of the pool answered last. Idle ones are cut too, which costs a new connection each. */
+/** Starts to record when each connection of the pool answered last. Idle connections are cut too, which costs one reconnect each. */
 export function watchSilence(pool: Pool): CutSilent {
   const heardMs = new Map<PoolClient, number>();
   const insideOf = (client: PoolClient) => (client as unknown as Inside).connection;

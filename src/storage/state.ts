@@ -1,9 +1,9 @@
-/** Whether the database can be used now, and why not. docs/operate.md. */
+/** Checks whether the database can be used now, and if not, why. docs/operate.md. */
 import type { Queryable } from "./queryable.ts";
 
 const answerMsMax = 2_000;
 
-/** Gives a row where something can be written: a standby has no transaction ids, and a server that is read-only says so. */
+/** Returns a row if the server can be written: a standby has no transaction ids, and a read-only server says so. */
 const probe =
   "select pg_current_xact_id()::text where not current_setting('transaction_read_only')::boolean";
 
@@ -11,7 +11,7 @@ export type DatabaseState =
   | { readonly is: "ok" | "read_only" }
   | { readonly is: "down"; readonly error: unknown };
 
-/** Asks it. Never rejects, and takes two seconds at most. */
+/** Asks the database for its state. Never rejects, and takes two seconds at most. */
 export async function databaseState(database: Queryable): Promise<DatabaseState> {
   const late = new Promise<DatabaseState>((resolve) => {
     const error = new Error(`no answer within ${answerMsMax / 1_000} s`);

@@ -1,21 +1,21 @@
 /**
- * How a database puts text in order. Identifiers begin with their time, so their order as bytes is that of time: the parts of the log,
- * the folding of usage, retention and the pages of lists go by it. A language may have another one (in Czech `ch` comes after `h`), and
- * where it agrees it takes longer than bytes do. docs/operate.md "PostgreSQL".
+ * The collation of a database. Identifiers begin with their time, so their byte order is that of time. The parts of the request log, the
+ * fold of usage, retention and the pages of lists depend on it. A language may sort differently (in Czech `ch` comes after `h`). Even where
+ * it sorts the same, it is slower than comparing bytes. docs/operate.md "PostgreSQL".
  */
 import { idAlphabet } from "../base/ids.ts";
 import type { Queryable } from "./queryable.ts";
 
 export interface TextOrder {
-  /** The rules the database was made with, in the server's name for them, such as `en_US.UTF-8` or `cs`. */
+  /** The locale of the database, as the server names it, such as `en_US.UTF-8` or `cs`. */
   readonly locale: string;
-  /** Bytes are compared, and no rules of a language. */
+  /** True if text is compared by bytes, not by the rules of a language. */
   readonly isBytes: boolean;
-  /** Of two identifiers the earlier one is the smaller text. */
+  /** True if the earlier of two identifiers always sorts first. */
   readonly keepsTime: boolean;
 }
 
-/** The same in all versions of PostgreSQL, which name the locale of ICU differently. */
+/** Works in all versions of PostgreSQL, which name the column of the ICU locale differently. */
 const orderSql = `
   with made as (
     select coalesce(to_jsonb(d) ->> 'datlocale', to_jsonb(d) ->> 'daticulocale', d.datcollate) as locale,
@@ -34,7 +34,7 @@ export async function readTextOrder(database: Queryable): Promise<TextOrder> {
   return order!;
 }
 
-/** What is wrong with a database that does not keep identifiers in the order of time; undefined where it does. */
+/** Returns the problem of a database that does not sort identifiers by time; undefined if it does. */
 export function wrongOrder({ locale, keepsTime }: TextOrder): string | undefined {
   if (keepsTime) return undefined;
   return `The database puts text in the order of a language (${locale}), in which ids are not in the order of their time.`;

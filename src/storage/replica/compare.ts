@@ -1,4 +1,4 @@
-/** Looks at a replica once, for `tollgate doctor`. */
+/** Compares a replica with its primary once, for `tollgate doctor`. */
 import { createLog } from "../../base/log.ts";
 import { schemaState } from "../migrate.ts";
 import type { Queryable } from "../queryable.ts";
@@ -6,17 +6,17 @@ import { openConnections } from "./connections.ts";
 import { isAhead, misfit, readStanding, standingAt } from "./standing.ts";
 
 export interface Comparison {
-  /** Why it cannot be used; absent: it can. */
+  /** The reason that the replica cannot be used; absent if it can. */
   readonly problem?: string;
-  /** In which time it had what the primary had when it was asked; undefined: not within the time that was given. */
+  /** Milliseconds until the replica had what the primary had at the start; undefined if it took longer than the caller waits. */
   readonly lagMs?: number;
-  /** Bytes of the write-ahead log that it has still to replay. */
+  /** Bytes of the write-ahead log that it must still replay. */
   readonly bytesBehind: bigint;
   /** Migrations of this version that it lacks. */
   readonly missing: readonly string[];
 }
 
-/** Compares it with the primary, and waits for so long until it has what that has. @throws what connecting throws, SchemaError */
+/** Compares it with the primary; waits up to `waitMs` until it has what the primary has. @throws what connecting throws, SchemaError */
 export async function compareReplica(
   primary: Queryable,
   url: string,

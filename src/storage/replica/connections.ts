@@ -1,4 +1,4 @@
-/** Connections to a replica: few, for reading only, and cut at once where it does not answer. */
+/** Connections to a replica: few, read-only, and cut if it does not answer. */
 import { Socket } from "node:net";
 import type pg from "pg";
 import type { Log } from "../../base/log.ts";
@@ -7,22 +7,22 @@ import { setting } from "../limits.ts";
 import { createPool } from "../pool.ts";
 import type { Queryable } from "../queryable.ts";
 
-/** Reads at once. Others wait. */
+/** The most concurrent reads; others wait. */
 export const readsMax = 3;
-/** One more, for looking how it is doing. */
+/** One more, for checks of the replica. */
 const connectionsMax = readsMax + 1;
 
 const connectMsMax = 2_000;
-/** What takes longer there is asked of the primary. */
+/** Slower statements are canceled there, and the primary answers. */
 const statementMsMax = 10_000;
-/** Behind a name there may be several replicas. */
+/** Connections are renewed, because one host name may have several replicas. */
 const lifeSeconds = 300;
 const closeMsMax = 1_000;
 
 export interface Connections {
-  /** Runs `work` over one connection, one statement after the other. */
+  /** Runs `work` on one connection, one statement after another. */
   use<T>(work: (replica: Queryable) => Promise<T>): Promise<T>;
-  /** Breaks all of them, so that nothing waits for an answer. */
+  /** Breaks all connections, so that nothing waits for an answer. */
   cut(): void;
   close(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export function openConnections(url: string, log: Pick<Log, "debug" | "warn">): 
       maxLifetimeSeconds: lifeSeconds,
       application_name: "tollgate reads",
     },
-    // Whoever looks at the replica says once that it is away.
+    // Only debug: the watch of the replica logs once that it is away.
     { warn: (fields, message) => log.debug(fields, message) },
   );
   const cut = (): void => {
@@ -61,14 +61,14 @@ export function openConnections(url: string, log: Pick<Log, "debug" | "warn">): 
         client.release();
         return value;
       } catch (error) {
-        // Whatever state it is in: another one costs little.
+        // Its state is unknown, and a new connection costs little.
         client.release(true);
         throw error;
       }
     },
     cut,
     async close() {
-      // A server that was stopped never ends its side.
+      // A stopped server never closes its side.
       const late = setTimeout(cut, closeMsMax);
       await pool.end();
       clearTimeout(late);
@@ -76,7 +76,7 @@ export function openConnections(url: string, log: Pick<Log, "debug" | "warn">): 
   };
 }
 
-/** One connection has one statement at a time, where a pool has as many as it has connections. */
+/** Queues statements: a single connection runs one at a time, unlike a pool. */
 function inOrder(client: pg.ClientBase): Queryable {
   const one = clientQueries(client);
   let before: Promise<unknown> = Promise.resolve();

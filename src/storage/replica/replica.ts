@@ -1,4 +1,4 @@
-/** Heavy reads on a replica, while it may be read. Otherwise, and where a read fails there, the primary answers. */
+/** Heavy reads on a replica, while it may be used. Otherwise, and if a read fails there, the primary answers. */
 import { GatewayError } from "../../base/errors.ts";
 import { inTurns } from "../../base/in-turn.ts";
 import type { Queryable } from "../queryable.ts";
@@ -10,21 +10,21 @@ import { problemOf, waitMs, Watch, type Problem, type ReplicaOptions } from "./w
 
 export interface Replica extends Reads {
   readonly state: {
-    /** Heavy reads go there. */
+    /** True if heavy reads go to the replica. */
     readonly isUsed: boolean;
-    /** How old its state is at most, in milliseconds. */
+    /** The greatest possible age of its state, in milliseconds. */
     readonly lagMs: number;
-    /** How many reads each has answered. */
+    /** The number of reads that each has answered. */
     readonly answered: { readonly replica: number; readonly primary: number };
   };
-  /** Resolves when it was looked at for the first time. */
+  /** Resolves after the first check of the replica. */
   readonly looked: Promise<void>;
   close(): Promise<void>;
 }
 
 type Work<T> = (database: Queryable) => Promise<T>;
 
-/** What became of a question; `problem`: why it failed, should the primary be able to answer it. */
+/** The result of a read on the replica. `problem`: the replica's fault if the primary can answer the same read. */
 type Outcome<T> =
   | { readonly isAnswered: true; readonly value: T }
   | { readonly isAnswered: false; readonly problem?: Problem };
@@ -41,7 +41,7 @@ async function answer<T>(
   return value;
 }
 
-/** Begins to look at it; until it is known to be good, the primary answers. */
+/** Starts to check the replica; until it is known to be good, the primary answers. */
 export function openReplica(options: ReplicaOptions): Replica {
   const connections = openConnections(options.url, options.log);
   const watch = new Watch(options, connections);
@@ -51,7 +51,7 @@ export function openReplica(options: ReplicaOptions): Replica {
 
   function failed(error: unknown): Outcome<never> {
     if (error instanceof GatewayError) {
-      // It may have been made a moment ago.
+      // The object may have been created a moment ago.
       if (error.code === "not_found") return { isAnswered: false };
       throw error;
     }
@@ -61,7 +61,7 @@ export function openReplica(options: ReplicaOptions): Replica {
     return { isAnswered: false };
   }
 
-  /** Asks the replica. Each connection is compared anew: behind one name there may be several servers. */
+  /** Reads from the replica. Compares each connection again, because one host name may have several servers. */
   async function ask<T>(
     work: Work<T>,
     { exact = false, ...more }: ReadOptions,
@@ -70,7 +70,7 @@ export function openReplica(options: ReplicaOptions): Replica {
     const wanted = await readStanding(options.primary);
     try {
       return await connections.use(async (replica) => {
-        // Of one that is known to be behind, nobody waits for more.
+        // Do not wait for a replica that is known to be behind.
         const standing = await standingAt(replica, wanted.lsn, watch.isNear ? waitMs : 0);
         const problem = watch.problemOf(wanted, standing);
         if (problem !== undefined) watch.leave(problem);
@@ -98,7 +98,7 @@ export function openReplica(options: ReplicaOptions): Replica {
       }
       answered.primary += 1;
       const value = await primary.read(work, how);
-      // The primary could answer, so it was not the question.
+      // The primary could answer, so the read itself was not at fault.
       if (asked.problem !== undefined) watch.leave(asked.problem);
       return value;
     },

@@ -1,19 +1,19 @@
-/** How far a server is in the write-ahead log, and whose it is. By that a replica is told from what must not be read. */
+/** A server's position in the write-ahead log, and its identity, which tell a replica from a server that must not be read. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Queryable } from "../queryable.ts";
 
-/** A server at one moment. */
+/** The state of a server at one moment. */
 export interface Standing {
-  /** The same at a primary and its standbys alone: the cluster, the database and the schema. */
+  /** Equal only on a primary and its standbys: names the cluster, the database and the schema. */
   readonly identity: string;
-  /** It follows another server, and cannot be written. */
+  /** True if it follows another server and cannot be written. */
   readonly in_recovery: boolean;
-  /** The end of what it has put into the log, or of what it has replayed. */
+  /** The end of the log that it has inserted, or replayed. */
   readonly lsn: bigint;
 }
 
-// The end of what is inserted: rows of the request log are committed before they are written to the disk, and sent to standbys.
-// A copy of the cluster has its system identifier, another database of it too. Oids are the same on a standby only.
+// The insert position, because rows of the request log are committed before they are written to disk and sent to standbys. The system
+// identifier alone is not enough: a copy of the cluster and other databases have it too. Oids are equal on standbys only.
 const standingSql = `
   select (select system_identifier from pg_control_system()) || '/'
       || (select oid from pg_database where datname = current_database()) || '/'
@@ -22,19 +22,19 @@ const standingSql = `
     ((case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_insert_lsn() end) - '0/0'::pg_lsn)::bigint as lsn`;
 
 const pageBytes = 8_192n;
-/** Of the first page of a segment, and of any other. */
+/** The size of a page header: of a segment's first page, and of any other page. */
 const headBytes: ReadonlySet<bigint> = new Set([40n, 24n]);
 
 /**
- * Where a page of the log is full, the primary tells the place behind the head of the next one, a replica the end of the page. No
- * record of its own ends behind a head.
+ * Normalizes a position at a page end: the primary reports the end of the next page's header there, a replica the end of the page. No
+ * record ends right behind a header.
  */
 function endOf(lsn: bigint): bigint {
   const within = lsn % pageBytes;
   return headBytes.has(within) ? lsn - within : lsn;
 }
 
-/** Where a server stands; `lsn` in bytes of its log, the same for a place whether a primary or a replica tells it. */
+/** Returns the state of a server. `lsn` is in bytes of its log, and equal on primary and replica for the same position. */
 export async function readStanding(database: Queryable): Promise<Standing> {
   const [standing] = await database.query<Standing>(standingSql, [], { name: "standing" });
   const { lsn, ...rest } = standing!;
@@ -43,7 +43,7 @@ export async function readStanding(database: Queryable): Promise<Standing> {
 
 const pauseMsMax = 20;
 
-/** The standing of a replica once it has replayed so much, or after so many milliseconds. */
+/** Returns the state of a replica once it has replayed up to `lsn`, or after `waitMs` milliseconds. */
 export async function standingAt(
   replica: Queryable,
   lsn: bigint,
@@ -58,7 +58,7 @@ export async function standingAt(
   }
 }
 
-/** Why a server is no replica of the primary; undefined where it is one. */
+/** Returns the reason that a server is no replica of the primary; undefined if it is one. */
 export function misfit(primary: Standing, other: Standing): string | undefined {
   if (other.identity !== primary.identity)
     return "it is no replica of DATABASE_URL: another cluster, database or schema";
@@ -66,5 +66,5 @@ export function misfit(primary: Standing, other: Standing): string | undefined {
   return "it is not in recovery: it is the primary itself, or was promoted";
 }
 
-/** Where a replica is beyond what its primary has written, it follows another server. */
+/** The reason if a replica is ahead of its primary: then it follows another server. */
 export const isAhead = "it is ahead of DATABASE_URL: it follows another server";

@@ -1,6 +1,6 @@
 /**
- * Whether a replica may be read now: it follows the primary, is not too far behind, and answers. It is looked at every second, and
- * with back-off while it is not used. The log says each change once.
+ * Decides whether a replica may be read now: it follows the primary, is not too far behind, and answers. Checks it every second, and with
+ * back-off while it is not used. Logs each change once.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { reasonOf } from "../../base/errors.ts";
@@ -15,28 +15,28 @@ export interface ReplicaOptions {
   /** `DATABASE_READ_URL`. */
   readonly url: string;
   readonly primary: Database;
-  /** Older answers than that are not given. */
+  /** The greatest age of answers, in milliseconds. */
   readonly lagMsMax: number;
   readonly log: Pick<Log, "debug" | "info" | "warn" | "error">;
 }
 
-/** Why it is not used. `unfit`: it must not be. */
+/** The reason that a replica is not used. `unfit`: it must not be used. */
 export interface Problem {
   readonly kind: "away" | "failed" | "lagging" | "unfit";
   readonly reason: string;
 }
 
 const everyMs = 1_000;
-/** It has answered by then, or is away. */
+/** A replica that takes longer to answer counts as away. */
 const lookMsMax = 2_000;
 /**
- * How long is waited for what the primary has now. A standby near by has it within milliseconds, rows of the request log once the
- * primary writes them to its disk: within some 200 ms (wal_writer_delay) where no other commit does so before.
+ * Milliseconds to wait until the replica has what the primary has now. A nearby standby has it within milliseconds. Rows of the request log
+ * come once the primary writes them to disk: after some 200 ms (wal_writer_delay) if no other commit does so before.
  */
 export const waitMs = 500;
 const restMsMin = 1_000;
 const restMsMax = 30_000;
-/** What was used for so long begins with the shortest rest again. */
+/** A replica that was used for this long starts again with the shortest rest. */
 const steadyMs = 60_000;
 const closeMsMax = 1_000;
 
@@ -51,7 +51,7 @@ export class Watch {
   readonly #history: History;
   readonly #ended = new AbortController();
   readonly #looking: Promise<void>;
-  /** Resolves when it was looked at for the first time. */
+  /** Resolves after the first check. */
   readonly looked: Promise<void>;
   #isUsed = false;
   #isNear = false;
@@ -74,17 +74,17 @@ export class Watch {
     return this.#isUsed;
   }
 
-  /** It had all that the primary had, when it was looked at. */
+  /** True if the replica had everything that the primary had, at the last check. */
   get isNear(): boolean {
     return this.#isNear;
   }
 
-  /** How old its state is at most, in milliseconds. */
+  /** The greatest possible age of its state, in milliseconds. */
   get lagMs(): number {
     return this.#isUsed ? this.#lagMs : performance.now() - this.#reachedMs;
   }
 
-  /** Why it cannot be read as it stands; undefined where it can. */
+  /** Returns the reason that the replica cannot be read now; undefined if it can. */
   problemOf(primary: Standing, standing: Standing): Problem | undefined {
     const reason = misfit(primary, standing);
     if (reason !== undefined) return { kind: "unfit", reason };
@@ -95,7 +95,7 @@ export class Watch {
     return { kind: "lagging", reason: `it is more than ${lagMsMax / 1_000} s behind` };
   }
 
-  /** Takes it out of use, until it is good again. */
+  /** Stops using the replica until a check finds it good. */
   leave(problem: Problem): void {
     if (!this.#isUsed) return;
     this.#isUsed = false;
@@ -105,7 +105,7 @@ export class Watch {
 
   async end(): Promise<void> {
     this.#ended.abort();
-    // A server that does not answer must not hold the end up.
+    // A server that does not answer must not delay the end.
     await Promise.race([this.#looking, sleep(closeMsMax, undefined, { ref: false })]);
   }
 
@@ -118,14 +118,14 @@ export class Watch {
     }
   }
 
-  /** Notes what the primary has, and looks how the replica is doing where that is due. Never rejects. */
+  /** Records the primary's position, and checks the replica if that is due. Never rejects. */
   async #look(): Promise<void> {
     const beganMs = performance.now();
     let primary: Standing;
     try {
       primary = await readStanding(this.#options.primary);
     } catch (error) {
-      // Where the primary is away, whoever reads learns it there.
+      // If the primary is away, readers find out there.
       if (isTransient(error) || this.#isUsed || this.#ended.signal.aborted) return;
       const { reason } = problemOf("failed", error);
       return this.#rest({
@@ -177,7 +177,7 @@ export class Watch {
     this.#options.log.info({ lag_ms: lagMs }, "lists and usage are read from the replica");
   }
 
-  /** Leaves it alone for a while, and says why where that is new. */
+  /** Postpones the next check, and logs the reason if it is new. */
   #rest({ kind, reason }: Problem): void {
     this.#dueMs = performance.now() + this.#restMs;
     this.#restMs = Math.min(2 * this.#restMs, restMsMax);
@@ -185,7 +185,7 @@ export class Watch {
     const message = "the read replica is not used: lists and usage are read from the primary";
     const isKnown = this.#problem === kind || (this.#problem !== undefined && kind !== "unfit");
     this.#problem = kind;
-    // One that broke off is away next, and behind when it is back: that is one trouble.
+    // A replica that broke off is away next, and behind when it is back: all that is one problem.
     if (isKnown) log.debug({ reason }, message);
     else if (kind === "unfit") log.error({ reason }, message);
     else log.warn({ reason }, message);
