@@ -1,11 +1,11 @@
 /**
- * JSON that vendors answer with, bounded in what it is made of: a vendor may send anything, and a text of empty objects takes the
- * parser a second for each ten megabytes, in which nobody else is served, and twenty times its bytes.
+ * Parses vendors' JSON answers within bounds, because a vendor may send anything. A text of empty objects takes the parser a second for
+ * each ten megabytes, in which no other call is served, and twenty times its bytes in memory.
  */
 import { scanJson, type JsonBounds } from "./json-scan.ts";
 import { parseJsonText } from "./json-text.ts";
 
-/** Embeddings are millions of numbers; nothing has as many objects and texts. */
+/** Embeddings are millions of numbers; no answer has as many objects and texts. */
 export const answerBounds: JsonBounds = {
   depth: 1_000,
   values: 20_000_000,
@@ -13,16 +13,16 @@ export const answerBounds: JsonBounds = {
   members: 100_000,
 };
 
-/** A shorter text cannot hold so many values that it stops anybody, nor nest so deeply that it cannot be written again. */
+/** A shorter text cannot hold enough values to block the process, nor nest too deeply to be written again. */
 const scannedMin = 1_000;
 
-/** A text that is not parsed: it is JSON or not. */
+/** The text exceeds the bounds and was not parsed; it may be valid JSON or not. */
 export class BeyondBoundsError extends Error {
   override name = "BeyondBoundsError";
 }
 
 /**
- * Parses a text of a vendor, within the bounds of an answer or of a body. `bytes` are the same text where they are at hand.
+ * Parses a vendor's text within the bounds of an answer or a body. `bytes`: the same text as UTF-8, if the caller has it.
  * @throws SyntaxError as JSON.parse; BeyondBoundsError for more values or levels than the bounds allow
  */
 export function parseAnswerText(

@@ -1,8 +1,10 @@
-/** For log lines that strangers can cause at will, or that a lasting trouble repeats: one of them in so long a time, with the number that it stands for. */
+/**
+ * Limits log lines that strangers can cause at will, or that a lasting failure repeats: one line per interval, with the number of events.
+ */
 
 /**
- * Counts what happens. A call returns how often it was called since the last one that returned a number, this one included;
- * undefined within `everyMs` after that.
+ * Returns a counter. A call returns the number of calls since the last one that returned a number, this one included. Within `everyMs`
+ * after that it returns undefined.
  */
 export function atIntervals(everyMs: number): () => number | undefined {
   let count = 0;

@@ -1,27 +1,27 @@
 /**
- * Group commit: what arrives while a batch is under way goes out together as the next one.
- * One batch of a kind is under way at a time; two at once were measured slower than one. The next leaves before those of the one
- * that came back go on: they would keep the event loop from it.
+ * Group commit: items that arrive while a batch is in flight go out together in the next one.
+ * One batch of a kind is in flight at a time; two at once were measured slower than one. The next batch leaves before the results of the
+ * last one are resolved, because the work that these start would delay it.
  */
 
 export interface BatchOptions<Item, Result> {
-  /** Items a batch takes at most, when so many are waiting. */
+  /** The most items of a batch, when `waiting` items wait. */
   sizeMax(waiting: number): number;
-  /** Does the work; answers with one result per item, in order. All of it or nothing takes effect. */
+  /** Processes a batch; resolves with one result per item, in order. It takes effect as a whole or not at all. */
   run(items: readonly Item[]): Promise<readonly Result[]>;
-  /** True where a failure lies with the database and not with an item: every member then fails with it. */
+  /** True if the database caused a failure and no item did: every item of the batch then fails with it. */
   isShared(error: unknown): boolean;
 }
 
-/** A turn of the event loop that took less had nothing else to do. */
+/** If a turn of the event loop took less, it had nothing else to do. */
 const idleTickMsMax = 0.2;
-/** How long a batch may gather, in milliseconds. */
+/** The longest that a batch may gather, in milliseconds. */
 const gatherMsMax = 4;
 
 export interface Batcher<Item, Result> {
-  /** Resolves with the item's own result, or rejects with what its batch failed with. */
+  /** Resolves with the item's own result, or rejects with the error of its batch. */
   add(item: Item): Promise<Result>;
-  /** Resolves when nothing is waiting or under way. */
+  /** Resolves when nothing is waiting or in flight. */
   idle(): Promise<void>;
 }
 
@@ -31,13 +31,13 @@ interface Waiting<Item, Result> {
   reject(error: unknown): void;
 }
 
-/** A batch that is under way. */
+/** A batch in flight. */
 interface Begun<Item, Result> {
   readonly batch: readonly Waiting<Item, Result>[];
   readonly results: Promise<readonly Result[]>;
 }
 
-/** Tells a batch of its failure. Where one member is at fault, only that one fails, whoever shared its batch: it is tried in halves. */
+/** Rejects a failed batch. If one item may be at fault, retries in halves, so that only that item fails. */
 async function fail<Item, Result>(
   options: BatchOptions<Item, Result>,
   batch: readonly Waiting<Item, Result>[],
@@ -58,7 +58,7 @@ async function fail<Item, Result>(
   }
 }
 
-/** A batcher over `run`. */
+/** Creates a batcher over `run`. */
 export function createBatcher<Item, Result>(
   options: BatchOptions<Item, Result>,
 ): Batcher<Item, Result> {
@@ -77,7 +77,7 @@ export function createBatcher<Item, Result>(
     try {
       const known = await results;
       if (known.length !== batch.length) throw new Error("a batch lost results");
-      // What has gathered meanwhile leaves first: the database works on it while these go on.
+      // Send the items gathered meanwhile before resolving these results, so that the database works in the meantime.
       const next = queue.length > 0 && isEnough() ? begin() : undefined;
       for (const [index, waiting] of batch.entries()) waiting.resolve(known[index]!);
       return next;
@@ -87,10 +87,10 @@ export function createBatcher<Item, Result>(
     }
   }
 
-  /** Half of what a batch takes need not wait for the other half. */
+  /** True if half a batch has gathered: it need not wait for the other half. */
   const isEnough = (): boolean => queue.length * 2 >= options.sizeMax(queue.length);
 
-  /** Lets the batch grow while the event loop is busy: then nobody's answer comes sooner by a batch that leaves at once. */
+  /** Lets the batch grow while the event loop is busy: then leaving at once would bring no answer sooner. */
   async function gather(): Promise<void> {
     const begunMs = performance.now();
     for (let beforeMs = begunMs; ;) {

@@ -1,34 +1,34 @@
 /**
- * Who goes on though a budget is full. An answer that its vendor bills is not refused, however long it gets: its connection stands
- * still until there is room. If all stood still there would never be: one at a time goes on without.
+ * Chooses the answer that may go on although the budget is full. An answer that its vendor bills is never refused, however long it gets:
+ * its connection pauses until there is room. If all paused, there would never be room, so one at a time goes on without.
  */
 
 export class Beyond<Holder> {
   readonly #hasRoom: () => boolean;
   #one: Holder | undefined;
-  /** In the order in which they came. */
+  /** In the order of their arrival. */
   readonly #waiting = new Map<Holder, () => void>();
 
-  /** `hasRoom`: whether whoever waits may go on. */
+  /** `hasRoom`: returns true if waiting holders may go on. */
   constructor(hasRoom: () => boolean) {
     this.#hasRoom = hasRoom;
   }
 
-  /** Whether it is the one that goes on beyond. */
+  /** True if this holder is the one that goes on beyond the budget. */
   is(holder: Holder): boolean {
     return this.#one === holder;
   }
 
-  /** There is no room. A promise: the holder, which reads one thing at a time, goes on when it resolves. Absent: it is the one. */
+  /** Called when there is no room. Returns a promise that resolves when the holder may read on; undefined if it is the one that goes on. */
   wait(holder: Holder): Promise<void> | undefined {
     this.#one ??= holder;
     if (this.#one === holder) return undefined;
     return new Promise((resolve) => this.#waiting.set(holder, resolve));
   }
 
-  /** There is more room than there was. */
+  /** Resumes waiting holders while there is room. */
   look(): void {
-    // With each body that ends.
+    // The usual case; called for each body that ends.
     if (this.#waiting.size === 0) return;
     for (const holder of this.#waiting.keys()) {
       if (!this.#hasRoom()) return;
@@ -36,7 +36,7 @@ export class Beyond<Holder> {
     }
   }
 
-  /** The holder has ended, and waits for nothing. */
+  /** The holder has ended: it neither waits nor goes on, so another one may go on beyond the budget. */
   over(holder: Holder): void {
     this.#resume(holder);
     if (this.#one !== holder) return;

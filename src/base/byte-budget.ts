@@ -1,50 +1,51 @@
 /**
- * How many bytes of bodies one process may hold at once: requests until their calls end or their streams begin,
- * whole answers of upstreams, and what of their streams waits for the end of its event.
- * Without it the sum of allowed bodies is bounded by nothing but the callers.
+ * Limits the bytes of bodies that one process may hold at once: requests until their calls end or their streams begin, whole answers of
+ * upstreams, and incomplete events of streams. Without it, only the callers would limit the sum of allowed bodies.
  */
 import { Beyond } from "./beyond.ts";
 import { GatewayError } from "./errors.ts";
 import { Turns } from "./turns.ts";
 
-/** Above this, a body counts as large: it may use only its part of the budget, and is worked on in turn. */
+/** A body above this is large: it may use only a part of the budget, and blocking work on it is done in turns. */
 const largeBytes = 262_144;
-/** The part of the budget that large bodies may use. The rest is kept for small ones: a few large bodies must not stop everybody. */
+/** The part of the budget that large bodies may use. The rest is for small ones: a few large bodies must not block all callers. */
 export const largeShare = 0.75;
 /**
- * A body may take so many times its counted size in memory for a moment, and so much is left for it (src/cli/workers/memory.ts). What
- * takes memory in another way counts as so much less.
+ * A body may briefly take this many times its counted size; src/cli/workers/memory.ts leaves so much memory. Other uses of memory reduce
+ * that.
  */
 export const memoryPerByte = 6;
-/** The least that a part of a budget has, however small the budget is. */
+/** The least size of a part of a budget, however small the budget is. */
 const partBytesMin = 2 * 1024 * 1024;
 const retryAfterSeconds = 2;
-/** Whose sender has sent less than that in so long may be given up for others. One byte a second would hold its place for ever. */
+/**
+ * A sender of less than `leastBytes` in this many milliseconds may be given up for others. One byte a second would hold its place for ever.
+ */
 const silentMs = 10_000;
 const leastBytes = 10_240;
 const refusalDefault =
   "Too many bytes of requests and answers are under way (limits.bodies_under_way_mb). Retry in a moment.";
 
-/** Bytes that are on their way, of whom it is up to their sender how long they are held. */
+/** Bytes in transfer: their sender decides how long they are held. */
 interface Arriving {
-  /** When enough had come last, by `performance.now`. */
+  /** When enough bytes had last come, by `performance.now`. */
   movedMs: number;
-  /** What came since. */
+  /** Bytes received since then. */
   bytes: number;
-  /** Gives back what it holds, and takes no more. */
+  /** Gives back the bytes held, and takes no more. */
   readonly giveUp: () => void;
 }
 
-/** One budget of a process. Everything that holds bodies takes a lease of it. */
+/** One budget of a process. Everything that holds bodies takes a lease from it. */
 export class ByteBudget {
   readonly bytesMax: number;
-  /** What a caller is told whose bytes do not fit. */
+  /** The error message for a caller whose bytes do not fit. */
   readonly refusal: string;
   readonly turns = new Turns();
   #heldBytes = 0;
-  /** Those that were silent for longest first. */
+  /** The longest silent first. */
   readonly #arriving = new Set<Arriving>();
-  /** Answers that no one refuses, where there is no room for more of them. */
+  /** Billed answers that must not be refused, while there is no room for more of them. */
   readonly beyond = new Beyond<ByteLease>(() => this.#heldBytes <= this.largestBytes);
 
   constructor(bytesMax: number, refusal = refusalDefault) {
@@ -56,12 +57,12 @@ export class ByteBudget {
     return this.#heldBytes;
   }
 
-  /** What one call holds; nothing at first. */
+  /** Returns a lease for one call, with no bytes yet. */
   lease(): ByteLease {
     return new ByteLease(this);
   }
 
-  /** Room for what may have no more than `share` of it, such as a queue. */
+  /** Returns room for something that may use at most `share` of the budget, such as a queue. */
   part(share: number): BytePart {
     return new BytePart(this, Math.max(this.bytesMax * share, partBytesMin));
   }
@@ -71,13 +72,13 @@ export class ByteBudget {
     return this.bytesMax * largeShare;
   }
 
-  /** True where `bytes` more fit for a holder that has `total` with them. Counts nothing. */
+  /** True if `bytes` more fit for a holder that then has `total`. Counts nothing. */
   fits(bytes: number, total: number): boolean {
     const most = total > largeBytes ? this.largestBytes : this.bytesMax;
     return this.#heldBytes + bytes <= most;
   }
 
-  /** The same, after those who send next to nothing were given up where it takes that. */
+  /** As `fits`, but first gives up senders that send almost nothing, if that is needed. */
   makesRoom(bytes: number, total: number): boolean {
     const lateMs = performance.now() - silentMs;
     for (const one of this.#arriving) {
@@ -88,13 +89,13 @@ export class ByteBudget {
     return this.fits(bytes, total);
   }
 
-  /** Bytes came of it. Only for leases. */
+  /** Records bytes that came in a transfer. Only for leases. */
   came(one: Arriving, bytes: number): void {
     one.bytes += bytes;
     if (one.bytes >= leastBytes) this.moved(one);
   }
 
-  /** It is on its way as it should be. Only for leases. */
+  /** Records that a transfer makes progress. Only for leases. */
   moved(one: Arriving): void {
     one.bytes = 0;
     one.movedMs = performance.now();
@@ -102,7 +103,7 @@ export class ByteBudget {
     this.#arriving.add(one);
   }
 
-  /** It is here, or will never be. Only for leases. */
+  /** Records that a transfer is complete, or will never be. Only for leases. */
   arrived(one: Arriving): void {
     this.#arriving.delete(one);
   }
@@ -114,7 +115,7 @@ export class ByteBudget {
   }
 }
 
-/** A part of a budget, and counted in it: nobody waits for what is in it, and what does not fit is dropped. */
+/** A part of a budget, also counted in the budget. Nothing waits for room in it: items that do not fit are dropped. */
 export class BytePart {
   readonly bytesMax: number;
   readonly #budget: ByteBudget;
@@ -125,7 +126,7 @@ export class BytePart {
     this.bytesMax = bytesMax;
   }
 
-  /** Counts bytes more where they fit. */
+  /** Counts more bytes if they fit; else returns false. */
   tryTake(bytes: number): boolean {
     const total = this.#heldBytes + bytes;
     if (total > this.bytesMax || !this.#budget.fits(bytes, total)) return false;
@@ -134,7 +135,7 @@ export class BytePart {
     return true;
   }
 
-  /** Gives bytes back that are no longer held. */
+  /** Gives back bytes that are no longer held. */
   give(bytes: number): void {
     this.#heldBytes -= bytes;
     this.#budget.count(-bytes);
@@ -145,7 +146,7 @@ export class BytePart {
 export class ByteLease {
   readonly #budget: ByteBudget;
   #bytes = 0;
-  /** What is not counted in the budget. */
+  /** Bytes that the budget does not count. */
   #bytesBeyond = 0;
   #released = false;
   #arriving: Arriving | undefined;
@@ -158,23 +159,23 @@ export class ByteLease {
     return this.#bytes;
   }
 
-  /** The most that all together may have. */
+  /** The most that all leases together may have. */
   get bytesMax(): number {
     return this.#budget.bytesMax;
   }
 
-  /** The most that one may have. */
+  /** The most that one lease may have. */
   get largestBytes(): number {
     return this.#budget.largestBytes;
   }
 
-  /** Another one of the same budget, released apart from this one. */
+  /** Returns another lease of the same budget, which is released separately. */
   beside(): ByteLease {
     return this.#budget.lease();
   }
 
   /**
-   * Counts bytes more. After the release nothing is counted: what still arrives belongs to nobody.
+   * Counts more bytes. After the release it counts nothing: bytes that still arrive are discarded.
    * @throws GatewayError 503 `overloaded` where they do not fit; what was taken before stays taken
    */
   take(bytes: number): void {
@@ -183,14 +184,14 @@ export class ByteLease {
     this.add(bytes);
   }
 
-  /** Counts bytes more where they fit now. For work that can wait. */
+  /** Counts more bytes if they fit now; else returns false. For work that can wait. */
   tryTake(bytes: number): boolean {
     const fits = this.#budget.fits(bytes, this.#bytes + bytes);
     if (fits) this.add(bytes);
     return fits;
   }
 
-  /** Counts bytes that are there already and must not be refused any more: an answer that its vendor bills. */
+  /** Counts bytes that are already here and must not be refused any more: an answer that its vendor bills. */
   add(bytes: number): void {
     if (this.#released) return;
     this.#bytes += bytes;
@@ -199,8 +200,9 @@ export class ByteLease {
   }
 
   /**
-   * The same of an answer that is still on its way. A promise where there is no room for more: the next are not to be read before it
-   * resolves, which is when there is some, or when no other such answer goes on beyond it. What the one that does is not counted.
+   * As `add`, for an answer that still arrives. Returns a promise if there is no room for more. The caller must not read on before it
+   * resolves, which it does when there is room or when this answer becomes the one that goes on beyond the budget. The bytes of that one
+   * are not counted.
    */
   addInTurn(bytes: number): Promise<void> | undefined {
     const { beyond } = this.#budget;
@@ -214,34 +216,34 @@ export class ByteLease {
     return isFull ? beyond.wait(this) : undefined;
   }
 
-  /** Bytes came that it does not hold: its sender is not silent. */
+  /** Records bytes that came but are not held: the sender is not silent. */
   came(bytes: number): void {
     if (this.#arriving !== undefined) this.#budget.came(this.#arriving, bytes);
   }
 
   /**
-   * From here on what it holds is on its way, until `arrived`. Where others need room and its sender has sent less than
-   * 10 kB in ten seconds, it is given up: `giveUp` gives back what it holds and takes no more.
+   * Marks the held bytes as in transfer until `arrived`. If others need room and the sender has sent less than 10 kB in ten seconds,
+   * `giveUp` is called: it gives back the bytes and takes no more.
    */
   arrives(giveUp: () => void): void {
     this.#arriving = { movedMs: 0, bytes: 0, giveUp };
     this.#budget.moved(this.#arriving);
   }
 
-  /** All of it is here, or nothing more will come. */
+  /** Marks the transfer as over: all bytes are here, or no more will come. */
   arrived(): void {
     if (this.#arriving !== undefined) this.#budget.arrived(this.#arriving);
     this.#arriving = undefined;
   }
 
-  /** Whether bytes more would fit now, for a body whose length is announced. Takes nothing. @throws GatewayError as `take` */
+  /** Checks that more bytes would fit now, for a body of announced length. Takes nothing. @throws GatewayError as `take` */
   check(bytes: number): void {
     const total = this.#bytes + bytes;
     if (this.#budget.fits(bytes, total) || this.#budget.makesRoom(bytes, total)) return;
     throw new GatewayError("overloaded", this.#budget.refusal, { retryAfterSeconds });
   }
 
-  /** Gives bytes back that are no longer held. */
+  /** Gives back bytes that are no longer held. */
   give(bytes: number): void {
     if (this.#released) return;
     const beyond = Math.min(bytes, this.#bytesBeyond);

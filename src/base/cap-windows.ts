@@ -8,7 +8,7 @@ export type Window = (typeof windows)[number];
 export const layers = ["workspace", "member", "key"] as const;
 export type Layer = (typeof layers)[number];
 
-/** When the window that holds `nowMs` ends: 00:00 UTC of the next day, Monday or first of month; null for the total. */
+/** Returns the end of the window that contains `nowMs`: 00:00 UTC of the next day, Monday or first of month; null for the total. */
 export function resetsAt(window: Window, nowMs: number): Date | null {
   const now = new Date(nowMs);
   const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];

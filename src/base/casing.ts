@@ -1,7 +1,6 @@
 /**
- * Names in the program and names outside: what is `workspaceId` here is `workspace_id` in a column of the database, in the
- * API and in the configuration file. Only the members of the object itself are renamed, never what is inside them, where
- * names may be a caller's.
+ * Converts member names: `workspaceId` in the program is `workspace_id` in database columns, in the API and in the configuration file.
+ * Renames only the members of the object itself, never deeper ones, where names may be a caller's.
  */
 
 type CamelName<Name extends string> = Name extends `${infer Head}_${infer Letter}${infer Tail}`
@@ -18,7 +17,7 @@ export type CamelCased<Row> = { [Name in keyof Row as CamelName<Name & string>]:
 /** `{ workspaceId }` as `{ workspace_id }`: the row of a record, and its shape in JSON. */
 export type SnakeCased<Value> = { [Name in keyof Value as SnakeName<Name & string>]: Value[Name] };
 
-/** Only our own names come here, so there are some hundreds of them. */
+/** Caches the results: only our own names are passed, so there are some hundreds. */
 function remembered(change: (name: string) => string): (name: string) => string {
   const known = new Map<string, string>();
   return (name) => {
@@ -28,17 +27,17 @@ function remembered(change: (name: string) => string): (name: string) => string 
   };
 }
 
-/** `credit_line_nano` as `creditLineNano`, of any name, a caller's too. */
+/** `credit_line_nano` as `creditLineNano`. For any name, also a caller's. */
 export const inCamelCase = (name: string): string =>
   name.replaceAll(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
 
 const camelName = remembered(inCamelCase);
 
-/** `creditLineNano` as `credit_line_nano`, of any name, a caller's too. */
+/** `creditLineNano` as `credit_line_nano`. For any name, also a caller's. */
 export const inSnakeCase = (name: string): string =>
   name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** `creditLineNano` as `credit_line_nano`. Of our own names only, because each is kept. */
+/** `creditLineNano` as `credit_line_nano`. Only for our own names, because each is cached. */
 export const snakeName = remembered(inSnakeCase);
 
 function renamed(value: object, name: (name: string) => string): object {
@@ -47,17 +46,17 @@ function renamed(value: object, name: (name: string) => string): object {
   return result;
 }
 
-/** A row, or an object of JSON, as the program's own. */
+/** Converts a row or a JSON object to the program's names. */
 export const camelCased = <Row extends object>(row: Row): CamelCased<Row> =>
   renamed(row, camelName) as CamelCased<Row>;
 
-/** The program's own as a row or an object of JSON. */
+/** Converts an object with the program's names to a row or a JSON object. */
 export const snakeCased = <Value extends object>(value: Value): SnakeCased<Value> =>
   renamed(value, snakeName) as SnakeCased<Value>;
 
 type OnWire<Value> = Value extends Date ? string : Value;
 
-/** The program's own as the API shows it: as `snakeCased`, and times in ISO 8601. */
+/** Converts an object to its form in the API: as `snakeCased`, with times in ISO 8601. */
 export function wireCased<Value extends object>(
   value: Value,
 ): { [Name in keyof SnakeCased<Value>]: OnWire<SnakeCased<Value>[Name]> } {

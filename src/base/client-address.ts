@@ -1,14 +1,14 @@
 /**
- * Where a request comes from. Behind proxies that the operator trusts, `X-Forwarded-For` tells it: each proxy appends the
- * address that it was called from, so the list is read from the right, up to the first address that is no trusted proxy.
- * What stands left of that is the client's own text. Pure.
+ * The address that a request comes from. Behind trusted proxies, `X-Forwarded-For` names it: each proxy appends the address that called it.
+ * So the list is read from the right, up to the first address that is no trusted proxy. Everything left of that is the client's own text.
+ * Pure.
  */
 import { BlockList, isIP } from "node:net";
 import { groupsOf, hostOf, lastFourBytes } from "./safe-url.ts";
 
-/** The proxies whose word counts. */
+/** The proxies that the operator trusts. */
 export interface TrustedProxies {
-  /** Whether an IP address, in any spelling, is one of theirs. */
+  /** True if the IP address, in any spelling, belongs to a trusted proxy. */
   includes(address: string): boolean;
 }
 
@@ -17,7 +17,7 @@ const familyOf = (address: string): "ipv4" | "ipv6" => (isIP(address) === 4 ? "i
 const mapped = new BlockList();
 mapped.addSubnet("::ffff:0:0", 96, "ipv6");
 
-/** An IP address in its one spelling: without a zone, an IPv4-mapped one as IPv4. Undefined for what is no IP address. */
+/** Returns an IP address in its canonical spelling: without a zone, an IPv4-mapped one as IPv4. Undefined for other texts. */
 export function normalAddress(text: string): string | undefined {
   const plain = text.replace(/%.*$/, "");
   const family = isIP(plain);
@@ -60,10 +60,10 @@ function addRange(list: BlockList, entry: string): void {
 
 const loopback = parseTrustedProxies("loopback");
 
-/** Whether an IP address is this machine's own. */
+/** True if the IP address is a loopback address. */
 export const isLoopback = (address: string): boolean => loopback.includes(address);
 
-/** An entry of the header: an address, with a port in the two ways that proxies write it. */
+/** Parses an entry of the header: an address, optionally with a port in either of the two common spellings. */
 function addressIn(entry: string): string | undefined {
   const text = entry.trim();
   const bare = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1];
@@ -71,9 +71,9 @@ function addressIn(entry: string): string | undefined {
 }
 
 /**
- * The address that a request comes from. `peer` is the connection's other end, `forwardedFor` the header's value with
- * repeated headers joined by commas. An untrusted peer's header is ignored; an entry that is no address ends the walk
- * at the proxy that passed it on.
+ * Returns the address that a request comes from. `peer` is the other end of the connection, `forwardedFor` the header's value with repeated
+ * headers joined by commas. The header of an untrusted peer is ignored. An entry that is no address ends the walk at the proxy that passed
+ * it on.
  */
 export function clientAddress(
   peer: string,
@@ -91,9 +91,9 @@ export function clientAddress(
 }
 
 /**
- * What limits by address count together: an IPv4 address, or the /64 of an IPv6 one, which is one customer's network.
- * Undefined for an address that may stand for many callers, and so is not limited: loopback, and a trusted proxy that did
- * not tell whom it speaks for.
+ * Returns the unit that limits per address count: an IPv4 address, or the /64 of an IPv6 address, which is one customer's network.
+ * Undefined for an address that may stand for many callers, and so is not limited: loopback, or a trusted proxy that did not name its
+ * client.
  */
 export function limitedAddress(address: string, trusted: TrustedProxies): string | undefined {
   const family = isIP(address);

@@ -1,17 +1,17 @@
-/** The most that one call may be expected to cost, and be charged. docs/ledger.md. */
+/** The limit of what one call may cost and be charged. docs/ledger.md. */
 import { invalidValue } from "./errors.ts";
 import type { Log } from "./log.ts";
 import { amountNanoMax, formatUsd, type NanoUsd } from "./money.ts";
 
-/** A field that makes a call dear, and what the call could cost with the least of it. */
+/** A field that makes a call expensive, and the cost of the call with that field's least value. */
 export interface CostField {
   readonly field: string;
   readonly leastNano: () => NanoUsd;
 }
 
 /**
- * Refuses a call that could cost more than any call may. It names the first of these fields with less of which it could run; where none
- * helps, the model's price is to blame. @throws GatewayError `invalid_value`
+ * Refuses a call that could cost more than any call may. Names the first field whose reduction would help; if none would, `model`, because
+ * its price is the cause. @throws GatewayError `invalid_value`
  */
 export function checkBound(boundNano: NanoUsd, fields: () => readonly CostField[]): void {
   if (boundNano <= amountNanoMax) return;
@@ -25,8 +25,8 @@ export function checkBound(boundNano: NanoUsd, fields: () => readonly CostField[
 }
 
 /**
- * What a call is charged for what it cost: all of it, up to the most that one call may cost. Only usage that a vendor tells wrongly, or a
- * price with a slip, comes to more: that is said in the log, with both amounts, and its caller keeps the answer.
+ * Returns the charge for a call's cost: all of it, up to the most that one call may cost. Only usage that a vendor misreports, or a
+ * mistaken price, comes to more. Then the log has both amounts, and the caller keeps the answer.
  */
 export function chargeFor(costNano: NanoUsd, { log, id }: { log: Log; id: string }): NanoUsd {
   if (costNano <= amountNanoMax) return costNano;

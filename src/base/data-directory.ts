@@ -1,9 +1,9 @@
-/** Directories that are made where they are missing, and what is said of one that cannot be. docs/operate.md "The data directory". */
+/** Creates missing directories, and reports those that cannot be created. docs/operate.md "The data directory". */
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { syncDirectoryNow } from "./sync-directory.ts";
 
-/** The data directory cannot be made, or this user may not write to it. */
+/** The data directory cannot be created, or this user may not write to it. */
 export class DataDirectoryUnusableError extends Error {
   constructor(dataDir: string, cause: unknown) {
     const why = cause instanceof Error ? cause.message : String(cause);
@@ -20,8 +20,8 @@ const isDirectory = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 /**
- * Makes a directory, with those above it, so that a power failure leaves none of them out. One at a time: Node's own `recursive` tries for ever where a file system says that
- * there is no such entry although the directory above exists, as below /proc.
+ * Creates a directory and its missing parents, so that all of them survive a power failure. Creates them one by one: Node's `recursive`
+ * loops for ever if a file system reports a missing entry although the parent exists, as below /proc.
  * @throws Error of the system
  */
 export function makeDirectory(path: string, mode?: number): void {
@@ -38,7 +38,7 @@ export function makeDirectory(path: string, mode?: number): void {
   }
 }
 
-/** The same below the data directory. @throws DataDirectoryUnusableError */
+/** As `makeDirectory`, below the data directory. @throws DataDirectoryUnusableError */
 export function makeInDataDirectory(dataDir: string, path: string, mode?: number): void {
   try {
     makeDirectory(path, mode);

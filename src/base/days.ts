@@ -1,9 +1,9 @@
-/** Days of the calendar in texts: JavaScript's dates take 30 February for 2 March. */
+/** Calendar days in texts. JavaScript's `Date` accepts 30 February as 2 March. */
 
-/** The day of a moment in UTC, `2027-01-31`. */
+/** Returns the UTC day of a time, `2027-01-31`. */
 export const dayText = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
-/** Whether a text begins with a day that there is, `2027-01-31`; what follows it is not looked at. */
+/** True if a text begins with an existing day, `2027-01-31`; the rest is ignored. */
 export function hasDay(text: string): boolean {
   const day = text.slice(0, 10);
   const ms = Date.parse(`${day}T00:00:00Z`);

@@ -1,6 +1,6 @@
-/** What is undefined left out: a field that was not given is not sent, and leaves what there is. */
+/** Leaves out undefined members: a field that the caller did not give is not sent, and does not change the stored value. */
 
-/** An object without its undefined members. */
+/** Returns a copy of an object without its undefined members. */
 export const defined = <Members extends object>(members: Members): Partial<Members> =>
   Object.fromEntries(
     Object.entries(members).filter(([, value]) => value !== undefined),

@@ -1,4 +1,4 @@
-/** Durations: by the processor's count, which goes on evenly where somebody sets the machine's clock. */
+/** Durations by the monotonic clock, which goes on evenly when the machine's clock is set. */
 
-/** Whole milliseconds since a moment of `performance.now()`. */
+/** Returns whole milliseconds since a time of `performance.now()`. */
 export const msSince = (beganMs: number): number => Math.round(performance.now() - beganMs);

@@ -1,4 +1,4 @@
-/** The token that stands in the place of somebody who was erased. Who writes later asks by it of whom nothing is to be written. */
+/** The token that replaces an erased person's identity. Later writers recognize it, and write nothing about that person. */
 import { randomBytes } from "node:crypto";
 
 const form = "erased_[0-9a-f]{32}";
@@ -8,12 +8,12 @@ export const newErasedToken = (): string => `erased_${randomBytes(16).toString("
 
 export const isErasedToken = (text: string): boolean => whole.test(text);
 
-/** The address that the user of an erased person has. */
+/** Returns the e-mail address of an erased person's user. */
 export const erasedAddress = (token: string): string => `${token}@erased.invalid`;
 
-/** SQL: whether a text, such as a column, is a token. */
+/** SQL that is true if a text, such as a column, is a token. */
 export const isErasedTokenSql = (text: string): string => `${text} ~ '^${form}$'`;
 
-/** SQL: whether a text is the address of an erased person. */
+/** SQL that is true if a text is the address of an erased person. */
 export const isErasedAddressSql = (text: string): string =>
   `${text} ~ '^${form}@erased\\.invalid$'`;

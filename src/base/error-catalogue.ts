@@ -1,9 +1,9 @@
 /**
- * The one closed catalogue of errors: every code with its HTTP status, type and retry semantics.
- * Requirements: ERR; docs/decisions.md "Error types and codes". `docs/errors.md` is generated from it.
+ * The one closed catalogue of errors: every code with its HTTP status, type and retry semantics. Requirements: ERR; docs/decisions.md
+ * "Error types and codes". `docs/errors.md` is generated from it.
  */
 
-/** `error.type` on the wire, by HTTP status. Whether a client may send the same call again follows from it. */
+/** `error.type` on the wire, by HTTP status. It tells a client whether to send the same call again. */
 export type ErrorType =
   | "invalid_request_error"
   | "authentication_error"

@@ -13,9 +13,9 @@ interface ErrorExtra {
   readonly status?: number | undefined;
   /** Further headers of the answer. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** False adds `x-should-retry: false`, for what must not be sent again by itself. */
+  /** False adds `x-should-retry: false`, for calls that a client must not retry automatically. */
   readonly shouldRetry?: boolean | undefined;
-  /** What `error.details` holds beside the code, in the one protocol that has such a place (messages). */
+  /** Further members of `error.details` besides the code, in the only protocol that has such a place (messages). */
   readonly details?: Readonly<Record<string, string | readonly string[]>> | undefined;
   readonly cause?: unknown;
 }
@@ -45,28 +45,28 @@ export class GatewayError extends Error {
   }
 }
 
-/** A refusal of one field's value: `rule` says what it must be. `param` is the caller's name of the field. */
+/** Returns the refusal of a field's value. `rule` says what it must be; `param` is the caller's name of the field. */
 export const invalidValue = (param: string, rule: string): GatewayError =>
   new GatewayError("invalid_value", `\`${param}\` ${rule}.`, { param });
 
-/** The refusal of a field of an image, a video or a task: its name, and why. */
+/** Returns the refusal of a field of an image, a video or a task: its name, and why. */
 export const refusal = (code: ErrorCode, param: string, why: string): GatewayError =>
   new GatewayError(code, `${param}: ${why}.`, { param });
 
-/** What whatever was thrown says. */
+/** Returns the message of anything that was thrown. */
 export const reasonOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
-/** Seconds after which a shortage of the gateway's own has usually passed. */
+/** Seconds after which a shortage of the gateway itself has usually passed. */
 const shortageSeconds = 2;
 
-/** The answer where the gateway itself is at a limit. `cause` is what the system said, for the log. */
+/** Returns the error of a gateway that is at a limit. `cause` is the system's error, for the log. */
 export const overloaded = (message: string, cause?: unknown): GatewayError =>
   new GatewayError("overloaded", message, { retryAfterSeconds: shortageSeconds, cause });
 
 /**
- * Whatever was thrown, as a GatewayError: a shortage of this machine's becomes `overloaded`, any other unknown fault
- * `internal_error`; the text is kept as the cause only.
+ * Converts anything that was thrown to a GatewayError. A shortage of this machine becomes `overloaded`, any other unknown fault
+ * `internal_error`; its text is kept only as the cause.
  */
 export function toGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;

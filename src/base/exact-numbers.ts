@@ -1,31 +1,32 @@
 /**
- * Numbers that a double does not hold, such as an id of nineteen digits, or that JSON does not write again, `-0`: what a text with them was parsed to goes with a twin that
- * writes them as they were read. Only what goes on as JSON within another body asks for it: arguments, results, schemas.
+ * Numbers that a double cannot hold, such as an id of nineteen digits, or that JSON does not write back, `-0`. A value parsed from a text
+ * with such numbers gets a twin, which writes them as they were read. Only code that forwards JSON within another body uses the twin:
+ * arguments, results, schemas.
  */
 import { randomBytes } from "node:crypto";
 import { allLong, exactMin } from "./long-numbers.ts";
 
-/** A number as it was read, in the form that JSON writes as it is; a value that only `JSON.stringify` may see. */
+/** A number as it was read, which JSON writes unchanged; only `JSON.stringify` may see it. */
 interface RawNumber {
   readonly rawJSON: string;
 }
 
-/** As the language has it; the types of the compiler do not know it yet. */
+/** Declared here, because the compiler's types do not have it yet. */
 const json = JSON as unknown as {
   rawJSON: (text: string) => RawNumber;
   isRawJSON: (value: unknown) => value is RawNumber;
 };
 
-/** Whether a value is a number as it was read, and no object. */
+/** True if a value is a number as it was read, and no object. */
 export const isRawNumber = (value: unknown): boolean => json.isRawJSON(value);
 
-/** Begins the texts that stand for numbers while a text is parsed: nobody can have written it. */
+/** Begins the strings that stand for numbers during parsing. It is random, so that no caller can have written it. */
 const mark = randomBytes(12).toString("hex");
 
-/** Each takes a hundred times as long as another number: so many take a tenth of a second, in which nobody else is served. */
+/** Each takes a hundred times as long as another number: this many take a tenth of a second, which blocks all other calls. */
 export const longNumbersMax = 50_000;
 
-/** What one takes grows with its characters: so many in all take a tenth of a second too. */
+/** The time for one also grows with its characters: this many in all take a tenth of a second too. */
 export const longCharactersMax = 2_000_000;
 
 /** A text has more long numbers, or longer ones, than are read exactly. */
@@ -34,8 +35,8 @@ export class LongNumbersError extends RangeError {
 }
 
 /**
- * Parses a valid text, its long numbers as they stand there. Each is exchanged for a text before that, and put back behind it: a
- * reviver would be asked about every value, which takes thirty times as long as to parse them. @throws SyntaxError as JSON.parse; LongNumbersError
+ * Parses a valid text and keeps its long numbers exactly. Each is replaced by a string before parsing, and restored after it. A reviver
+ * would be called for every value, which takes thirty times as long as parsing. @throws SyntaxError as JSON.parse; LongNumbersError
  */
 export function parseExactly(text: string): unknown {
   let isMarked = false;
@@ -55,12 +56,12 @@ export function parseExactly(text: string): unknown {
   return value;
 }
 
-/** A text in which no other stands, with each long number as `exchanged` has it. */
+/** Returns the part, which has no strings, with each long number replaced by `exchanged` (undefined: unchanged). */
 function exchangeNumbers(part: string, exchanged: (number: string) => string | undefined): string {
   let changed = "";
   let copied = 0;
   allLong.lastIndex = 0;
-  // Searched one by one: `replace` with a function takes ten times as long.
+  // A loop of single searches: `replace` with a function takes ten times as long.
   for (let match = allLong.exec(part); match; match = allLong.exec(part)) {
     const number = match[1]!;
     const text = exchanged(number);
@@ -72,7 +73,7 @@ function exchangeNumbers(part: string, exchanged: (number: string) => string | u
   return changed + part.slice(copied);
 }
 
-/** A valid JSON text, changed where neither a text nor a name stands. */
+/** Applies `change` to the parts of a valid JSON text that are outside strings and names. */
 function outsideTexts(text: string, change: (part: string) => string): string {
   const pieces: string[] = [];
   let copied = 0;
@@ -90,17 +91,17 @@ function outsideTexts(text: string, change: (part: string) => string): string {
   return pieces.join("") + text.slice(copied);
 }
 
-/** Position of the quote that closes the string whose first character is at `from`. */
+/** Returns the position of the quote that closes the string whose first character is at `from`. */
 export function stringEnd(text: string, from: number): number {
   let index = from;
   while (text[index] !== '"') index += text[index] === "\\" ? 2 : 1;
   return index;
 }
 
-/** Deeper values are left to doubles: what writes numbers as they were read calls itself for each level. */
+/** Deeper values keep doubles: the writer of exact numbers is recursive. */
 const depthMax = 1_000;
 
-/** Puts in place of each text that begins with the mark the number behind it. @throws RangeError for a value that is nested too deeply */
+/** Replaces each string that begins with the mark by the number after it. @throws RangeError for a value that is nested too deeply */
 function restoreNumbers(value: object, depth = 0): void {
   if (depth > depthMax) throw new RangeError("nested too deeply");
   const restored = (inner: unknown): unknown => {
@@ -122,13 +123,13 @@ function restoreNumbers(value: object, depth = 0): void {
   }
 }
 
-/** A number's digits and the power of ten they are counted in, however it is written. */
+/** Returns a number's digits and their power of ten, in one form for all spellings. */
 function decimal(text: string): string {
   const match = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(text);
   if (!match) return text;
   const [, sign, whole, fraction = "", exponent = "0"] = match as unknown as string[];
   const digits = `${whole}${fraction}`.replace(/^0+/, "");
-  // Read from behind: a pattern of zeros at the end begins anew at each zero before it.
+  // A loop from the end: a regular expression for trailing zeros would restart at each zero before them.
   let end = digits.length;
   while (end > 0 && digits[end - 1] === "0") end -= 1;
   if (end === 0) return `${sign}0`;
@@ -137,7 +138,7 @@ function decimal(text: string): string {
 
 const twins = new WeakMap<object, unknown>();
 
-/** Notes for each object and list of `value` which holds long numbers what it is exactly. True where there is one. */
+/** Records the exact twin of each object and list in `value` that has long numbers. Returns true if there is one. */
 export function noteExactly(value: unknown, exact: unknown): boolean {
   if (isRawNumber(exact)) return true;
   if (typeof value !== "object" || value === null) return false;
@@ -157,11 +158,13 @@ export function noteExactly(value: unknown, exact: unknown): boolean {
   return differs;
 }
 
-/** A parsed value with its numbers as they were read: to be written and not to be reckoned with. The same value where they are. */
+/**
+ * Returns the twin of a parsed value, with its numbers as they were read: for writing, not for arithmetic. The same value if it has none.
+ */
 export function exactly<Value>(value: Value): Value {
   if (typeof value !== "object" || value === null) return value;
   return (twins.get(value) as Value | undefined) ?? value;
 }
 
-/** The JSON text of a parsed value, its numbers as they were read. */
+/** Returns the JSON text of a parsed value, with its numbers as they were read. */
 export const exactText = (value: unknown): string => JSON.stringify(exactly(value));

@@ -1,9 +1,9 @@
 /** Identifiers: a prefix that names the kind, then 26 characters that sort by time (ULID alphabet and layout). */
 import { randomFillSync } from "node:crypto";
 
-/** The characters of identifiers behind their prefix, in order. */
+/** The characters of identifiers after their prefix, in sort order. */
 export const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz";
-/** Random characters of the alphabet in advance, so that the hot path asks neither the kernel nor the alphabet each time. */
+/** Random characters made in advance, so that the hot path calls neither the kernel nor the alphabet each time. */
 const pool = Buffer.alloc(4096);
 let used = pool.length;
 
@@ -22,7 +22,7 @@ function randomPart(): string {
 let timeMs = -1;
 let timeText = "";
 
-/** Ten characters of the time; of the same millisecond, the same ones again. */
+/** Returns ten characters of the time; reuses them within a millisecond. */
 function timePart(ms: number): string {
   if (ms === timeMs) return timeText;
   let text = "";
@@ -38,11 +38,11 @@ function timePart(ms: number): string {
 
 const timeMsMax = 32 ** 10 - 1;
 
-/** The part of an identifier that tells its time: of those made earlier it is smaller, as text. */
+/** Returns the time part of an identifier: earlier identifiers sort before it as text. */
 export const idTime = (ms: number): string =>
   timePart(Math.floor(Math.min(Math.max(ms, 0), timeMsMax)));
 
-/** When an identifier was made, from its part that begins with the time; undefined where it tells none. */
+/** Returns the time at which an identifier was made, from its part that begins with the time; undefined if the part is no time. */
 export function idMs(part: string): number | undefined {
   let ms = 0;
   for (const character of part.slice(0, 10)) {
@@ -58,5 +58,5 @@ export function newId(prefix: string, nowMs: number = Date.now()): string {
   return `${prefix}_${timePart(nowMs)}${randomPart()}`;
 }
 
-/** Behind the id of a call that outlived its hold: the reference of the entry that charged it (docs/ledger.md). */
+/** Follows the id of a call that outlived its hold: the reference of the entry that charged it (docs/ledger.md). */
 export const latePart = ":late";

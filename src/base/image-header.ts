@@ -1,7 +1,6 @@
 /**
- * What a picture is, read from its first bytes: format, declared size, transparency. Nothing is decoded, so a picture that would
- * unpack to gigabytes costs nothing; metadata in front of the size is skipped, not kept. Names and Content-Types of uploads are
- * never believed. Requirements: EDIT1, EDIT2.
+ * Reads format, declared size and transparency of a picture from its first bytes. Decodes nothing, so a picture that would unpack to
+ * gigabytes costs nothing; skips metadata before the size. Never trusts names and Content-Types of uploads. Requirements: EDIT1, EDIT2.
  */
 
 import { assert } from "./assert.ts";
@@ -10,30 +9,30 @@ export interface ImageHeader {
   readonly mediaType: "image/png" | "image/jpeg" | "image/webp";
   readonly width: number;
   readonly height: number;
-  /** Whether the format's header says that pixels can be transparent. */
+  /** True if the format's header says that pixels can be transparent. */
   readonly hasAlpha: boolean;
 }
 
-/** `incomplete`: more bytes are needed to tell. `invalid`: no PNG, JPEG or WebP, or a broken one. */
+/** `incomplete`: more bytes are needed. `invalid`: no PNG, JPEG or WebP, or a broken one. */
 export type HeaderReading = ImageHeader | "incomplete" | "invalid";
 
-/** What a parser wants next: so many bytes, or to pass over so many. */
+/** A parser's next request: to read or to skip a number of bytes. */
 type Step = { readonly take: number } | { readonly skip: number };
 type Parser = Generator<Step, ImageHeader | "invalid", Buffer>;
 
-/** Reads the header of a PNG, JPEG or WebP file of which `bytes` are the first. */
+/** Reads the header of a PNG, JPEG or WebP file from its first bytes. */
 export const readImageHeader = (bytes: Buffer): HeaderReading =>
   new ImageHeaderReader().push(bytes);
 
-/** What a picture that was made is known by. Its transparency is told elsewhere, and may stand far behind. */
+/** The properties of a generated picture. Transparency is not included: it may stand far behind. */
 export type MadePicture = Omit<ImageHeader, "hasAlpha">;
 
 /** Enough for the header of nearly every file. */
 const headCharacters = 65_536;
 
 /**
- * Format and size of a picture in base64. Of a PNG they come first, and what follows does not matter: vendors put long metadata
- * there. Of other formats, rare files that begin with long metadata are decoded whole.
+ * Reads format and size of a picture in base64. In a PNG they come first, so metadata after them does not matter, which vendors make long.
+ * In other formats, the rare files that begin with long metadata are decoded whole.
  */
 export function readMadePicture(base64: string): MadePicture | "incomplete" | "invalid" {
   const head = Buffer.from(base64.slice(0, headCharacters), "base64");
@@ -45,7 +44,7 @@ export function readMadePicture(base64: string): MadePicture | "incomplete" | "i
 /** The signature and IHDR. */
 const pngStartBytes = 33;
 
-/** The size of a PNG whose start was not found to be invalid. */
+/** Returns the size of a PNG whose start was not found to be invalid. */
 function pngSize(head: Buffer): MadePicture | undefined {
   if (head.length < pngStartBytes || formatOf(head.subarray(0, startBytes)) !== "image/png")
     return undefined;
@@ -55,7 +54,7 @@ function pngSize(head: Buffer): MadePicture | undefined {
 
 const nothing = Buffer.alloc(0);
 
-/** Reads a header from a file that comes in pieces; holds a few bytes of them at a time. */
+/** Reads the header of a file that comes in chunks; holds only a few bytes of it. */
 export class ImageHeaderReader {
   readonly #parser = parse();
   #step: Step;
@@ -68,7 +67,7 @@ export class ImageHeaderReader {
     this.#step = this.#next(nothing);
   }
 
-  /** What is known once `bytes` are read too. */
+  /** Returns the result after `bytes` too are read. */
   push(bytes: Buffer): HeaderReading {
     let rest = bytes;
     while (this.#reading === "incomplete") {
@@ -104,7 +103,7 @@ export class ImageHeaderReader {
   }
 }
 
-/** No picture has as many parts in front of its size; a file that is made of nothing else costs no more than this. */
+/** No picture has so many parts before its size; this limits the cost of a file of nothing but parts. */
 const partsMax = 65_536;
 
 function sized(header: ImageHeader): ImageHeader | "invalid" {
@@ -115,7 +114,7 @@ const jpegStart = Buffer.from([0xff, 0xd8, 0xff]);
 const pngSignature = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
 const riff = Buffer.from("RIFF");
 
-/** Enough to tell the three formats apart. */
+/** Enough to distinguish the three formats. */
 const startBytes = 3;
 
 function* parse(): Parser {
@@ -138,7 +137,7 @@ function formatOf(start: Buffer): ImageHeader["mediaType"] | undefined {
   return start.equals(riff.subarray(0, startBytes)) ? "image/webp" : undefined;
 }
 
-/** The format of a file whose header is `incomplete`, from its first bytes; there must be three. */
+/** Returns the format of a file whose header is `incomplete`, from its first bytes; there must be three. */
 export function imageTypeOf(bytes: Buffer): ImageHeader["mediaType"] {
   const format = formatOf(bytes.subarray(0, startBytes));
   assert(format !== undefined, "a file of another format is invalid, not incomplete");
@@ -163,7 +162,7 @@ function* parsePng(start: Buffer): Parser {
     const type = chunk.toString("latin1", 4, 8);
     if (type === "tRNS") return sized({ ...header, hasAlpha: true });
     if (type === "IDAT" || type === "IEND") return sized({ ...header, hasAlpha: false });
-    // Its data and its checksum.
+    // Skip its data and its checksum.
     yield { skip: chunk.readUInt32BE(0) + 4 };
   }
   return "invalid";
@@ -174,11 +173,11 @@ const isFrame = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && !tables.has(marker);
 const standsAlone = (marker: number): boolean =>
   marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7);
-/** The picture's data, or its end, without a frame. */
+/** The marker of the picture's data or end: no frame came before it. */
 const endsHeader = (marker: number): boolean =>
   marker === 0xda || marker === 0xd9 || marker === 0x00;
 
-/** ITU-T T.81: segments, each with its length, until the frame header; nothing but fill bytes between them. */
+/** ITU-T T.81: segments with their lengths up to the frame header, and only fill bytes between them. */
 function* parseJpeg(): Parser {
   // The first byte of a marker has been read.
   for (let parts = 0; parts < partsMax; parts += 1) {
@@ -200,7 +199,7 @@ function* parseJpeg(): Parser {
   return "invalid";
 }
 
-/** RFC 9649: a lossy, a lossless or an extended file, recognised by its first chunk. */
+/** RFC 9649: a lossy, a lossless or an extended file, recognized by its first chunk. */
 function* parseWebp(start: Buffer): Parser {
   const bytes = Buffer.concat([start, yield { take: 27 }]);
   if (!bytes.subarray(0, 4).equals(riff)) return "invalid";

@@ -1,7 +1,7 @@
-/** A limit on how long something may take. */
+/** Time limits for work. */
 
 /**
- * What `work` comes to, if that is within `ms`. Else `late` is called once, which may end the work, and makes the error.
+ * Returns the result of `work` if it comes within `ms`. Otherwise calls `late` once, which may stop the work, and throws its error.
  * @throws what `late` makes; what `work` rejects with
  */
 export async function inTime<Result>(
@@ -18,13 +18,13 @@ export async function inTime<Result>(
   }
 }
 
-/** When work has no more time: so many milliseconds after an abort. */
+/** The time limit of work: `ms` milliseconds after `signal` aborts. */
 export interface Stop {
   readonly signal: AbortSignal;
   readonly ms: number;
 }
 
-/** What `work` comes to, if that is in time. @throws what `late` makes; what `work` rejects with */
+/** Returns the result of `work` if it comes in time. @throws what `late` makes; what `work` rejects with */
 export async function beforeStop<Result>(
   work: Promise<Result>,
   { signal, ms }: Stop,

@@ -1,18 +1,18 @@
 /**
- * One pass over the bytes of a JSON text before it is parsed: how large it is for the parser and everything after it, whether
- * it keeps its bounds, and where the members of its object stand. It need not be valid JSON: the parser says so later.
+ * One pass over the bytes of a JSON text before parsing: measures its cost for the parser and later steps, checks its bounds, and finds the
+ * members of its object. The text need not be valid JSON: the parser reports that later.
  */
 import { exactMin, isLongNumber } from "./long-numbers.ts";
 
-/** What a body may hold at most: parsing, checking and converting it takes time and memory for each of these. */
+/** The most that a body may hold: parsing, checking and converting each of these takes time and memory. */
 export interface JsonBounds {
-  /** Objects and lists within each other. */
+  /** Levels of nested objects and lists. */
   readonly depth: number;
   /** Values of all kinds, numbers in lists too. */
   readonly values: number;
-  /** Objects, lists, texts and names of members. They cost far more than numbers. */
+  /** Objects, lists, texts and member names. They cost far more than numbers. */
   readonly parts: number;
-  /** Of one object. */
+  /** Members of one object. */
   readonly members: number;
 }
 
@@ -24,15 +24,15 @@ export const jsonBounds: JsonBounds = {
   members: 10_000,
 };
 
-/** What a scan found. All but the first mean something only where the text turns out to be valid JSON. */
+/** The result of a scan. All but the first are only meaningful if the text turns out to be valid JSON. */
 export interface JsonShape {
-  /** About the bytes that its values take in memory, beside the characters of its texts. */
+  /** The approximate memory of its values in bytes, without the characters of its texts. */
   readonly memoryBytes: number;
-  /** Its values, where an empty object or list counts as two. Members that are named twice count twice. */
+  /** The number of its values; an empty object or list counts as two. A repeated member counts each time. */
   readonly values: number;
-  /** Whether a name of a member, on any level, is spelled with a backslash. */
+  /** True if a member name on any level is written with a backslash. */
   readonly hasEscapedNames: boolean;
-  /** Whether there may be numbers of more digits than a double holds, or a zero with a sign. */
+  /** True if there may be numbers with more digits than a double holds, or a zero with a sign. */
   readonly hasLongNumbers: boolean;
   /** Positions of the outermost brackets, and of the commas directly within them. */
   readonly separators: readonly number[];
@@ -48,26 +48,26 @@ const closeBrace = 125;
 const openBracket = 91;
 const closeBracket = 93;
 
-/** About what a value takes in a list, and what an object, a list, a text or a member's name takes besides. */
+/** Approximate bytes of a value in a list, and the additional bytes of an object, a list, a text or a member name. */
 const valueBytes = 16;
 const partBytes = 64;
 
-/** Scans the UTF-8 bytes of a JSON text, or tells which bound it breaks. */
+/** Scans the UTF-8 bytes of a JSON text; returns a message if it breaks a bound. */
 export function scanJson(bytes: Uint8Array, bounds: JsonBounds = jsonBounds): JsonShape | string {
   const scan = new JsonScan(bytes, bounds);
   scan.advance(bytes.length);
   return scan.found;
 }
 
-/** A scan that goes on from where it stopped: of many megabytes a part at a time. */
+/** A scan in steps, for texts of many megabytes. */
 export class JsonScan {
   readonly #bytes: Buffer;
   readonly #counts: Counts;
   #index = 0;
-  /** Where the last string begins, and whether it has not ended yet. */
+  /** Start of the last string, and whether its end is still to come. */
   #stringFrom = 0;
   #inString = false;
-  /** Where a value may begin that is no string. */
+  /** Where a value that is no string may begin. */
   #valueFrom = 0;
 
   constructor(bytes: Uint8Array, bounds: JsonBounds = jsonBounds) {
@@ -75,7 +75,7 @@ export class JsonScan {
     this.#counts = new Counts(bounds);
   }
 
-  /** Goes on by about so many bytes. True when all was seen, or a bound is broken. */
+  /** Scans about `count` more bytes. Returns true at the end of the text, or if a bound is broken. */
   advance(count: number): boolean {
     const { length } = this.#bytes;
     const to = Math.min(this.#index + count, length);
@@ -101,7 +101,7 @@ export class JsonScan {
         counts.comma(index);
       } else if (code === colon) {
         counts.hasEscapedNames ||= holds(bytes, backslash, this.#stringFrom, index);
-        // A text that is no JSON may have any number of colons behind one name: none of them reads it again.
+        // Invalid JSON may have any number of colons after one name: do not read the name again for each.
         this.#stringFrom = index;
         this.#valueFrom = index;
       } else if (code === openBrace || code === openBracket) {
@@ -115,7 +115,7 @@ export class JsonScan {
     this.#index = index;
   }
 
-  /** A value ends before `at`: one of so many bytes may be a long number, or nothing but blanks. */
+  /** Checks the value that ends before `at`: with so many bytes it may be a long number, or only blanks. */
   #endValue(at: number): void {
     const from = this.#valueFrom;
     this.#valueFrom = at;
@@ -125,12 +125,12 @@ export class JsonScan {
     this.#counts.hasLongNumbers = isLongNumber(this.#bytes, first, at);
   }
 
-  /** What a whole scan found, or the bound that is broken. */
+  /** The result of a whole scan, or the message of the bound that is broken. */
   get found(): JsonShape | string {
     return this.#counts.broken ?? this.#counts.shape();
   }
 
-  /** Where to go on after a string, or within it where it does not end in the part. */
+  /** Returns the position after a string, or within it if it does not end in this part. */
   #endString(part: Part, from: number): number {
     const index = stringEnd(part, from);
     this.#inString = index >= part.to;
@@ -138,10 +138,10 @@ export class JsonScan {
   }
 }
 
-/** So much is text at once: longer texts cost more to make than they save. */
+/** Bytes that are converted to text at once: longer texts cost more to make than they save. */
 const textBytes = 32 * 1024;
 
-/** What is scanned at once: bytes from `from` to `to`, and each of them as a character. */
+/** A part that is scanned at once: bytes from `from` to `to`, and the same as Latin-1 text. */
 interface Part {
   readonly bytes: Uint8Array;
   readonly from: number;
@@ -149,10 +149,10 @@ interface Part {
   readonly text: string;
 }
 
-/** What was counted so far. */
+/** The counts so far. */
 class Counts {
   readonly #bounds: JsonBounds;
-  /** Members of each object that is open, by its depth; a list's never count. */
+  /** Members of each open object, by its depth; those of lists never count. */
   readonly #members: number[] = [0];
   readonly #separators: number[] = [];
   #depth = 0;
@@ -160,7 +160,7 @@ class Counts {
   #values = 1;
   hasEscapedNames = false;
   hasLongNumbers = false;
-  /** The first bound that was broken. */
+  /** The message of the first bound that was broken. */
   broken: string | undefined = undefined;
 
   constructor(bounds: JsonBounds) {
@@ -192,7 +192,7 @@ class Counts {
 
   close(at: number): void {
     if (this.#depth === 1) this.#separators.push(at);
-    // One too many is no JSON, which the parser says.
+    // An extra bracket is invalid JSON, which the parser reports.
     if (this.#depth > 0) this.#depth -= 1;
   }
 
@@ -225,12 +225,12 @@ function holds(bytes: Uint8Array, byte: number, from: number, to: number): boole
   return false;
 }
 
-/** After a quote that was escaped others may be near: so many bytes are read one by one. Any other stretch is searched natively. */
+/** After an escaped quote others may be near: read this many bytes one by one. Any other stretch is searched natively. */
 const readBytes = 16;
 
 /**
- * Position of the quote that closes the string whose next character begins at `from`. Where none does in the part: where another
- * character begins behind it.
+ * Returns the position of the quote that closes the string whose next character begins at `from`. If there is none in the part, returns
+ * where the next character after the part begins.
  */
 function stringEnd({ bytes, from: offset, to, text }: Part, from: number): number {
   let index = from;
@@ -248,7 +248,7 @@ function stringEnd({ bytes, from: offset, to, text }: Part, from: number): numbe
   return index;
 }
 
-/** Whether the character at `at` is escaped, where one of its string's characters begins at `from`. */
+/** True if the character at `at` is escaped, if a character of its string begins at `from`. */
 function isEscaped(bytes: Uint8Array, from: number, at: number): boolean {
   let first = at;
   while (first > from && bytes[first - 1] === backslash) first -= 1;

@@ -1,6 +1,6 @@
 /**
- * The builders of JSON Schemas that we use, with TypeBox's types. TypeBox itself would be three hundred modules more in every
- * start, a fifth of its processor time; what it checks with is loaded at its first use.
+ * The JSON Schema builders that we use, with TypeBox's types. TypeBox itself would add three hundred modules to every start, a fifth of its
+ * processor time; its checks are loaded at first use.
  */
 import type { Static, TObject, TProperties, TSchema, Type as TypeBox } from "typebox";
 import type * as Engine from "typebox/schema";
@@ -13,12 +13,12 @@ export type { Static, TObject, TProperties, TSchema };
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** Marks what an object may leave out. It is no part of the JSON. */
+/** Marks optional members. It is not part of the JSON. */
 const optional = Symbol("optional");
 
 const isOptional = (schema: Node): boolean => optional in schema;
 
-/** As `{ type }`, with the rules and words that are given. */
+/** Returns `{ type }` with the given rules and annotations. */
 const plain = (type: string) => (rules?: Node) => ({ type, ...rules });
 
 function object(properties: Readonly<Record<string, Node>>, rules?: Node): Node {
@@ -36,7 +36,7 @@ const builders = {
   Number: plain("number"),
   Object: object,
   Optional: (schema: Node) => Object.defineProperty({ ...schema }, optional, { value: true }),
-  /** Of texts as keys: nothing of ours has others. */
+  /** Only for keys that are strings: we have no others. */
   Record: (_key: Node, value: Node, rules?: Node) => ({
     type: "object",
     patternProperties: { "^.*$": value },
@@ -45,9 +45,9 @@ const builders = {
   String: plain("string"),
   Union: (anyOf: readonly Node[], rules?: Node) => ({ anyOf, ...rules }),
   Unknown: (rules?: Node) => ({ ...rules }),
-  /** A schema written by hand, with the type that it is said to have. */
+  /** A handwritten schema, with the type that its author declares. */
   Unsafe: (schema: Node) => ({ ...schema }),
 };
 
-/** Makes schemas, each typed as what fits it. Same as TypeBox's `Type`, as far as it goes. */
+/** Builds schemas, each typed as the values that match it. A subset of TypeBox's `Type`. */
 export const Type = builders as unknown as Pick<typeof TypeBox, keyof typeof builders>;

@@ -1,26 +1,26 @@
 /**
- * A JSON object together with the bytes it was read from: what of it goes on unchanged is sent in the caller's own bytes,
- * numbers and all, and is not written again.
+ * A JSON object together with the bytes it was read from. Unchanged members are sent in the caller's own bytes, numbers included, and not
+ * written again.
  */
 import { exactly } from "./exact-numbers.ts";
 import { parseJson, readJson, type JsonText, type WireObject } from "./json.ts";
 import type { JsonShape } from "./json-scan.ts";
 import { jsonSlices, writeParts, type JsonPart, type JsonPieces } from "./json-write.ts";
 
-/** Where members stand that are kept. */
+/** The position of adjacent kept members. */
 interface Run {
   readonly from: number;
   readonly to: number;
 }
 
-/** Up to so many bytes of ASCII are kept as text too: text is put together and sent for less than bytes are. */
+/** Up to this many bytes of ASCII are also kept as text, because text is cheaper to join and send than bytes. */
 const textMax = 16 * 1024;
 
 export class JsonSource {
-  /** What was read; not to be changed. */
+  /** The bytes that were read; must not be changed. */
   readonly bytes: Uint8Array;
   #value: WireObject | undefined;
-  /** The same, in the form in which parts of it are sent; positions are the same in both. */
+  /** The same in the form that is sent; positions are the same in both. */
   readonly #sent: Uint8Array | string;
   readonly #shape: JsonShape;
   #plain: boolean | undefined;
@@ -30,25 +30,25 @@ export class JsonSource {
     const { bytes, text, shape } = json;
     this.#value = parseJson(json);
     this.bytes = bytes;
-    // Of as many characters as bytes, all are ASCII.
+    // If there are as many characters as bytes, all are ASCII.
     this.#sent = bytes.length <= textMax && text.length === bytes.length ? text : bytes;
     this.#shape = shape;
   }
 
-  /** The object that the bytes are; read from them again after `discardDerived`. */
+  /** The object in the bytes; parsed again after `discardDerived`. */
   get value(): WireObject {
     return (this.#value ??= parseJson(readJson(this.bytes, this.#shape)));
   }
 
-  /** Frees the object, which takes several times the memory of its bytes. What was made of it before is not to be written any more. */
+  /** Frees the object, which takes several times the memory of its bytes. Objects made from it before must not be written any more. */
   discardDerived(): void {
     this.#value = undefined;
   }
 
   /**
-   * `changed` as JSON. A member whose value is the very one of `value` keeps its bytes; so nothing within a value may have been
-   * changed in place. A text that could be read in two ways (a member named twice) is written anew: the upstream reads what was checked,
-   * with the digits of the caller's long numbers.
+   * Writes `changed` as JSON. A member whose value is identical to that in `value` keeps its bytes, so no value may have been changed in
+   * place. An ambiguous text (a member named twice) is written anew: the upstream then reads what was checked, with the digits of the
+   * caller's long numbers.
    */
   write(changed: WireObject): JsonPieces {
     return this.keepsBytes
@@ -56,17 +56,17 @@ export class JsonSource {
       : JSON.stringify(this.#exact(changed));
   }
 
-  /** The same in parts, each of which is made within milliseconds. */
+  /** As `write`, in parts that take milliseconds each. */
   parts(changed: WireObject): Iterable<JsonPart> {
     return this.keepsBytes ? this.#patched(changed) : jsonSlices(this.#exact(changed));
   }
 
-  /** Whether `write` keeps bytes: not of a text that could be read in two ways. */
+  /** True if `write` keeps bytes, which it does not for an ambiguous text. */
   get keepsBytes(): boolean {
     return (this.#plain ??= isPlain(this.value, this.#shape));
   }
 
-  /** The same with members that are kept as they were read, numbers that no double holds too. */
+  /** Returns `changed`, with kept members as they were read, including numbers that no double holds. */
   #exact(changed: WireObject): WireObject {
     const { value } = this;
     const exact = exactly(value);
@@ -99,7 +99,7 @@ export class JsonSource {
       : this.#sent.subarray(from, to);
   }
 
-  /** What `changed` consists of: members that stand side by side and are kept, and the names of members that are written. */
+  /** Returns the parts of `changed`: runs of adjacent kept members, and the names of members to write. */
   #runs(changed: WireObject): (Run | string)[] {
     const runs: (Run | string)[] = [];
     const { value } = this;
@@ -112,7 +112,7 @@ export class JsonSource {
       const end = separators[++index]!;
       if (!Object.hasOwn(changed, name)) continue;
       const isKept = changed[name] === value[name];
-      // Behind the last one, with only the comma between them.
+      // It follows the last kept one, with only the comma between them.
       if (isKept && to > 0 && start === to + 1) {
         to = end;
         continue;
@@ -130,9 +130,8 @@ export class JsonSource {
 }
 
 /**
- * Whether the members stand in the text as they do in the value, each once on every level. A member that is named twice is
- * counted twice in the text and once in the value; names like "7" move to the front of an object; and V8 (14.6) takes a name
- * with a backslash for another one that it knows.
+ * True if the text has the members in the same order as the value, each once on every level. A repeated member counts twice in the text and
+ * once in the value. Names like "7" move to the front of an object. V8 (14.6) may take a name with a backslash for another known name.
  */
 function isPlain(value: WireObject, { values, hasEscapedNames }: JsonShape): boolean {
   if (hasEscapedNames) return false;
@@ -140,7 +139,7 @@ function isPlain(value: WireObject, { values, hasEscapedNames }: JsonShape): boo
   return false;
 }
 
-/** The values of a JSON value, counted as in `JsonShape`. */
+/** Returns the number of values in a JSON value, counted as in `JsonShape`. */
 function countValues(value: object): number {
   let count = 1;
   if (Array.isArray(value)) {

@@ -1,7 +1,7 @@
 /**
- * Parsing JSON text from outside, names of members included. V8 up to 14.6 may take a name that is spelled with a backslash for another
- * one that stood in its place in an earlier text: after `{"a":1,"\\":1}` it reads `{"a":1,"\n":1}` as the first again. One caller's
- * names would reach another's request. So no such name comes before V8 within an object: each is exchanged for a plain one first.
+ * Parses JSON text from outside, including member names. V8 up to 14.6 may confuse a name written with a backslash with a name from an
+ * earlier text: after `{"a":1,"\\":1}` it reads `{"a":1,"\n":1}` as the first again. One caller's names would reach another caller's
+ * request. So each such name is replaced by a plain one before V8 parses the object.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -14,8 +14,8 @@ import {
 import { mayHoldLongNumbers } from "./long-numbers.ts";
 
 /**
- * Parses a JSON text. `exactly` tells what its numbers were that no double holds. Where they are too many they are what doubles
- * hold, unless `tooMany` throws. @throws SyntaxError as JSON.parse
+ * Parses a JSON text. `exactly` then returns the value with its exact numbers that no double holds. If there are too many of them, only
+ * doubles are kept, unless `tooMany` throws. @throws SyntaxError as JSON.parse
  */
 export function parseJsonText(
   text: string,
@@ -29,7 +29,7 @@ export function parseJsonText(
   return value;
 }
 
-/** What a text is as JSON; the text itself where it is none. */
+/** Returns the value of a JSON text; the text itself if it is not valid JSON. */
 export function jsonOrText(text: string): unknown {
   try {
     return parseJsonText(text);
@@ -41,7 +41,7 @@ export function jsonOrText(text: string): unknown {
 type Parse = (text: string) => unknown;
 
 function withNames(text: string): (parse: Parse) => unknown {
-  // What is wrong with it is reported in the words for the text as it is.
+  // An error is then reported in terms of the original text.
   JSON.parse(text);
   const { plain, names } = exchangeNames(text);
   return (parse) => (names.size === 0 ? parse(plain) : restoreNames(parse(plain), names));
@@ -56,11 +56,11 @@ function noteNumbers(
     noteExactly(value, read(parseExactly));
   } catch (error) {
     if (error instanceof LongNumbersError) tooMany?.();
-    // Nested so deeply that only the parser can follow: its numbers are what doubles hold.
+    // Nested too deeply for all but the parser: the numbers stay doubles.
   }
 }
 
-/** Whether a name may be spelled with a backslash; never false where one is. */
+/** True if a name may be written with a backslash; never false if one is. */
 export function mayEscapeNames(text: string): boolean {
   if (!text.includes("\\")) return false;
   for (const { index } of text.matchAll(/"\s*:/g)) {
@@ -75,9 +75,9 @@ function holdsBackslash(text: string, from: number, to: number): boolean {
   return false;
 }
 
-/** A valid JSON text with plain names in place of those with a backslash, and which name each of them stands for. */
+/** Returns a valid JSON text with plain names in place of those with a backslash, and the original name for each. */
 function exchangeNames(text: string): { plain: string; names: Map<string, string> } {
-  // Nobody can have named a member so.
+  // Random, so that no caller can have used it as a name.
   const mark = randomBytes(12).toString("hex");
   const names = new Map<string, string>();
   const pieces: string[] = [];
@@ -86,7 +86,7 @@ function exchangeNames(text: string): { plain: string; names: Map<string, string
     const to = stringEnd(text, from + 1) + 1;
     if (isName(text, to) && holdsBackslash(text, from, to)) {
       const name = `${mark}-${names.size}`;
-      // A text by itself is read right.
+      // V8 reads a single string correctly.
       names.set(name, JSON.parse(text.slice(from, to)) as string);
       pieces.push(text.slice(copied, from), `"${name}"`);
       copied = to;
@@ -96,7 +96,7 @@ function exchangeNames(text: string): { plain: string; names: Map<string, string
   return { plain: pieces.join("") + text.slice(copied), names };
 }
 
-/** Whether the string that ends before `to` is the name of a member: a colon follows. */
+/** True if the string that ends before `to` is a member name: a colon follows. */
 function isName(text: string, to: number): boolean {
   let index = to;
   while (" \t\n\r".includes(text.charAt(index)) && index < text.length) index += 1;
@@ -109,6 +109,6 @@ function restoreNames(value: unknown, names: ReadonlyMap<string, string>): unkno
   const members = Object.entries(value).map(
     ([name, member]) => [names.get(name) ?? name, restoreNames(member, names)] as const,
   );
-  // Each becomes a member of its own, `__proto__` too; of two with one name the last one counts.
+  // Each becomes an own member, `__proto__` too; the last of two equal names counts.
   return Object.fromEntries(members);
 }

@@ -1,22 +1,22 @@
 /**
- * JSON that is written piece by piece: a text of megabytes takes a tenth of a second to escape, which is cut into slices with
- * pauses between them. What comes out is what `JSON.stringify` writes.
+ * Writes JSON piece by piece. A text of megabytes takes a tenth of a second to escape, so it is cut into slices with pauses between them.
+ * The output is the same as that of `JSON.stringify`.
  */
 
-/** What is written next: text, or UTF-8 that is there already. */
+/** The next part of the output: text, or ready UTF-8. */
 export type JsonPart = string | Uint8Array;
 
-/** A JSON text to be sent: whole, or as pieces of UTF-8 in their order. */
+/** A JSON text to be sent: whole, or as pieces of UTF-8 in order. */
 export type JsonPieces = string | readonly Uint8Array[];
 
-/** Characters that are escaped at once: about 10 ms where each of them needs it. */
+/** Characters that are escaped at once: about 10 ms if each of them needs it. */
 const sliceLength = 1 << 20;
-/** How long is written before others have their turn. */
+/** Milliseconds of writing before other work has its turn. */
 const turnMs = 15;
-/** About what a value that is no text takes, in characters. */
+/** The approximate length of a value that is no text, in characters. */
 const valueLength = 8;
 
-/** The text of a JSON value, in slices. Members that are undefined are left out, as `JSON.stringify` does. */
+/** Yields the text of a JSON value in slices. Leaves out undefined members, as `JSON.stringify` does. */
 export function* jsonSlices(value: unknown): Generator<string> {
   if (!isLong(value)) yield JSON.stringify(value);
   else if (typeof value === "string") yield* textSlices(value);
@@ -40,7 +40,7 @@ export function* jsonSlices(value: unknown): Generator<string> {
   }
 }
 
-/** The text of a JSON value of at most `most` characters; undefined for a longer one, of which little more is written. */
+/** Returns the text of a JSON value of at most `most` characters; undefined for a longer one, which is written little further than that. */
 export function jsonWithin(value: unknown, most: number): string | undefined {
   let text = "";
   for (const slice of jsonSlices(value)) {
@@ -54,7 +54,7 @@ function* textSlices(text: string): Generator<string> {
   yield '"';
   for (let from = 0; from < text.length;) {
     let to = Math.min(from + sliceLength, text.length);
-    // Half of a pair would be escaped.
+    // Half of a surrogate pair would be escaped.
     if (isHighSurrogate(text.charCodeAt(to - 1)) && to < text.length) to += 1;
     yield JSON.stringify(text.slice(from, to)).slice(1, -1);
     from = to;
@@ -64,10 +64,10 @@ function* textSlices(text: string): Generator<string> {
 
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 
-/** Whether a value is worth cutting. It looks at no more of it than that takes. */
+/** True if a value is long enough to cut. Looks at no more of it than it must. */
 const isLong = (value: unknown): boolean => lengthLeft(value, sliceLength) < 0;
 
-/** What is left of a length when a value has taken its part; below zero where there was too little. */
+/** Returns the part of `length` that the value leaves; below zero if it is longer. */
 function lengthLeft(value: unknown, length: number): number {
   if (typeof value === "string") return length - value.length;
   let left = length - valueLength;
@@ -84,14 +84,14 @@ function lengthLeft(value: unknown, length: number): number {
   return left;
 }
 
-/** Parts as what is sent, written at once. */
+/** Writes all parts at once. */
 export function writeParts(parts: Iterable<JsonPart>): JsonPieces {
   const pieces = new PieceWriter();
   for (const part of parts) pieces.add(part);
   return pieces.end();
 }
 
-/** The same with pauses: `turn` resolves when the process has served others. */
+/** As `writeParts`, with pauses: `turn` resolves after other work had its turn. */
 export async function writePartsInTurns(
   parts: Iterable<JsonPart>,
   turn: () => Promise<void> | undefined,
@@ -107,7 +107,7 @@ export async function writePartsInTurns(
   return pieces.end();
 }
 
-/** Texts side by side become one piece, up to a length. Text alone stays text. */
+/** Joins adjacent texts into one piece, up to a length. If all parts are text, the result is text. */
 class PieceWriter {
   readonly #pieces: Uint8Array[] = [];
   #text = "";

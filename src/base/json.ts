@@ -1,6 +1,6 @@
 /**
- * JSON from outside: valid UTF-8 only, bounded in depth, so that no later walk or stringify can overflow the stack, and in
- * the number of its values, so that none of them stops the process.
+ * JSON from outside: only valid UTF-8, with bounds. The bound of the depth keeps later walks and stringify from a stack overflow; the bound
+ * of the number of values keeps them from blocking the process.
  */
 import { GatewayError } from "./errors.ts";
 import { longCharactersMax, longNumbersMax } from "./exact-numbers.ts";
@@ -17,7 +17,7 @@ export function isObject(value: unknown): value is WireObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A body that has been decoded and scanned, and not parsed yet. */
+/** A body that has been decoded and scanned, but not parsed. */
 export interface JsonText {
   readonly bytes: Uint8Array;
   readonly text: string;
@@ -33,8 +33,8 @@ export function parseJsonObject(bytes: Uint8Array): WireObject {
 }
 
 /**
- * Decodes a body that was scanned; the two take about half of what parsing does. The scan comes first, because it ends where a
- * bound is broken, however long the body is.
+ * Decodes a scanned body; scan and decoding take about half as long as parsing. The scan comes first, because it stops at a broken bound,
+ * however long the body is.
  * @throws GatewayError `invalid_json` for invalid UTF-8, nesting beyond 200 levels, or too many values.
  */
 export function readJson(bytes: Uint8Array, found: JsonShape | string = scanJson(bytes)): JsonText {
@@ -42,7 +42,7 @@ export function readJson(bytes: Uint8Array, found: JsonShape | string = scanJson
   return { bytes, text: decodeUtf8(bytes), shape: found };
 }
 
-/** The one JSON object that a scanned text is. @throws GatewayError `invalid_json` for invalid JSON, or another top-level type. */
+/** Parses a scanned text as one JSON object. @throws GatewayError `invalid_json` for invalid JSON, or another top-level type. */
 export function parseJson({ text, shape }: Pick<JsonText, "text" | "shape">): WireObject {
   let value: unknown;
   try {

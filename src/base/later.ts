@@ -1,9 +1,9 @@
-/** Packages that a start need not wait for: each is loaded where it is first used, at once. */
+/** Lazy packages: each is loaded synchronously at its first use, so that the start does not wait for it. */
 import { createRequire } from "node:module";
 
 const load = createRequire(import.meta.url);
 
-/** A package as a function that loads it when it is first called, and returns what it exports. */
+/** Returns a function that loads a package at its first call, and returns its exports. */
 export function later<Module>(name: string): () => Module {
   let loaded: Module | undefined;
   return () => (loaded ??= load(name) as Module);

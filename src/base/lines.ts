@@ -1,28 +1,32 @@
 /**
- * Many short lines to standard error, written together. Nobody waits for whoever reads them: where they are not taken, they are
- * kept up to a bound, and then lost.
+ * Writes many short lines to standard error in batches. Never waits for a slow reader: lines that the reader does not take are kept up to a
+ * bound, and then lost.
  */
 import { closeSync, constants, fstatSync, openSync, write, writeSync, type Stats } from "node:fs";
 
 export interface Lines {
-  /** Takes one line with its end. */
+  /** Takes one line, including its line end. */
   write(line: string): unknown;
-  /** Writes what waits, and ends. Where nothing is taken for a second, or not all of it in five, the rest is lost. What a thread still writes may come behind it. */
+  /**
+   * Writes the waiting lines, and ends. Lines are lost if the reader takes nothing for a second, or not all in five. Output of a thread in
+   * flight may come after them.
+   */
   flushSync(): void;
 }
 
 /**
- * Lines of several processes go to one place: what is written at once stays whole up to this, in a pipe (pipe(7), PIPE_BUF) and in
- * anything; then in a file, and in a socket, such as the journal's, on Linux. Each write is a thread's turn on the processor.
+ * The most bytes per write, because several processes write to one place. A write up to this size stays whole in a pipe (pipe(7), PIPE_BUF)
+ * and elsewhere. The larger size holds for a file, and for a socket on Linux, such as the journal's. Each write takes a thread's turn on
+ * the processor.
  */
 const atOnceBytes = 4_096;
 const largeBytes = 32_768;
-/** What may wait where nobody takes it. */
+/** The most bytes that may wait for a slow reader. */
 const waitingBytesMax = 4 * 1024 * 1024;
 const flushMs = 250;
 const endMs = 1_000;
 const endMsMax = 5_000;
-/** A pipe takes 64 kB between two of them: at ten times this, what may wait would hardly get out in time. */
+/** A pipe takes 64 kB between two tries: at ten times this interval, the waiting lines would hardly get out in time. */
 const endStepMs = 1;
 
 const standardError = 2;
@@ -35,7 +39,7 @@ export function errorLines(): Lines {
   return new ThreadLines(isLarge ? largeBytes : atOnceBytes);
 }
 
-/** Undefined where it is closed. */
+/** Undefined if standard error is closed. */
 function placeOfStandardError(): Stats | undefined {
   try {
     return fstatSync(standardError);
@@ -44,7 +48,7 @@ function placeOfStandardError(): Stats | undefined {
   }
 }
 
-/** Its pipe opened anew, so that writing to it never waits; undefined where the system has no way. */
+/** Opens the pipe again, so that writes never block; undefined if the system cannot. */
 function openUnblocked(): number | undefined {
   if (process.platform !== "linux") return undefined;
   try {
@@ -58,9 +62,9 @@ function openUnblocked(): number | undefined {
 abstract class Gathered implements Lines {
   readonly #bytes: number;
   readonly #timer: NodeJS.Timeout;
-  /** Lines that are not so many yet. */
+  /** Lines that do not fill a text yet. */
   #text = "";
-  /** Texts that were not taken. */
+  /** Texts that the reader has not taken. */
   protected readonly waiting: string[] = [];
 
   constructor(bytes: number) {
@@ -68,9 +72,9 @@ abstract class Gathered implements Lines {
     this.#timer = setInterval(() => this.#flush(), flushMs).unref();
   }
 
-  /** Writes what waits, as far as it is taken. */
+  /** Writes the waiting texts, as far as the reader takes them. */
   protected abstract send(): void;
-  /** Writes a text while everybody waits; false where it is to be tried again. */
+  /** Writes a text and blocks the process; false if it must be tried again. */
   protected abstract put(text: string): boolean;
   protected abstract close(): void;
 
@@ -105,12 +109,12 @@ abstract class Gathered implements Lines {
   }
 }
 
-/** Nobody wakes who waits for it. */
+/** Used only to sleep: it is never notified. */
 const nobody = new Int32Array(new SharedArrayBuffer(4));
 
-/** To a pipe that never waits: it takes up to `atOnceBytes` whole or not at all. */
+/** Writes to a pipe that never blocks: it takes up to `atOnceBytes` whole or not at all. */
 class PipeLines extends Gathered {
-  /** Undefined at the end: its number may be another file's by then. */
+  /** Undefined after the end: its number may belong to another file by then. */
   #pipe: number | undefined;
 
   constructor(pipe: number) {
@@ -134,7 +138,7 @@ class PipeLines extends Gathered {
   }
 }
 
-/** To anything else: a thread writes, which costs the process more than ten times as much. */
+/** Writes to anything else, in a thread, which costs the process more than ten times as much. */
 class ThreadLines extends Gathered {
   #isWriting = false;
 
@@ -163,7 +167,7 @@ class ThreadLines extends Gathered {
 const isBusy = (error: unknown): boolean =>
   (error as NodeJS.ErrnoException | null)?.code === "EAGAIN";
 
-/** False where it is to be tried again. A reader that is gone takes lines along, and nothing else. */
+/** False if the write must be tried again. If the reader is gone, the lines are lost, and nothing else happens. */
 function wasTaken(descriptor: number, text: string): boolean {
   try {
     writeSync(descriptor, text);

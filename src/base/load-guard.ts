@@ -1,32 +1,32 @@
 /**
- * Which calls are refused while there are more than this process can take. The event loop goes in rounds: one round reads the
- * requests that have come, and goes on with the calls of earlier rounds. With too many calls a round gets longer, so that more
- * have come by the next one. A bound on the new calls of a round ends that: what is above it is refused at once, which is a small
- * part of a call's work, and the calls that are taken wait for a few rounds of that length. A burst is no overload: what earlier
- * rounds left is taken then. After a refusal little is left over at first: in an overload each lull of its callers, or pause of the
- * machine, would else be followed by a long round. And a few calls at a time are none, however quickly they follow each other: a
- * quick machine ends more calls in a round than the bound. docs/operate.md "More calls than it can take".
+ * Refuses calls while there are more than this process can handle. In one round, the event loop reads the requests that have come, and
+ * continues the calls of earlier rounds. With too many calls a round gets longer, so that more have come by the next one. A bound on the
+ * new calls of a round ends that. Calls above it are refused at once, which costs a small part of a call's work; the others wait for a few
+ * rounds of that length. A burst is no overload: it may use what earlier rounds left. After a refusal little is left at first: in an
+ * overload, each lull of the callers, or pause of the machine, would otherwise be followed by a long round. And a few calls at a time are
+ * no overload, however quickly they follow each other: a fast machine ends more calls in a round than the bound. docs/operate.md "More
+ * calls than it can take".
  */
 import { type GatewayError, overloaded } from "./errors.ts";
 import type { Log } from "./log.ts";
 
-/** A round is over when timers run again. On time they do so this often. */
+/** Milliseconds between timer ticks. A round ends when timers run again, which is late under load. */
 const tickMs = 5;
-/** A burst may be so many rounds' calls. */
+/** A burst may have the calls of this many rounds. */
 const burstRounds = 16;
-/** After a refusal it may be one round's, and this part of a round more with every round that refuses nothing. */
+/** After a refusal a burst may have the calls of one round, and this part of a round more after every round without a refusal. */
 const burstGrowth = 1 / 16;
-/** While no more calls than so many rounds' are under way, none is refused. */
+/** While at most this many rounds' calls are in flight, none is refused. */
 const fewRounds = 4;
-/** A gateway that nobody calls does nothing; while calls are under way, and no new ones come, it looks less often. */
+/** An idle gateway has no timer. While calls are in flight and no new ones come, the timer runs less often. */
 const idleMs = 1_000;
 const calmMs = 500;
 const logMs = 10_000;
-/** In a round of so long a database gives up on us: it ends transactions in which nothing comes for three seconds. */
+/** After a round this long the database may have given up on us: it ends transactions that are idle for three seconds. */
 const lateMs = 2_000;
-/** So long afterwards calls may still fail by it. */
+/** Calls may still fail because of that for this long. */
 const lateForMs = 10_000;
-/** One for all: an error of its own for each would be a good part of what a refusal costs. */
+/** One error for all: making one for each would be a good part of a refusal's cost. */
 const tooMany = overloaded("The gateway has more calls than it can take now. Retry in a moment.");
 const tooLate = overloaded(
   "The gateway was too busy to hear its database in time. Retry in a moment.",
@@ -34,7 +34,7 @@ const tooLate = overloaded(
 
 interface LoadSources {
   readonly log: Pick<Log, "warn">;
-  /** Requests under way, the one that is being asked about among them. */
+  /** The number of requests in flight, including the one in question. */
   readonly underWay: () => number;
   /** Monotonic milliseconds. */
   readonly now?: () => number;
@@ -46,11 +46,11 @@ export class LoadGuard {
   readonly #underWay: () => number;
   readonly #now: () => number;
   #timer: NodeJS.Timeout | undefined;
-  /** How often it runs; 0: not at all. */
+  /** Milliseconds between ticks; 0 without a timer. */
   #everyMs = 0;
   /** New calls that may be taken now. */
   #free: number;
-  /** How many of them earlier rounds may leave. */
+  /** The most that earlier rounds may leave of them. */
   #most: number;
   #askedInRound = false;
   #askedMs = 0;
@@ -59,7 +59,7 @@ export class LoadGuard {
   #refusedLogged = 0;
   #loggedMs = -Infinity;
   #tickedMs = 0;
-  /** When a round ended last that was far too long. */
+  /** The end of the last round that was far too long. */
   #lateMs = -Infinity;
 
   /** `roundMax`: new calls of one round, 0 for no bound. */
@@ -85,14 +85,16 @@ export class LoadGuard {
     this.#free = Math.max(0, this.#free - 1);
   }
 
-  /** Whether a new call would be taken now, before anything is done for it. @throws GatewayError `overloaded` where it is one too many */
+  /**
+   * Checks that a new call would be taken now, before anything is done for it. @throws GatewayError `overloaded` where it is one too many
+   */
   check(): void {
     if (this.#free >= 1 || this.#underWay() <= this.#roundMax * fewRounds) return;
     this.#refused += 1;
     throw tooMany;
   }
 
-  /** What is told of an error: where this process was late, the database is not what was missing. */
+  /** Returns the error for the caller: if this process was late, the database was not the cause. */
   told(error: GatewayError): GatewayError {
     const isLate = this.#now() - this.#lateMs < lateForMs;
     return error.code === "database_unavailable" && isLate ? tooLate : error;
@@ -106,7 +108,7 @@ export class LoadGuard {
     this.#timer = setInterval(() => this.tick(), everyMs).unref();
   }
 
-  /** A round is over. The timer calls it, and tests do. */
+  /** Ends a round. The timer calls it, and so do tests. */
   tick(): void {
     const nowMs = this.#now();
     if (this.#everyMs > 0 && nowMs - this.#tickedMs >= lateMs) this.#lateMs = nowMs;

@@ -1,6 +1,6 @@
 /**
- * Structured logs, one JSON line each (pino). Keys and credentials never enter a log line; what might hold one is redacted
- * here. The access log has lines of the same form, which are written together: docs/operate.md "Access log".
+ * Structured logs, one JSON line each (pino). Keys and credentials never enter a log line; fields that might hold one are redacted here.
+ * The access log has lines of the same form, which are written in batches: docs/operate.md "Access log".
  */
 import { pino } from "pino";
 import { errorLines, type Lines } from "./lines.ts";
@@ -26,15 +26,15 @@ const redacted = [
 ];
 
 /**
- * A log that writes to standard error. `level` is one of debug, info, warn, error, silent; `worker` is the number of a
- * worker process, named in each of its lines.
+ * Creates a log that writes to standard error. `level` is one of debug, info, warn, error, silent; `worker` is the number of a worker
+ * process, which each of its lines has.
  */
 export function createLog(
   level: string = process.env["TOLLGATE_LOG_LEVEL"] || "info",
   worker?: number,
 ): Log {
   const destination = pino.destination({ dest: 2, sync: true });
-  // A terminal that was closed refuses lines (EIO). The gateway still has to end in order.
+  // A closed terminal refuses lines (EIO). The gateway must still stop in order.
   destination.on("error", () => undefined);
   const repeats = createRepeats();
   return pino(
@@ -56,18 +56,18 @@ export function createLog(
   );
 }
 
-/** One request that is over. Every text is one that needs no escapes: ids, patterns of routes, methods, addresses. */
+/** A finished request. No text in it needs escapes: ids, route patterns, methods, addresses. */
 export interface Access {
   readonly request: string;
   readonly method: string;
-  /** The pattern of its path; undefined where nothing is. */
+  /** The pattern of its path; undefined if no route matches. */
   readonly route: string | undefined;
   readonly status: number;
-  /** From its head to the end of its answer. */
+  /** Milliseconds from its head to the end of its answer. */
   readonly ms: number;
-  /** What was written to the client, with the answer's head. */
+  /** Bytes written to the client, including the head of the answer. */
   readonly bytes: number;
-  /** Whether the answer was written to its end. */
+  /** True if the answer was written to its end. */
   readonly whole: boolean;
   readonly address: string;
   readonly keyId: string | undefined;
@@ -75,7 +75,7 @@ export interface Access {
 
 export interface AccessLog {
   write(access: Access): void;
-  /** Writes what waits. */
+  /** Writes the waiting lines. */
   flush(): void;
 }
 
@@ -83,16 +83,16 @@ export interface AccessLogOptions {
   /** The share of requests that get a line, from 0 to 1. */
   readonly sample: number;
   readonly worker?: number | undefined;
-  /** The level of the whole log; what is above info has no lines of requests. */
+  /** The level of the whole log; above info there are no lines of requests. */
   readonly level?: string;
-  /** Where lines go to; standard error if absent. */
+  /** The destination of the lines; standard error if absent. */
   readonly destination?: Lines;
 }
 
-/** From this status on every request has a line. */
+/** From this status on every request gets a line. */
 const failedMin = 500;
 
-/** The time in a line, which many lines of a busy gateway share. */
+/** Returns a clock for lines; many lines of a busy gateway share one text. */
 function createTime(): () => string {
   let atMs = 0;
   let text = "";
@@ -104,7 +104,7 @@ function createTime(): () => string {
   };
 }
 
-/** The access log; undefined where no request gets a line. */
+/** Creates the access log; undefined if no request gets a line. */
 export function createAccessLog(options: AccessLogOptions): AccessLog | undefined {
   const { sample, worker, level = process.env["TOLLGATE_LOG_LEVEL"] || "info" } = options;
   if (sample === 0 || (level !== "info" && level !== "debug")) return undefined;
@@ -126,5 +126,5 @@ export function createAccessLog(options: AccessLogOptions): AccessLog | undefine
   };
 }
 
-/** A log that says nothing. */
+/** A log without output. */
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };

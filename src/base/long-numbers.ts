@@ -1,25 +1,27 @@
 /**
- * Which numbers of a JSON text a double may not hold, or JSON does not write again: those are read once more, as they stand there.
- * Told of a text and of its bytes: vectors are millions of numbers with 16 and 17 digits each, and no text is made of one of them.
+ * Finds numbers of a JSON text that a double may not hold, or that JSON does not write back: those are read again, exactly. Works on a text
+ * and on its bytes: vectors are millions of numbers with 16 and 17 digits each, and bytes need no text for each of them.
  */
 
-/** Zero with a sign, which JSON writes without. */
+/** Zero with a sign, which JSON writes without the sign. */
 const negativeZero = String.raw`-0(?![.\d]*[1-9])`;
 /**
- * A number that a double may not hold: whole, of 16 digits and more, a decimal of 18 and more, or one of a large exponent. Doubles
- * themselves are written with up to 17 digits, so decimals of 16 and 17 are taken for them.
+ * A number that a double may not hold: a whole one of 16 digits or more, a decimal of 18 or more, or one with a large exponent. Doubles
+ * themselves are written with up to 17 digits, so decimals of 16 and 17 count as doubles.
  */
 const longNumber = String.raw`${negativeZero}|-?(?:\d{16}|0\.0*[1-9]\d{17}|[1-9][\d.]{18}|\d[\d.]*[eE][+-]?\d{3})`;
 const before = String.raw`[[:,]\s*`;
 const oneLong = new RegExp(`${before}(?:${longNumber})`);
 
-/** Finds each of them in what stands outside a text's strings. */
+/** Finds each of them in the parts of a text outside its strings. */
 export const allLong = new RegExp(String.raw`${before}((?:${longNumber})[\d.eE+-]*)`, "g");
 
-/** Whether a JSON text may hold such a number; never false where one stands in an object or a list. */
+/** True if a JSON text may hold such a number; never false if an object or a list has one. */
 export const mayHoldLongNumbers = (text: string): boolean => oneLong.test(text);
 
-/** The least characters of such a number, and of one that is not zero; the digits of a whole one, of a decimal, and of an exponent. */
+/**
+ * The least characters of such a number, and of one that is not zero; the least digits of a whole one, of a decimal, and of an exponent.
+ */
 export const exactMin = "-0".length;
 const longNumberMin = "1e400".length;
 const longDigitsMin = 16;
@@ -33,7 +35,7 @@ const nine = 57;
 const smallE = 101;
 const capitalE = 69;
 
-/** Whether a value of these bytes, up to the sign that ends it, may be such a number; never false for one. */
+/** True if a value of these bytes, which end before its separator, may be such a number; never false for one. */
 export function isLongNumber(bytes: Uint8Array, from: number, to: number): boolean {
   if (bytes[from] === minus && isZero(bytes, from + 1, to)) return true;
   if (to - from < longNumberMin) return false;
@@ -59,7 +61,7 @@ function hasLongExponent(bytes: Uint8Array, at: number, to: number): boolean {
   );
 }
 
-/** Whether no digit but zero comes before the exponent. */
+/** True if all digits before the exponent are zero. */
 function isZero(bytes: Uint8Array, from: number, to: number): boolean {
   let index = from;
   while (index < to && (bytes[index] === zero || bytes[index] === dot)) index += 1;

@@ -1,11 +1,11 @@
-/** What is made at its first use and then known. */
+/** Values that are made at first use and then cached. */
 
 interface Known<Key, Made> {
   get(key: Key): Made | undefined;
   set(key: Key, made: Made): unknown;
 }
 
-/** What a map has under a key; made of the key, and put there, where that is nothing. */
+/** Returns a map's value for a key. If there is none, makes it from the key and stores it. */
 export function getOrMake<Key, Made>(
   known: Known<Key, Made>,
   key: Key,
@@ -19,7 +19,7 @@ export function getOrMake<Key, Made>(
   return made;
 }
 
-/** A function that is computed once for each object, and forgotten with it. */
+/** Returns a function that computes its result once per object, and forgets it with the object. */
 export function perObject<Of extends object, Made>(make: (of: Of) => Made): (of: Of) => Made {
   const known = new WeakMap<Of, Made>();
   return (of) => getOrMake(known, of, make);

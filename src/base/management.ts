@@ -1,18 +1,18 @@
 /**
- * Words and bounds that several folders share and the wire shows: a command that needs one need not load the gateway,
- * nor who reads a key's settings the catalogue.
+ * Constants that several folders share and the wire shows. So a command need not load the gateway for one, and a reader of a key's settings
+ * need not load the catalogue.
  */
 
-/** Thirty days. Longer, and the old value of a key is simply a second key. */
+/** Thirty days. With a longer one, the old value of a key is in effect a second key. */
 export const graceSecondsMax = 30 * 24 * 60 * 60;
 
-/** A temporary value of a key: for one page in a browser. */
+/** For a temporary value of a key: for one page in a browser. */
 export const temporarySecondsMax = 15 * 60;
 
 export const granularities = ["hour", "day", "month", "total"] as const;
 export type Granularity = (typeof granularities)[number];
 
-/** What rows of usage can be made of. */
+/** The fields by which usage can be grouped. */
 export const usageGroups = [
   "model",
   "key",

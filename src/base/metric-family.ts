@@ -1,10 +1,10 @@
 /**
- * Metrics as plain data: what one process measured, so that another can add it to its own and write the sum in Prometheus'
- * text format. A family is known by its name, a line by its text up to the value.
+ * Metrics as plain data: one process measures them, another adds them to its own and writes the sum in Prometheus' text format. The name
+ * identifies a family, the text before the value a line.
  */
 import { getOrMake } from "./made-once.ts";
 
-/** How the values of several processes become one. */
+/** How the values of several processes are joined. */
 export type Joined = "sum" | "max" | "min";
 
 export interface MetricFamily {
@@ -12,7 +12,7 @@ export interface MetricFamily {
   readonly help: string;
   readonly type: string;
   readonly joined: Joined;
-  /** The text of each line up to its value, `name_bucket{le="1"}`, the value, and an exemplar as OpenMetrics has it. */
+  /** Each line: its text before the value, `name_bucket{le="1"}`, the value, and an exemplar in OpenMetrics form. */
   readonly lines: readonly (readonly [text: string, value: number, exemplar?: string])[];
 }
 
@@ -22,7 +22,7 @@ const join: Readonly<Record<Joined, (left: number, right: number) => number>> = 
   min: Math.min,
 };
 
-/** The families of several processes as those of one. Histograms are sums, because all have the same bounds. */
+/** Joins the families of several processes. Histograms are added, because all have the same bounds. */
 export function joinFamilies(all: readonly (readonly MetricFamily[])[]): MetricFamily[] {
   const joined = new Map<string, { family: MetricFamily; lines: Map<string, Joining> }>();
   for (const family of all.flat()) {
@@ -48,11 +48,11 @@ const linesOf = (lines: ReadonlyMap<string, Joining>): MetricFamily["lines"] =>
 
 const grows = new Set(["counter", "histogram"]);
 
-/** Those that only grow: what they counted counts on when their process is gone. */
+/** Returns the families that only grow: their counts stay valid after their process has ended. */
 export const growingFamilies = (families: readonly MetricFamily[]): MetricFamily[] =>
   families.filter(({ type }) => grows.has(type));
 
-/** Labels as they are written between the braces. */
+/** Returns labels in their form between the braces. */
 export const labelText = (labels: Readonly<Record<string, string | number>>): string =>
   Object.entries(labels)
     .map(([name, value]) => `${name}="${String(value).replace(/[\\"\n]/g, escaped)}"`)
@@ -66,7 +66,7 @@ function numberText(value: number): string {
   return value > 0 ? "+Inf" : "-Inf";
 }
 
-/** All of them in Prometheus' text format, or as OpenMetrics, which alone has exemplars. */
+/** Writes all families in Prometheus' text format, or as OpenMetrics, which alone has exemplars. */
 export const renderFamilies = (
   families: readonly MetricFamily[],
   format: "text" | "openmetrics" = "text",
@@ -85,7 +85,7 @@ const head = ({ help, type }: MetricFamily, name: string): string[] => [
 const plain = ({ lines }: MetricFamily): string[] =>
   lines.map(([text, value]) => `${text} ${numberText(value)}`);
 
-/** A counter's family has its name without `_total` there. */
+/** In OpenMetrics a counter's family has its name without `_total`. */
 function openLines(family: MetricFamily): string[] {
   const { name, type, lines } = family;
   const samples = lines.map(([text, value, exemplar]) => {

@@ -29,7 +29,7 @@ export function parseUsd(text: string): NanoUsd {
 /** Writes nano-dollars as a plain decimal USD string: no exponent, no trailing zeros ("0.06", "0"). */
 export const formatUsd = (nanos: NanoUsd): string => formatDecimal(nanos, nanoDecimals);
 
-/** Writes a number that is given in units of its last decimal: `formatDecimal(1500n, 3)` is "1.5". */
+/** Writes a number given in units of its last decimal: `formatDecimal(1500n, 3)` is "1.5". */
 export function formatDecimal(value: bigint, decimals: number): string {
   const sign = value < 0n ? "-" : "";
   const digits = (value < 0n ? -value : value).toString().padStart(decimals + 1, "0");

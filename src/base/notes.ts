@@ -1,6 +1,6 @@
 /**
- * What the gateway changed in a request, as data. Requirements: TXT; docs/decisions.md "Dropped parameters".
- * Every step that may lose something returns notes beside its result; nothing is lost silently.
+ * The gateway's changes to a request, as data. Requirements: TXT; docs/decisions.md "Dropped parameters". Every step that may lose
+ * something returns notes with its result; nothing is lost silently.
  */
 
 import { perObject } from "./made-once.ts";
@@ -15,15 +15,15 @@ export interface Note {
 }
 
 /**
- * Notes in the order in which the caller wrote the fields they name, members of objects too. Steps note what they do in
- * an order of their own; notes keep the caller's (docs/decisions.md "Dropped parameters").
+ * Returns notes in the order in which the caller wrote their fields, members of objects too. Steps add notes in another order; the caller
+ * sees the caller's own (docs/decisions.md "Dropped parameters").
  */
 export function inRequestOrder(notes: readonly Note[], body: object): readonly Note[] {
   if (notes.length < 2) return notes;
   const orderOf = perObject(
     (object: object) => new Map(Object.keys(object).map((key, index) => [key, index])),
   );
-  /** Where a name stands: at the top, then within the object found there, and so on. Lists count as one place. */
+  /** Returns the positions of a name: at the top, within the object found there, and so on. A list counts as one position. */
   const placeOf = ({ param }: Note): number[] => {
     const place: number[] = [];
     let value: unknown = body;

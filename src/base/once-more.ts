@@ -1,13 +1,13 @@
-/** Work that is asked for again while it is under way: it is done once more then, however often that was. */
+/** Work that may be requested again while it runs: then it runs once more, however often it was requested. */
 
 export interface OnceMore {
-  /** Begins the work; where it is under way, it follows itself. */
+  /** Starts the work, or lets it run once more after the current run. */
   ask(): void;
-  /** Resolves when nothing is under way. */
+  /** Resolves when no work is running. */
   idle(): Promise<void>;
 }
 
-/** `work` must not reject. */
+/** Creates such work; `work` must not reject. */
 export function onceMore(work: () => Promise<void>): OnceMore {
   let isAsked = false;
   let isUnderWay = false;

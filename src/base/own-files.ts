@@ -1,11 +1,11 @@
 /**
- * Where the files are that ship with the program, and its own entries: in a checkout, in the program that scripts/program.mjs
- * puts together, and in the published package. docs/architecture.md "Decisions worth knowing".
+ * Finds the files that ship with the program, and its own entry points: in a checkout, in the program that scripts/program.mjs bundles, and
+ * in the published package. docs/architecture.md "Decisions worth knowing".
  */
 import { existsSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 
-/** The folder of the nearest package.json: the checkout, or `dist` of the published package. */
+/** Returns the folder of the nearest package.json: the checkout, or `dist` of the published package. */
 function findRoot(): URL {
   let at = new URL("./", import.meta.url);
   while (!existsSync(new URL("package.json", at))) {
@@ -18,7 +18,7 @@ function findRoot(): URL {
 
 const root = findRoot();
 
-/** The address of a file or folder that ships with the program, by its path in a checkout. */
+/** Returns the URL of a file or folder that ships with the program, by its path in a checkout. */
 export const ownFile = (path: string): URL => new URL(path, root);
 
 /** The version of this program, from its package. */
@@ -27,8 +27,8 @@ export const { version } = JSON.parse(readFileSync(ownFile("package.json"), "utf
 };
 
 /**
- * What a process or a thread of our own starts with, by the path of its source without an ending: the source in a checkout, a part
- * beside this one where the program was put together.
+ * Returns the entry point of one of our processes or threads, by the path of its source without an ending. In a checkout that is the
+ * source; in a bundled program a file beside this one.
  */
 export const ownEntry = (source: string): URL =>
   import.meta.url.endsWith(".ts")

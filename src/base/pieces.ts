@@ -1,30 +1,30 @@
 /**
- * Bytes that come in pieces, and are wanted whole. Whoever sends them chooses how small the pieces are, and one that is kept as it
- * came costs some 300 bytes beside its own: 16 kB in pieces of one byte held 5 MB. So small pieces are copied behind each other, and
- * what is held is at most some four times what came, whatever the pieces.
+ * Joins bytes that come in chunks. The sender chooses the size of the chunks, and each kept chunk costs some 300 bytes besides its own: 16
+ * kB in chunks of one byte held 5 MB. So small chunks are copied together. The memory is at most some four times the bytes, whatever the
+ * chunks.
  */
 
-/** From here on a piece is kept as it came: what it costs beside its bytes is small. */
+/** A chunk of at least this size is kept as it came: its overhead is small. */
 const largeBytes = 4_096;
-/** Small pieces are copied into blocks as large as what is there already, within these bounds. */
+/** Small chunks are copied into blocks as large as all chunks so far, within these bounds. */
 const blockBytesMin = 1_024;
 const blockBytesMax = 65_536;
 
 export class Pieces {
-  /** The first as it came, then large ones and full blocks. */
+  /** The first chunk as it came, then large ones and full blocks. */
   readonly #whole: Buffer[] = [];
-  /** The last, where it takes small pieces. */
+  /** The last block, if it takes small chunks. */
   #block: Buffer | undefined;
   #used = 0;
-  /** Bytes of all pieces. */
+  /** The bytes of all chunks. */
   length = 0;
 
-  /** How many buffers hold them. */
+  /** The number of buffers. */
   get buffers(): number {
     return this.#whole.length + (this.#block === undefined ? 0 : 1);
   }
 
-  /** Takes the next piece, which must not change afterwards. */
+  /** Adds the next chunk, which must not change afterwards. */
   add(piece: Buffer): void {
     if (piece.length === 0) return;
     this.length += piece.length;
@@ -34,14 +34,14 @@ export class Pieces {
     else this.#whole.push(rest);
   }
 
-  /** All of them, in one buffer; of a single piece that one. */
+  /** Returns all bytes in one buffer; a single chunk itself. */
   join(): Buffer {
     const last = this.#block === undefined ? [] : [this.#block.subarray(0, this.#used)];
     const all = [...this.#whole, ...last];
     return all.length === 1 ? all[0]! : Buffer.concat(all, this.length);
   }
 
-  /** What does not fit any more. */
+  /** Copies into the block; returns the rest that does not fit. */
   #fill(block: Buffer, piece: Buffer): Buffer {
     const taken = piece.copy(block, this.#used);
     this.#used += taken;
@@ -54,7 +54,7 @@ export class Pieces {
 
   #begin(piece: Buffer): void {
     const bytes = Math.min(Math.max(this.length, blockBytesMin), blockBytesMax);
-    // One of its own: a part of a pool would keep the pool.
+    // Not from the pool: a part of it would keep the whole pool in memory.
     this.#block = Buffer.allocUnsafeSlow(bytes);
     this.#used = piece.copy(this.#block);
   }

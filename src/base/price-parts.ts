@@ -1,48 +1,45 @@
-/**
- * A price taken apart: the one rule by which counts and rates become an amount, for charging and for showing a charge.
- * docs/decisions.md "Money".
- */
+/** The one rule that turns counts and rates into an amount, for charging and for showing a charge. docs/decisions.md "Money". */
 import { formatDecimal, formatUsd, type NanoUsd } from "./money.ts";
 
-/** What a rate is the price of. */
+/** The unit that a rate is the price of. */
 export type PriceUnit = "million_tokens" | "image" | "second" | "request" | "search";
 
-/** One thing that is charged for. */
+/** One item of a charge. */
 export interface PricePart {
-  /** Of what, such as `cache_read_tokens`. */
+  /** The name of the item, such as `cache_read_tokens`. */
   readonly name: string;
-  /** How much, in millionths of `per`: tokens are counted one by one, seconds to the microsecond. */
+  /** The quantity in millionths of `per`: tokens are counted one by one, seconds to the microsecond. */
   readonly millionths: bigint;
   /** Nano-USD for one `per`. */
   readonly rate: NanoUsd;
   readonly per: PriceUnit;
 }
 
-/** A part as people read it: exact decimal text. */
+/** A part for display: exact decimal text. */
 export interface PriceLine {
   readonly name: string;
   /** Tokens, images, seconds, requests or searches. */
   readonly quantity: string;
   readonly unit_price: string;
   readonly per: PriceUnit;
-  /** USD with as many decimals as it has: up to 15. */
+  /** USD, exact: with up to 15 decimals. */
   readonly amount: string;
 }
 
 const million = 1_000_000n;
 
-/** The exact sum, in millionths of a nano-dollar. */
+/** Returns the exact sum, in millionths of a nano-dollar. */
 const exactSum = (parts: readonly PricePart[]): bigint => {
   let sum = 0n;
   for (const { millionths, rate } of parts) sum += millionths * rate;
   return sum;
 };
 
-/** The amount in nano-USD: the exact sum, rounded up once. */
+/** Returns the amount in nano-USD: the exact sum, rounded up once. */
 export const sumOfParts = (parts: readonly PricePart[]): NanoUsd =>
   (exactSum(parts) + million - 1n) / million;
 
-/** Of so many images at a rate each. */
+/** Returns the part for `count` images at `rate` each. */
 export const imagesPart = (name: string, count: number, rate: NanoUsd): PricePart => ({
   name,
   millionths: BigInt(count) * million,
@@ -50,7 +47,7 @@ export const imagesPart = (name: string, count: number, rate: NanoUsd): PricePar
   per: "image",
 });
 
-/** Of one call at a rate. */
+/** Returns the part for one call at `rate`. */
 export const requestPart = (name: string, rate: NanoUsd): PricePart => ({
   name,
   millionths: million,
@@ -58,7 +55,7 @@ export const requestPart = (name: string, rate: NanoUsd): PricePart => ({
   per: "request",
 });
 
-/** Of so many searches at a rate each. */
+/** Returns the part for `count` searches at `rate` each. */
 export const searchesPart = (name: string, count: number, rate: NanoUsd): PricePart => ({
   name,
   millionths: BigInt(count) * million,
@@ -66,7 +63,7 @@ export const searchesPart = (name: string, count: number, rate: NanoUsd): PriceP
   per: "search",
 });
 
-/** Of so many tokens at a rate for a million. */
+/** Returns the part for `count` tokens at `rate` per million. */
 export const tokensPart = (name: string, count: number | bigint, rate: NanoUsd): PricePart => ({
   name,
   millionths: BigInt(count),
@@ -82,7 +79,7 @@ const lineOf = ({ name, millionths, rate, per }: PricePart): PriceLine => ({
   amount: formatDecimal(millionths * rate, 15),
 });
 
-/** What a charge is above the exact sum of the other lines, by rounding, or below it, by the limit of one call; as a line of its own. */
+/** Returns the difference between charge and exact sum as a line of its own: above it by rounding, or below it by the limit of one call. */
 function lastLine(parts: readonly PricePart[], charged: NanoUsd): PriceLine[] {
   const added = charged * million - exactSum(parts);
   if (added === 0n) return [];
@@ -91,7 +88,7 @@ function lastLine(parts: readonly PricePart[], charged: NanoUsd): PriceLine[] {
   return [{ name, quantity: "1", unit_price: amount, per: "request", amount }];
 }
 
-/** The parts there is something of, and what was rounded or cut: their amounts add up to what was charged, exactly. */
+/** Returns the parts that are not empty, and the rounding or limit: their amounts add up to exactly the charge. */
 export const priceLines = (
   parts: readonly PricePart[],
   charged = sumOfParts(parts),

@@ -1,6 +1,6 @@
 /**
- * Whether a process with this number runs on this machine. It may be another one by now: numbers are used again.
- * @returns also true for one that belongs to somebody else
+ * Tells whether a process with this number runs on this machine. It may be another process by now: numbers are reused.
+ * @returns also true for a process of another user
  */
 export function isAlive(pid: number): boolean {
   try {

@@ -1,32 +1,32 @@
 /**
- * Which proxy leads to an address: the environment's, by curl's rules, or one that is named. Pure; connections through it
- * are made in upstream/dial. docs/operate.md "Proxies".
+ * Chooses the proxy for an address: the environment's, by curl's rules, or a named one. Pure; upstream/dial makes connections through it.
+ * docs/operate.md "Proxies".
  */
 import { BlockList, isIP } from "node:net";
 import { percentDecoded } from "./text.ts";
 
-/** A proxy as its address names it. */
+/** A proxy, parsed from its address. */
 export interface Proxy {
-  /** Whether it is spoken to over TLS. */
+  /** True if the connection to the proxy uses TLS. */
   readonly isTls: boolean;
-  /** Without brackets. */
+  /** The host, without brackets. */
   readonly hostname: string;
   readonly port: number;
-  /** The value of `Proxy-Authorization`; absent where its address has no user. */
+  /** The value of `Proxy-Authorization`; absent if the address has no user. */
   readonly authorization?: string | undefined;
-  /** Its address without the user, for logs. */
+  /** The address without the user, for logs. */
   readonly shown: string;
-  /** What of it is secret. */
+  /** The secret parts, for masking. */
   readonly secrets: readonly string[];
 }
 
-/** The ports that curl takes where an address names none. */
+/** curl's default ports for addresses without one. */
 const portDefaults = { http: 1080, https: 443 } as const;
 
 const forms = "http://host:port, https://host:port, or with user:password@ before the host";
 
 /**
- * Reads a proxy's address: `http://user:password@host:3128`. Without a scheme it is `http`, without a port curl's own.
+ * Parses a proxy's address: `http://user:password@host:3128`. Defaults: the scheme `http`, and curl's ports.
  * @throws Error in words that follow the setting's name; the address is not in them
  */
 export function parseProxy(text: string): Proxy {
@@ -36,7 +36,7 @@ export function parseProxy(text: string): Proxy {
   const address = text.includes("://") ? text : `http://${text}`;
   if (!URL.canParse(address)) throw new Error(`is not the address of a proxy; it takes ${forms}`);
   const { hostname, username, password } = new URL(address);
-  // URL leaves out a port that is the scheme's own for servers, which it is not for proxies.
+  // URL drops a server scheme's default port, which is not the default for proxies.
   const authority = /:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(address)?.[1] ?? "";
   const port = Number(/:(\d+)$/.exec(authority)?.[1] ?? portDefaults[scheme]);
   const [user, secret] = [percentDecoded(username), percentDecoded(password)];
@@ -55,14 +55,14 @@ const base64 = (user: string, secret: string): string =>
 const basic = (user: string, secret: string): string => `Basic ${base64(user, secret)}`;
 
 export interface Proxies {
-  /** The one that leads to an origin or address; undefined where it is connected to directly. */
+  /** Returns the proxy for an origin or address; undefined for a direct connection. */
   to(url: URL): Proxy | undefined;
 }
 
-/** Nobody is asked through a proxy. */
+/** All connections are direct. */
 export const noProxies: Proxies = { to: () => undefined };
 
-/** The environment names a proxy that is none. The message has the variable's name, and never its value. */
+/** A variable of the environment is no valid proxy address. The message has the variable's name, and never its value. */
 export class ProxySettingError extends Error {
   override name = "ProxySettingError";
 }
@@ -70,11 +70,11 @@ export class ProxySettingError extends Error {
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`. A name in lower case counts before the one in upper case.
+ * Reads `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`. A lower-case name takes precedence over the upper-case one.
  * @throws ProxySettingError
  */
 export function proxiesOf(variables: Variables): Proxies {
-  // A CGI program gets `HTTP_PROXY` from a header `Proxy` of whoever asks.
+  // A CGI program gets `HTTP_PROXY` from the request's header `Proxy`, which any client can set.
   const isCgi = Boolean(variables["REQUEST_METHOD"]);
   const all = named(variables, "all_proxy");
   const http = named(variables, "http_proxy", isCgi) ?? all;
@@ -101,8 +101,8 @@ function named(variables: Variables, lower: string, lowerOnly = false): Proxy | 
 }
 
 /**
- * The hosts of `no_proxy`, as curl reads it: `*` alone for all, else names with everything below them, with or without a
- * dot in front, IP addresses and their ranges. Divided by commas or blanks. An entry with a port is none of these.
+ * Parses `no_proxy` as curl does. `*` alone means all hosts. Names include everything below them, with or without a leading dot. There may
+ * be IP addresses and ranges. Commas or blanks separate entries. An entry with a port matches nothing.
  */
 export function directHosts(list: string): (hostname: string) => boolean {
   if (list.trim() === "*") return () => true;
@@ -122,7 +122,7 @@ export function directHosts(list: string): (hostname: string) => boolean {
 
 const trimDot = (name: string): string => name.replace(/\.$/, "");
 
-/** Adds an address or a range; false where the entry is neither. */
+/** Adds an address or a range; returns false if the entry is neither. */
 function addRange(ranges: BlockList, entry: string): boolean {
   const [net = "", prefix, ...more] = entry.split("/");
   const address = net.replace(/^\[|\]$/g, "");
@@ -131,7 +131,7 @@ function addRange(ranges: BlockList, entry: string): boolean {
   const bits = family === 4 ? 32 : 128;
   const length = prefix === undefined ? bits : Number(prefix);
   const isRange = more.length === 0 && /^\d{1,3}$/.test(prefix ?? "0") && length <= bits;
-  // Not a name either: it matches nothing.
+  // An invalid range is no name either: it matches nothing.
   if (isRange) ranges.addSubnet(address, length, family === 4 ? "ipv4" : "ipv6");
   return true;
 }

@@ -1,5 +1,5 @@
-/** Values of variables that docker's --env-file and the like leave in their quotes. */
+/** Variables whose quotes were kept as a part of the value, as docker's --env-file does. */
 
-/** What is said behind a refusal of such a value, which is not shown; empty for others. */
+/** Returns the end of an error message about such a value, which is not shown; empty for other values. */
 export const quotedHint = (value: string): string =>
   /^\s*["']|["']\s*$/.test(value) ? "; its quotes are taken as a part of it: leave them out" : "";

@@ -1,10 +1,10 @@
 /**
- * Trouble that is said again and again while it lasts: a database that is away is found so by all that works on it, several times a
- * second. The same line is written once a minute then, and says how often it came since. docs/operate.md "Access log".
+ * Limits log lines that repeat while a failure lasts: if the database is away, all code that uses it logs that, several times a second. The
+ * same line is then written once a minute, with the number of repeats since. docs/operate.md "Access log".
  */
 
 const quietMs = 60_000;
-/** Texts of errors may differ each time. */
+/** The most lines that are remembered: error texts may differ each time. */
 const keptMax = 200;
 
 interface Said {
@@ -12,10 +12,10 @@ interface Said {
   times: number;
 }
 
-/** What is to be written of a line: its fields; undefined where it was written a moment ago. */
+/** Returns the fields to write for a line; undefined if it was written a moment ago. */
 export type Repeats = (fields: object, message: string) => object | undefined;
 
-/** Counts lines that name nothing but an error; a line that names a call, a task or a provider is one of its own. */
+/** Creates the filter. It counts lines whose only field is an error; a line that names a call, a task or a provider is always written. */
 export function createRepeats(nowMs: () => number = () => performance.now()): Repeats {
   const said = new Map<string, Said>();
   return (fields, message) => {

@@ -1,27 +1,27 @@
 /**
- * Addresses that strangers name (callbacks, media, artifacts): what one must look like, and which IP addresses are public.
- * Pure; resolving and connecting is upstream/guarded. Rows HOOK-07, HOOK-08; trap T77.
+ * Checks addresses that strangers name (callbacks, media, artifacts): their form, and which IP addresses are public. Pure; upstream/guarded
+ * resolves and connects. Rows HOOK-07, HOOK-08; trap T77.
  */
 import { BlockList, isIP } from "node:net";
 import { GatewayError, type ErrorCode } from "./errors.ts";
 
 export interface AddressRule {
-  /** Only HTTPS, or HTTP too. */
+  /** True: only HTTPS; false: HTTP too. */
   readonly https: boolean;
-  /** Loopback and private networks may be named: the operator's switch, or a host the operator configured. */
+  /** True if loopback and private networks are allowed: by the operator's switch, or for a host that the operator configured. */
   readonly allowPrivate: boolean;
-  /** The field that named it, for the error. */
+  /** The field with the address, for the error. */
   readonly param: string;
   /** The error's code; `invalid_value` if absent. */
   readonly code?: Extract<ErrorCode, "invalid_value" | "invalid_webhook_url"> | undefined;
-  /** How long it may be; 2048 characters unless set otherwise. */
+  /** The most characters; 2048 unless set otherwise. */
   readonly charactersMax?: number | undefined;
 }
 
 const defaultCharactersMax = 2048;
 
 /**
- * Reads an address as far as that needs no resolving. Use what comes back, never the text: parsers differ.
+ * Checks an address as far as possible without resolving it. Use the returned URL, never the text: parsers differ.
  * @throws GatewayError of the rule's code, naming the field
  */
 export function parseSafeUrl(text: string, rule: AddressRule): URL {
@@ -29,7 +29,7 @@ export function parseSafeUrl(text: string, rule: AddressRule): URL {
   const charactersMax = rule.charactersMax ?? defaultCharactersMax;
   if (text.length > charactersMax)
     throw refuse(`must not be longer than ${charactersMax} characters`);
-  // URL would take these out or turn them round, and another parser would not.
+  // URL would remove or convert these, and another parser would not.
   // oxlint-disable-next-line no-control-regex -- these are what is refused
   if (/[\u0000-\u0020\u007f\\]/.test(text)) throw refuse("must not contain spaces or backslashes");
   if (!URL.canParse(text)) throw refuse("is not a URL");
@@ -54,20 +54,20 @@ export function privateAddressError(named: Named): GatewayError {
   return addressError(named, why);
 }
 
-/** The host of a URL as it is resolved and connected to: an IPv6 address without its brackets. */
+/** Returns the host of a URL as it is resolved and connected to: an IPv6 address without brackets. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, "$1");
 }
 
-/** Top-level names that are never given out, so that they are some private network's (RFC 6761, RFC 6762, ICANN). */
+/** Top-level names that are never registered, and so belong to private networks (RFC 6761, RFC 6762, ICANN). */
 const localSuffix =
   /\.(?:localhost|local|localdomain|internal|intranet|private|corp|home|lan|home\.arpa|svc)$/;
 
-/** A reserved IP address, or a name that only private networks know: one word, or one under a private suffix. */
+/** True for a reserved IP address, or a name that only private networks know: one word, or one under a private suffix. */
 export const isLocal = (host: string): boolean =>
   isIP(host) === 0 ? !host.includes(".") || localSuffix.test(host) : !isPublicAddress(host);
 
-/** IANA's special-purpose IPv4 blocks, and one address that clouds serve to their own machines only. */
+/** IANA's special-purpose IPv4 blocks, and one address that clouds serve only to their own machines. */
 const reservedIpv4 = [
   "0.0.0.0/8", // this network
   "10.0.0.0/8",
@@ -86,7 +86,7 @@ const reservedIpv4 = [
   "224.0.0.0/4", // multicast
   "240.0.0.0/4", // reserved, broadcast
 ];
-/** Of the global unicast addresses, 2000::/3: what is not global after all. Everything outside is reserved too. */
+/** Ranges of the global unicast addresses, 2000::/3, that are not global after all. Everything outside 2000::/3 is reserved too. */
 const reservedIpv6 = [
   "2001::/23", // protocol assignments: Teredo, benchmarks, ORCHID
   "2001:db8::/32", // documentation
@@ -106,10 +106,10 @@ function blockList(ranges: readonly string[], family: "ipv4" | "ipv6"): BlockLis
 const ipv4Reserved = blockList(reservedIpv4, "ipv4");
 const ipv6Reserved = blockList(reservedIpv6, "ipv6");
 const ipv6Global = blockList(["2000::/3"], "ipv6");
-/** An IPv4 address in the last 32 bits, which is where a packet goes: mapped, and NAT64. */
+/** IPv6 ranges with an IPv4 address in the last 32 bits, to which packets go: mapped, and NAT64. */
 const ipv6Embedding = blockList(["::ffff:0:0/96", "64:ff9b::/96"], "ipv6");
 
-/** Whether an IP address, in any of its spellings, is one of the public internet. False for what is no IP address. */
+/** True if an IP address, in any spelling, belongs to the public internet. False for other texts. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !ipv4Reserved.check(address, "ipv4");
@@ -120,7 +120,7 @@ export function isPublicAddress(address: string): boolean {
   return ipv6Global.check(plain, "ipv6") && !ipv6Reserved.check(plain, "ipv6");
 }
 
-/** The eight groups of an IPv6 address, whatever its spelling: URL writes them the one way, with one run of zeros left out. */
+/** Returns the eight groups of an IPv6 address in any spelling: URL normalizes it, with one run of zeros left out. */
 export function groupsOf(address: string): number[] {
   const [before = "", after = ""] = hostOf(new URL(`http://[${address}]`)).split("::");
   const [left, right] = [before, after].map((part) =>
@@ -130,14 +130,14 @@ export function groupsOf(address: string): number[] {
   return [...left, ...zeros, ...right];
 }
 
-/** Whether a host of any network is meant that is reached over IPv4: `...:0:5efe:` and its IPv4 address. RFC 5214, 6.1. */
+/** True for an address of a host that is reached over IPv4, in any network: `...:0:5efe:` and its IPv4 address. RFC 5214, 6.1. */
 function isIsatap(address: string): boolean {
   const [flags = 0, mark] = groupsOf(address).slice(4);
   // The bits "universal" and "group" may be set.
   return (flags & ~0x0300) === 0 && mark === 0x5efe;
 }
 
-/** The last 32 bits of an IPv6 address, as an IPv4 address. */
+/** Returns the last 32 bits of an IPv6 address, as an IPv4 address. */
 export function lastFourBytes(address: string): string {
   const [high = 0, low = 0] = groupsOf(address).slice(-2);
   return [high >> 8, high & 255, low >> 8, low & 255].join(".");

@@ -1,4 +1,4 @@
-/** Variables of the environment that hold secrets, by what they are called. */
+/** Recognizes environment variables that hold secrets, by their names. */
 
 const secretName = /(?:^|_)(?:API_?KEY|KEY|KEY_ID|TOKEN|SECRET|PASSWORD|CREDENTIALS|PAT|PROXY)$/i;
 const otherSecrets: ReadonlySet<string> = new Set([
@@ -10,6 +10,6 @@ const otherSecrets: ReadonlySet<string> = new Set([
   "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
 ]);
 
-/** Whether a variable holds a secret: it may stand in a file that `NAME_FILE` names, and its value is in no message. */
+/** True if a variable holds a secret: a file named by `NAME_FILE` may hold it instead, and no message shows its value. */
 export const isSecretVariable = (name: string): boolean =>
   otherSecrets.has(name) || secretName.test(name);

@@ -1,12 +1,12 @@
 /**
- * What spans share, by the values it is made of: there are few combinations of a model, a status and a route, and each is made
- * and encoded once. Ids, which never come again, do not belong here.
+ * Attributes that many spans share, cached by their values: there are few combinations of model, status and route, and each is made and
+ * encoded once. Ids, which never repeat, do not belong here.
  */
 import { SharedPart, type Attributes } from "./tracing.ts";
 
-/** Values may come from callers and vendors (names of models): beyond this all are forgotten, and made anew when they come. */
+/** Values may come from callers and vendors (model names), so the cache is bounded: when it is full, it is cleared. */
 const partsMax = 1_000;
-/** Of one first value: they are looked through one by one. */
+/** The most parts with the same first value, because they are searched one by one. */
 const alikeMax = 50;
 
 interface Known<Values> {
@@ -20,7 +20,10 @@ const isSame = (values: readonly unknown[], others: readonly unknown[]): boolean
   return true;
 };
 
-/** Makes a part of values, or gives the one that was made of them. They are looked up by the first: it should be the one that differs most. */
+/**
+ * Returns a function that makes a part from values, or returns the cached one. It finds parts by their first value, which should be the one
+ * that differs most.
+ */
 export function sharedParts<Values extends readonly unknown[]>(
   make: (...values: Values) => { readonly attributes: Attributes; readonly name?: string },
 ): (...values: Values) => SharedPart {

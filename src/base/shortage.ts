@@ -1,11 +1,11 @@
-/** Shortages of this machine: open files, socket buffers, local ports. They say nothing about whoever was to be reached. */
+/** Shortages of this machine: open files, socket buffers, local ports. They say nothing about the server that was called. */
 
 const codes: ReadonlySet<unknown> = new Set(["EMFILE", "ENFILE", "ENOBUFS", "EADDRNOTAVAIL"]);
 const causesMax = 8;
 
 /**
- * True where an operation failed because this process or machine ran short, also when that is only the cause of the error.
- * An error of several addresses counts when all of them failed so: otherwise one of them did answer, and said no.
+ * True if an operation failed because this process or machine ran short, also if that is only the cause of the error. An error for several
+ * addresses counts if all failed so: otherwise one of them answered and refused.
  */
 export function isShortage(error: unknown): boolean {
   for (let one = error, depth = 0; one instanceof Error && depth < causesMax; depth += 1) {

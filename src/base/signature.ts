@@ -11,15 +11,15 @@ export interface Unsigned {
   readonly eventId: string;
   /** The event's text, exactly as it is sent. */
   readonly text: string;
-  /** Counts every try of this event, the first is 1. */
+  /** The number of this try for the event, from 1. */
   readonly attempt: number;
-  /** When this try is made; receivers refuse what is old. */
+  /** The time of this try; receivers refuse old ones. */
   readonly nowMs: number;
 }
 
 /**
- * Signs one try with each of the secrets (`whsec_...`; several while one is being replaced). `Gw-Signature` takes a whole
- * secret as its key, Standard Webhooks the bytes behind its prefix.
+ * Returns the headers of one try, signed with each secret (`whsec_...`; several during a replacement). `Gw-Signature` uses a whole secret
+ * as its key, Standard Webhooks the decoded bytes after its prefix.
  */
 export function signedHeaders(input: Unsigned, secrets: readonly string[]): Record<string, string> {
   const { eventId, text, attempt } = input;

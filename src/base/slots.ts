@@ -1,4 +1,4 @@
-/** A number of things that there may be at once, such as open files beyond those of callers' connections. */
+/** A limited number of slots, such as for open files beyond those of callers' connections. */
 
 export class Slots {
   readonly max: number;
@@ -12,7 +12,7 @@ export class Slots {
     return this.#taken;
   }
 
-  /** Takes `count` of them; false, and takes none, where there are not so many left. */
+  /** Takes `count` slots. Returns false, and takes none, if fewer are left. */
   take(count = 1): boolean {
     if (this.#taken + count > this.max) return false;
     this.#taken += count;

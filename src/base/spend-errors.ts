@@ -1,17 +1,17 @@
-/** What a caller is told whose call a spend cap or the balance refuses. docs/decisions.md "Spend caps". Amounts are nano-USD. */
+/** The errors for a caller whose call a spend cap or the balance refuses. docs/decisions.md "Spend caps". Amounts are nano-USD. */
 import { layers, resetsAt, windows } from "./cap-windows.ts";
 import { GatewayError } from "./errors.ts";
 import { formatUsd, type NanoUsd } from "./money.ts";
 
-/** What a call may cost, and what is left for it. */
+/** The bound of a call, and the amount that is left for it. */
 export interface Shortage {
   readonly bound: NanoUsd;
   readonly left: NanoUsd;
 }
 
 /**
- * Of the balance: credits and credit line, without what is spent and what calls under way have set aside. Where nothing is left, less
- * is no way out.
+ * Returns the error of the balance: credits and credit line, less spending and reservations in flight. If nothing is left, the message does
+ * not advise a smaller call.
  */
 export function balanceError({ bound, left }: Shortage): GatewayError {
   const why =
@@ -27,8 +27,8 @@ export function balanceError({ bound, left }: Shortage): GatewayError {
 }
 
 /**
- * Of a cap, by its place among all: layer by layer, in each window by window. A hard cap refuses a call that may cost more than is
- * left of it; that something is left is told, because a smaller call fits. CAP-15
+ * Returns the error of a cap, by its index: layer by layer, and window by window in each. A hard cap refuses a call that may cost more than
+ * it has left. The message then names the rest, because a smaller call fits. CAP-15
  */
 export function capError(
   place: number,

@@ -1,6 +1,6 @@
 /**
  * Server-sent events, parsed and written in one place. WHATWG HTML, "Server-sent events".
- * The parser is a bounded state machine without I/O: bytes in, events out, whatever the cuts (T17).
+ * The parser is a bounded state machine without I/O: bytes in, events out, however the bytes are cut (T17).
  */
 import { StringDecoder } from "node:string_decoder";
 
@@ -8,7 +8,7 @@ import { StringDecoder } from "node:string_decoder";
 export interface SseEvent {
   readonly event?: string | undefined;
   readonly data: string;
-  /** What is written behind the frame, in the last one of a stream only: a line that readers of events skip. */
+  /** Text written after the frame, only in the last one of a stream: a line that event readers skip. */
   readonly tail?: string | undefined;
 }
 
@@ -20,30 +20,30 @@ export class SseOverflowError extends Error {
 export interface SseParser {
   /** Takes the next bytes; returns the events they complete. @throws SseOverflowError */
   push(bytes: Uint8Array): SseEvent[];
-  /** At the end of the stream: the event left without its blank line, if it carries data. */
+  /** Call at the end of the stream. Returns the last event without its blank line, if it has data. */
   end(): SseEvent[];
-  /** Whether an event has begun that is not complete. A comment is none. */
+  /** True if an event has begun and is not complete. Comments do not count. */
   readonly isWithinEvent: boolean;
-  /** What waits for the end of its event, with what its pieces take beside their text. */
+  /** The bytes held for the incomplete event, including the overhead of its pieces. */
   readonly heldBytes: number;
 }
 
 const defaultEventBytesMax = 32 * 1024 * 1024;
-/** What a further line of data, or piece of a line, takes beside its text: it counts, or an event of empty lines would be 32 million objects. */
+/** The overhead of another line of data, or piece of a line. It counts, or an event of empty lines would be 32 million objects. */
 const lineBytes = 64;
 
-/** A parser for one stream. `eventBytesMax` bounds what may be buffered for one event. */
+/** Creates a parser for one stream. `eventBytesMax` bounds the bytes buffered for one event. */
 export const createSseParser = (eventBytesMax: number = defaultEventBytesMax): SseParser =>
   new Parser(eventBytesMax);
 
 class Parser implements SseParser {
   readonly #eventBytesMax: number;
-  /** Bytes of a character that is split across two chunks wait in here. */
+  /** Holds the bytes of a character that is split across two chunks. */
   readonly #decoder = new StringDecoder("utf8");
   /** Pieces of an unfinished line, joined once: appending to a string on each push would be quadratic for long lines. */
   #pieces: string[] = [];
   #bufferedLength = 0;
-  /** A "\r" at the very end of a chunk may be half of "\r\n"; the "\n" that follows is then no line of its own. */
+  /** A "\r" at the end of a chunk may be half of "\r\n"; a following "\n" is then no line of its own. */
   #skipLineFeed = false;
   #atStart = true;
   #eventName: string | undefined;
@@ -97,7 +97,7 @@ class Parser implements SseParser {
     throw new SseOverflowError(`an event is longer than ${this.#eventBytesMax} bytes`);
   }
 
-  /** Drops what is no text of a line: a byte order mark at the very start, the second half of a split "\r\n". */
+  /** Drops a byte order mark at the very start, or the second half of a split "\r\n". */
   #withoutPrefix(chunk: string): string {
     const first = chunk.charCodeAt(0);
     const skip = (this.#atStart && first === 0xfeff) || (this.#skipLineFeed && first === 10);
@@ -106,7 +106,7 @@ class Parser implements SseParser {
     return skip ? chunk.slice(1) : chunk;
   }
 
-  /** Takes the lines that end in a text, at "\n", "\r\n" or a bare "\r". Where the rest begins, which has no end yet. */
+  /** Takes the lines that end in a text, at "\n", "\r\n" or a bare "\r". Returns where the unfinished rest begins. */
   #takeLines(text: string, events: SseEvent[]): number {
     let start = 0;
     let lineFeed = text.indexOf("\n");
@@ -139,7 +139,7 @@ class Parser implements SseParser {
   /** Takes the line that is `text[from..to)`. */
   #takeLine(text: string, from: number, to: number, events: SseEvent[]): void {
     if (from === to) return this.#takeBlank(events);
-    // Compared as slices: `startsWith` takes ten times as long here. None of the names holds a line's end.
+    // Compare slices: `startsWith` takes ten times as long here. None of the names contains a line end.
     if (text.slice(from, from + 5) === "data:") {
       const value = text.slice(text.charCodeAt(from + 5) === 32 ? from + 6 : from + 5, to);
       this.#addData(value);
@@ -158,7 +158,7 @@ class Parser implements SseParser {
     }
     this.#data += `\n${value}`;
     this.#lines += 1;
-    // Now and then: a whole answer is read at once.
+    // Check now and then, because a whole answer may be read at once.
     if (this.#lines % 1_024 === 0) this.#checkLength();
   }
 
@@ -173,8 +173,8 @@ class Parser implements SseParser {
 }
 
 /**
- * Writes one frame. U+2028 and U+2029 are escaped, because clients exist that split lines there
- * (@google/generative-ai); in JSON both spellings mean the same.
+ * Writes one frame. Escapes U+2028 and U+2029, because some clients split lines there (@google/generative-ai); in JSON both spellings mean
+ * the same.
  */
 export function formatSse(event: SseEvent): string {
   let data = event.data;
@@ -187,5 +187,5 @@ export function formatSse(event: SseEvent): string {
   return event.tail === undefined ? frame : frame + event.tail;
 }
 
-/** A comment frame: keeps idle connections open through proxies (T88), and every client skips it. */
+/** A comment frame, which every client skips. It keeps idle connections open through proxies (T88). */
 export const sseKeepAlive = ": keep-alive\n\n";

@@ -1,6 +1,6 @@
-/** What somebody who wrote an unknown word may have meant. */
+/** Suggestions for an unknown word in the input of a user. */
 
-/** Edits between two words: insert, delete, replace one letter, or swap two neighbours. */
+/** Returns the edits between two words: insert, delete, replace one letter, or swap two neighbours. */
 function editDistance(left: string, right: string): number {
   const rows: number[][] = [Array.from({ length: right.length + 1 }, (_unused, index) => index)];
   for (let i = 1; i <= left.length; i += 1) {
@@ -16,10 +16,10 @@ function editDistance(left: string, right: string): number {
   return rows[left.length]![right.length]!;
 }
 
-/** Nobody means a known word by a longer one; to compare a stranger's with all there are would take seconds. */
+/** A longer word is no mistyped known word, and comparing it with all known words would take seconds. */
 const comparedMax = 100;
 
-/** The nearest of `known`, where it is near enough to be what was meant. */
+/** Returns the nearest of `known`; undefined if none is near enough. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   if (word.length > comparedMax) return undefined;
   const normal = (text: string) => text.toLowerCase().replace(/[-_ ]/g, "");
@@ -37,7 +37,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
 
 const shown = 12;
 
-/** `did you mean "x"?`, else the whole choice. */
+/** Returns `did you mean "x"?`, else the list of choices. */
 export function suggest(word: string, choice: readonly string[]): string {
   const known = [...new Set(choice)];
   const near = nearest(word, known);

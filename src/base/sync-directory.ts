@@ -1,18 +1,18 @@
 /**
- * Names on the disk. A file that is synced is there after a power failure, but whether its name is, its directory decides:
- * who acknowledges something under a new name syncs that first.
+ * Makes file names durable. After a power failure a synced file exists, but its name only if its directory was synced too. Sync the
+ * directory before you acknowledge something under a new name.
  */
 import { closeSync, fsyncSync, openSync } from "node:fs";
 import { open } from "node:fs/promises";
 
-/** Windows syncs no directories; some file systems cannot, and one that may not be read cannot be opened for it. */
+/** Errors to ignore: some file systems cannot sync directories, and an unreadable directory cannot be opened. Windows syncs none. */
 const cannot = new Set(["EINVAL", "ENOTSUP", "EACCES", "EPERM"]);
 
 function throwUnlessItCannot(error: unknown): void {
   if (!cannot.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
 }
 
-/** Resolves once the names that `directory` holds now are on the disk. @throws Error of the system, such as EIO */
+/** Resolves once the names in `directory` are on disk. @throws Error of the system, such as EIO */
 export async function syncDirectory(directory: string): Promise<void> {
   if (process.platform === "win32") return;
   try {
@@ -27,7 +27,7 @@ export async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
-/** The same, at once. */
+/** The same, synchronously. */
 export function syncDirectoryNow(directory: string): void {
   if (process.platform === "win32") return;
   try {

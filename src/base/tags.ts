@@ -1,6 +1,6 @@
-/** What a caller says of a call or a task for their own books. docs/tags.md. */
+/** The caller's own labels for a call or a task. docs/tags.md. */
 export interface Tags {
-  /** By name, in the caller's order; undefined: none. */
+  /** By name, in the caller's order; undefined if there are none. */
   readonly tags?: Readonly<Record<string, string>> | undefined;
   readonly endUser?: string | undefined;
 }

@@ -1,14 +1,14 @@
 /**
- * Bounds of text parameters that more than one folder must agree on: the protocols check requests by them, and
- * `supported_parameters` tells them. Requirements: LIM, CONV.
+ * Bounds of text parameters that several folders share: the protocols check requests by them, and `supported_parameters` lists them.
+ * Requirements: LIM, CONV.
  */
 export const textBounds = {
-  /** Of chat completions, responses and generateContent; messages has a lower one of its own. */
+  /** For chat completions, responses and generateContent; messages has its own lower one. */
   temperatureMax: 2,
   topPMax: 1,
-  /** Presence and frequency penalty, either side of 0. */
+  /** For presence and frequency penalty, on either side of 0. */
   penaltyMax: 2,
-  /** `stop` of chat completions (LIM-12). */
+  /** For `stop` of chat completions (LIM-12). */
   stopSequencesMax: 4,
   /** LIM-13. */
   topLogprobsMax: 20,

@@ -1,14 +1,13 @@
-/** Text of others: read from bytes, and made such that the database can keep it: without U+0000 and halves of surrogate pairs. */
+/** Text from outside: decoded from bytes, and made storable in the database: without U+0000 and unpaired surrogates. */
 
-/** UTF-8 as text, without the byte order mark that some servers put in front; what is no UTF-8 is replaced. */
+/** Decodes UTF-8, without the byte order mark that some servers add; replaces invalid bytes. */
 export function textOf(bytes: Buffer): string {
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   return bytes.toString("utf8", hasMark ? 3 : 0);
 }
 
 /**
- * The text of a file that people write: UTF-8, or UTF-16 with its byte order mark, in which Windows PowerShell 5 writes what a command
- * prints into a file.
+ * Decodes a file written by a user: UTF-8, or UTF-16 with its byte order mark, which Windows PowerShell 5 writes when it redirects output.
  */
 export function fileText(bytes: Buffer): string {
   const [first, second] = bytes;
@@ -18,7 +17,7 @@ export function fileText(bytes: Buffer): string {
   return textOf(bytes);
 }
 
-/** A text without its percent-encoding; as it is where that is broken. */
+/** Returns a text without its percent-encoding; unchanged if the encoding is invalid. */
 export function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -27,12 +26,12 @@ export function percentDecoded(text: string): string {
   }
 }
 
-/** A text of others as it can be kept: U+0000 left out, halves of characters replaced. */
+/** Returns a text in storable form: without U+0000, and with unpaired surrogates replaced. */
 export const storableText = (text: string): string => text.replaceAll("\0", "").toWellFormed();
 
-/** The beginning of a text, of at most so many UTF-16 units; a character that is cut in two is replaced. */
+/** Returns the beginning of a text, at most `lengthMax` UTF-16 units; replaces a character that is cut in two. */
 export const shortText = (text: string, lengthMax: number): string =>
   text.slice(0, lengthMax).toWellFormed();
 
-/** No name of a model is longer: what a caller writes beyond it is neither kept nor said again. */
+/** The longest model name. A longer one from a caller is neither stored nor repeated. */
 export const modelNameMax = 500;

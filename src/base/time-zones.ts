@@ -1,7 +1,7 @@
-/** The clocks of a place, by the name of its time zone. By Intl, because the oldest Node that the package runs on has no Temporal. */
+/** Local clocks by time zone name. Uses Intl, because the oldest supported Node has no Temporal. */
 
 import { dayMs, hourMs } from "./durations.ts";
-/** Whether it is the name of a time zone, such as `Europe/Berlin`. */
+/** True if it is the name of a time zone, such as `Europe/Berlin`. */
 export function isTimeZone(name: string): boolean {
   try {
     return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
@@ -10,17 +10,17 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** Whether it is a usual name of UTC. */
+/** True if it is a usual name of UTC. */
 export const isUtc = (name: string): boolean => /^(?:etc\/)?(?:utc|gmt)$/i.test(name);
 
 export interface LocalClock {
-  /** What the clocks show at a moment, as milliseconds of a calendar in UTC. */
+  /** Returns the local time at a moment, as the milliseconds at which UTC shows the same time. */
   shownAt(ms: number): number;
-  /** The first moment at which they show that, or jump over it. */
+  /** Returns the first moment at which the clocks show that time, or skip it. */
   momentOf(shownMs: number): number;
 }
 
-/** By how much the clocks are ahead of UTC at a moment. `timeZone`: a name, or `+02:00`. */
+/** Returns a function for the offset from UTC at a moment, in ms. `timeZone`: a name, or `+02:00`. */
 function aheadIn(timeZone: string): (ms: number) => number {
   const [, sign, hours] = /^([+-])(\d\d):00$/.exec(timeZone) ?? [];
   if (hours !== undefined) {
@@ -52,13 +52,13 @@ function aheadIn(timeZone: string): (ms: number) => number {
   };
 }
 
-/** The clocks of a place. `timeZone`: a name, or `+02:00`. */
+/** Returns the clock of a time zone: a name, or `+02:00`. */
 export function clockOf(timeZone: string): LocalClock {
   const ahead = aheadIn(timeZone);
   return {
     shownAt: (ms) => ms + ahead(ms),
     momentOf(shownMs) {
-      // By the clocks of a day before and a day after: one of them is right, or both jump over it at that moment.
+      // Try the offsets of a day before and a day after: one of them is right, or both skip that time.
       const before = shownMs - ahead(shownMs - dayMs);
       const after = shownMs - ahead(shownMs + dayMs);
       const right = [before, after].filter((ms) => ms + ahead(ms) === shownMs);

@@ -1,6 +1,6 @@
 /**
- * Traces as the rest of the gateway sees them: spans with a name, attributes and an end. `src/tracing` makes them with
- * OpenTelemetry and sends them away; where tracing is off there is no tracer, and nothing here runs. docs/monitoring.md.
+ * The interface of traces: spans with a name, attributes and an end. `src/tracing` makes them with OpenTelemetry and exports them; if
+ * tracing is off there is no tracer, and nothing here runs. docs/monitoring.md.
  *
  * Prompts, answers, keys and headers never become attributes. Ids of workspaces, keys and requests may.
  */
@@ -10,12 +10,12 @@ type Attribute = string | number | boolean;
 /** Attributes by OpenTelemetry's names, or below `tollgate.`; undefined ones are left out. */
 export type Attributes = Readonly<Record<string, Attribute | undefined>>;
 
-/** What many spans say in the same words. It is made once and kept (`sharedParts`), so that it is encoded once. */
+/** Attributes that many spans share. Made once and cached (`sharedParts`), so that they are encoded once. */
 export class SharedPart {
   readonly attributes: Attributes;
-  /** What a span of it is called; undefined: it keeps its name. */
+  /** The name that a span gets with it; undefined: the span keeps its name. */
   readonly name: string | undefined;
-  /** The attributes as bytes, kept by who writes spans. */
+  /** The encoded attributes, cached by the exporter. */
   bytes: Uint8Array | undefined = undefined;
 
   constructor(attributes: Attributes, name: string | undefined) {
@@ -24,7 +24,7 @@ export class SharedPart {
   }
 }
 
-/** `server`: a request that came in. `client`: one that goes out. `internal`: work of ours. */
+/** `server`: an incoming request. `client`: an outgoing request. `internal`: the gateway's own work. */
 export type SpanKind = "server" | "client" | "internal";
 
 /** One piece of work in a trace. */
@@ -32,29 +32,29 @@ export interface Span {
   name: string;
   /** 32 hexadecimal digits. */
   readonly traceId: string;
-  /** False: it only carries its ids on, and is sent nowhere. */
+  /** False if it only passes its ids on, and is not exported. */
   readonly isSampled: boolean;
-  /** Itself as a W3C `traceparent`. */
+  /** The span as a W3C `traceparent`. */
   readonly traceparent: string;
-  /** The `traceparent` for a request to this address; undefined where the setting keeps it here. */
+  /** Returns the `traceparent` for a request to this address; undefined if the settings do not send it there. */
   passedTo(address: string): string | undefined;
   child(kind: SpanKind, name: string): Span;
-  /** Adds attributes; also after `end` as long as someone else `keep`s it. */
+  /** Adds attributes; also after `end`, as long as another `keep` holds the span. */
   set(attributes: Attributes): void;
-  /** Adds one attribute, in a span of which there are many: without an object. Nothing else may set this name; undefined adds nothing. */
+  /** Adds one attribute without an object, for spans that are many. No other call may set this name; undefined adds nothing. */
   add(name: string, value: Attribute | undefined): void;
-  /** Adds what other spans say too. Nothing else may set its names. */
+  /** Adds attributes that spans share. No other call may set their names. */
   share(part: SharedPart): void;
-  /** One more `end` is needed before it is over: who calls this will call that. */
+  /** Requires one more `end` before the span is over: each caller of this must also call that. */
   keep(): void;
-  /** Ends it; `error` is a code of a closed set, or a status, and marks it as failed. */
+  /** Ends the span; `error` is a code of a closed set, or a status, and marks the span as failed. */
   end(error?: string): void;
 }
 
-/** Where spans begin. */
+/** Starts spans. */
 export interface Tracer {
   /**
-   * A span below the one that a `traceparent` names, or the first of a trace where that is absent or not valid.
+   * Starts a span below the one in `traceparent`, or the first of a trace if that is absent or invalid.
    * @param beganMs when it began by `performance.now()`, where the caller has just read that
    */
   start(kind: SpanKind, name: string, traceparent?: string, beganMs?: number): Span;

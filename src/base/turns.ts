@@ -1,12 +1,12 @@
 /**
- * Turns for work that blocks the process for a while, such as parsing a large body: one at a time, and no more than a moment of it in
- * a round of the event loop. After work that took longer than a moment comes a pause of the same length: without pauses, many large
- * bodies one after the other keep all other callers waiting.
+ * Turns for work that blocks the process, such as parsing a large body. One piece runs at a time, and only a moment of work in each round
+ * of the event loop. After longer work comes a pause of the same length: without pauses, a series of large bodies would block all other
+ * callers.
  */
 
-/** Work up to this delays others no more than a busy round does: what waits goes on in the next round. */
+/** Work up to this delays other work no more than a busy round does: waiting work goes on in the next round. */
 const momentMs = 8;
-/** A longer pause would only slow the large bodies down: in this time a small call gets through. */
+/** In this time a small call gets through; a longer pause would only slow large bodies down. */
 const pauseMsMax = 1_000;
 
 export class Turns {
@@ -15,7 +15,7 @@ export class Turns {
   /** When the first work of this round began. */
   #roundMs = 0;
 
-  /** Resolves when the caller may work, in the event-loop turn in which it then must do so. */
+  /** Resolves when the caller may work; it must work in the same turn of the event loop. */
   take(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
@@ -34,7 +34,7 @@ export class Turns {
     this.#busy = next !== undefined;
     if (next === undefined) return;
     next();
-    // The work is over when all that it resolved has run.
+    // The work is over when everything that it resolved has run.
     queueMicrotask(() => process.nextTick(() => this.#over(begunMs)));
   }
 

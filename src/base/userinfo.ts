@@ -1,21 +1,21 @@
-/** What addresses hold that nobody is shown: user and password before the host, `https://user:password@host`, and keys in a query. */
+/** Masks secrets in addresses: user and password before the host, `https://user:password@host`, and keys in a query. */
 
-/** Up to the last `@`: a password may hold what an address may not. */
+/** Matches up to the last `@`: a password may have characters that are invalid in an address. */
 const userinfo = /(?<=:\/\/)[^\s"]*(?=@)/g;
 
-/** The password is a variable's name already. */
+/** True if the password is only the name of a variable. */
 const isNamed = (text: string): boolean => /^[^:]*:?\$\{\w+\}$/.test(text);
 
 const query = /(?<=:\/\/[^\s"?]*\?)[^\s"]+/g;
 
-/** A message with both masked. */
+/** Returns a message with userinfo and queries masked. */
 export const withoutAddressSecrets = (message: string): string =>
   message.replace(userinfo, (text) => (isNamed(text) ? text : "****")).replace(query, "****");
 
-/** Said of an address of a variable. */
+/** The end of a message about an address that comes from a variable. */
 export const userinfoHint = "; a user and a password before the host would not be sent";
 
-/** Whether an address names a user or a password. */
+/** True if an address has a user or a password. */
 export function hasUserinfo(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const { username, password } = new URL(address);

@@ -1,16 +1,16 @@
 /**
- * Write-behind: what no caller waits for is gathered for a moment and written in batches, one after the other. What waits is
- * bounded, so that a slow database costs items and not memory.
+ * Write-behind: items for which no caller waits are gathered for a moment and written in batches, one after another. The queue is bounded,
+ * so that a slow database costs items and not memory.
  */
 
-/** Room for what waits. */
+/** Room for waiting items. */
 export interface Room {
-  /** Takes so much of it; false where there is less. */
+  /** Takes `size` of the room; returns false if less is left. */
   tryTake(size: number): boolean;
   give(size: number): void;
 }
 
-/** Room for so much in all. */
+/** Creates room for `sizeMax` in all. */
 export function roomFor(sizeMax: number): Room {
   let taken = 0;
   return {
@@ -26,14 +26,14 @@ export function roomFor(sizeMax: number): Room {
 export interface WriteBehindOptions<Item> {
   /** Writes a batch. It never rejects. */
   write(batch: readonly Item[]): Promise<void>;
-  /** Items of a batch at most. */
+  /** The most items of a batch. */
   readonly batchMax: number;
   /** How long a batch that is not full waits for more, in milliseconds. */
   readonly gatherMs: number;
-  /** For what waits and for the batch that is being written, as `sizeOf` counts it; what is beyond that is dropped. */
+  /** Room for waiting items and the batch that is being written, as `sizeOf` counts them; items beyond it are dropped. */
   readonly room: Room;
   sizeOf(item: Item): number;
-  /** Hears how many were dropped, when the rest is written. */
+  /** Called with the number of dropped items, after the rest is written. */
   dropped(items: number): void;
 }
 
@@ -44,13 +44,13 @@ export interface WriteBehind<Item> {
   flush(): Promise<void>;
 }
 
-/** A queue in front of `write`. */
+/** Creates a queue in front of `write`. */
 export function createWriteBehind<Item>(options: WriteBehindOptions<Item>): WriteBehind<Item> {
   const { batchMax, gatherMs, room } = options;
   let queue: Item[] = [];
   let dropped = 0;
   let underWay: Promise<void> | undefined;
-  /** Ends the waiting for more; undefined while nothing waits. */
+  /** Ends the wait for more items; undefined while there is no such wait. */
   let hurry: (() => void) | undefined;
   let flushing = false;
 
