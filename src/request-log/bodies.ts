@@ -1,6 +1,6 @@
 /**
- * Kept bodies of calls: written in batches after the answers, read one at a time, deleted when their time is over. A body
- * explains, and no money depends on it: what cannot be written is counted and reported, never thrown. docs/management.md.
+ * Stored bodies of calls: written in batches after the answers, read one at a time, deleted when their time is over. They only explain
+ * calls; no money depends on them. So bodies that cannot be written are counted and logged, and cause no error. docs/management.md.
  */
 import { isErasedTokenSql } from "../base/erased.ts";
 import { idTime } from "../base/ids.ts";
@@ -9,18 +9,18 @@ import { createWriteBehind, type Room, type WriteBehind } from "../base/write-be
 import type { Database, Queryable } from "../storage/index.ts";
 import { bodySealName, sealText, unsealText, type Sealing } from "../tenancy/index.ts";
 
-/** The most that is kept of one text, in bytes of UTF-8. */
+/** The most bytes of UTF-8 that are stored of one text. */
 export const keptTextMax = 256 * 1024;
 
-/** What is kept of a call; null: there was none. */
+/** The stored texts of a call; null if there was none. */
 export interface Bodies {
-  /** What the caller sent. */
+  /** The caller's request. */
   readonly request: string | null;
-  /** What the provider that was asked last was sent. */
+  /** The request to the last provider. */
   readonly sent: string | null;
-  /** What the caller got; of a stream its events. */
+  /** The answer to the caller; for a stream its events. */
   readonly answer: string | null;
-  /** Which of them are cut. */
+  /** The names of the texts that are cut. */
   readonly truncated: readonly string[];
 }
 
@@ -32,7 +32,7 @@ interface BodyName {
 const batchMax = 50;
 const gatherMsDefault = 200;
 
-/** The bodies of one call, to be kept. */
+/** The bodies of one call, to be stored. */
 interface KeptBodies {
   readonly name: BodyName;
   readonly bodies: Bodies;
@@ -42,15 +42,15 @@ interface BodyLogParts {
   readonly database: Database;
   readonly sealing: Sealing;
   readonly log: Log;
-  /** For the characters that wait. */
+  /** Room for the waiting bodies, in characters. */
   readonly room: Room;
-  /** How long bodies wait for others; 200 ms if absent. */
+  /** Milliseconds that bodies wait for others; 200 if absent. */
   readonly gatherMs?: number | undefined;
 }
 
 /**
- * Not of calls whose end user was erased meanwhile, by whatever gateway: their rows have a token in the id's place (retention/end-user.ts),
- * so that no erasure would find their bodies again. One row after the other by its key, so that it meets one part of the log.
+ * Skips calls whose end user a gateway erased meanwhile: their rows have a token instead of the id (retention/end-user.ts), so no later
+ * erasure would find the bodies. Looks rows up one by one by their key, so that each look-up reads one part of the log.
  */
 const insertSql = `
   insert into request_bodies (workspace_id, id, sealed)
@@ -59,7 +59,7 @@ const insertSql = `
     and ${isErasedTokenSql("r.end_user")} offset 0)
   on conflict do nothing`;
 
-/** A writer over `database`; call `flush` before closing it. */
+/** Creates a writer over `database`; call `flush` before you close that. */
 export function createBodyLog(parts: BodyLogParts): WriteBehind<KeptBodies> {
   const { database, sealing, log, room, gatherMs = gatherMsDefault } = parts;
   async function write(batch: readonly KeptBodies[]): Promise<void> {
@@ -92,7 +92,7 @@ export function createBodyLog(parts: BodyLogParts): WriteBehind<KeptBodies> {
 const dayMs = 24 * 3_600_000;
 const idOf = (ms: number): string => `req_${idTime(ms)}`;
 
-/** The bodies of a call and until when they are kept; undefined where they are not. @throws where they were altered */
+/** Returns the bodies of a call and the end of their time; undefined if none are stored. @throws where they were altered */
 export async function readBodies(
   database: Queryable,
   sealing: Sealing,
@@ -115,8 +115,8 @@ const sweepMax = 500;
 const daysMax = 90;
 
 /**
- * Deletes what is older at `nowMs` than its workspace keeps it, by the primary key: ids sort by time. @returns how many, at most
- * 500: call again where it is as many
+ * Deletes bodies that at `nowMs` are older than their workspace keeps them, by the primary key: ids sort by time. @returns how many, at
+ * most 500: call again if it is 500
  */
 export async function sweepBodies(database: Queryable, nowMs: number): Promise<number> {
   const bounds = Array.from({ length: daysMax }, (_, days) => idOf(nowMs - (days + 1) * dayMs));

@@ -1,14 +1,14 @@
 /**
- * Heads of the request log: what many rows have in common, stored once (storage/baseline/09_request_log.sql). A row has a head when its like was
- * met before: what occurs only once (a name the caller made up, a plan priced for one video) makes no head of its own, and
- * its row is whole. Whether the database has a head is not known here (insert.ts).
+ * Heads of the request log: columns that many rows have in common, stored once (storage/baseline/09_request_log.sql). A row gets a head if
+ * a similar row came before. A row that occurs only once (with a name that the caller made up, or a plan priced for one video) gets none,
+ * and is stored whole. insert.ts checks whether the database has a head.
  */
 import { createHash } from "node:crypto";
 import { textOf } from "../storage/index.ts";
 import type { RequestRow } from "./row.ts";
 import { onlyAttempt, splitUsage, type PlainAttempt, type SplitUsage } from "./split.ts";
 
-/** How many likes are remembered, twice at most: about a kilobyte each. */
+/** Kinds of similar rows that are remembered, at most twice as many: about a kilobyte each. */
 const likesMax = 5_000;
 const numbersMax = 1_000;
 
@@ -21,7 +21,7 @@ export interface Head {
   readonly text: string;
 }
 
-/** A row of the log as it waits: texts and numbers, which its owner cannot change any more. */
+/** A row of the log in the queue: texts and numbers only, so its owner cannot change it any more. */
 export interface Queued {
   readonly workspaceId: string;
   readonly id: string;
@@ -30,15 +30,15 @@ export interface Queued {
   readonly durationMs: number | undefined;
   readonly firstTokenMs: number | undefined;
   readonly head: Head | undefined;
-  /** Of the head's usage; empty where the usage is the row's own, or none. */
+  /** The numbers for the usage format of the head; empty if the row has its own usage, or none. */
   readonly counts: string;
-  /** Of the head's attempt. */
+  /** The times of the head's attempt. */
   readonly attempt: { readonly startedMs: number; readonly durationMs: number } | undefined;
-  /** A JSON object of what the row holds itself, by the names of the columns; empty where that is nothing. */
+  /** A JSON object of the row's own values, by column name; empty if there are none. */
   readonly own: string;
 }
 
-/** The last `max` to 2 `max` things by name: what is asked for stays. */
+/** A cache of the last `max` to 2 `max` values by name: those in use stay. */
 class Recent<Value> {
   readonly #max: number;
   #young = new Map<string, Value>();
@@ -90,7 +90,7 @@ const dayMs = 86_400_000;
 let monthDay = Number.NaN;
 let monthText = "";
 
-/** The first day of the month in which a call began: a head is of one month, and goes with its rows (src/retention). */
+/** Returns the first day of the month in which a call began: a head belongs to one month, and is deleted with its rows (src/retention). */
 function monthOf(at: Date): string {
   const day = Math.floor(at.getTime() / dayMs);
   if (day !== monthDay) {
@@ -121,7 +121,7 @@ function makeHead({ row, usage, attempt }: Parts): Head {
 const notEmpty = <Item>(items: readonly Item[] | undefined): readonly Item[] | undefined =>
   items?.length ? items : undefined;
 
-/** What a row says itself: with a head, what is particular; without one, everything. */
+/** Returns the row's own values: with a head, only those that the head lacks; without one, all. */
 function ownText({ row, usage, attempt }: Parts, head: Head | undefined): string {
   const particular = {
     usage: head && usage ? undefined : row.usage,
@@ -140,7 +140,9 @@ function ownText({ row, usage, attempt }: Parts, head: Head | undefined): string
 const rounded = (ms: number | undefined): number | undefined =>
   ms === undefined ? undefined : Math.round(ms);
 
-/** Numbers for objects by what they say, 0 for none. Most are objects that were met before, some only look the same. */
+/**
+ * Returns a function that numbers objects by content, 0 for undefined. Most objects were met before; some are only equal to an earlier one.
+ */
 function createNumbers(): (of: object | undefined) => number {
   const numbers = new WeakMap<object, number>();
   const numbersByText = new Recent<number>(numbersMax);
@@ -160,9 +162,9 @@ function createNumbers(): (of: object | undefined) => number {
   };
 }
 
-/** Makes rows ready for the database, each with its head. @throws what a value throws that cannot be JSON */
+/** Returns a function that makes rows ready for the database, each with its head. @throws what a value throws that cannot be JSON */
 export function createRowMaker(): (row: RequestRow) => Queued {
-  /** Explanations and prices are long: a like names them by numbers. */
+  /** Explanations and prices are long: the name of a kind has numbers instead. */
   const explanationNumber = createNumbers();
   const priceNumber = createNumbers();
   /** Null: met once. */
@@ -170,7 +172,7 @@ export function createRowMaker(): (row: RequestRow) => Queued {
 
   function headOf(parts: Parts): Head | undefined {
     const { row, usage, attempt } = parts;
-    // The model is the caller's text, so it comes last: whatever is in it, a name is of one like only.
+    // The model is the caller's text, so it comes last: whatever it contains, each name belongs to one kind only.
     const name =
       `${monthOf(row.createdAt)}\n${row.workspaceId}\n${row.keyId}\n${row.provider}\n${row.protocol}\n${row.upstreamProtocol}\n${row.status}\n` +
       `${row.httpStatus}\n${row.usageSource}\n${row.stream}\n${explanationNumber(row.explanation)}\n${priceNumber(row.price)}\n${usage?.format}\n` +

@@ -1,6 +1,6 @@
 /**
- * What is kept of calls to explain them: the request log, bodies, the addresses that keys are used from. No money depends on it.
- * What cannot be written is counted and reported, and no caller waits. docs/management.md.
+ * Records that explain calls: the request log, bodies, and the addresses from which keys are used. No money depends on them. Records that
+ * cannot be written are counted and reported, and no caller waits. docs/management.md.
  */
 export { createBodyLog, keptTextMax, readBodies, sweepBodies, type Bodies } from "./bodies.ts";
 export { listKeyClients, openKeyClients, type KeyClients } from "./key-clients.ts";

@@ -1,13 +1,13 @@
 /**
- * Rows into `requests`, a batch in one statement, after the heads they need. A head is sent once; the statement checks that
- * every head is there, and fails where one is not (a backup was restored, somebody deleted it): then all of them are sent
- * again. So what is remembered here only saves work. Both are written without waiting for the disk: a crash of the server
- * takes the log's last moments, and never a head without the rows after it.
+ * Inserts rows into `requests`, a batch per statement, after the heads they need. Each head is sent once. The statement checks that every
+ * head exists, and fails if one does not (after a restore of a backup, or a deletion): then all heads are sent again. So the memory of sent
+ * heads only saves work. Neither insert waits for the disk: a crash of the server loses the log's last moments, but never a head without
+ * the rows after it.
  */
 import { codeOf, numberArray, type Database } from "../storage/index.ts";
 import type { Head, Queued } from "./heads.ts";
 
-/** Columns a row may hold itself instead of its head, and their types. */
+/** Columns that a row may hold itself instead of its head, and their types. */
 const ownColumns = {
   key_id: "text",
   model: "text",
@@ -35,16 +35,16 @@ const typed = (columns: Readonly<Record<string, string>>): string =>
     .join(", ");
 
 interface Variant {
-  /** Some row holds something itself. */
+  /** True if some row has values of its own. */
   readonly own: boolean;
-  /** Rows that are there already are passed over. */
+  /** True if existing rows are skipped. */
   readonly again: boolean;
 }
 
-// JSON and ids have no line ends of their own, so lists of them need no escaping between them.
-// The log may lose its last moments in a crash of the server; waiting for the disk each time would slow the ledger beside it.
-// Lists are taken apart in the select list: in the from clause each would be stored once more.
-// What cost nothing is found by no charge: it is noted for the sums (storage/baseline/11_usage.sql).
+// JSON and ids contain no line ends, so lists of them are joined by line ends without escapes.
+// The log may lose its last moments in a crash of the server; a wait for the disk each time would slow the ledger beside it.
+// Lists are unnested in the select list: in the from clause PostgreSQL would store each once more.
+// No charge leads to rows without cost, so they are noted for the sums (storage/baseline/11_usage.sql).
 const insertSql = ({ own, again }: Variant): string => `
   with written as (insert into requests (workspace_id, head, id, created_at, cost_nano, duration_ms, first_token_ms, usage_counts,
     attempt_started_ms, attempt_duration_ms${own ? `, ${ownNames}` : ""})
@@ -99,7 +99,7 @@ interface Batch {
 }
 
 function batchOf(rows: readonly Queued[]): Batch {
-  // Rows without a head share what they have in common as well: their workspace.
+  // Rows without a head also share a value: their workspace.
   const places = new Map<Head | string, number>();
   const placeOf = (key: Head | string): number => {
     const place = places.get(key) ?? places.size + 1;
@@ -148,14 +148,14 @@ async function insertOnce(database: Database, { own, params }: Batch): Promise<v
   try {
     await database.query(own ? sqlOf.own : sqlOf.plain, params, { name });
   } catch (error) {
-    // A row is there already: of an attempt whose answer was lost. To look for each beforehand would cost every batch.
+    // The row exists from an attempt whose answer was lost. Checking each row beforehand would cost every batch.
     if (codeOf(error) !== uniqueViolation) throw error;
     await database.query(insertSql({ own, again: true }), params);
   }
 }
 
 async function insertHeads(database: Database, heads: readonly Head[]): Promise<void> {
-  // In one order everywhere: writers of the same heads wait for each other, and never in a ring.
+  // The same order everywhere: writers of the same heads then wait for each other without deadlocks.
   const sorted = heads.toSorted((one, other) => (one.id < other.id ? -1 : 1));
   await database.query(headsSql, [
     sorted.map(({ id }) => id),
@@ -163,7 +163,7 @@ async function insertHeads(database: Database, heads: readonly Head[]): Promise<
   ]);
 }
 
-/** Writes rows and the heads they need; all of the rows or none. It throws what the database throws. */
+/** Returns a function that writes rows and the heads they need: all of the rows or none. It throws what the database throws. */
 export function createInserter(database: Database): (rows: readonly Queued[]) => Promise<void> {
   const sent = new WeakSet<Head>();
 

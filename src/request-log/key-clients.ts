@@ -1,23 +1,23 @@
 /**
- * Where each key is used from. A request is one look into a map; every few seconds what was seen goes out in one statement, a
- * row for each address. Like the request log it explains, and money does not depend on it: what cannot be written is lost.
+ * Records the addresses from which each key is used. A request costs one look-up in a map; every few seconds one statement writes the new
+ * records, a row for each address. Like the request log they only explain, and no money depends on them: a failed write loses them.
  */
 import { camelCased, type SnakeCased } from "../base/casing.ts";
 import { isErasedAddressSql } from "../base/erased.ts";
 import type { Log } from "../base/log.ts";
 import type { Database, Queryable } from "../storage/index.ts";
 
-/** Addresses that are kept of a key: those used last. */
+/** Addresses kept per key: the last used. */
 const clientsMax = 100;
-/** For how long an address is kept after it was seen. */
+/** Days that an address is kept after its last use. */
 const clientDays = 30;
 const userAgentMax = 200;
-/** Pairs of key and address that wait at most; more are not noted before these are written. */
+/** The most waiting pairs of key and address; further pairs are not noted before these are written. */
 const waitingMax = 10_000;
 const everyMs = 5_000;
 const sweepMs = 60 * 60_000;
 
-/** What a request tells of its caller's program. */
+/** The client data of a request. */
 export interface SeenClient {
   readonly keyId: string;
   readonly address: string;
@@ -29,7 +29,7 @@ export interface KeyClients {
   note(seen: SeenClient): void;
   /** Resolves when everything noted so far is written or given up. */
   flush(): Promise<void>;
-  /** Writes what waits, and ends. */
+  /** Writes the waiting records, and ends. */
   close(): Promise<void>;
 }
 
@@ -40,8 +40,8 @@ interface Waiting {
   requests: number;
 }
 
-// Times are the database's, and those of the writing: a few seconds after the request. Whose key it is may have been erased by then, or
-// while a call was under way: nothing is written of them, by no gateway.
+// Times are the database's at the write: a few seconds after the request. The owner of the key may have been erased by then, or during a
+// call: no gateway writes rows about that person.
 const upsertSql = `
   with quick as (select set_config('synchronous_commit', 'off', true)),
   seen as (select * from quick, unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) as s (key_id, address, user_agent, requests)
@@ -55,7 +55,7 @@ const upsertSql = `
     returning key_id, xmax = 0 as is_new)
   select distinct key_id from written where is_new`;
 
-/** Of keys that got addresses: those beyond the bound, used the longest ago. */
+/** Removes the addresses beyond the bound from keys with new ones, the longest unused first. */
 const trimSql = `
   delete from key_clients c using (
     select key_id, address, row_number() over (partition by key_id order by last_seen_at desc, address) as place
@@ -68,7 +68,7 @@ const byPlace = (one: Waiting, other: Waiting): number =>
   one.keyId < other.keyId || (one.keyId === other.keyId && one.address < other.address) ? -1 : 1;
 
 async function write(database: Database, noted: readonly Waiting[]): Promise<void> {
-  // In one order everywhere: writers of the same rows wait for each other, and never in a ring.
+  // The same order everywhere: writers of the same rows then wait for each other without deadlocks.
   const rows = noted.toSorted(byPlace);
   const keys = await database.query<{ key_id: string }>(upsertSql, [
     rows.map(({ keyId }) => keyId),
@@ -79,7 +79,7 @@ async function write(database: Database, noted: readonly Waiting[]): Promise<voi
   if (keys.length > 0) await database.query(trimSql, [keys.map(({ key_id }) => key_id)]);
 }
 
-/** Notes where keys are used from, over `database`. */
+/** Creates the recorder of key addresses over `database`. */
 export function openKeyClients(database: Database, log: Pick<Log, "warn">): KeyClients {
   let waiting = new Map<string, Waiting>();
   let underWay: Promise<void> | undefined;
@@ -126,7 +126,7 @@ export function openKeyClients(database: Database, log: Pick<Log, "warn">): KeyC
   };
 }
 
-/** An address that a key was used from. */
+/** An address from which a key was used. */
 export interface KeyClient {
   readonly address: string;
   readonly userAgent: string;
@@ -135,7 +135,7 @@ export interface KeyClient {
   readonly requests: bigint;
 }
 
-/** Where a key was used from within 30 days, the last one first. */
+/** Returns the addresses from which a key was used in the last 30 days, the last used first. */
 export async function listKeyClients(database: Queryable, keyId: string): Promise<KeyClient[]> {
   const rows = await database.query<SnakeCased<KeyClient>>(
     `select address, user_agent, first_seen_at, last_seen_at, requests from key_clients where key_id = $1 and last_seen_at >= now() - interval '${clientDays} days'

@@ -1,6 +1,6 @@
-/** What the request log is given. */
+/** The input of the request log. */
 
-/** One row of `request_log`. What is absent is stored as null, and so are empty lists. */
+/** One row of `request_log`. Absent values are stored as null, and so are empty lists. */
 export interface RequestRow {
   readonly workspaceId: string;
   readonly id: string;
@@ -15,20 +15,20 @@ export interface RequestRow {
   readonly usage?: object | undefined;
   readonly usageSource?: string | undefined;
   readonly costNano?: bigint | undefined;
-  /** What made its cost, as JSON. Many rows may share one; it must not change. */
+  /** The parts of its cost, as JSON. Many rows may share one object; it must not change. */
   readonly price?: object | undefined;
   readonly durationMs?: number | undefined;
   readonly firstTokenMs?: number | undefined;
   readonly dropped?: readonly string[] | undefined;
   readonly notes?: readonly unknown[] | undefined;
   readonly attempts?: readonly unknown[] | undefined;
-  /** Many rows may share one; it must not change. */
+  /** Many rows may share one object; it must not change. */
   readonly explanation?: object | undefined;
-  /** Whether the caller asked for a stream; absent where a call has no such form. */
+  /** True if the caller asked for a stream; absent if a call of this kind cannot stream. */
   readonly stream?: boolean | undefined;
-  /** What the caller was answered, where it failed. */
+  /** The error message to the caller, if the call failed. */
   readonly errorMessage?: string | undefined;
-  /** What the caller said of the call: names and values, and whose it is. */
+  /** The caller's tags for the call by name, and its end user. */
   readonly tags?: Readonly<Record<string, string>> | undefined;
   readonly endUser?: string | undefined;
 }

@@ -1,17 +1,17 @@
 /**
- * What is fixed and what is particular in a usage and in a call's only attempt: the fixed part is the same in row after row
- * and belongs to their head. The view `request_log` puts both together again (storage/baseline/09_request_log.sql).
+ * Splits a usage, or the only attempt of a call, into fixed and varying parts. The fixed part is the same in many rows and belongs to their
+ * head. The view `request_log` joins both again (storage/baseline/09_request_log.sql).
  */
 
-/** Numbers apart from what they count. */
+/** A usage split into its numbers and their names. */
 export interface SplitUsage {
   /** JSON with `%s` for each number, for PostgreSQL's format(). */
   readonly format: string;
-  /** The numbers, with commas between. */
+  /** The numbers, separated by commas. */
   readonly counts: string;
 }
 
-/** Formats are made of a few lists of names. */
+/** Cached by their names, of which there are few lists. */
 const formats = new Map<string, string>();
 const formatsMax = 100;
 
@@ -28,7 +28,7 @@ function formatOf(usage: object): string {
   return format;
 }
 
-/** A usage that is nothing but numbers, split; undefined for any other. */
+/** Splits a usage that has only numbers; undefined for any other. */
 export function splitUsage(usage: object | undefined): SplitUsage | undefined {
   if (usage === undefined) return undefined;
   let counts = "";
@@ -56,7 +56,7 @@ const integerMax = 2 ** 31 - 1;
 const isTime = (value: unknown): boolean =>
   Number.isInteger(value) && Math.abs(value as number) <= integerMax;
 
-/** The one attempt there was, where it says nothing unusual; else undefined, and the list is stored as it is. */
+/** Returns the only attempt, if it has the usual form; else undefined: then the list is stored as it is. */
 export function onlyAttempt(attempts: readonly unknown[] | undefined): PlainAttempt | undefined {
   if (attempts?.length !== 1) return undefined;
   const [one] = attempts;

@@ -1,7 +1,7 @@
 /**
- * The request log's writer: rows are taken off the caller's path and inserted in batches. docs/management.md.
- * The log explains and money does not depend on it, so a row that cannot be written is counted and reported, never thrown,
- * and memory stays bounded when the database is slow (T85, T87).
+ * Writes the request log: takes rows off the caller's path and inserts them in batches. docs/management.md.
+ * The log explains and money does not depend on it: a row that cannot be written is counted and reported, never thrown.
+ * Memory stays bounded when the database is slow (T85, T87).
  */
 import type { Log } from "../base/log.ts";
 import { createWriteBehind, roomFor, type WriteBehind } from "../base/write-behind.ts";
@@ -16,10 +16,10 @@ const attemptsMax = 3;
 const retryMs = 500;
 const gatherMsDefault = 40;
 
-/** Takes rows; what a full queue drops is counted and logged. */
+/** Takes rows; counts and logs those that a full queue drops. */
 export type RequestLog = WriteBehind<RequestRow>;
 
-/** Tries a few times, then in halves, so that one bad row costs only itself. */
+/** Writes a batch: retries a few times, or splits it in halves, so that one bad row costs only itself. */
 async function write(
   insert: (rows: readonly Queued[]) => Promise<void>,
   log: Log,
@@ -45,7 +45,7 @@ async function write(
   }
 }
 
-/** A writer over `database`; call `flush` before closing it. Rows wait for others for `gatherMs`, 40 ms if absent. */
+/** Creates a writer over `database`; call `flush` before you close that. Rows wait for others for `gatherMs`, 40 ms if absent. */
 export function createRequestLog(
   database: Database,
   log: Log,
@@ -53,8 +53,8 @@ export function createRequestLog(
 ): RequestLog {
   const queuedOf = createRowMaker();
   const insert = createInserter(database);
-  // As texts and numbers already: what is queued cannot be changed by its owner any more, and its size is plain.
-  // Rows of a while go out together: each transaction costs the database a write of its own, and nobody waits for these.
+  // Queued rows are texts and numbers: their owner cannot change them any more, and their size is known.
+  // Rows are gathered for a while: each transaction costs the database a disk write, and no caller waits for these rows.
   const queue = createWriteBehind<Queued>({
     write: (rows) => write(insert, log, rows),
     batchMax,
