@@ -1,10 +1,10 @@
 /**
- * What the log's rows of an erased end user say in words: tags, and what vendors answered. They are changed as values and never in
- * the text of their JSON, where an id such as `,` stands between any two strings.
+ * Removes an erased end user's id from texts in the log: tags, and vendors' messages. It changes values, never the text of their JSON, in
+ * which an id such as `,` stands between any two strings.
  */
 import type { Queryable } from "../storage/index.ts";
 
-/** Shorter ids are parts of other words, so that messages keep them. */
+/** Shorter ids are parts of other words, so they are not replaced in messages. */
 const wordMin = 4;
 
 interface Renaming {
@@ -21,7 +21,7 @@ interface Row {
   readonly error_message: string | null;
 }
 
-/** Some more than have it: the id is looked for as JSON spells it. */
+/** May find more rows than have the id: it searches for the id in its JSON spelling. */
 const rowsSql = `
   select id, tags, attempts, error_message from requests
   where workspace_id = $1 and id = any($2::text[])
@@ -32,7 +32,7 @@ const renameSql = `
   from json_to_recordset($2::json) as n (id text, tags json, attempts json, error_message text)
   where r.workspace_id = $1 and r.id = n.id`;
 
-/** Puts the token in the place of the id: of whole tags, names and values, and wherever messages have it. */
+/** Replaces the id by the token: in tags only whole names and values, in messages everywhere. */
 export async function renameInTexts(tx: Queryable, renaming: Renaming): Promise<void> {
   const { workspaceId, ids, endUser, token } = renaming;
   const whole = (text: string): string => (text === endUser ? token : text);

@@ -1,28 +1,28 @@
 /**
- * Erasing an end user: what calls said of whom they were for, and what was kept of those calls. The ledger names nobody; sums go on
- * under a token that leads nowhere. A page of one workspace is a transaction, so that nobody waits, and whatever ends it can
- * be done again. docs/operate.md "Erasing a person".
+ * Erases an end user from the calls that were made for them, and from the stored data of those calls. The ledger has no end users; sums go
+ * on under an anonymous token. Each page of a workspace is one transaction, so that no caller waits, and an interrupted erasure can be
+ * repeated. docs/operate.md "Erasing a person".
  */
 import type { Database, Queryable } from "../storage/index.ts";
 import { renameTagValue } from "../usage/index.ts";
 import { renameInTexts } from "./end-user-texts.ts";
 import { goneTasksSql } from "./trails.ts";
 
-/** Rows of the log or tasks that a page looks at: some tens of milliseconds. */
+/** Rows of the log or tasks that one page reads: some tens of milliseconds. */
 const pageMax = 5_000;
-/** Rows that go at once besides. */
+/** Rows of other tables that one page changes. */
 const rowsMax = 2_000;
 
 export interface EndUser {
-  /** As the caller said it. */
+  /** The id, as the caller sent it. */
   readonly endUser: string;
-  /** What takes its place. */
+  /** The token that replaces the id. */
   readonly token: string;
-  /** Counts, and changes nothing. */
+  /** True: count only, and change nothing. */
   readonly dryRun: boolean;
 }
 
-/** How far it is: the next page of a workspace. */
+/** The progress of an erasure: the next page of a workspace. */
 export interface ErasurePlace {
   readonly workspaceId: string;
   readonly stage: "requests" | "tasks" | "rest";
@@ -30,7 +30,7 @@ export interface ErasurePlace {
   readonly after: string;
 }
 
-/** What a page came to, by what it is. */
+/** The numbers of erased records of a page, by kind. */
 export type Erased = Readonly<Record<ErasedName, number>>;
 const erasedNames = [
   "requests",
@@ -54,7 +54,7 @@ interface Page {
   readonly next: ErasurePlace | undefined;
 }
 
-/** The ids of a page that are the end user's, and its last one. */
+/** Finds the ids of a page that belong to the end user, and the page's last id. */
 const pageSql = (table: "requests" | "tasks"): string => `
   select max(id) as last, coalesce(array_agg(id) filter (where end_user = $3), '{}') as mine
   from (select id, end_user from ${table} where workspace_id = $1 and id > $2 order by id limit ${pageMax}) page`;
@@ -71,7 +71,7 @@ const bodiesSql = `
   with gone as (delete from request_bodies where workspace_id = $1 and id = any($2::text[]) returning 1)
   select count(*)::integer as n from gone`;
 
-/** Results of image calls, and answers that are kept for their repetition. */
+/** Expires the results of image calls, and the answers stored for idempotent repeats. */
 const filesSql = `
   with answers as (
     select answer from idempotency_keys where workspace_id = $1 and call_id = any($2::text[]) and answer is not null),
@@ -99,7 +99,7 @@ async function requestsPage(tx: Queryable, place: ErasurePlace, one: EndUser): P
   return { erased: { requests: mine.length, bodies, files }, next };
 }
 
-/** Of tasks: those that have ended go, as retention has it; one under way is named anew when it has ended. */
+/** Removes finished tasks, as retention does. A task in flight is counted; it gets the token when it has ended. */
 async function tasksPage(tx: Queryable, place: ErasurePlace, one: EndUser): Promise<Page> {
   const { workspaceId, after } = place;
   const [page] = await tx.query<PageRow>(pageSql("tasks"), [workspaceId, after, one.endUser]);
@@ -118,7 +118,7 @@ const cacheSql = `
     select ctid from cached_answers where workspace_id = $1 limit ${rowsMax})) returning 1)
   select count(*)::integer as n from gone`;
 
-/** Sums, and the cache: nobody can tell whose answers are in it, so all of the workspace's go. */
+/** Renames sums, and deletes the workspace's whole cache, because its answers cannot be assigned to end users. */
 async function restPage(tx: Queryable, place: ErasurePlace, one: EndUser): Promise<Page> {
   const { workspaceId } = place;
   const { endUser, token, dryRun } = one;
@@ -131,7 +131,7 @@ async function restPage(tx: Queryable, place: ErasurePlace, one: EndUser): Promi
 
 const pages = { requests: requestsPage, tasks: tasksPage, rest: restPage };
 
-/** The next page; undefined at the end. A transaction of its own. */
+/** Runs the next page in a transaction of its own; its `next` is undefined at the end of the workspace. */
 export function eraseEndUserPage(
   database: Database,
   place: ErasurePlace,
@@ -140,7 +140,7 @@ export function eraseEndUserPage(
   return database.transaction((tx) => pages[place.stage](tx, place, one));
 }
 
-/** The workspace after this one; undefined after the last. */
+/** Returns the workspace after this one; undefined after the last. */
 export async function workspaceAfter(
   database: Queryable,
   workspaceId: string,

@@ -1,4 +1,4 @@
-/** How the tables grow: the parts of the request log, made ahead, and what goes when its time is over. docs/operate.md. */
+/** Limits the growth of tables: makes parts of the request log ahead, and deletes what is past its time. docs/operate.md. */
 export { keepParts } from "./parts.ts";
 export {
   addErased,

@@ -1,20 +1,22 @@
-/** The parts of the request log, made ahead (storage/baseline/10_request_parts.sql). */
+/** Creates the parts of the request log ahead of time (storage/baseline/10_request_parts.sql). */
 import { dayMs } from "../base/durations.ts";
 import type { Database, Queryable } from "../storage/index.ts";
 
-/** One process of all works on the parts, and on what goes, at a time. Any number that nothing else in the database locks. */
+/** Lets only one process at a time change parts and delete rows. Any number that nothing else in the database locks. */
 const lockKey = 7_409_318_200_449n;
-/** Parts are there so long before their first row: longer than a backup holds the table. */
+/** Parts are made this many days before their first row: longer than a backup locks the table. */
 const aheadDays = 4;
-/** With a day each, more days would be more parts than a plan should have. Then a part is a month, and goes row by row. */
+/**
+ * Retention in days up to which each day has a part: more parts would slow query plans. Beyond it a part is a month, deleted row by row.
+ */
 const byDayMax = 92;
-/** Rows of before that move in one step. */
+/** Rows of the old table that move in one step. */
 const moveMax = 5_000;
 
-/** Changes of the parts wait so long for those who read, and everybody else waits behind them. */
+/** The longest that a change of parts waits for readers, because all later statements wait behind it. */
 const lockWait = "set local lock_timeout = '100ms'";
 
-/** Runs `work` in a transaction where no other process does; undefined where one does. */
+/** Runs `work` in a transaction under the lock; returns undefined if another process has the lock. */
 export function alone<T>(
   database: Database,
   work: (tx: Queryable) => Promise<T>,
@@ -33,7 +35,7 @@ export function alone<T>(
   );
 }
 
-/** Whether the table of before has not yet taken its place. */
+/** True if the old table has not become a part yet. */
 async function isApart(tx: Queryable): Promise<boolean> {
   const [row] = await tx.query<{ apart: boolean }>(
     "select exists (select from pg_class where oid = to_regclass('requests_before') and not relispartition) as apart",
@@ -42,10 +44,10 @@ async function isApart(tx: Queryable): Promise<boolean> {
   return row?.apart === true;
 }
 
-/** One step of bringing the table of before to its place; false once there is nothing to do. */
+/** Runs one step of making the old table a part; returns false when there is nothing left to do. */
 async function attachStep(tx: Queryable): Promise<boolean> {
   if (!(await isApart(tx))) return false;
-  // It is read whole once, while calls are written and read.
+  // The database reads the whole table once, while calls go on.
   await tx.query("set local statement_timeout = 0");
   const [row] = await tx.query<{ more: boolean }>("select request_parts_attach($1) as more", [
     moveMax,
@@ -54,14 +56,14 @@ async function attachStep(tx: Queryable): Promise<boolean> {
 }
 
 export interface PartsOptions {
-  /** How long rows are kept; undefined: for ever. */
+  /** Days that rows are kept; undefined: for ever. */
   readonly days: number | undefined;
-  /** False once the work is to be given up. */
+  /** Returns false once the work must stop. */
   readonly goesOn?: () => boolean;
 }
 
 /**
- * Makes the parts of the days to come, and brings a large log that was one table to its place.
+ * Creates the parts of the coming days, and makes a log that was one large table a part.
  * @returns how many parts were made
  */
 export async function keepParts(

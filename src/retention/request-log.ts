@@ -1,17 +1,17 @@
 /**
- * What goes of the request log: whole parts, and rows of parts that are over in part only. Never what the sums of usage do not have
- * yet, what a task that runs or an open hold may still ask for, or a day that is to be exported and was not.
+ * Deletes old parts of the request log, and old rows of parts that are only partly over. Keeps rows that the sums of usage lack, that a
+ * running task or an open hold may need, and days that are still to be exported.
  */
 import type { Queryable } from "../storage/index.ts";
 import { logBounds } from "../usage/index.ts";
 
-/** Rows that go in one step: some tens of milliseconds. */
+/** Rows that one step deletes: some tens of milliseconds. */
 export const rowsMax = 2_000;
 const headsMax = 2_000;
 
 const timeOf = "min(left(split_part(id, '_', 2), 10))";
 
-/** A time as in ids: everything before it may go. */
+/** The time, in the form that ids have, before which rows may be deleted. */
 const cutSql = `
   select least(
     id_time(((now() at time zone 'UTC')::date - $1::integer)::timestamp at time zone 'UTC'), $2::text,
@@ -19,7 +19,7 @@ const cutSql = `
     case when $3 then coalesce(
       (select id_time((max(day) + 1)::timestamp at time zone 'UTC') from exported_days where what = 'requests'), '') end) as cut`;
 
-/** By the key, one workspace after the other, so that a step reads what it removes. */
+/** Deletes by the key, one workspace after another, so that a step reads only rows that it deletes. */
 const deleteSql = (part: string): string => `
   with recursive w as (
     (select b.workspace_id from "${part}" b order by b.workspace_id limit 1)
@@ -42,7 +42,7 @@ async function noteStart(tx: Queryable, cut: string): Promise<void> {
   );
 }
 
-/** Parts that may have something to go: with the time that their ids are all before, those of before and the default one first. */
+/** Parts that may have rows to delete, with the time that all their ids are before: the oldest first, the default part last. */
 const partsSql = `
   select p.name, p.until, p.until <= $1 as over from request_parts p
   where p.until <= $1 or p.low is null or id_time(p.low::timestamp at time zone 'UTC') < $1
@@ -54,7 +54,7 @@ interface Part {
   readonly over: boolean | null;
 }
 
-/** Heads of months whose every row is gone; a row may refer to the month that it began in, at either side of its id's time. */
+/** Heads of months without rows. A row may refer to the month in which its call began, before or after the time of its id. */
 const headsSql = `
   delete from request_heads where ctid = any(array(
     select ctid from request_heads where id_time((month + interval '1 month 2 days') at time zone 'UTC') < $1 limit ${headsMax}))
@@ -62,7 +62,7 @@ const headsSql = `
 
 const bodiesMax = 500;
 
-/** Kept bodies of calls whose rows are gone: nobody could read them, and no erasure would find them. */
+/** Stored bodies of calls whose rows are deleted: they cannot be read, and no erasure would find them. */
 const bodiesSql = `
   delete from request_bodies b using (
     select x.workspace_id, x.id from workspaces w cross join lateral (
@@ -73,11 +73,11 @@ const bodiesSql = `
 
 export interface LogRetention {
   readonly days: number;
-  /** Whether the setting exports the log. */
+  /** True if the settings export the log. */
   readonly isExported: boolean;
 }
 
-/** One step. @returns how much went: rows, bodies, heads, or one part; 0 when there is nothing more to do, or not yet */
+/** Runs one step. @returns how much went: rows, bodies, heads, or one part; 0 when there is nothing more to do, or not yet */
 export async function requestLogStep(
   tx: Queryable,
   { days, isExported }: LogRetention,

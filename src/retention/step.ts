@@ -1,20 +1,20 @@
-/** One step of retention at a time: a transaction of its own, by one process of all, so that whatever ends it leaves nothing half. */
+/** Runs one step of retention: a transaction of its own, in one process at a time, so that an interruption leaves nothing half done. */
 import type { Database } from "../storage/index.ts";
 import { alone } from "./parts.ts";
 import { requestLogStep } from "./request-log.ts";
 import { deliveriesStep, tasksStep } from "./trails.ts";
 
-/** How many days are kept; what is absent is kept for ever. The configuration's `retention` fits. */
+/** Days that records are kept; absent: for ever. The configuration's `retention` has this type. */
 export interface Retention {
   readonly requestLogDays?: number | undefined;
   readonly deliveriesDays?: number | undefined;
   readonly tasksDays?: number | undefined;
-  /** Whether the request log is exported, and so kept until it was. */
+  /** True if the request log is exported, and so kept until then. */
   readonly isLogExported: boolean;
 }
 
 /**
- * The next step of what there is to do. All time is the database's.
+ * Runs the next step. All time is the database's.
  * @returns how much went: rows or parts; 0 where nothing is left to do now, or another process is at it
  */
 export async function retentionStep(database: Database, retention: Retention): Promise<number> {

@@ -1,11 +1,11 @@
 /**
- * What goes of finished tasks and of deliveries, by their key, some at a time. They are kept in no parts: there are few beside the
- * calls, and each changes until it is over. A task takes its files, attempts and deliveries along.
+ * Deletes old finished tasks and deliveries, by their key, some at a time. These tables have no parts: they have few rows compared with
+ * calls, and each row changes until it is finished. A task is deleted with its files, attempts and deliveries.
  */
 import type { Queryable } from "../storage/index.ts";
 import { rowsMax } from "./request-log.ts";
 
-/** Rows `x` of `table` with ids from before the cut `$1`, in the order of their key, as far as `where` holds; of all workspaces. */
+/** Rows `x` of `table` with ids from before the cut `$1`, in the order of their key, if `where` holds; of all workspaces. */
 const overSql = (table: string, prefix: string, where: string): string => `
   over as materialized (
     select x.workspace_id, x.id from workspaces w cross join lateral (
@@ -19,13 +19,13 @@ const isOver = (column: string): string =>
 
 const same = "x.workspace_id = o.workspace_id";
 
-/** A task that has ended, whose money is settled and whose callback is not under way. */
+/** True for a finished task with settled money and no pending callback. */
 const isDone = `x.due_at is null
         and not exists (select from ledger_holds h where h.workspace_id = x.workspace_id and h.id = x.id)
         and not exists (select from webhook_deliveries d where d.workspace_id = x.workspace_id and d.task_id = x.id
           and d.status = 'pending')`;
 
-/** Removes the tasks `o` of the table `over`, with all that is theirs. */
+/** Deletes the tasks `o` of the table `over`, with everything that belongs to them. */
 const takeOver = `
   deliveries as (delete from webhook_deliveries x using over o where ${same} and x.task_id = o.id returning x.workspace_id, x.id),
   attempts as (delete from webhook_attempts x using deliveries o where ${same} and x.delivery_id = o.id),
@@ -36,7 +36,7 @@ const takeOver = `
 const tasksSql = `
   with ${overSql("tasks", "task_", `${isDone} and ${isOver("finished_at")}`)}, ${takeOver}`;
 
-/** The same of the tasks $2 of workspace $1, however old. */
+/** The same for the tasks $2 of workspace $1, of any age. */
 export const goneTasksSql = `
   with over as materialized (
     select x.workspace_id, x.id from tasks x where x.workspace_id = $1 and x.id = any($2::text[]) and ${isDone}), ${takeOver}`;
@@ -47,7 +47,7 @@ const deliveriesSql = `
   gone as (delete from webhook_deliveries x using over o where ${same} and x.id = o.id returning 1)
   select count(*)::integer as n from gone`;
 
-/** A task has five tables. */
+/** Fewer, because a task has rows in five tables. */
 const tasksMax = rowsMax / 8;
 
 async function step(tx: Queryable, sql: string, days: number, most: number): Promise<number> {
@@ -55,10 +55,10 @@ async function step(tx: Queryable, sql: string, days: number, most: number): Pro
   return row?.n ?? 0;
 }
 
-/** One step of finished tasks. @returns how many went */
+/** Runs one step for finished tasks. @returns how many went */
 export const tasksStep = (tx: Queryable, days: number): Promise<number> =>
   step(tx, tasksSql, days, tasksMax);
 
-/** One step of deliveries. @returns how many went */
+/** Runs one step for deliveries. @returns how many went */
 export const deliveriesStep = (tx: Queryable, days: number): Promise<number> =>
   step(tx, deliveriesSql, days, rowsMax);
