@@ -1,14 +1,14 @@
-/** The part of a step of folding that sums by tags: for each name on the operator's list, the calls of the step by their value of it. */
+/** The part of a fold step that sums by tags: for each name on the operator's list, the calls of the step by their value of it. */
 import { sumsOf, tagOf } from "./sums.ts";
 
-/** Values of a name in a workspace and a day; what comes beyond is one. */
+/** The most values of a name per workspace and day; further values are summed as one. */
 const valuesMax = 1_000;
 const otherValue = "other";
 
 /** The key of `usage_tags`. */
 export const tagKey = ["workspace_id", "name", "of_member", "member_id", "day", "value"] as const;
 
-/** The tables of a step, of which `grouped_tags` is added to `usage_tags`; `names` is an expression. */
+/** The tables of a step; `grouped_tags` is added to `usage_tags`. `names` is an expression. */
 export const groupedTagsSql = (names: string): string => `
   tagged as materialized (
     select * from (

@@ -1,6 +1,6 @@
 /**
- * Folding: adds what the ledger and the log have beyond the mark to the sums by hour and by day, and moves the mark, in one
- * transaction. Whatever stops it, nothing is counted twice or lost. One process of all folds at a time.
+ * Folding: adds new calls of the ledger and the log, beyond the mark, to the sums by hour and by day, and moves the mark, in one
+ * transaction. An interruption neither counts a call twice nor loses one. Only one process folds at a time.
  */
 import type { Database, Queryable } from "../storage/index.ts";
 import {
@@ -16,26 +16,26 @@ import { idsFrom, timeOf, waitingLow } from "./log-bounds.ts";
 import { dimensions, sumColumns, sumsOf } from "./sums.ts";
 
 /**
- * Entries, and free calls, of one step at most: some 40 ms of the database, a quarter of it the plan. A step of 20,000 takes less in
- * all, but where gateway and database share a core calls stand still meanwhile: with twice the calls that fit, a sixth fewer were served.
+ * The most entries, and free calls, of one step: some 40 ms of the database, a quarter of it for the plan. Steps of 20,000 take less time
+ * in all. But if gateway and database share a core, calls stop meanwhile: with twice the calls that fit, a sixth fewer were served.
  */
 const stepMax = 4_000;
 /** Any number that nothing else in the database locks. */
 export const foldLock = 7_409_318_200_433n;
-/** After so long a log row does not come any more. */
+/** After this time a log row does not come any more. */
 const lateMax = "interval '1 day'";
 
 /**
- * Not while rows of before cannot be read (storage/baseline/10_request_parts.sql): calls would count as of no model, or not at all.
- * The planner does not know how much a step reads: it takes indexes and hashes, which are right for much and do for little.
+ * Not while rows of the old table cannot be read (storage/baseline/10_request_parts.sql): their calls would count without a model, or not
+ * at all. The planner does not know how much a step reads, so it gets indexes and hashes, which are right for many rows and do for few.
  */
 const lockSql = `select pg_try_advisory_xact_lock($1)
   and set_config('enable_seqscan', 'off', true) = 'off' and set_config('enable_sort', 'off', true) = 'off'
   and not exists (select from pg_class where oid = to_regclass('requests_before') and not relispartition) as mine`;
 
 /**
- * How far a step goes in each workspace that has something new, and the oldest call that it meets there: up to one number for all of
- * them, so many after the first entry that is new.
+ * The end of the step in each workspace with new entries, and the oldest call in it there. All workspaces have the same end: the number of
+ * the first new entry plus the size of the step.
  */
 const boundsSql = `
   with news as materialized (
@@ -56,16 +56,16 @@ const boundsSql = `
 interface Bound {
   readonly workspace_id: string;
   readonly low: bigint;
-  /** Null where everything is beyond this step. */
+  /** Null if all entries are beyond this step. */
   readonly high: bigint | null;
   readonly n: number;
-  /** As in an id; null where nothing was charged. */
+  /** In the form that ids have; null if nothing was charged. */
   readonly since: string | null;
-  /** Whether there is more than this step takes. */
+  /** True if there is more than this step takes. */
   readonly goesOn: boolean;
 }
 
-/** What a step counts: entries up to the bounds, free calls that wait, corrections of earlier steps. Log rows from $5 on. */
+/** The calls of a step: entries up to the bounds, waiting free calls, corrections of earlier steps. Reads log rows from $5 on. */
 const tablesSql = (tagged: boolean): string => `
   bounds as materialized (select * from unnest($1::text[], $2::bigint[], $3::bigint[]) b (workspace_id, low, high)),
   waiting as materialized (
@@ -105,8 +105,8 @@ const grouped = `
   )`;
 
 /**
- * Adds the rows of `from` to `table`, whose key is `key`. What a correction is part of may be no row by itself, which the
- * constraints would see; it has its row there already.
+ * Adds the rows of `from` to `table`, whose key is `key`. A negative correction alone would break the constraints on insert; its row exists
+ * already, so it is an update.
  */
 function addSql(table: string, from: string, key: readonly string[]): string {
   const same = key.map((name) => `t.${name} = g.${name}`).join(" and ");
@@ -121,7 +121,7 @@ function addSql(table: string, from: string, key: readonly string[]): string {
     on conflict (${key.join(", ")}) do update set ${added("excluded")})`;
 }
 
-/** With `tags`, also by the names in $6. */
+/** With `tags`, also sums by the tag names in $6. */
 const stepSql = (tags: boolean): string => `
   with ${tablesSql(tags)},
   ${grouped},
@@ -149,7 +149,7 @@ const steps = { plain: stepSql(false), tagged: stepSql(true) };
 
 interface Step {
   readonly done: number;
-  /** Whether it took all that there was when it began. */
+  /** True if it took everything that there was at its start. */
   readonly isLast: boolean;
 }
 
@@ -187,7 +187,7 @@ const step = (database: Database, most: number, tags: readonly string[]): Promis
   database.transaction((tx) => stepIn(tx, most, tags));
 
 /**
- * One step: at most `most` entries and as many free calls. `tags`: names that are summed by too.
+ * Runs one step: at most `most` entries and as many free calls. `tags`: tag names that are summed by too.
  * @returns how much it did; 0 where nothing is left, or another process folds
  */
 export async function foldStep(
@@ -199,8 +199,8 @@ export async function foldStep(
 }
 
 /**
- * Folds what there is, in steps of at most `most`, or until `goesOn`, asked before each step, says no. What comes meanwhile is left: under load there would
- * be no end of small steps, each with a plan of its own.
+ * Folds everything, in steps of at most `most`, until `goesOn`, asked before each step, returns false. Leaves calls that come meanwhile:
+ * under load there would be endless small steps, each with a plan of its own.
  * @returns how much it did
  */
 export async function foldUsage(

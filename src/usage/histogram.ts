@@ -1,6 +1,6 @@
 /**
- * Histograms of times as the database sums them: one number of 64 counters, 12 decimal digits each (storage/baseline/11_usage.sql).
- * Counter n counts what took from 1.25^n ms up to 1.25^(n + 1) ms.
+ * Histograms of durations as the database sums them: one number of 64 counters, 12 decimal digits each (storage/baseline/11_usage.sql).
+ * Counter n counts durations from 1.25^n ms up to 1.25^(n + 1) ms.
  */
 
 const factor = 1.25;
@@ -12,7 +12,7 @@ export interface Percentiles {
   readonly p95: number;
 }
 
-/** The counters of a histogram, the shortest time first. `text`: a whole number, not negative. */
+/** Returns the counters of a histogram, the shortest duration first. `text`: a whole number, not negative. */
 function countersOf(text: string): number[] {
   const counts: number[] = [];
   for (let end = text.length; end > 0 && counts.length < counters; end -= digits)
@@ -20,11 +20,11 @@ function countersOf(text: string): number[] {
   return counts;
 }
 
-/** In the middle of a counter: within 12 % of every time that it counts, but for the last. */
+/** Returns the middle of a counter: within 12 % of every duration that it counts, except in the last one. */
 const middleMs = (place: number): number =>
   place === 0 ? 1 : Math.round(factor ** place * Math.sqrt(factor));
 
-/** Half and 95 % of the times are at most so many milliseconds, within 12 %; null where there is none. */
+/** Returns the 50th and 95th percentile in milliseconds, within 12 %; null without durations. */
 export function percentilesOf(text: string): Percentiles | null {
   const counts = countersOf(text);
   const all = counts.reduce((sum, count) => sum + count, 0);

@@ -1,4 +1,4 @@
-/** Usage: sums by hour and by day, folded from ledger and log, and how they are read. docs/management.md. */
+/** Usage: sums by hour and by day, folded from ledger and log, and the reads of them. docs/management.md. */
 export { foldStep, foldUsage } from "./fold.ts";
 export { logBounds } from "./log-bounds.ts";
 export {

@@ -1,41 +1,41 @@
 /**
- * Which ids of the log a question can be about. The log is kept in parts by the time of ids (storage/baseline/10_request_parts.sql). A plan has
- * only the parts that its parameters allow, so a question that says so costs the same however many there are.
+ * Bounds of the log ids that a query can concern. The log is partitioned by the time of ids (storage/baseline/10_request_parts.sql). A plan
+ * has only the parts that its parameters allow, so a query with such bounds costs the same however many parts there are.
  */
 import { dayMs } from "../base/durations.ts";
 import { idMs } from "../base/ids.ts";
 import type { Queryable } from "../storage/index.ts";
 
-/** A condition on a column of ids. */
+/** Returns a condition on a column of ids. */
 export type LogIds = (column: string) => string;
 
-/** A call is charged so long after its id was made at the latest: the longest tasks, and what is settled days later. */
+/** The longest time from a call's id to its charge: the longest tasks, and settlements days later. */
 export const callMsMax = 4 * dayMs;
 
-/** Ids that were made from `low` on: an expression of the part of an id that tells its time. */
+/** Ids made from `low` on: an expression for the time part of an id. */
 export const idsFrom =
   (low: string): LogIds =>
   (column) =>
     `(${column} >= 'req_' || ${low}::text and ${column} < 'task_' or ${column} >= 'task_' || ${low}::text)`;
 
-/** Ids that were made from `low` up to `high`, expressions as of {@link idsFrom}. */
+/** Ids made from `low` up to `high`, expressions as in {@link idsFrom}. */
 export const idsWithin =
   (low: string, high: string): LogIds =>
   (column) =>
     `(${column} >= 'req_' || ${low}::text and ${column} < 'req_' || ${high}::text
       or ${column} >= 'task_' || ${low}::text and ${column} < 'task_' || ${high}::text)`;
 
-/** So many calls are looked at; of more it is not known how old they are. A day for those that end meanwhile. */
+/** The most calls that are read to find the oldest; with more, its age is unknown. Calls that end meanwhile are allowed a day. */
 const waitingMax = 100_000;
 
-/** The oldest time of ids, as in them. */
+/** The oldest time of ids, in the form that ids have. */
 export const timeOf = (id: string): string => `min(left(split_part(${id}, '_', 2), 10))`;
 
-/** How many calls a query has, and the oldest time of their ids. */
+/** The number of calls in a query, and the oldest time of their ids. */
 const oldestSql = (ids: string): string =>
   `(select count(*) as n, ${timeOf("y.id")} as low from (${ids} limit ${waitingMax + 1}) y)`;
 
-/** The oldest of these tables, of a day at least; empty where one has too many. `more`: a time that is known already. */
+/** The oldest time of these tables, at least a day ago; empty if one has too many rows. `more`: a time that is already known. */
 const lowOf = (names: readonly string[], more = ""): string => {
   const of = (column: string): string => names.map((name) => `${name}.${column}`).join(", ");
   return `case when greatest(${of("n")}) > ${waitingMax} then '' else least(${of("low")}, id_time(now() - interval '1 day')${more}) end`;
@@ -44,7 +44,7 @@ const lowOf = (names: readonly string[], more = ""): string => {
 const pending = oldestSql("select id from usage_pending");
 const unattributed = oldestSql("select id from usage_unattributed");
 
-/** Whether a workspace is asked for; without parameter all are. */
+/** True for wanted workspaces; without the parameter, for all. */
 const isAsked = (workspace: string): string =>
   `($1::text[] is null or ${workspace} = any($1::text[]))`;
 const newEntries = `
@@ -53,7 +53,7 @@ const newEntries = `
     and e.entry > 0 and e.entry > coalesce(f.entry, 0) order by e.entry limit ${waitingMax + 1}) x
   where x.kind = 'charge' and ${isAsked("a.workspace_id")}`;
 
-/** Since then sums have every count. Gateways of before may add to them for a while; a day for that. */
+/** Since this migration sums have every count. Gateways of the version before may add to them for a while, so one day more. */
 const countsMigration = "0054_kept_prices.sql";
 
 const lowSql = `
@@ -65,17 +65,17 @@ const lowSql = `
 const waitingSql = `
   select ${lowOf(["p", "u"], ", $1::text")} as low from ${pending} p, ${unattributed} u`;
 
-/** What is known of the log before it is asked. */
+/** Facts about the log that a query needs. */
 export interface LogBounds {
-  /** The time of the oldest row that what is not in the sums yet may be about, as in an id; empty where that is not known. */
+  /** The oldest time of log rows that are not in the sums yet, in the form that ids have; empty if unknown. */
   readonly low: string;
-  /** Rows from before that time were dropped; undefined where none were. */
+  /** Rows from before this time were deleted; undefined if none were. */
   readonly startMs: number | undefined;
-  /** Sums of hours from before lack counts that rows of the log have. */
+  /** Sums of earlier hours lack counts that log rows have. */
   readonly wholeSince: Date | undefined;
 }
 
-/** Of what is not in the sums of some workspaces; undefined: of all. */
+/** Returns the bounds for calls that are not in the sums of these workspaces; undefined: of all. */
 export async function logBounds(
   database: Queryable,
   workspaceIds?: readonly string[],
@@ -93,7 +93,7 @@ export async function logBounds(
   };
 }
 
-/** `low` of {@link logBounds}, where the oldest of the new entries that are meant are known. */
+/** Returns `low` of {@link logBounds}, if the caller knows the oldest of the new entries. */
 export async function waitingLow(
   database: Queryable,
   entries: readonly { readonly since: string | null }[],

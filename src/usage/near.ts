@@ -1,6 +1,6 @@
 /**
- * The parts of an answer that the sums do not have: what was not folded yet, and parts of hours, as SQL. They are read from the ledger
- * and the log themselves.
+ * SQL for the parts of an answer that the sums lack: calls that are not folded yet, and parts of hours. It reads the ledger and the log
+ * themselves.
  */
 import { dayMs, hourMs } from "../base/durations.ts";
 import { idTime } from "../base/ids.ts";
@@ -11,10 +11,10 @@ import type { Segments, Span } from "./segments.ts";
 import { otherCountNames } from "./sums.ts";
 
 const clockSlackMs = hourMs;
-/** A call that is known to be free may be charged so much later. */
+/** A call that is known to be free may still be charged within this time. */
 const chargedLaterMsMax = 2 * dayMs;
 
-/** The table of what the sums do not have yet. `span`: whole hours. */
+/** The table of calls that the sums lack. `span`: whole hours. */
 export function live(question: Question, span: Span): string {
   const later = new Date(span.to.getTime() + chargedLaterMsMax);
   return callsSql({
@@ -34,21 +34,21 @@ export function live(question: Question, span: Span): string {
   });
 }
 
-/** Its rows. */
+/** The rows of that table. */
 export const ofLive = (question: Question, span: Span): string =>
   question.summed("live", question.within("c.hour", span));
 
 interface FreeCalls {
-  /** The workspaces to look at, a query of `workspace_id`, whose columns the other expressions may name as of `w`. */
+  /** The workspaces to read: a query of `workspace_id`. The other expressions may use its columns as those of `w`. */
   readonly of: string;
-  /** Between which times of ids they are. */
+  /** The range of times of their ids. */
   readonly low: string;
   readonly high: string;
-  /** When calls `r` began. */
+  /** The condition on the start of calls `r`. */
   readonly when: string;
 }
 
-/** Calls of the log that were not charged. The bounds of each kind of id as they are, so that a plan has only the parts between them. */
+/** Calls of the log without a charge. Each kind of id has explicit bounds, so that a plan has only the parts between them. */
 function freeCalls({ of, low, high, when }: FreeCalls): string {
   const ofKind = (prefix: string): string => `
         select r.workspace_id, r.id from requests r where r.workspace_id = w.workspace_id and r.id >= '${prefix}' || ${low}
@@ -79,7 +79,7 @@ export function end(question: Question, name: string, span: Span): string {
   });
 }
 
-/** Its rows, less than nothing where `sign` is -1. */
+/** The rows of that table, negated if `sign` is -1. */
 export function ofEnd(
   question: Question,
   name: string,
@@ -90,8 +90,8 @@ export function ofEnd(
 }
 
 /**
- * The tables of parts of hours in which days begin, from there to the hour's end. A workspace is looked at where the sums, or what waits
- * for them, have something of it in that hour.
+ * The tables for parts of hours in which days begin, from the start of the day to the end of the hour. Reads only workspaces with sums, or
+ * calls that wait for them, in that hour.
  */
 export function edges(question: Question, spans: readonly Span[]): string {
   const times = (of: (span: Span) => Date): string =>
@@ -125,8 +125,8 @@ export function edges(question: Question, spans: readonly Span[]): string {
 }
 
 /**
- * Their rows: out of the day before, which the sums have them in, and into their own. Of counts that the sums of an hour lack nothing
- * is moved.
+ * The rows that move from the day before, in which the sums have them, to their own day. Counts that the sums of an hour lack are not
+ * moved.
  */
 export function ofEdges(question: Question): string {
   const { wholeSince } = question.wanted;

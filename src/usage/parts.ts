@@ -1,6 +1,6 @@
 /**
- * The parts of an answer that are read from the sums, as SQL with the same columns: `start` (of the period), `of` (what the row is grouped
- * by) and the sums. They are put together in union.ts.
+ * The parts of an answer that come from the sums, as SQL with the same columns: `start` (of the period), `of` (the row's group) and the
+ * sums. union.ts joins them.
  */
 import type { Question, Wanted } from "./question.ts";
 import type { Span } from "./segments.ts";
@@ -9,21 +9,21 @@ import type { Dimension } from "./sums.ts";
 /** Columns of `usage_days` that are not its dimension. */
 const free: ReadonlySet<string> = new Set(["workspace_id", "member_id"]);
 
-/** By which dimension the days can be read: the only one that is asked for; undefined where two are. */
+/** Returns the dimension by which days can be read: the only one that is wanted; undefined if there are two. */
 export function dayDimension({ of, equal }: Wanted): Dimension | "total" | undefined {
   const asked = new Set([...(of === undefined ? [] : [of]), ...Object.keys(equal)]);
   const rest = [...asked].filter((name) => !free.has(name)) as Dimension[];
   return rest.length > 1 ? undefined : (rest[0] ?? "total");
 }
 
-/** The dimension's name in `usage_days`. */
+/** Returns the dimension's name in `usage_days`. */
 const dayName = (dimension: Dimension | "total"): string =>
   dimension === "key_id" ? "key" : dimension;
 
-/** A table that has sums by day and by one thing. */
+/** A table with sums by day and by one dimension. */
 interface DayTable {
   readonly from: string;
-  /** Which of its rows are meant. */
+  /** The condition that selects its rows. */
   readonly named: string;
   readonly of: string | undefined;
   readonly isTaken?: boolean;
@@ -42,7 +42,7 @@ export function days(question: Question, span: Span, dimension: Dimension | "tot
     const only = `${tagged.named} and d.value = ${question.bind(tag.value)}`;
     return daysOf(question, span, { ...tagged, named: only, of: tag.grouped ? "value" : of });
   }
-  // What has no value is the rest of the day.
+  // Calls without the tag: the day's total minus all values.
   return [
     ...daysOf(question, span, { ...tagged, of: "value" }),
     ...daysOf(question, span, table()),
@@ -50,7 +50,7 @@ export function days(question: Question, span: Span, dimension: Dimension | "tot
   ];
 }
 
-/** Rows of a table of days, by its column `of`; `isTaken`: less than nothing. */
+/** Rows of a table of days, grouped by its column `of`; negated if `isTaken`. */
 function daysOf(question: Question, span: Span, table: DayTable): string[] {
   const { of, equal, visibility } = question.wanted;
   const dayOf = (at: Date): string => `${question.bind(at.toISOString().slice(0, 10))}::date`;

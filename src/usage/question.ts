@@ -1,48 +1,48 @@
 /**
- * What a question about usage comes to in SQL: whose rows are seen, which of them are asked for, and in which of its periods they are.
- * Its parts (parts.ts, near.ts) are made of it, and put together in union.ts.
+ * A query about usage as SQL: which rows the user may see, which of them are wanted, and the periods they belong to. parts.ts and near.ts
+ * make its parts from it, and union.ts joins them.
  */
 import type { Granularity } from "../base/management.ts";
 import type { Visibility } from "../tenancy/index.ts";
 import type { Span } from "./segments.ts";
 import { sumsOf, tagOf, type Dimension, type SumColumn } from "./sums.ts";
 
-/** Puts a value among the parameters, and is its place. */
+/** Appends a bound parameter and returns its placeholder (`$3`). */
 export type Bind = (value: unknown) => string;
 
-/** A tag that is asked for, by its name. */
+/** A wanted tag, by its name. */
 export interface WantedTag {
   readonly name: string;
-  /** What calls must have; undefined: any, and those without the tag. */
+  /** The value that calls must have; undefined: any, and calls without the tag too. */
   readonly value?: string | undefined;
-  /** Whether rows are grouped by it, in place of `of`. */
+  /** True if rows are grouped by it, instead of by `of`. */
   readonly grouped: boolean;
 }
 
 export interface Wanted {
   readonly visibility: Visibility;
   readonly period: Span;
-  /** What rows are grouped by. */
+  /** The column by which rows are grouped. */
   readonly of: Dimension | undefined;
-  /** The sums that rows have. */
+  /** The sums in each row. */
   readonly columns: readonly SumColumn[];
-  /** Then the period is of whole days in UTC, and of what is asked of calls only whose they are. */
+  /** With a tag, the period is of whole days in UTC, and `equal` has only the workspace and the member. */
   readonly tag?: WantedTag | undefined;
-  /** What calls must have, by column. */
+  /** The values that calls must have, by column. */
   readonly equal: Readonly<Partial<Record<Dimension, string>>>;
   readonly granularity: Granularity;
-  /** What the only row of a total begins with. */
+  /** The start of the only row of a total. */
   readonly start: Date;
-  /** Where its days or months begin; undefined: in UTC, as the calendar says. */
+  /** The starts of its days or months; undefined: those of the calendar in UTC. */
   readonly starts: readonly Date[] | undefined;
   /** {@link logBounds}. */
   readonly logLow: string;
   readonly wholeSince: Date | undefined;
-  /** Before that an hour is the smallest part there is; undefined: never. */
+  /** Hours before this cannot be divided; undefined: all can. */
   readonly splitSince: Date | undefined;
 }
 
-/** The words of one statement about it. */
+/** Builds the SQL of one statement about the query. */
 export class Question {
   readonly wanted: Wanted;
   readonly bind: Bind;
@@ -56,17 +56,17 @@ export class Question {
     return this.wanted.columns.join(", ");
   }
 
-  /** Less than nothing. */
+  /** The sums, negated. */
   get taken(): string {
     return this.wanted.columns.map((name) => `-${name} as ${name}`).join(", ");
   }
 
-  /** Workspaces whose every row is seen. */
+  /** Workspaces in which the user sees every row. */
   get whole(): string {
     return `${this.bind(this.wanted.visibility.workspaceIds)}::text[]`;
   }
 
-  /** Workspaces of which the user's own rows are seen. */
+  /** Workspaces in which the user sees only the user's own rows. */
   get own(): string {
     return `${this.bind(this.wanted.visibility.ownWorkspaceIds)}::text[]`;
   }
@@ -75,7 +75,7 @@ export class Question {
     return `${this.bind(this.wanted.visibility.userId)}::text`;
   }
 
-  /** Whether rows of `x` are seen, and have what is asked for. */
+  /** Condition: the user may see the rows of `x`, and they have the wanted values. */
   fits(x: string): string {
     const { visibility, equal } = this.wanted;
     const seen = visibility.everything
@@ -89,7 +89,7 @@ export class Question {
     return ["true", ...seen, ...asked].join(" and ");
   }
 
-  /** Whether something of a workspace may be seen. */
+  /** Condition: the user may see rows of the workspace. */
   near(workspace: string): string {
     const { visibility, equal } = this.wanted;
     const seen = visibility.everything
@@ -103,7 +103,7 @@ export class Question {
     return `${column} >= ${this.bind(from)}::timestamptz and ${column} < ${this.bind(to)}::timestamptz`;
   }
 
-  /** The beginning of the period in which a time is, itself or as an expression without a zone, in UTC. */
+  /** The start of the period that contains a time: a date, or an expression without a time zone, in UTC. */
   start(time: string | Date): string {
     const { granularity, starts, start } = this.wanted;
     if (granularity === "total") return `${this.bind(start)}::timestamptz`;
@@ -114,11 +114,11 @@ export class Question {
       return `(${isStart ? at : `date_trunc('${granularity}', ${at})`}) at time zone 'UTC'`;
     }
     const list = `${this.bind(starts.map((one) => one.toISOString()))}::timestamptz[]`;
-    // What is taken from an hour that began before them is of the first one.
+    // A subtraction from an hour that began before the first start belongs to the first period.
     return `(${list})[greatest(1, width_bucket((${at}) at time zone 'UTC', ${list}))]`;
   }
 
-  /** Rows of the calls of a table, summed, where `when` holds. `at`: a time within their period, as {@link start} takes it. */
+  /** Sums of the calls of a table for which `when` holds. `at`: a time within their period, as {@link start} takes it. */
   summed(calls: string, when = "true", at: string | Date = "c.hour at time zone 'UTC'"): string {
     const { of, tag } = this.wanted;
     const value = of === undefined ? "''" : `c.${of}`;

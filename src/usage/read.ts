@@ -1,7 +1,7 @@
 /**
- * What was used and what it cost, by period and by what used it. docs/management.md.
- * Money is the ledger's: a row's cost is the sum of the charges committed within its period, so that rows add up to the ledger to the
- * last nano-dollar, whatever became of the log.
+ * Reads usage and its cost, by period and by group. docs/management.md.
+ * Money is the ledger's: a row's cost is the sum of the charges committed within its period. So rows add up to the ledger to the last
+ * nano-dollar, whatever happened to the log.
  */
 import { hourMs } from "../base/durations.ts";
 import { GatewayError } from "../base/errors.ts";
@@ -23,7 +23,7 @@ import {
 } from "./sums.ts";
 import { partsSql } from "./union.ts";
 
-/** The column that each group is; its name on the wire, too. */
+/** The column of each group, which is also its name on the wire. */
 export const usageColumns: Readonly<Record<UsageGroup, Dimension>> = {
   model: "model",
   key: "key_id",
@@ -42,33 +42,33 @@ export interface UsageFilter {
   readonly to: Date;
   readonly granularity: Granularity;
   readonly groupBy?: UsageGroup | undefined;
-  /** By what the same calls are grouped too, each in rows of its own. */
+  /** Further groupings of the same calls, each with rows of its own. */
   readonly alsoBy?: readonly UsageGroup[] | undefined;
   /** A tag that usage is summed by. The period is of whole days in UTC. */
   readonly tag?: WantedTag | undefined;
-  /** What calls must have, by column. */
+  /** The values that calls must have, by column. */
   readonly equal?: Readonly<Partial<Record<Dimension, string | undefined>>>;
-  /** So many groups of their own, those of the highest cost; the rest is one row. */
+  /** The number of groups with rows of their own, those with the highest cost; the others are one row. */
   readonly top?: number | undefined;
-  /** Where days and months begin, by its name or as `+02:00`; in UTC if absent. */
+  /** The time zone of days and months, by its name or as `+02:00`; UTC if absent. */
   readonly timeZone?: string | undefined;
 }
 
-/** Rows of one grouping at most: what nobody reads as a whole is not sent as one. */
+/** The most rows of one grouping in an answer: no reader can use more at once. */
 export const usageRowsMax = 10_000;
 
 interface UsageRow extends Readonly<Record<SumColumn, string>> {
-  /** Of which grouping it is: 0 of the first one, 1 of the first of `alsoBy`. */
+  /** The index of its grouping: 0 for the first one, 1 for the first of `alsoBy`. */
   readonly place: number;
   readonly start: Date;
   readonly of: string | null;
   readonly other: boolean;
-  /** What the group is called, where that is not its id. */
+  /** The group's name, if that is not its id. */
   readonly name: string | null;
   readonly last4: string | null;
 }
 
-/** The name of a row's group, where it has one. */
+/** The name of a row's group, for groups that have one. */
 const nameSql: Readonly<Partial<Record<UsageGroup, string>>> = {
   member: "(select u.email from users u where u.id = g.of)",
   key: "(select k.name from api_keys k where k.id = g.of limit 1)",
@@ -81,16 +81,16 @@ const last4Sql = "(select k.key_last4 from api_keys k where k.id = g.of limit 1)
 const summed = (table: string, columns: readonly SumColumn[]): string =>
   columns.map((name) => `sum(${table}.${name}) as ${name}`).join(", ");
 
-/** Before and after these there is nothing; and what takes times may not know others. */
+/** There is no usage before or after these, and functions of time may not accept other times. */
 const earliest = new Date("2000-01-01T00:00:00Z");
 const latest = new Date("9000-01-01T00:00:00Z");
 
-/** Rows by one thing, with some of the sums. */
+/** One grouping of rows, with its sums. */
 interface Grouping extends UsageFilter {
   readonly columns: readonly SumColumn[];
 }
 
-/** The first one has all the sums. A tag that its rows are grouped by is none of the others'. */
+/** Returns the groupings; the first has all the sums. A tag by which its rows are grouped does not apply to the others. */
 function groupingsOf(filter: UsageFilter): [Grouping, ...Grouping[]] {
   const { groupBy, alsoBy = [], tag, top } = filter;
   const isGrouped = groupBy !== undefined || tag?.grouped === true;
@@ -121,7 +121,7 @@ function wantedOf(grouping: Grouping, { low, startMs, wholeSince }: LogBounds): 
   };
 }
 
-/** The sums of one grouping as tables, and its rows with their names: one more than there may be. */
+/** Returns the sums of one grouping as tables, and its rows with their names: one row more than the limit. */
 function groupedSql(
   parts: string,
   place: number,
@@ -134,7 +134,7 @@ function groupedSql(
   const sums = sumColumns.map((column) =>
     columns.includes(column) ? `g.${column}` : "null::numeric",
   );
-  // The first few are found before the rest is summed: steps of many groups are many. In a total each group is one row.
+  // With many groups, sums by many periods are slow: so the top groups are found first. In a total each group has one row.
   const isTotal = top !== undefined && granularity === "total";
   const of = isTotal ? `summed_${place}` : `(${parts})`;
   const summedTable = `summed_${place} as materialized (
@@ -149,7 +149,7 @@ function groupedSql(
   };
 }
 
-/** The statement and its parameters, by {@link logBounds}: absent, all of the log is looked at, and all sums have every count. */
+/** Returns the statement and its parameters, by {@link logBounds}. Without those it reads the whole log, and all sums have every count. */
 export function usageSql(
   filter: UsageFilter,
   known: LogBounds = { low: "", startMs: undefined, wholeSince: undefined },
@@ -173,20 +173,20 @@ export function usageSql(
   return { sql, params };
 }
 
-/** Groups beyond the first few are one; what has no name is never among them. */
+/** Groups beyond the top ones are one row; the group without a name is never among them. */
 const topColumns = "coalesce(r.of, '') as of, p.of <> '' and r.of is null as other";
 
-/** The first few of a table or query. */
+/** The top groups of a table or query. */
 const topJoin = (from: string, top: string): string => `left join (
   select y.of from ${from} y where y.of <> ''
   group by y.of order by sum(y.cost_nano) desc, sum(y.requests) desc, y.of limit ${top}::integer offset 0) r on r.of = p.of`;
 
-/** A row may have begun so much later than its id was made, or its call have been charged. */
+/** The longest time from a row's id to the start of its call, or to its charge. */
 const startSlackMs = 2 * hourMs;
 
 /**
- * Where the log was dropped, an hour is the smallest part there is: the ends of a period there are those of their hours. The sums
- * of such a time stay whole.
+ * Extends the ends of a period to whole hours if the log was deleted there, because the sums have no smaller parts. The sums of such a time
+ * stay whole.
  */
 function wholeHours({ from, to }: Pick<UsageFilter, "from" | "to">, startMs: number | undefined) {
   const begun = (at: Date, round: (hours: number) => number): Date =>
@@ -196,7 +196,7 @@ function wholeHours({ from, to }: Pick<UsageFilter, "from" | "to">, startMs: num
   return { from: begun(from, Math.floor), to: begun(to, Math.ceil) };
 }
 
-/** What calls must have, with the workspace of the key that is asked for: else every workspace would be looked at. */
+/** Adds the workspace of the wanted key to the values that calls must have; otherwise the query would read every workspace. */
 async function ofKeysWorkspace(
   database: Queryable,
   { equal = {}, visibility }: UsageFilter,
@@ -206,7 +206,7 @@ async function ofKeysWorkspace(
   return { ...equal, workspace_id: await workspaceOfKey(database, keyId, visibility) };
 }
 
-/** The workspaces of which something may be told; undefined: all. */
+/** Returns the workspaces that the answer may include; undefined: all. */
 function workspacesOf({ equal = {}, visibility }: UsageFilter): readonly string[] | undefined {
   const { workspace_id: one } = equal;
   if (visibility.everything) return one === undefined ? undefined : [one];
@@ -214,22 +214,22 @@ function workspacesOf({ equal = {}, visibility }: UsageFilter): readonly string[
   return one === undefined ? seen : seen.filter((id) => id === one);
 }
 
-/** Rows of a grouping beside the first one. */
+/** Rows of a further grouping. */
 export interface AlsoBy {
   readonly group: UsageGroup;
   readonly rows: object[];
-  /** There are more than {@link usageRowsMax}. */
+  /** True if there are more than {@link usageRowsMax}. */
   readonly isCut: boolean;
 }
 
-/** What was used, as the first grouping has it and each of the others. */
+/** Usage by the first grouping and by each of the others. */
 export interface Usage {
   readonly rows: object[];
   readonly also: readonly AlsoBy[];
 }
 
 /**
- * Rows in the order of time, the dearest of each period first; all groupings are of one moment.
+ * Returns rows by time, the highest cost of each period first; all groupings are from one snapshot.
  * @throws GatewayError `invalid_value` for too many of the first grouping
  */
 export async function readUsageBy(database: Queryable, asked: UsageFilter): Promise<Usage> {
@@ -258,15 +258,15 @@ export async function readUsageBy(database: Queryable, asked: UsageFilter): Prom
   };
 }
 
-/** The rows of one grouping. @throws GatewayError `invalid_value` for too many */
+/** Returns the rows of one grouping. @throws GatewayError `invalid_value` for too many */
 export const readUsage = async (database: Queryable, asked: UsageFilter): Promise<object[]> =>
   (await readUsageBy(database, asked)).rows;
 
-/** The rows of all groupings. */
+/** Returns the rows of all groupings. */
 async function rowsOf(database: Queryable, filter: UsageFilter): Promise<readonly UsageRow[]> {
   if (filter.to <= earliest || filter.from >= latest) return [];
   const workspaces = workspacesOf(filter);
-  // Who is in no workspace has used nothing.
+  // A user without workspaces has no usage.
   if (workspaces?.length === 0) return [];
   const bounds = await logBounds(database, workspaces);
   const { sql, params } = usageSql({ ...filter, ...wholeHours(filter, bounds.startMs) }, bounds);

@@ -1,4 +1,4 @@
-/** A value of a tag under another name in the sums: what is added up stays the same. */
+/** Renames a value of a tag in the sums; the totals stay the same. */
 import type { Queryable } from "../storage/index.ts";
 import { foldLock } from "./fold.ts";
 import { tagKey } from "./fold-tags.ts";
@@ -9,9 +9,9 @@ interface Renaming {
   readonly name: string;
   readonly value: string;
   readonly to: string;
-  /** Rows at most, all that there are being counted. */
+  /** The most rows that one call renames; a dry run counts all. */
   readonly limit: number;
-  /** Counts, and changes nothing. */
+  /** True: count only, and change nothing. */
   readonly dryRun: boolean;
 }
 
@@ -26,7 +26,7 @@ const renameSql = `
   select count(*)::integer as n from gone`;
 
 /**
- * Renames rows of a workspace. It waits for the step of folding that is under way, which may still have read the old value.
+ * Renames rows of a workspace. Waits for a fold step in flight, which may have read the old value.
  * @returns how many
  */
 export async function renameTagValue(tx: Queryable, renaming: Renaming): Promise<number> {

@@ -1,20 +1,20 @@
-/** How a period is read: whole days and hours from the sums, what is left over at its ends from ledger and log. */
+/** Divides a period for reading: whole days and hours from the sums, the rest at its ends from ledger and log. */
 
 import { dayMs, hourMs } from "../base/durations.ts";
-/** From a moment up to another, which is not included. */
+/** From one time up to another, which is not included. */
 export interface Span {
   readonly from: Date;
   readonly to: Date;
 }
 
 export interface Segments {
-  /** Whole hours: the period, but for its ends. What the sums do not have yet is looked for here. */
+  /** Whole hours: the period without its ends. Calls that the sums lack are read for these hours. */
   readonly whole: Span;
   readonly days: Span | undefined;
   readonly hours: readonly Span[];
-  /** Parts of hours, each within a day, to be added (1) or taken away (-1): whichever is shorter. */
+  /** Parts of hours, each within a day, to be added (1) or subtracted (-1): whichever is shorter. */
   readonly ends: readonly (Span & { readonly sign: 1 | -1 })[];
-  /** The rest of an hour in which a day begins: the sums have all of it in the day before. */
+  /** The rest of an hour in which a day begins: the sums have the whole hour in the day before. */
   readonly edges: readonly Span[];
 }
 
@@ -24,13 +24,13 @@ const span = (from: number, to: number): Span => ({ from: new Date(from), to: ne
 const notEmpty = ({ from, to }: Span): boolean => from < to;
 
 export interface Dividing {
-  /** Whole days (UTC) may be read as such. */
+  /** True if whole days (UTC) may be read as such. */
   readonly byDay: boolean;
-  /** Sums of hours before may lack counts that the log has: nothing is taken from them. */
+  /** Sums of earlier hours may lack counts that the log has: nothing is subtracted from them. */
   readonly wholeSince?: Date | undefined;
-  /** Where days begin, within an hour too. */
+  /** The starts of days, which may be within an hour. */
   readonly starts?: readonly Date[] | undefined;
-  /** An hour from before is not divided. */
+  /** Earlier hours are not divided. */
   readonly splitSince?: Date | undefined;
 }
 
@@ -50,7 +50,7 @@ export function divide(period: Span, dividing: Dividing): Segments {
   return { ...rest, ends: ends.flatMap((end) => cut(end, starts)), edges };
 }
 
-/** A part of an hour, cut where a day begins in it. */
+/** Cuts a part of an hour where a day begins in it. */
 const cut = <Part extends Span>(part: Part, starts: readonly Date[]): Part[] => {
   const at = starts.find((start) => start > part.from && start < part.to);
   return at === undefined

@@ -1,11 +1,11 @@
-/** Where the days and months of a place begin, whose clocks may change within a period. docs/management.md. */
+/** The starts of days and months in a time zone, whose offset may change within a period. docs/management.md. */
 import type { Granularity } from "../base/management.ts";
 import { clockOf } from "../base/time-zones.ts";
 import type { Span } from "./segments.ts";
 
 /**
- * The beginnings of the days or months that a period touches, the first one at its start or before it; undefined where they are
- * those of UTC. `timeZone`: a name, or `+02:00`.
+ * Returns the starts of the days or months that a period touches, the first one at its start or before; undefined for other granularities.
+ * `timeZone`: a name, or `+02:00`.
  */
 export function startsOf(
   { from, to }: Span,

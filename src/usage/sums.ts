@@ -1,6 +1,6 @@
 /**
- * What is summed of calls, by column of the sums (storage/baseline/11_usage.sql), and how it is read from the log. Calls whose rows
- * say the same but for their numbers are added up first, number by number, and read once: `alike` is the group of them.
+ * The sums of calls, by column (storage/baseline/11_usage.sql), and how they are read from the log. Calls whose rows differ only in numbers
+ * are first added up, number by number, and then read once: such a group is called `alike`.
  */
 
 /** Counts of a stored usage `u`, by their names on the wire. */
@@ -15,7 +15,7 @@ const mainCounts = {
   output_video_tokens: `coalesce(u."tokens", 0)`,
 } as const;
 
-/** What else may be charged at a rate of its own. Sums of before 0054_kept_prices.sql have none of it. */
+/** Further counts that may have a rate of their own. Sums from before 0054_kept_prices.sql lack them. */
 const otherCounts = {
   cache_write_1h_tokens: `coalesce(u."cacheWrite1hTokens", 0)`,
   audio_input_tokens: `coalesce(u."audioInputTokens", 0)`,
@@ -25,7 +25,7 @@ const otherCounts = {
   image_output_tokens: `coalesce(u."imageOutputTokens", 0) + coalesce(u."outputImageTokens", 0)`,
   input_images: `coalesce(u."inputImages", 0)`,
   web_searches: `coalesce(u."webSearches", 0)`,
-  // Calls. Those that are alike have searched, or none of them has: a usage without searches does not name them.
+  // Counts calls. Either all similar calls have searches, or none has: a usage without searches does not name them.
   web_search_answers: `case when u."webSearches" > 0 then case when g.counted then g.n else 1 end else 0 end`,
   image_tool_text_tokens: `coalesce(u."imageToolTextTokens", 0)`,
   image_tool_image_tokens: `coalesce(u."imageToolImageTokens", 0)`,
@@ -42,17 +42,14 @@ export const countNames = namesOf(counts);
 
 /** A number that no call can have must not stop the sums for ever. */
 const countMax = "1e12";
-/**
- * What calls that are alike, `g` of {@link alikeSql}, have of it: their numbers added up, or the same usage for each. Only seconds
- * have fractions.
- */
+/** The count of similar calls, `g` of {@link alikeSql}: their numbers added up, or the same usage for each. Only seconds have fractions. */
 const countOf = (name: CountName): string => {
   const times = "case when g.counted then 1 else g.n end";
   if (name === "output_video_seconds") return `(${times}) * (${counts[name]})`;
   return `least((${times}) * (${counts[name]}), ${countMax} * g.n)::bigint`;
 };
 
-/** Fields of stored usages, each of them a number. */
+/** The fields of stored usages; each is a number. */
 const usageFields = [
   ...new Set(
     Object.values(counts).flatMap((count) =>
@@ -61,7 +58,7 @@ const usageFields = [
   ),
 ];
 
-/** What a call is summed by, as columns of `usage_hours`; '' where there is nothing. */
+/** The columns of `usage_hours` by which calls are summed; '' if there is no value. */
 export const dimensions = [
   "workspace_id",
   "key_id",
@@ -74,7 +71,7 @@ export const dimensions = [
 ] as const;
 export type Dimension = (typeof dimensions)[number];
 
-/** The columns that are sums, in one order everywhere. */
+/** The columns that are sums, in the same order everywhere. */
 export const sumColumns = [
   "requests",
   "errors",
@@ -87,7 +84,7 @@ export const sumColumns = [
 
 export type SumColumn = (typeof sumColumns)[number];
 
-/** The counts that a table of what things cost needs: each one more takes its time over many days and groups. */
+/** The counts that a table of costs needs: each further count takes time over many days and groups. */
 export const fewCountNames = ["input_tokens", "output_tokens"] as const satisfies CountName[];
 export const fewColumns: readonly SumColumn[] = [
   "requests",
@@ -97,19 +94,19 @@ export const fewColumns: readonly SumColumn[] = [
   ...fewCountNames,
 ];
 
-/** Numbers of a usage that are counted; none has more. */
+/** The most counted numbers in a usage. */
 const numbersMax = 16;
-/** For those that a usage might have beyond: format() must not lack one. */
+/** Fill up the arguments of format(), for a usage with more numbers. */
 const zeros = "array_fill('0'::text, '{100}')";
 const numberPlaces = Array.from({ length: numbersMax }, (_, place) => place + 1);
 
 interface LogColumn {
   readonly type: string;
-  /** Of a row of the log `r`. */
+  /** The expression for it, on a row of the log `r`. */
   readonly of: string;
 }
 
-/** What calls must have in common to be added up before they are read: columns of their log rows. Most are empty beside a head. */
+/** Columns of log rows in which calls must agree to be added up before they are read. Most are empty if the row has a head. */
 const likeColumns: Readonly<Record<string, LogColumn>> = {
   head: { type: "uuid", of: "r.head" },
   is_task: { type: "boolean", of: "r.id like 'task\\_%'" },
@@ -123,13 +120,13 @@ const likeColumns: Readonly<Record<string, LogColumn>> = {
   explanation: { type: "text", of: "r.explanation::text" },
 };
 
-/** The same for sums by tags: what callers said. */
+/** The same for sums by tags: the callers' tags. */
 const saidColumns: Readonly<Record<string, LogColumn>> = {
   tags: { type: "text", of: "r.tags::text" },
   end_user: { type: "text", of: "r.end_user" },
 };
 
-/** What is added up of their log rows. */
+/** Columns of log rows that are added up. */
 const addedColumns: Readonly<Record<string, LogColumn>> = {
   numbers: { type: "numeric[]", of: `('{' || r.usage_counts || '}')::numeric[]` },
   duration_ms: { type: "integer", of: "r.duration_ms" },
@@ -139,7 +136,7 @@ const addedColumns: Readonly<Record<string, LogColumn>> = {
 const likes = (tagged: boolean) => ({ ...likeColumns, ...(tagged && saidColumns) });
 const logColumns = (tagged: boolean) => ({ ...likes(tagged), ...addedColumns });
 
-/** The columns of a row of the log that calls are read from, each by its name; {@link logNames} without the expressions. */
+/** The log columns from which calls are read, as named expressions; {@link logNames} has the names only. */
 export const logList = (tagged: boolean): string =>
   Object.entries(logColumns(tagged))
     .map(([name, { of }]) => `${of} as ${name}`)
@@ -148,8 +145,8 @@ export const logList = (tagged: boolean): string =>
 export const logNames = (tagged: boolean): string => Object.keys(logColumns(tagged)).join(", ");
 
 /**
- * Rows `from`, each a call with the columns `keys`, {@link logNames} and its `cost`, added up where they are alike: `n` calls, and the
- * columns of {@link alikeNames}.
+ * Adds up similar rows of `from`, each a call with the columns `keys`, {@link logNames} and its `cost`: `n` calls, and the columns of
+ * {@link alikeNames}.
  */
 export const alikeSql = (from: string, keys: string, tagged: boolean): string => {
   const like = `${keys}, ${Object.keys(likes(tagged)).join(", ")}`;
@@ -167,38 +164,38 @@ const alikeColumns = (tagged: boolean): Readonly<Record<string, string>> => ({
   first_token: "numeric",
 });
 
-/** What a table of {@link alikeSql} has of the log. */
+/** The log columns of a table of {@link alikeSql}. */
 export const alikeNames = (tagged: boolean): string => Object.keys(alikeColumns(tagged)).join(", ");
 
-/** The same without a row. */
+/** The same for a call without a log row. */
 export const noAlikeList = (tagged: boolean): string =>
   Object.entries(alikeColumns(tagged))
     .map(([name, type]) => `${type === "numeric" ? "0" : "null"}::${type} as ${name}`)
     .join(", ");
 
-/** Texts are keys of an index, whose entries are bounded: longer ones are cut. */
+/** Texts are cut to this length: they are keys of an index, and its entries are bounded. */
 const textMax = 256;
 const short = (text: string): string => `left(coalesce(${text}, ''), ${textMax})`;
-/** A text that is asked for, as the sums have it. */
+/** Returns a wanted text in the form that the sums have. */
 export const asSummed = (text: string): string => Array.from(text).slice(0, textMax).join("");
 
-/** What a row says itself its head does not (storage/baseline/09_request_log.sql). */
+/** A row has its own value only if its head has none (storage/baseline/09_request_log.sql). */
 const explanation = "coalesce(g.explanation::json, h.explanation)";
 const provider = "coalesce(g.provider, h.provider)";
 const status = "coalesce(g.status, h.status)";
 const logKey = "coalesce(g.log_key, h.key_id)";
 
 /**
- * What the caller said of a call, as one object of texts; the end user by the name end_user. Tags that jsonb cannot hold, which no
- * writer writes, count as none: they must not stop the sums.
+ * The caller's tags of a call as one object of texts; the end user by the name end_user. Tags that jsonb cannot hold count as none, because
+ * they must not stop the sums; no gateway writes such tags.
  */
 const said = `case when g.tags is not null or g.end_user is not null then
     coalesce(case when g.tags !~* '(^|[^\\\\])(\\\\\\\\)*\\\\u(0000|d[89a-f])' then g.tags::jsonb end, '{}')
       || case when g.end_user is null then '{}' else jsonb_build_object('end_user', g.end_user) end end`;
 
 /**
- * What calls that are alike, `g` of {@link alikeSql}, add to the sums: columns of calls (calls.ts). A model that no plan was made for
- * and nobody was asked for is the caller's text, of which there may be any number: it counts as none.
+ * The additions of similar calls, `g` of {@link alikeSql}, to the sums: columns of calls (calls.ts). A model without a plan and without a
+ * provider is only the caller's text, of which there may be any number: it counts as none.
  */
 const callList = (tagged: boolean): string => `
   g.workspace_id, g.hour,
@@ -217,8 +214,8 @@ const callList = (tagged: boolean): string => `
   g.sign * g.duration as duration, g.sign * g.first_token as first_token, ${tagged ? said : "null::jsonb"} as said`;
 
 /**
- * Calls `from` tables of {@link alikeSql}, each in the sums (`sign` 1) or out of them (-1); `is_free`: of the key that the log tells,
- * and its owner.
+ * Reads calls from tables of {@link alikeSql}, each added to the sums (`sign` 1) or taken out (-1). `is_free`: they belong to the key that
+ * the log names, and its owner.
  */
 export const readAlikeSql = (from: string, tagged: boolean): string => `
   select ${callList(tagged)}
@@ -229,10 +226,10 @@ export const readAlikeSql = (from: string, tagged: boolean): string => `
     else g.usage::json end) as u (${usageFields.join(", ")}) on true
   left join api_keys k on g.is_free and k.workspace_id = g.workspace_id and k.id = ${logKey}`;
 
-/** The value of the tag `name`, an expression, of a row of calls `c`; '' where it has none. */
+/** The value of the tag `name`, an expression, in a row of calls `c`; '' if it has none. */
 export const tagOf = (name: string): string => short(`c.said ->> ${name}::text`);
 
-/** The type of a sum, as a cast: sums of whole numbers come as numeric. */
+/** The cast to a sum's type, because sums of whole numbers are numeric. */
 const sumType = (name: string): string =>
   ["output_video_seconds", "duration", "first_token"].includes(name) ? "" : "::bigint";
 

@@ -1,6 +1,6 @@
 /**
- * The parts of an answer in one statement, which sees one moment: what was folded, what was not yet, and parts of hours. Of several
- * groupings each has its parts; what is not in the sums is looked up once for all of them.
+ * Joins the parts of an answer in one statement, with one snapshot: folded sums, calls that are not folded, and parts of hours. With
+ * several groupings, each has its parts; the calls that the sums lack are looked up once for all of them.
  */
 import { edges, end, live, ofEdges, ofEnd, ofLive } from "./near.ts";
 import { dayDimension, days, hours } from "./parts.ts";
@@ -11,7 +11,7 @@ const all = "\n union all ";
 
 const endName = (place: number): string => `end_${place}`;
 
-/** Rows of one grouping, in a table of its own near what the sums do not have, which may be read more than once. */
+/** Returns the rows of one grouping. The calls that the sums lack are in a table, because they may be read more than once. */
 function groupedParts(wanted: Wanted, bind: Bind, near: string): { table: string; parts: string } {
   const { dimension, ...read } = divided(wanted);
   const question = new Question(wanted, bind);
@@ -32,7 +32,7 @@ function groupedParts(wanted: Wanted, bind: Bind, near: string): { table: string
   };
 }
 
-/** How the period is read, and the dimension of its days. */
+/** Returns how the period is read, and the dimension of its days. */
 function divided(wanted: Wanted) {
   const { period, granularity, starts, wholeSince, splitSince } = wanted;
   // The sums by day are of days in UTC.
@@ -43,8 +43,8 @@ function divided(wanted: Wanted) {
 }
 
 /**
- * The tables, and for each of what is wanted the union of its parts. What differs is how rows are grouped: what the sums do not have
- * is looked up once for all, which is most of what a question takes.
+ * Returns the tables, and for each grouping the union of its parts. The groupings share one look-up of the calls that the sums lack, which
+ * is most of a query's cost.
  */
 export function partsSql(
   [first, ...others]: readonly [Wanted, ...Wanted[]],
