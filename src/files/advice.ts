@@ -1,10 +1,10 @@
-/** What helps where files cannot be kept or read. docs/operate.md "When files cannot be kept". */
+/** Reasons and fixes when files cannot be stored or read. docs/operate.md "When files cannot be kept". */
 
 const rights =
   "give the directory back to the user that the gateway runs as (chown -R, chmod u+rwX)";
 const medium = "look at the disk: `dmesg` and its own checks say more";
 
-/** By the code of the system. */
+/** Fixes, by the code of the system. */
 const fixes: Readonly<Record<string, string>> = {
   ENOSPC: "free room: the disk is full (`df -h`), or has no inodes left (`df -i`)",
   EDQUOT: "free room, or raise the quota of this user",
@@ -28,7 +28,7 @@ const serverTrouble =
   "look at the bucket's server or its provider's status: it is overloaded or does not work. Nothing else needs to be done";
 const bucketRoom = "free room in the bucket, or raise its quota";
 
-/** By the code that a bucket's server answers, which the client makes the error's name. */
+/** Fixes, by the code in the answer of a bucket's server, which the client uses as the error's name. */
 const bucketFixes: Readonly<Record<string, string>> = {
   AccessDenied: bucketRights,
   AllAccessDisabled: bucketRights,
@@ -46,7 +46,7 @@ const bucketFixes: Readonly<Record<string, string>> = {
   XMinioStorageFull: bucketRoom,
 };
 
-/** Where its code says nothing, by the status. */
+/** Fixes by status, if the code has none. */
 const statusFixes: Readonly<Record<number, string>> = {
   301: otherRegion,
   307: otherRegion,
@@ -56,10 +56,10 @@ const statusFixes: Readonly<Record<number, string>> = {
   507: bucketRoom,
 };
 
-/** What a bucket's server answered. Not the client's class: without a bucket the client is not loaded. */
+/** The answer of a bucket's server. Not the client's class: without a bucket the client is not loaded. */
 interface BucketAnswer extends Error {
   readonly $metadata: { readonly httpStatusCode?: number };
-  /** The bucket's region, where the server names it. */
+  /** The bucket's region, if the server names it. */
   readonly Region?: unknown;
 }
 
@@ -80,7 +80,7 @@ function adviceOnBucket(error: BucketAnswer): ReturnType<typeof adviceOnFiles> |
 
 const generalFix = "check that it can be reached, and `storage` of the configuration";
 
-/** What an error of the store means, and what helps. */
+/** Returns the meaning of a store error, and its fix. */
 export function adviceOnFiles(error: unknown): { readonly reason: string; readonly fix: string } {
   if (!(error instanceof Error)) return { reason: String(error), fix: generalFix };
   const ofBucket = isBucketAnswer(error) ? adviceOnBucket(error) : undefined;

@@ -1,9 +1,9 @@
-/** A store that opens only so many files at once: each waits for its reader, and holds a descriptor meanwhile. */
+/** A store that limits the number of open files: each waits for its reader, and holds a descriptor meanwhile. */
 import { overloaded } from "../base/errors.ts";
 import type { Slots } from "../base/slots.ts";
 import type { FileStore } from "./store.ts";
 
-/** `store`, with each open file counted in `slots`. `open` and `size` throw GatewayError `overloaded` where none is left. */
+/** Wraps `store`: each open file takes one of `slots`. `open` and `size` throw GatewayError `overloaded` if none is left. */
 export function countOpenFiles(store: FileStore, slots: Slots): FileStore {
   const take = (): void => {
     if (!slots.take()) throw overloaded("The gateway has as many files open as it may.");

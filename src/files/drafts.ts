@@ -1,6 +1,6 @@
 /**
- * Files that work writes before it is certain that they stay. Each has its row before its bytes, so that the sweep finds what a
- * crash leaves behind; until the work keeps them they expire by themselves. Rows STORE.
+ * Files that are written before it is certain that they stay. Each has its row before its bytes, so that the sweep finds files that a crash
+ * leaves; they expire by themselves unless they are kept. Rows STORE.
  */
 import type { Clock } from "../base/clock.ts";
 import { dayMs, hourMs } from "../base/durations.ts";
@@ -19,21 +19,20 @@ interface DraftServices {
   readonly clock: Clock;
 }
 
-/** Whose the files are, and how long they wait to be kept once they are written. */
+/** The owner of the files, and how long after the write they wait to be kept. */
 interface Owner {
   readonly workspaceId: string;
   readonly taskId?: string | null;
   readonly waitMs: number;
   /**
-   * Until when, by `performance.now`, a store that takes nothing is tried again. For bytes in memory that were paid for; not at all if
-   * absent.
+   * The end, by `performance.now`, of retries while the store takes nothing. For bytes in memory that were paid for; no retries if absent.
    */
   readonly untilMs?: number;
-  /** When there is no more time for that, nor for a store that takes bytes in memory and does not answer. */
+  /** Ends those retries, and the wait for a store that takes bytes from memory and does not answer. */
   readonly stop?: Stop;
 }
 
-/** Longer than one file may take to be written. */
+/** Longer than the write of one file may take. */
 const writingMs = hourMs;
 
 const isAway = (error: unknown): boolean =>
@@ -43,14 +42,14 @@ const pauseMsMax = 5_000;
 
 /** A file to be written. */
 interface Draft extends Pick<FileRow, "purpose"> {
-  /** Its parameters stay with the row: the store need not know them. */
+  /** The row keeps the media type's parameters: the store does not need them. */
   readonly mediaType: string;
   readonly source: FileSource;
   /** Absent: a new one. */
   readonly name?: string;
-  /** The task that it ends with; the owner's where absent. */
+  /** The task with which the file ends; the owner's if absent. */
   readonly taskId?: string;
-  /** Absent: whatever comes. */
+  /** Absent: any size. */
   readonly bytesMax?: number;
 }
 
@@ -59,7 +58,7 @@ export class FileDrafts {
   readonly #owner: Owner;
   readonly #record: (row: FileRow) => Promise<void>;
   readonly #rows = new Map<string, FileRow>();
-  /** The store may still write a file that nobody waits for any more. */
+  /** True if a write was given up: the store may still finish it. */
   #isGivenUp = false;
 
   /** `record` writes a row; it may be repeated. */
@@ -73,7 +72,7 @@ export class FileDrafts {
     this.#record = record;
   }
 
-  /** As the store has it. */
+  /** `heldBytes` of the store. */
   get heldBytes(): number {
     return this.#services.files.heldBytes;
   }
@@ -83,8 +82,8 @@ export class FileDrafts {
   }
 
   /**
-   * Writes a file, in bounded memory. @throws FileTooLargeError; what the source, the store or the database fails with; no bytes
-   * stay then, and the sweep takes the row
+   * Writes a file, in bounded memory. @throws FileTooLargeError; what the source, the store or the database fails with; no bytes stay then,
+   * and the sweep takes the row
    */
   async put(draft: Draft): Promise<FileRow> {
     const { purpose, mediaType, source, bytesMax = Infinity } = draft;
@@ -116,19 +115,19 @@ export class FileDrafts {
     return unavailable(new Error("the store did not answer before the gateway stopped"));
   }
 
-  /** Keeps all files from now on, for so many milliseconds by their purpose. */
+  /** Keeps all files from now on; `keptMs` has the milliseconds by purpose. */
   async keep(tx: Queryable, keptMs: Readonly<Record<string, number>>): Promise<void> {
     const nowMs = this.#services.clock.now();
     for (const { name, purpose } of this.#rows.values())
       await expireFilesAt(tx, [name], new Date(nowMs + (keptMs[purpose] ?? 0)));
   }
 
-  /** Removes all files. Never throws: what cannot be removed is left to the sweep. */
+  /** Removes all files. Never throws: the sweep takes files that cannot be removed. */
   async discard(): Promise<void> {
     const { files, database, clock } = this.#services;
     const { names } = this;
     this.#rows.clear();
-    // It would not answer this either; and a row that went before its file would leave the file for ever.
+    // After giving up, the store would not answer this either. And a row deleted before its file would leave the file for ever.
     if (names.length === 0 || this.#isGivenUp) return;
     await Promise.allSettled([
       ...names.map((name) => files.remove(name)),
@@ -137,9 +136,9 @@ export class FileDrafts {
   }
 }
 
-/** Longer than any task may take; the material of a task goes as soon as it has ended. */
+/** Longer than any task may take; a task's inputs are removed as soon as it has ended. */
 const materialMs = 4 * dayMs;
 
-/** Pictures that a caller sent, before there is a task that they belong to. */
+/** Drafts for pictures that a caller sent, before their task exists. */
 export const inputDrafts = (services: DraftServices, workspaceId: string): FileDrafts =>
   new FileDrafts(services, { workspaceId, waitMs: materialMs });

@@ -1,4 +1,4 @@
-/** Files: where their bytes are, a local directory or a bucket, and the table that says whose they are and until when. */
+/** Files: their bytes, in a local directory or a bucket, and the table of their owners and expiries. */
 export { adviceOnFiles } from "./advice.ts";
 export { countOpenFiles } from "./counted.ts";
 export { FileDrafts, inputDrafts } from "./drafts.ts";

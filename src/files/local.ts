@@ -1,6 +1,6 @@
 /**
- * Files in a local directory. A file is written beside its place, synced and renamed, so that a name always leads to a whole
- * file; what a crash leaves half-written is removed at the next start. Requirements: STORE.
+ * Files in a local directory. A file is written under another name in the same directory, synced and renamed, so that a name always leads
+ * to a whole file. The next start removes half-written files after a crash. Requirements: STORE.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -24,13 +24,13 @@ import { checkFileName, countBytes, type FileSource, type FileStore } from "./st
 
 /** Begins the names of half-written files; no file's own name begins with a dot. */
 const partPrefix = ".part-";
-/** Tells this process from an earlier one with the same number. */
+/** Distinguishes this process from an earlier one with the same number. */
 const instance = randomBytes(6).toString("hex");
 const host = hostname().replaceAll(/[^a-z0-9]/gi, "");
-/** Of another machine's process it cannot be known whether it lives; nothing is written for so long. */
+/** The age at which another machine's half-written file is removed: whether its process lives is unknown, and no write takes so long. */
 const foreignPartMsMax = dayMs;
 
-/** Opens the directory, making it where it is missing, and removes what earlier processes left half-written. */
+/** Opens the directory, creates it if missing, and removes half-written files of earlier processes. */
 export async function openLocalFiles(directory: string): Promise<FileStore> {
   makeDirectory(directory, 0o700);
   await removeLeftovers(directory);
@@ -63,7 +63,7 @@ export async function openLocalFiles(directory: string): Promise<FileStore> {
         if (range !== undefined && start > end)
           throw new RangeError(`byte ${start} of ${size} is asked for`);
         const bytes = end - start + 1;
-        // With `end` below `start` the stream would be one of the whole file.
+        // With `end` below `start` the stream would read the whole file.
         const stream =
           bytes > 0 ? handle.createReadStream({ start, end }) : handle.createReadStream();
         return { stream, bytes };
@@ -73,7 +73,7 @@ export async function openLocalFiles(directory: string): Promise<FileStore> {
       }
     },
     async size(name) {
-      // One that may not be read has none, as `open` has it.
+      // An unreadable file throws, as in `open`.
       const handle = await openIfThere(place(name));
       try {
         return (await handle?.stat())?.size;
@@ -131,7 +131,7 @@ async function removeLeftovers(directory: string): Promise<void> {
   }
 }
 
-/** Several gateways may share a directory: only what nobody writes any more is a leftover. */
+/** Several gateways may share a directory: only a file that no process still writes is a leftover. */
 async function isLeftover(name: string, path: string): Promise<boolean> {
   const [owner, pid, owners] = name.slice(partPrefix.length).split("-");
   if (owner === host && owners !== instance)

@@ -4,11 +4,11 @@ import { DataDirectoryUnusableError, makeInDataDirectory } from "../base/data-di
 import { openLocalFiles } from "./local.ts";
 import type { FileStore, FileStoreOptions } from "./store.ts";
 
-/** Where files of a local store are, unless a directory is named. */
+/** Returns the directory of a local store, unless the configuration names another. */
 export const filesDirectory = (dataDir: string): string => join(dataDir, "files");
 
 /**
- * Opens the store: the directory `files` of `dataDir` or the one that is named, or a bucket.
+ * Opens the store: the directory `files` of `dataDir`, another directory, or a bucket.
  * @throws DataDirectoryUnusableError; Error where another directory cannot be made, or no bucket is named
  */
 export async function openFileStore(
@@ -22,11 +22,11 @@ export async function openFileStore(
     try {
       return await openLocalFiles(own);
     } catch (error) {
-      // Such as one that belongs to another user.
+      // For example, it belongs to another user.
       throw new DataDirectoryUnusableError(dataDir, error);
     }
   }
-  // Loaded only where it is used: it takes longer than the rest of the start.
+  // Loaded only if used: it takes longer than the rest of the start.
   const { openS3Files } = await import("./s3.ts");
   return openS3Files(options);
 }

@@ -1,6 +1,6 @@
 /**
- * Files in an S3 bucket, Amazon's or any that speaks its protocol. An upload goes up in parts, one in memory at a time, and
- * is aborted where it fails, so that a name always leads to a whole file. Requirements: STORE.
+ * Files in an S3 bucket, Amazon's or any with its protocol. An upload is sent in parts, one in memory at a time, and aborted if it fails,
+ * so that a name always leads to a whole file. Requirements: STORE.
  */
 import {
   DeleteObjectCommand,
@@ -20,18 +20,18 @@ import {
   type OpenFile,
 } from "./store.ts";
 
-/** The least that there may be: each upload holds some of them in memory. */
+/** The least size that S3 allows: each upload holds some of them in memory. */
 const partBytes = 5 * 1024 * 1024;
 /**
- * As many connections as are needed: a file that somebody reads slowly holds one, and whoever opens files counts them (counted.ts).
- * With the client's own 50, so many viewers of videos would keep results and uploads from being stored.
+ * No limit of connections: a file with a slow reader holds one, and the code that opens files counts them (counted.ts). With the client's
+ * own limit of 50, that many viewers of videos would block the storing of results and uploads.
  */
 const connections = { keepAlive: true, maxSockets: Infinity, maxFreeSockets: 50 };
 /** A bucket that does not answer must not hold a task for ever. */
 const connectionTimeoutMs = 10_000;
 const requestTimeoutMs = 120_000;
 
-/** Opens the bucket; it is not asked anything yet. @throws Error where none is named */
+/** Opens the bucket, without a request to it. @throws Error where none is named */
 export function openS3Files(options: FileStoreOptions): FileStore {
   const { bucket, prefix = "" } = options;
   if (bucket === undefined || bucket === "") throw new Error("storage.bucket is missing");
@@ -57,7 +57,7 @@ export function openS3Files(options: FileStoreOptions): FileStore {
       try {
         await upload.done();
       } catch (error) {
-        // Where the abort fails too, its error is thrown in place of the reason.
+        // If the abort fails too, its error replaces the reason.
         throw reading.failure() ?? error;
       } finally {
         body.destroy();
@@ -73,7 +73,7 @@ export function openS3Files(options: FileStoreOptions): FileStore {
       } catch (error) {
         if (!(error instanceof S3ServiceException)) throw error;
       }
-      // The answer to a HEAD has no body that would say what is wrong: whether the file is missing or the bucket, and why it is refused.
+      // The answer to a HEAD has no body with the error: whether the file is missing or the bucket, and why it is refused.
       const file = await openObject(client, place);
       file?.stream.destroy();
       return file?.bytes;
@@ -98,7 +98,7 @@ async function openObject(
     stream.destroy();
     throw new Error("the bucket's server does not tell how long a file is (Content-Length)");
   } catch (error) {
-    // Of a bucket that is gone every file is missing.
+    // If the bucket itself is gone, its files do not count as missing.
     if (isStatus(error, 404) && error.name !== "NoSuchBucket") return undefined;
     if (isStatus(error, 416)) throw new RangeError("the range is outside the file");
     throw error;
@@ -115,7 +115,7 @@ function createClient(options: FileStoreOptions): S3Client {
       ...(options.agents ?? { httpAgent: connections, httpsAgent: connections }),
     },
     region: options.region ?? process.env["AWS_REGION"] ?? "us-east-1",
-    // Buckets as paths, and no checksums that need trailers: what servers other than Amazon's have in common.
+    // Buckets in paths, and no checksums that need trailers: servers other than Amazon's have these in common.
     ...(endpoint !== undefined && {
       endpoint,
       forcePathStyle: true,

@@ -1,17 +1,17 @@
 /**
- * Where files are kept: results for callers, and uploads until their task ended. A local directory or an S3 bucket, behind
- * one interface that one suite of tests runs against. Requirements: STORE; docs/operate.md.
+ * The storage of files: results for callers, and uploads until their task has ended. A local directory or an S3 bucket, behind one
+ * interface that one suite of tests runs against. Requirements: STORE; docs/operate.md.
  */
 import { randomBytes } from "node:crypto";
 import type { Agent as HttpAgent } from "node:http";
 import type { Agent as HttpsAgent } from "node:https";
 import type { Readable } from "node:stream";
 
-/** The bytes of one file: all of it, or the range that was asked for. */
+/** The bytes of one file, or of the range that was asked for. */
 export interface OpenFile {
-  /** Destroy it where it is not read to its end. */
+  /** The caller must destroy it if it does not read it to its end. */
   readonly stream: Readable;
-  /** How many bytes the stream gives. */
+  /** The number of bytes in the stream. */
   readonly bytes: number;
 }
 
@@ -21,14 +21,14 @@ export interface ByteRange {
   readonly end: number;
 }
 
-/** Bytes of a file: all at once, or as they come. */
+/** Bytes of a file: all at once, or in chunks. */
 export type FileSource = Uint8Array | AsyncIterable<Uint8Array>;
 
 export interface FileStore {
-  /** How many bytes of each file that is being put are in memory at most, where that is much; 0 where it is not. */
+  /** The most bytes in memory for each file that is being put, if that is much; otherwise 0. */
   readonly heldBytes: number;
   /**
-   * Streams into storage, in bounded memory; returns once the file is safe. Overwrites. Nothing stays of a file that fails.
+   * Streams into storage, in bounded memory; resolves once the file is durable. Overwrites. A failed file leaves nothing.
    * @throws FileTooLargeError above `bytesMax`; whatever the source throws; what the disk or the bucket fails with
    */
   put(
@@ -37,38 +37,38 @@ export interface FileStore {
     options: { readonly mediaType: string; readonly bytesMax: number },
   ): Promise<{ readonly bytes: number }>;
   /**
-   * Opens a file, or what there is of a range of it; undefined where there is none.
+   * Opens a file, or the existing bytes of a range of it; undefined if there is no such file.
    * @throws RangeError for a range that begins after the file's end
    */
   open(name: string, range?: ByteRange): Promise<OpenFile | undefined>;
-  /** How many bytes a file has, without opening it; undefined where there is none. */
+  /** Returns the size of a file in bytes, without opening a stream; undefined if there is no such file. */
   size(name: string): Promise<number | undefined>;
-  /** Removes a file; one that is not there is no error. */
+  /** Removes a file; a missing file is no error. */
   remove(name: string): Promise<void>;
-  /** Looks without writing whether a file could be put. @throws Error of the system where not. Absent: only a `put` tells. */
+  /** Checks without writing that a file could be put. @throws Error of the system where not. Absent: only a `put` can tell. */
   look?(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Where files go. The configuration's `storage` fits. */
+/** The place of files. The configuration's `storage` has this type. */
 export interface FileStoreOptions {
   readonly kind: "local" | "s3";
-  /** Of a local store: another directory than `files` of the data directory. */
+  /** For a local store: another directory than `files` of the data directory. */
   readonly directory?: string | undefined;
   readonly bucket?: string | undefined;
-  /** What the names of objects begin with. */
+  /** The prefix of the objects' names. */
   readonly prefix?: string | undefined;
   /** Absent: Amazon's own. */
   readonly endpoint?: string | undefined;
   readonly region?: string | undefined;
-  /** Absent: what the environment of the process offers (AWS_*, an instance's role). */
+  /** Absent: the credentials of the environment (AWS_*, an instance's role). */
   readonly accessKeyId?: string | undefined;
   readonly secretAccessKey?: string | undefined;
-  /** Make the connections to a bucket, and to whoever gives credentials for it; the client's own if absent. */
+  /** Agents for connections to the bucket and to the source of its credentials; the client's own if absent. */
   readonly agents?: Agents | undefined;
 }
 
-/** Agents that whoever opens the store makes, and the store destroys. */
+/** Agents: the opener of the store makes them, and the store destroys them. */
 export interface Agents {
   readonly httpAgent: HttpAgent;
   readonly httpsAgent: HttpsAgent;
@@ -92,12 +92,12 @@ const extensions: Readonly<Record<string, string>> = {
   "application/json": ".json",
 };
 
-/** A name nobody can guess: 128 random bits, and the extension of its media type. */
+/** Returns a name that cannot be guessed: 128 random bits, and the extension of its media type. */
 export function newFileName(mediaType: string): string {
   return randomBytes(16).toString("hex") + (extensions[mediaType] ?? "");
 }
 
-/** Whether a text can be a file's name: no separators, no leading dot, so that no name leads out of the store. */
+/** True if a text can be a file's name: no separators, no leading dot, so that no name leads out of the store. */
 export function isFileName(text: string): boolean {
   return /^[a-z0-9][a-z0-9._-]{0,127}$/i.test(text);
 }

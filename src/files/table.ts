@@ -1,25 +1,25 @@
 /**
- * The table of kept files: whose each is, what it holds, and until when. The sweep removes what is past its time, in small
- * batches, whatever the number (T86). Rows STORE; the table is in storage/baseline/12_tasks.sql.
+ * The table of stored files: the owner, the contents and the expiry of each. The sweep removes expired files in small batches, whatever
+ * their number (T86). Rows STORE; the table is in storage/baseline/12_tasks.sql.
  */
 import { camelCased, type SnakeCased } from "../base/casing.ts";
 import { persist, reserveRetryMs, type Database, type Queryable } from "../storage/index.ts";
 import type { FileStore } from "./store.ts";
 
 export interface FileRow {
-  /** Its name in the file store, and in its address. */
+  /** Its name in the file store, and in its URL. */
   readonly name: string;
   readonly workspaceId: string;
   readonly taskId: string | null;
   /**
-   * `result`: produced, served under `/files`. `input`: uploaded, kept until its task has ended. `answer`: the whole answer
-   * of a call with an idempotency key, for its replays. `thumbnail`: a small copy of a produced picture.
+   * `result`: produced, served under `/files`. `input`: uploaded, stored until its task has ended. `answer`: the whole answer of a call
+   * with an idempotency key, for its replays. `thumbnail`: a small copy of a produced picture.
    */
   readonly purpose: "input" | "result" | "answer" | "thumbnail";
   readonly mediaType: string;
   readonly bytes: number;
   readonly createdAt: Date;
-  /** From then on it is as if it did not exist. */
+  /** From then on it counts as not existing. */
   readonly expiresAt: Date;
 }
 
@@ -28,8 +28,8 @@ type StoredRow = SnakeCased<Omit<FileRow, "bytes">> & { readonly bytes: bigint }
 const columns = "name, workspace_id, task_id, purpose, media_type, bytes, created_at, expires_at";
 
 /**
- * Writes a file's row, or writes it anew. Record it before its bytes are put, with an expiry that is near, and again once
- * they are there: a crash in between then leaves nothing that the sweep does not find.
+ * Inserts or updates a file's row. Record it with a near expiry before you put its bytes, and again when they are stored: then the sweep
+ * finds everything that a crash in between leaves.
  */
 export async function recordFile(tx: Queryable, row: FileRow): Promise<void> {
   await tx.query(
@@ -50,7 +50,7 @@ export async function recordFile(tx: Queryable, row: FileRow): Promise<void> {
 }
 
 /**
- * The row of a file that has not expired at `now`; undefined where there is none. Waits a moment for a database that is away.
+ * Returns the row of a file that has not expired at `now`; undefined if there is none. Retries for a moment while the database is away.
  * @throws GatewayError database_unavailable
  */
 export async function findFile(
@@ -68,7 +68,7 @@ export async function findFile(
   return row && { ...camelCased(row), bytes: Number(row.bytes) };
 }
 
-/** Until when each of these files is kept; those that are gone at `now` are left out. */
+/** Returns the expiry of each file; leaves out those that have expired at `now`. */
 export async function fileExpiries(
   database: Queryable,
   names: readonly string[],
@@ -82,7 +82,7 @@ export async function fileExpiries(
   return new Map(rows.map(({ name, expires_at: at }) => [name, at]));
 }
 
-/** Says which task uploads belong to, in the transaction that makes it; they end with it. */
+/** Assigns uploads to a task, in the transaction that creates it; they end with the task. */
 export async function assignInputs(
   tx: Queryable,
   names: readonly string[],
@@ -94,7 +94,7 @@ export async function assignInputs(
   );
 }
 
-/** Says until when files are kept. */
+/** Sets the expiry of files. */
 export async function expireFilesAt(
   tx: Queryable,
   names: readonly string[],
@@ -106,23 +106,23 @@ export async function expireFilesAt(
 const batchSize = 100;
 const parallelMax = 8;
 
-/** What a sweep did. */
+/** The result of a sweep. */
 export interface Swept {
   readonly removed: number;
   readonly failed: number;
-  /** Of the first file that was not removed. */
+  /** The error of the first file that was not removed. */
   readonly error: unknown;
 }
 
 /**
- * Removes what has expired at `now`, first the bytes, then the row, so that a crash leaves nothing unknown. Several sweepers
- * may run at once: removing twice is no error. What the store fails to remove keeps its row for the next sweep.
+ * Removes files that have expired at `now`: first the bytes, then the row, so that a crash leaves no file without a row. Several sweepers
+ * may run at once: removing a file twice is no error. If the store fails to remove a file, its row stays for the next sweep.
  */
 export async function sweepFiles(database: Database, store: FileStore, now: Date): Promise<Swept> {
   let removed = 0;
   let failed = 0;
   let error: unknown;
-  // As text: a Date would lose the microseconds, and the sweep would meet the same rows again.
+  // As text: a Date would lose the microseconds, and the sweep would read the same rows again.
   let after = { expires: "-infinity", name: "" };
   for (;;) {
     const rows = await database.query<{ name: string; expires: string }>(

@@ -1,6 +1,6 @@
 /**
- * Small copies of produced pictures: made once, when somebody looks, kept as files beside their pictures, and gone with them.
- * Whoever has the name of a picture may have one made, so the work is bounded: pixels, memory, seconds, so many at once. Rows STORE.
+ * Small copies of produced pictures: made at the first request, stored as files beside their pictures, and removed with them. Every client
+ * with the name of a picture may request one, so the work is bounded: pixels, memory, seconds, number at once. Rows STORE.
  */
 import { createHash } from "node:crypto";
 import { buffer } from "node:stream/consumers";
@@ -16,16 +16,16 @@ import { FileDrafts } from "./drafts.ts";
 import type { FileStore, OpenFile } from "./store.ts";
 import { findFile, type FileRow } from "./table.ts";
 
-/** The widths there are, in pixels. A picture that is narrower keeps its own. */
+/** The available widths, in pixels. A narrower picture keeps its own. */
 export const thumbnailWidths = [160, 320, 640] as const;
 export type ThumbnailWidth = (typeof thumbnailWidths)[number];
 
-/** Above this a picture is a bomb. */
+/** A picture above this is an attack (decompression bomb). */
 const pixelsMax = 64_000_000;
-/** The most that decoding one may take: two are made at once, in a process that also serves calls. */
+/** The most memory for decoding one: two are made at once, in a process that also serves calls. */
 const decodedBytesMax = 128 * 2 ** 20;
 const secondsMax = 10;
-/** Those that are made hold the places of all others while they are read. */
+/** Milliseconds for reading a picture: a slow read blocks all others. */
 const readMsMax = 30_000;
 const bytesMax = 64 * 2 ** 20;
 const quality = 78;
@@ -36,7 +36,7 @@ const waitingMax = 200;
 
 export interface Thumbnails {
   /**
-   * The small copy of a picture.
+   * Returns the small copy of a picture.
    * @throws GatewayError `invalid_value` (width) where it is no picture, or none that can be made smaller; `overloaded`; what the store
    * fails with
    */
@@ -48,21 +48,21 @@ interface ThumbnailOptions {
   readonly budget: ByteBudget;
   readonly database: Database;
   readonly files: FileStore;
-  /** Opens a picture as it was kept. @throws GatewayError `not_found` where it is another now, or none */
+  /** Opens the original picture. @throws GatewayError `not_found` where it is another now, or none */
   readonly openWhole: (row: FileRow) => Promise<OpenFile>;
   readonly clock: Clock;
-  /** How long reading a picture may take; 30 s where absent. */
+  /** Milliseconds that reading a picture may take; 30,000 if absent. */
   readonly readMs?: number | undefined;
 }
 
-/** The same for everybody who makes it: nobody guesses it who does not have the picture's. */
+/** Returns the same name in every gateway. It cannot be guessed without the picture's name. */
 const nameOf = (name: string, width: number): string =>
   `${createHash("sha256").update(`${name} ${width}`).digest("hex").slice(0, 32)}.webp`;
 
 const refusal = (message: string, cause?: unknown): GatewayError =>
   new GatewayError("invalid_value", message, { param: "width", cause });
 
-/** The copies of one process. */
+/** Creates the thumbnails of one process. */
 export function createThumbnails(options: ThumbnailOptions): Thumbnails {
   const underWay = new Map<string, Promise<FileRow>>();
   const places = new Slots(atOnceMax + waitingMax);
@@ -113,7 +113,7 @@ async function small(options: ThumbnailOptions, row: FileRow, width: number): Pr
   }
 }
 
-/** The picture, whole. @throws GatewayError `not_found`; what the store fails with, also where it falls silent */
+/** Returns the whole picture. @throws GatewayError `not_found`; what the store fails with, also where it falls silent */
 async function read({ openWhole, readMs = readMsMax }: ThumbnailOptions, row: FileRow) {
   const file = await openWhole(row);
   const late = setTimeout(
@@ -129,14 +129,15 @@ async function read({ openWhole, readMs = readMsMax }: ThumbnailOptions, row: Fi
 }
 
 /**
- * What decoding a picture takes, which most do line by line: of these kinds all pixels are there at once, and of a progressive JPEG its
- * coefficients, of two bytes each. (64 million pixels, measured: PNG 290 MB, with 16 bits 569 MB, JPEG 373 MB, lossless WebP 247 MB.)
+ * Returns the memory for decoding a picture. Most are decoded line by line. But of these kinds all pixels are in memory at once, and of a
+ * progressive JPEG its coefficients, of two bytes each. (64 million pixels, measured: PNG 290 MB, with 16 bits 569 MB, JPEG 373 MB,
+ * lossless WebP 247 MB.)
  */
 function decodedBytes(
   picture: Buffer,
   { format, width, height, depth, isProgressive }: Metadata,
 ): number {
-  // The mark of a lossless picture's part; in a lossy one these bytes stand by chance only.
+  // Marks the data of a lossless picture; in a lossy one these bytes occur only by chance.
   const isLossless = format === "webp" && picture.includes("VP8L", 0, "latin1");
   if (!isProgressive && !isLossless) return 0;
   return width * height * (format === "jpeg" ? 6 : depth === "ushort" ? 8 : 4);
@@ -144,7 +145,7 @@ function decodedBytes(
 
 interface Decoding {
   readonly lease: ByteLease;
-  /** What decoding may take. */
+  /** The most bytes that decoding may take. */
   readonly decodedMax: number;
 }
 
@@ -156,7 +157,7 @@ async function shrunk(
   const { default: sharp } = await import("sharp");
   sharp.cache(false);
   sharp.concurrency(1);
-  // Not of a stream: one that fails would end the process, and one that closes early would be waited for without end.
+  // Not from a stream: a failing stream would end the process, and the wait for one that closes early would never end.
   const small = sharp(picture, { limitInputPixels: pixelsMax })
     .autoOrient()
     .resize({ width, withoutEnlargement: true })

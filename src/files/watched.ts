@@ -1,6 +1,6 @@
 /**
- * A store that knows whether it takes files now, and says in the log why not and what helps: a full disk, one that became
- * read-only, another owner, a bucket that is away. docs/operate.md "When files cannot be kept".
+ * A store that knows whether it can take files now. If not, it logs the reason and a fix: a full disk, a disk that became read-only,
+ * another owner, a bucket that is away. docs/operate.md "When files cannot be kept".
  */
 import { randomBytes } from "node:crypto";
 import { atIntervals } from "../base/at-intervals.ts";
@@ -13,13 +13,13 @@ import { FileTooLargeError, type FileSource, type FileStore } from "./store.ts";
 
 const lookEveryMs = 5_000;
 const sayEveryMs = 60_000;
-/** A disk with room for less counts as full. */
+/** A disk with less room counts as full. */
 const probeBytes = 65_536;
 const retryAfterSeconds = 5;
 
-/** A store whose state is known. */
+/** A store with a known state. */
 export interface WatchedFiles extends FileStore {
-  /** What a call that needs the store is refused with; undefined while files can be kept. */
+  /** The error for calls that need the store; undefined while files can be stored. */
   readonly failure: GatewayError | undefined;
 }
 
@@ -37,7 +37,7 @@ export const unavailable = (cause: unknown): GatewayError =>
     { retryAfterSeconds, cause },
   );
 
-/** What a failure of the store is told as; what has a name of its own stays as it is. */
+/** True for errors that stay as they are: those with a meaning of their own. */
 const named = (error: unknown): boolean =>
   error instanceof GatewayError ||
   error instanceof FileTooLargeError ||
@@ -45,8 +45,8 @@ const named = (error: unknown): boolean =>
   isShortage(error);
 
 /**
- * `store`, with its failures told as GatewayError `storage_unavailable`. It is looked at from time to time, and tried while it fails, so
- * that nobody asks a vendor for what cannot be kept. `close` ends that.
+ * Wraps `store` so that its failures are GatewayError `storage_unavailable`. Checks it from time to time, with a test file while it fails,
+ * so that no call asks a vendor for files that cannot be stored. `close` ends that.
  */
 export function watchFiles(store: FileStore, watch: FilesWatch): WatchedFiles {
   const standing = new Standing(watch);
@@ -57,7 +57,7 @@ export function watchFiles(store: FileStore, watch: FilesWatch): WatchedFiles {
     isLooking = true;
     const { failure } = standing;
     try {
-      // What a look suspects, a file decides: some file systems count no blocks, and some users may write into the last of them.
+      // A test file decides if the check fails: some file systems report no free blocks, and some users may write into the reserved ones.
       await (failure === undefined ? store.look?.().catch(probe) : probe());
       // A file may have failed since.
       if (standing.failure === failure) standing.works();
@@ -101,12 +101,12 @@ export function watchFiles(store: FileStore, watch: FilesWatch): WatchedFiles {
   };
 }
 
-/** Whether files can be kept, and what was said of it. */
+/** The state of a store, and the failures that were logged. */
 class Standing {
   readonly #watch: FilesWatch;
   #failure: GatewayError | undefined;
   #sinceMs = 0;
-  /** Of each thing that is said: several may go on at once. */
+  /** By failure that is logged: several may go on at once. */
   readonly #troubles = new Map<string, () => number | undefined>();
 
   constructor(watch: FilesWatch) {
@@ -127,13 +127,13 @@ class Standing {
   works(): void {
     if (this.#failure === undefined) return;
     this.#failure = undefined;
-    // What fails after this is told at once.
+    // Log the next failure without delay.
     this.#troubles.clear();
     const seconds = Math.round((performance.now() - this.#sinceMs) / 1_000);
     this.#watch.log.info({ place: this.#watch.place, seconds }, "files can be kept again");
   }
 
-  /** The same thing at most once a minute: many calls meet it. */
+  /** Logs the same failure at most once a minute, because many calls meet it. */
   says(error: unknown, message: string): void {
     const advice = adviceOnFiles(error);
     const again = getOrMake(this.#troubles, message + advice.fix, () => atIntervals(sayEveryMs));
@@ -143,7 +143,7 @@ class Standing {
   }
 }
 
-/** Bytes on their way to the store: what fails there is not the store's fault. */
+/** The bytes for the store: a failure of their source is not the store's fault. */
 class Source {
   readonly chunks: FileSource;
   hasFailed = false;
@@ -162,7 +162,10 @@ class Source {
   }
 }
 
-/** Puts a file for a try, and removes it. One name for all tries of a process: a store may let nobody remove, and still takes files. */
+/**
+ * Returns a function that puts a test file and removes it. A process uses one name for all tests: some stores forbid removing, but take
+ * files.
+ */
 function createProbe(store: FileStore): () => Promise<void> {
   const name = `probe-${randomBytes(8).toString("hex")}`;
   const mediaType = "application/octet-stream";
