@@ -1,13 +1,13 @@
-/** At which percentages of a spend cap a workspace is alerted. docs/callbacks.md "Spend caps". */
+/** The percentages of a spend cap at which a workspace is alerted. docs/callbacks.md "Spend caps". */
 import { invalidValue } from "../base/errors.ts";
 
-/** Where a workspace has chosen none of its own. */
+/** The default thresholds, in percent. */
 export const usualThresholds: readonly number[] = [50, 80, 100];
 export const thresholdsMax = 5;
 
 /**
- * The thresholds after a change, ascending, each once: undefined leaves them, null makes them the usual ones, an empty list
- * means no alerts. @throws GatewayError `invalid_value`
+ * Returns the thresholds after a change, ascending and deduplicated. undefined keeps them, null restores the default, and an empty
+ * list means no alerts. @throws GatewayError `invalid_value`
  */
 export function mergeThresholds(
   current: readonly number[],

@@ -1,7 +1,7 @@
 /**
- * From an API key to its caller. AUTH-02 to AUTH-05, KEY-08 to KEY-12.
- * Usable callers are cached; every change of a key, workspace or organization drops them on every node (T73). The last
- * word on a revoked key is the ledger's: it reads the key again in the transaction that reserves the money.
+ * Finds the caller of an API key. AUTH-02 to AUTH-05, KEY-08 to KEY-12.
+ * Usable callers are cached. Every change of a key, workspace or organization drops them on every node (T73). The ledger decides last
+ * on revoked keys: it reads the key again in the transaction that reserves the money.
  */
 import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
@@ -20,18 +20,18 @@ export interface AuthenticatorOptions {
   readonly secrets: Secrets;
   readonly clock: Clock;
   readonly log: Pick<Log, "warn">;
-  /** Callers held at most; 10,000 without. */
+  /** The most callers in the cache; 10,000 if absent. */
   readonly cacheSizeMax?: number | undefined;
 }
 
 export interface Authenticator {
   /**
-   * The caller behind a key, or a temporary value of one. `fresh` reads the database whatever is cached.
-   * @throws GatewayError 401 `invalid_api_key`, `api_key_revoked`, `api_key_disabled`, `api_key_expired`;
-   * 403 `workspace_disabled`; 503 `database_unavailable`
+   * The caller of a key or of a temporary value. `fresh` bypasses the cache and reads the database.
+   * @throws GatewayError 401 `invalid_api_key`, `api_key_revoked`, `api_key_disabled`, `api_key_expired`; 403 `workspace_disabled`;
+   * 503 `database_unavailable`
    */
   authenticate(key: string, options?: { readonly fresh?: boolean }): Promise<Caller>;
-  /** The same for a key whose caller is cached: at once. Undefined where the database has to be asked. @throws GatewayError */
+  /** The cached caller of a key, without waiting. Undefined if the database must be asked. @throws GatewayError */
   known(key: string): Caller | undefined;
   /** Writes the last `last_used_at` values and stops listening. The database stays open. */
   close(): Promise<void>;
@@ -70,8 +70,8 @@ function refuseExpired(caller: Caller, nowMs: number): void {
 const callersMax = 10_000;
 
 /**
- * Calls `forget` with a test for the callers that a change concerns: of a key, a workspace or an organization, or of all
- * after the connection for signals was lost. Returns what ends the subscriptions.
+ * Calls `forget` with a predicate that matches the callers affected by a change of a key, workspace or organization. After the signal
+ * connection was lost, it matches all. Returns the functions that unsubscribe.
  */
 function forgetChanged(
   database: Database,
@@ -87,12 +87,12 @@ function forgetChanged(
   ];
 }
 
-/** An authenticator on a database. It subscribes to changes at once; `close` ends it. */
+/** Creates an authenticator on a database. It subscribes to changes at once; `close` unsubscribes. */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { database, secrets, clock } = options;
   const cache = createCallerCache(options.cacheSizeMax ?? callersMax);
   const lastUsed = createLastUsed(database, options.log);
-  /** Loads that a second request for the same key may wait for. A change empties it: a load from before is too old. */
+  /** Loads in flight that other requests for the same key may share. A change clears them, because their results may be stale. */
   const shared = new Map<string, Promise<Caller>>();
   const slotOf = createSlots(secrets, options.cacheSizeMax ?? callersMax);
 
@@ -105,7 +105,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const loading = cache.begin(slot);
     try {
       const loaded = await loadUsable(database, value, clock.now());
-      // While signals are lost nothing is read from the cache, and when they are back it is emptied.
+      // While signals are lost, the cache is not read; on reconnect it is emptied.
       cache.put(loading, loaded.caller, clock.now());
       return loaded.caller;
     } catch (error) {

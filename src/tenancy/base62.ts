@@ -1,4 +1,4 @@
-/** Base 62 (digits, upper case, lower case) of fixed width: for keys and one-time passwords, which people copy by double click. */
+/** Fixed-width base 62 (digits, upper case, lower case) for keys and one-time passwords: a double click selects the whole text. */
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 

@@ -1,4 +1,4 @@
-/** The first start: what a new database needs before anyone can call or log in. docs/operate.md. */
+/** The first start: creates the records that a new database needs before anyone can call or log in. docs/operate.md. */
 import type { Clock } from "../base/clock.ts";
 import type { Database } from "../storage/index.ts";
 import { createKey } from "./keys.ts";
@@ -16,7 +16,7 @@ export interface BootstrapContext {
   readonly clock: Clock;
 }
 
-/** What was created, to be printed once: the password and the key appear nowhere else. */
+/** The created records, printed once: the password and the key appear nowhere else. */
 export interface FirstStart {
   readonly organizationId: string;
   readonly workspaceId: string;
@@ -28,8 +28,8 @@ export interface FirstStart {
 }
 
 /**
- * Creates the default organization, workspace, administrator and first API key, all or nothing; null when that was done
- * before. Of processes that start together one does it: the others wait at the settings row and then find it taken.
+ * Creates the default organization, workspace, administrator and first API key in one transaction; null if that was done before. If
+ * several processes start together, one does it: the others wait for its settings row and then return null.
  */
 export async function bootstrap(context: BootstrapContext): Promise<FirstStart | null> {
   const { clock, secrets } = context;

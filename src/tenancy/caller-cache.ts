@@ -1,46 +1,46 @@
 /**
- * Callers known to be usable, by lookup value: bounded, and safe against loads that were under way when something
- * changed (T73): their result is older than the change and must not be written back.
+ * A bounded cache of usable callers, by lookup value. A load that was in flight when something changed must not be written back,
+ * because its result may be older than the change (T73).
  */
 import type { Caller } from "./caller.ts";
 
-/** One reading of the database, from before its statement is sent until its answer is used. */
+/** One load from the database, from before its statement is sent until its result is used. */
 export interface Load {
   readonly slot: string;
-  /** A change came in while the load was under way. */
+  /** True once a change came in during the load. */
   stale: boolean;
 }
 
 export interface CallerCache {
   get(slot: string, nowMs: number): Caller | undefined;
-  /** Announces a load; each is ended. */
+  /** Registers a load. The caller must pass it to `end`. */
   begin(slot: string): Load;
   end(load: Load): void;
-  /** Keeps the caller a load found, unless something changed meanwhile. */
+  /** Caches the loaded caller, unless something changed during the load. */
   put(load: Load, caller: Caller, nowMs: number): void;
-  /** Forgets one slot: the database was seen to refuse it. */
+  /** Removes one slot, after the database refused its key. */
   forgetSlot(slot: string): void;
-  /** Forgets every caller the test holds for, and spoils every load under way: which rows they read is not known yet. */
+  /** Removes every caller that matches `test`. Marks every load in flight as stale: which rows it read is not known yet. */
   forgetWhere(test: (caller: Caller) => boolean): void;
 }
 
 interface Entry {
   readonly caller: Caller;
   readonly loadedAtMs: number;
-  /** How many uses of the cache came before its last one. */
+  /** The number of cache uses before the last use of this entry. */
   usedAt: number;
 }
 
-/** What was changed past the gateway, by hand in SQL, sends no signal; it is noticed after this long. */
+/** The maximum age of an entry. It bounds how long a change made in SQL by hand, which sends no signal, goes unnoticed. */
 const ageMsMax = 60_000;
 
-/** So many leave together, of a full cache, as a share: to find them takes a look at all. */
+/** The share of a full cache that is evicted at once, because each eviction sorts all entries. */
 const leavingShare = 1 / 16;
 
-/** A cache of at most `sizeMax` callers; those unused for longest leave first. */
+/** Creates a cache of at most `sizeMax` callers; evicts the least recently used first. */
 export function createCallerCache(sizeMax: number): CallerCache {
   let uses = 0;
-  // A map whose entries move to its end at each use is made anew every few calls.
+  // An LRU map that moves entries to its end would be rebuilt every few calls. So each entry counts its uses instead.
   const entries = new Map<string, Entry>();
   const loads = new Set<Load>();
 
@@ -55,7 +55,7 @@ export function createCallerCache(sizeMax: number): CallerCache {
     get(slot, nowMs) {
       const entry = entries.get(slot);
       if (entry === undefined) return undefined;
-      // A clock that jumped back makes the age negative, which proves nothing.
+      // A clock that was set back makes the age negative, so the entry's age is unknown.
       const ageMs = nowMs - entry.loadedAtMs;
       if (ageMs < 0 || ageMs >= ageMsMax) {
         entries.delete(slot);

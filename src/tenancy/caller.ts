@@ -1,6 +1,6 @@
 /**
- * Who calls: an API key with the layers above it, as one value that a request carries along.
- * AUTH-05. Money is not in it: caps and balance are decided by the ledger, in the database.
+ * The caller of a request: an API key and the layers above it, as one value that the request carries along.
+ * AUTH-05. It holds no money: the ledger decides caps and balance in the database.
  */
 import type { Queryable } from "../storage/index.ts";
 import type { KeySettingsRow, KeyStatus } from "./key-record.ts";
@@ -13,13 +13,13 @@ import { routingOfRow } from "./routing-settings.ts";
 import type { TemporaryValue } from "./temporary-key.ts";
 import type { KeepBodies, WorkspaceStatus } from "./workspaces.ts";
 
-/** What one layer says about models and providers. */
+/** The model and provider settings of one layer. */
 export interface ScopeLayer {
   readonly modelAllowlist: readonly string[];
   readonly routing: RoutingSettings;
 }
 
-/** What limits a caller's requests, and whose limits they are. */
+/** Rate limits, and the scope that they apply to. */
 export interface ScopeLimits {
   readonly scope: "workspace" | "member" | "key";
   readonly id: string;
@@ -33,16 +33,16 @@ export interface Caller {
   readonly organizationId: string | null;
   /** The user who created the key, whose member caps apply; null for legacy keys without an owner. */
   readonly memberId: string | null;
-  /** Which of the key's values this caller used: how many came before it. The ledger knows whether it still works. */
+  /** Index of the value that this caller used: the number of rotations before it. The ledger checks whether that value still works. */
   readonly keyRotation: number;
-  /** When this value stops working: the key's expiry, or sooner the end of its grace after a rotation, or its own. */
+  /** When this value stops working: the key's expiry, the end of its grace after a rotation, or its own expiry, whichever is earliest. */
   readonly expiresAt: Date | null;
-  /** The workspace's first; without those that limit nothing. */
+  /** Workspace first, then member, then key; scopes without limits are left out. */
   readonly limits: readonly ScopeLimits[];
   readonly allowRequestOverride: boolean;
-  /** null: every call is asked anew. */
+  /** null: no response is served from the cache. */
   readonly responseCache: ResponseCache | null;
-  /** Which calls its workspace keeps word for word. */
+  /** Which calls the workspace keeps word for word. */
   readonly keepBodies: KeepBodies;
   /** null for a personal workspace. */
   readonly organization: ScopeLayer | null;
@@ -50,7 +50,7 @@ export interface Caller {
   readonly key: ScopeLayer;
 }
 
-/** What the database says of a key, usable or not. */
+/** A key as stored in the database, usable or not. */
 export interface LoadedKey {
   readonly caller: Caller;
   readonly status: KeyStatus;
@@ -60,7 +60,7 @@ export interface LoadedKey {
 interface CallerRow extends Omit<KeySettingsRow, "name"> {
   readonly rotations: number;
   readonly previous_expires_at: Date | null;
-  /** The value that was looked up is the one before the last rotation. */
+  /** True if the value that was looked up is the one before the last rotation. */
   readonly is_previous: boolean;
   readonly workspace_status: WorkspaceStatus;
   readonly keep_bodies: KeepBodies;
@@ -71,11 +71,11 @@ interface CallerRow extends Omit<KeySettingsRow, "name"> {
   readonly organization_id: string | null;
   readonly organization_allowlist: readonly string[] | null;
   readonly organization_routing: Partial<RoutingJson> | null;
-  /** What is left of a temporary value, by the clock of the database; null for a key's own value. */
+  /** Remaining milliseconds of a temporary value, by the database's clock; null for a key's own value. */
   readonly left_ms: number | null;
 }
 
-/** A value of a key, as it is looked up: by its HMAC, or by what a temporary value says. */
+/** A value of a key, in the form that is looked up: its HMAC, or the content of a temporary value. */
 export type KeyValue = { readonly lookup: Buffer } | TemporaryValue;
 
 const selecting = (isPrevious: string, leftMs: string, where: string) =>
@@ -93,7 +93,7 @@ const byLookup = selecting(
   "null::float8",
   "k.lookup = $1 or k.previous_lookup = $1",
 );
-/** Of a temporary value: the same rows as of the value that it stands for. */
+/** Selects by the content of a temporary value: the same rows as for the key value that it stands for. */
 const byId = selecting(
   "k.rotations <> $2",
   "($3 - extract(epoch from now()) * 1000)::float8",
@@ -108,8 +108,8 @@ const rowsOf = (database: Queryable, value: KeyValue): Promise<CallerRow[]> =>
       });
 
 /**
- * The key with this value, or that had it before its last rotation, with its layers; undefined when there is none.
- * `nowMs` is this process's time: what is left of a temporary value counts from it.
+ * Loads the key and its layers by its current value or the value before its last rotation. Undefined if there is no such key. `nowMs`
+ * is this process's time; the expiry of a temporary value is computed from it.
  */
 export async function loadKey(
   database: Queryable,

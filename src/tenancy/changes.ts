@@ -1,8 +1,8 @@
 /**
- * How a change of a row reaches every cache that holds it. The signal travels in the transaction of the change, so a
- * crash can neither lose it nor send it for nothing; the process that made the change knows before its caller does,
- * because its own signal comes back a moment after the commit, and the very next request must already fail (KEY-11).
- * The caller is answered when the other processes know too: their next request must see the change as well (T73).
+ * Sends a row's change to every cache that holds the row. The signal is part of the change's transaction, so a crash neither loses it
+ * nor sends it without a change. The process that made the change notifies its own caches before it answers: its own signal arrives
+ * only after the commit, and the very next request must already fail (KEY-11). It answers only when the other processes know too,
+ * because their next requests must see the change as well (T73).
  */
 import { getOrMake, perObject } from "../base/made-once.ts";
 import type { Database, Queryable, Signals } from "../storage/index.ts";
@@ -10,10 +10,10 @@ import type { Database, Queryable, Signals } from "../storage/index.ts";
 /** Channels of `database.signals`; the payload is the id of the row that changed. */
 export type ChangeChannel = "keys" | "workspaces" | "organizations" | "providers";
 
-/** What a change needs of a database. A transaction that several changes share has it too. */
+/** The parts of a database that a change needs. A transaction shared by several changes has them too. */
 export type ChangeDatabase = Queryable & Pick<Database, "transaction" | "signals">;
 
-/** Where it returns a promise, a change is answered when that has ended. */
+/** Handles a change. If it returns a promise, the change is answered after that promise settles. */
 type Handler = (id: string) => unknown;
 
 interface Changed {
@@ -21,23 +21,23 @@ interface Changed {
   readonly id: string;
 }
 
-/** Handlers in this process, by the signals they stand beside. Weak, so that a closed database takes them along. */
+/** Handlers in this process, by their database's `signals`. The map is weak, so that a closed database releases its handlers. */
 const localHandlers = perObject((_signals: Signals) => new Map<ChangeChannel, Set<Handler>>());
 
-/** What was changed within a shared transaction, announced when it is committed. */
+/** Changes within a shared transaction, announced after its commit. */
 const unannounced = new WeakMap<ChangeDatabase, Changed[]>();
 
 const handlersOf = ({ signals }: Pick<Database, "signals">, channel: ChangeChannel) =>
   getOrMake(localHandlers(signals), channel, () => new Set());
 
-/** Resolves when this process has handled it; within a shared transaction it is only noted. */
+/** Resolves when this process has handled the change; within a shared transaction it only queues the change. */
 async function announce(database: ChangeDatabase, { channel, id }: Changed): Promise<void> {
   const waiting = unannounced.get(database);
   if (waiting !== undefined) waiting.push({ channel, id });
   else await Promise.all([...handlersOf(database, channel)].map((handler) => handler(id)));
 }
 
-/** Runs `work` as one transaction that changes one row, and announces it. Returns what `work` returns: the row as stored. */
+/** Runs `work` as one transaction that changes one row, and announces the change. Returns the row as stored. */
 export async function changeRow<Row extends { readonly id: string }>(
   database: ChangeDatabase,
   channel: ChangeChannel,
@@ -54,9 +54,8 @@ export async function changeRow<Row extends { readonly id: string }>(
 }
 
 /**
- * Runs `work` as one transaction: every change made through what it is given is committed together, or none is, and
- * this process learns of it after the commit, before the answer. What is written beside them, such as an audit entry, stands
- * or falls with them.
+ * Runs `work` as one transaction. All changes made through its `tx`, and writes beside them such as an audit entry, are committed
+ * together or not at all. This process handles the changes after the commit, before the answer.
  */
 export async function changeTogether<Result>(
   database: ChangeDatabase,
@@ -78,8 +77,8 @@ export async function changeTogether<Result>(
 }
 
 /**
- * Calls `handler` with the id of each changed row, whichever process changed it; for a change of this process twice.
- * Returns the function that ends it. Only while `database.signals.healthy()` is nothing missed.
+ * Calls `handler` with the id of each changed row, whichever process changed it; for a change by this process, twice. Returns the
+ * unsubscribe function. Changes may be missed while `database.signals.healthy()` is false.
  */
 export function subscribeChanges(
   database: Database,

@@ -5,17 +5,20 @@ const nameLengthMax = 200;
 const allowlistLengthMax = 10_000;
 const modelIdLengthMax = 300;
 
-/** What somebody can see, and type where a name is asked for. */
+/** Matches text with at least one visible character. */
 const visible = /[^\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/u;
 
-/** A required name, trimmed; one that nobody can see is none. @throws GatewayError `missing_required_parameter`, `invalid_value` (KEY-06) */
+/**
+ * A required name, trimmed; a name without visible characters counts as missing. @throws GatewayError `missing_required_parameter`,
+ * `invalid_value` (KEY-06)
+ */
 export function checkName(name: string | null | undefined): string {
   const trimmed = typeof name === "string" ? name.trim() : "";
   const param = "name";
   if (!visible.test(trimmed)) {
     throw new GatewayError("missing_required_parameter", `\`${param}\` is required.`, { param });
   }
-  // A character beyond the first plane, such as an emoji, has two units of UTF-16.
+  // A character outside the Basic Multilingual Plane, such as an emoji, has two UTF-16 units.
   if (trimmed.length > 2 * nameLengthMax || Array.from(trimmed).length > nameLengthMax) {
     throw invalidValue(param, `must have at most ${nameLengthMax} characters`);
   }
@@ -35,9 +38,8 @@ export function checkNames(list: readonly string[], param: string): string[] {
 }
 
 /**
- * A model allowlist after a change: undefined leaves it, null makes it the empty list, which restricts nothing. Models
- * that are unknown or out of scope stay on it (ALLOW-04: marked, not removed), so the catalog is not
- * asked here. @throws GatewayError `invalid_value`
+ * Returns a model allowlist after a change. undefined keeps it; null empties it, which restricts nothing. Models that are unknown or
+ * out of scope stay on it (ALLOW-04: marked, not removed), so this does not ask the catalog. @throws GatewayError `invalid_value`
  */
 export function mergeAllowlist(
   current: readonly string[],

@@ -1,38 +1,38 @@
-/** What the functions of this folder need from outside, and what their answers have in common. */
+/** The context that the functions of this folder need, and helpers that their answers share. */
 import type { Clock } from "../base/clock.ts";
 import { GatewayError, invalidValue } from "../base/errors.ts";
 import type { Queryable } from "../storage/index.ts";
 import type { ChangeDatabase } from "./changes.ts";
 
-/** Enough to read and to add rows; inside a transaction too. */
+/** Context to read and add rows; may be a transaction. */
 export interface RowContext {
   readonly database: Queryable;
   readonly clock: Clock;
 }
 
-/** Needed to change rows: a change is a transaction, and is signalled (changes.ts). */
+/** Context to change rows: a change runs in a transaction and is signalled (changes.ts). */
 export interface ChangeContext {
   readonly database: ChangeDatabase;
   readonly clock: Clock;
 }
 
-/** The only row of an answer. @throws GatewayError `not_found`, the same for a missing row and another tenant's. */
+/** The only row of a result. @throws GatewayError `not_found`, the same for a missing row and for another tenant's. */
 export function onlyRow<Row>(rows: readonly Row[], what: string): Row {
   const [row] = rows;
   if (row === undefined) throw noSuch(what);
   return row;
 }
 
-/** The one answer for what is missing and for what is somebody else's. */
+/** The error for missing records, and the same one for records of another tenant. */
 export const noSuch = (what: string): GatewayError =>
   new GatewayError("not_found", `No such ${what}.`);
 
-/** How a row is read that a change is decided on: locked, so that nothing changes between. */
+/** Options for reading a row before a change: `forUpdate` locks it until the transaction ends. */
 export interface ReadOptions {
   readonly forUpdate?: boolean | undefined;
 }
 
-/** The end of a statement that reads one row. */
+/** The lock clause at the end of a statement that reads one row. */
 export const lockClause = ({ forUpdate = false }: ReadOptions = {}): string =>
   forUpdate ? " for update" : "";
 
@@ -40,7 +40,7 @@ export const lockClause = ({ forUpdate = false }: ReadOptions = {}): string =>
 export interface RowKind<Row, Record> {
   readonly table: "organizations" | "workspaces";
   readonly columns: string;
-  /** In messages. */
+  /** The name of the record in error messages. */
   readonly what: string;
   readonly record: (row: Row) => Record;
 }
@@ -59,11 +59,11 @@ export async function recordById<Row extends object, Record>(
   return record(onlyRow(rows, what));
 }
 
-/** A page of a list, newest first. */
+/** A request for one page of a list, newest first. */
 export interface PageRequest {
-  /** 1 to 100; 20 without. */
+  /** 1 to 100; 20 if absent. */
   readonly limit?: number | undefined;
-  /** The `nextCursor` of the page before. */
+  /** The `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
 }
 
@@ -80,8 +80,9 @@ export function pageLimit(limit: number | undefined): number {
 }
 
 /**
- * The id behind which a page begins, of a list whose ids begin with `prefix`; null for the first page.
- * @throws GatewayError `invalid_value` for what is no cursor of such a list: another page than was meant would look like the right one
+ * Returns the id after which the page begins; null for the first page. Ids of the list begin with `prefix`.
+ * @throws GatewayError `invalid_value` if the text is no cursor of such a list; otherwise the caller would get a wrong page that
+ * looks right
  */
 export function cursorOf({ cursor }: PageRequest, prefix: string): string | null {
   if (cursor === undefined) return null;
@@ -89,11 +90,11 @@ export function cursorOf({ cursor }: PageRequest, prefix: string): string | null
   throw noCursor();
 }
 
-/** What is answered to a cursor that no page of the list has given. */
+/** The error for a cursor that no page of the list returned. */
 export const noCursor = (): GatewayError =>
   invalidValue("cursor", "is the `next_cursor` of a page");
 
-/** Cuts rows fetched with one more than `limit` into a page. Ids sort by time, so the last id is the cursor. */
+/** Makes a page from up to `limit` + 1 fetched rows. Ids sort by time, so the last id is the cursor. */
 export function pageOf<Record extends { readonly id: string }>(
   records: readonly Record[],
   limit: number,

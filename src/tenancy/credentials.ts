@@ -1,12 +1,12 @@
 /**
- * Which API key a request carries, whatever header its SDK puts it in. docs/clients.md.
+ * Finds the API key of a request, whichever header the SDK uses. docs/clients.md.
  * Requirements: AUTH; docs/decisions.md "Key carriers".
  */
 import { GatewayError } from "../base/errors.ts";
 
 type HeaderValue = string | readonly string[] | undefined;
 
-/** Every place a key may stand in. The caller fills `queryKey` (`?key=`) on `/v1beta` only, and never logs it. */
+/** Every place that may carry a key. The caller fills `queryKey` (`?key=`) on `/v1beta` only, and never logs it. */
 export interface CredentialCarriers {
   readonly authorization?: HeaderValue;
   readonly xApiKey?: HeaderValue;
@@ -25,7 +25,7 @@ function values(carrier: HeaderValue): readonly string[] {
   return typeof carrier === "string" ? [carrier] : carrier;
 }
 
-/** The token of `Bearer <token>`; undefined for another scheme, such as the Basic of a proxy in front. */
+/** The token of `Bearer <token>`; undefined for another scheme, such as Basic credentials of a proxy in front. */
 function bearerToken(header: string): string | undefined {
   if (header.trim() === "") return "";
   const match = bearer.exec(header.trim());
@@ -33,16 +33,16 @@ function bearerToken(header: string): string | undefined {
 }
 
 /**
- * The one key of a request, as sent: its format is not judged here. SDKs with an empty key send the header without a
- * value, which counts as absent; the same key in two places is fine.
- * @throws GatewayError `missing_api_key`; `invalid_api_key` for two different keys, control characters, spaces, over-long
- * values, or an Authorization header of another scheme with no key beside it. The message never repeats what was sent.
+ * The one key of a request, as sent; its format is not checked here. A header without a value counts as absent: SDKs with an empty
+ * key send that. The same key in two places is accepted.
+ * @throws GatewayError `missing_api_key`; `invalid_api_key` for two different keys, control characters, spaces, over-long values, or
+ * an Authorization header of another scheme without a key beside it. The message never repeats the sent text.
  */
 export function readCredential(carriers: CredentialCarriers): string {
   return plainBearer(carriers) ?? readAny(carriers);
 }
 
-/** The key of nearly every request: one Authorization header, spelled as usual, and nothing beside it. */
+/** Fast path for the usual request: one `Bearer` Authorization header and no other carrier. */
 function plainBearer(carriers: CredentialCarriers): string | undefined {
   const { authorization, xApiKey, xGoogApiKey, apiKey, queryKey } = carriers;
   if (typeof authorization !== "string") return undefined;

@@ -1,18 +1,21 @@
-/** How far a workspace may spend beyond its credits, for those that are not prepaid. docs/ledger.md. */
+/** How far a workspace may spend beyond its credits, if it is not prepaid. docs/ledger.md. */
 import { invalidValue } from "../base/errors.ts";
 import { formatUsd, parseUsd, type NanoUsd } from "../base/money.ts";
 import type { Queryable } from "../storage/index.ts";
 
-/** An amount from 0 up; null: without limit, only caps stop its calls. */
+/** An amount of 0 or more. null: unlimited; only caps stop its calls. */
 export type CreditLine = NanoUsd | null;
 
-/** Far above any bill, and far below what the ledger's numbers can hold beside it. */
+/** Far above any bill, and far below the range of the ledger's numbers. */
 export const lineNanoMax = 1_000_000_000n * 1_000_000_000n;
 
-/** On the wire, in the command line and in exports: a decimal string, or this. */
+/** The text for no limit on the wire, on the command line and in exports. */
 export const unlimited = "unlimited";
 
-/** Of a text whose form was checked: an amount from 0 up, or `unlimited`. @throws GatewayError `invalid_value`, naming `credit_line` */
+/**
+ * Parses text whose format was already checked: an amount of 0 or more, or `unlimited`. @throws GatewayError `invalid_value`, naming
+ * `credit_line`
+ */
 export function parseCreditLine(text: string): CreditLine {
   if (text === unlimited) return null;
   const amount = parseUsd(text);
@@ -24,8 +27,8 @@ export const renderCreditLine = (line: CreditLine): string =>
   line === null ? unlimited : formatUsd(line);
 
 /**
- * Of a text whose form was checked: at which balance a workspace is warned; null: never. @throws GatewayError `invalid_value`, naming
- * `low_balance_alert`
+ * Parses the balance at which a workspace is warned, from text whose format was already checked; null: never.
+ * @throws GatewayError `invalid_value`, naming `low_balance_alert`
  */
 export function parseLowBalance(text: string | null): NanoUsd | null {
   const amount = text === null ? null : parseUsd(text);
@@ -37,8 +40,8 @@ export const renderLowBalance = (amount: NanoUsd | null): string | null =>
   amount === null ? null : formatUsd(amount);
 
 /**
- * After a credit, in its transaction: a workspace whose balance is above its amount again is warned anew, however soon it is below it.
- * Looks alone would miss what comes and goes between two of them.
+ * Call after a credit, in its transaction. If the balance is above the alert amount again, the next drop below it warns anew.
+ * Periodic checks alone would miss a rise and fall between two of them.
  */
 export const forgetLowBalance = async (tx: Queryable, workspaceId: string): Promise<void> =>
   void (await tx.query(

@@ -1,30 +1,30 @@
 /**
- * What one master key derives, and how values are sealed under it. A sealed value is `1, nonce, text, tag` under the first
- * master key of an installation, and `2, id of the key, nonce, text, tag` under every later one. docs/security.md.
+ * The keys derived from one master key, and sealing under them. A value sealed under the first master key of an installation is `1,
+ * nonce, text, tag`. Under every later one it is `2, id of the key, nonce, text, tag`. docs/security.md.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
 
-/** Everything that follows from one master key. Holds its keys in closures: a log line or JSON of it shows none. */
+/** Everything derived from one master key. Keys are held in closures, so that log lines and JSON never show them. */
 export interface DerivedKeys {
-  /** Eight hexadecimal digits that name the master key and tell nothing about it. */
+  /** Eight hexadecimal digits that identify the master key and reveal nothing about it. */
   readonly id: string;
-  /** Tells two master keys apart without telling anything about either. */
+  /** Distinguishes master keys without revealing anything about them. */
   readonly checkValue: string;
-  /** The key of the HMAC that API keys and personal tokens are looked up by. */
+  /** The key of the HMAC by which API keys and personal tokens are looked up. */
   pepper(): Buffer;
   /** The key of the HMAC of temporary values. */
   temporaryKey(): Buffer;
   sessionSecret(): string;
   adminToken(): string;
-  /** `whsec_` and 32 bytes in padded standard base64, as the libraries of Standard Webhooks decode it (KEY-14, KEY-15). */
+  /** `whsec_` and 32 bytes in padded standard base64, as Standard Webhooks libraries decode it (KEY-14, KEY-15). */
   signingSecret(workspaceId: string, version: number): string;
-  /** Seals bytes, bound to `name`. `marked`: with the key's id in front. */
+  /** Seals bytes, bound to `name`. `marked`: puts the master key's id in front. */
   seal(kind: SealedKind, name: string, bytes: Uint8Array, marked: boolean): Buffer;
-  /** Undoes `seal`. @throws where it was sealed by another key, under another name, or altered */
+  /** Reverses `seal`. @throws if the value was sealed by another key, under another name, or altered */
   unseal(kind: SealedKind, name: string, sealed: Uint8Array): Buffer;
 }
 
-/** What is sealed has a key of its own by its kind: texts that are shown or used again, and kept bodies. */
+/** Each kind is sealed with its own key: texts that are shown or used again, and kept bodies. */
 export type SealedKind = "text" | "body";
 
 const plainVersion = 1;
@@ -33,13 +33,13 @@ const idLength = 4;
 const nonceLength = 12;
 const tagLength = 16;
 
-/** The id of the master key that a value says it was sealed under; undefined where it says none: the first one. */
+/** The id of the master key that a sealed value names; undefined if it names none, which means the first one. */
 export const sealedUnder = (sealed: Uint8Array): string | undefined =>
   sealed[0] === markedVersion
     ? Buffer.from(sealed.subarray(1, 1 + idLength)).toString("hex")
     : undefined;
 
-/** The bytes that every value begins with that was sealed under the key `id`, marked. */
+/** The prefix of every marked value that was sealed under the key `id`. */
 export const sealMark = (id: string): Buffer =>
   Buffer.concat([Buffer.of(markedVersion), Buffer.from(id, "hex")]);
 
@@ -65,7 +65,7 @@ function unsealWith(key: Uint8Array, name: string, sealed: Uint8Array): Buffer {
   return Buffer.concat([decipher.update(bytes.subarray(nonceEnd, -tagLength)), decipher.final()]);
 }
 
-/** What a master key of 32 bytes derives. */
+/** Derives all keys from a master key of 32 bytes. */
 export function deriveKeys(masterKey: Uint8Array): DerivedKeys {
   const derive = (salt: string, info: string) =>
     Buffer.from(hkdfSync("sha256", masterKey, salt, info, 32));

@@ -1,31 +1,34 @@
 /**
- * Erasing a person: the user's row stays, for keys, the ledger and the sums have its id, and no longer says who that is. What let
- * them in goes. Memberships are the caller's to end. docs/operate.md "Erasing a person".
+ * Erases a person. The user's row stays, because keys, the ledger and the sums hold its id, but no longer identifies the person.
+ * Their means of signing in are deleted. The caller ends the memberships. docs/operate.md "Erasing a person".
  */
 import { erasedAddress } from "../base/erased.ts";
 import type { RowContext } from "./context.ts";
 import { noSuch } from "./context.ts";
 import { addressText } from "./users.ts";
 
-/** Who is to be erased, under all user ids that they have. */
+/** The person to erase, with all user ids that they have. */
 export interface ErasedPerson {
   readonly userIds: readonly string[];
-  /** Everything they were called: addresses and names. */
+  /** All their addresses and names. */
   readonly emails: readonly string[];
   readonly names: readonly string[];
 }
 
-/** A text as a pattern that matches it. `RegExp.escape` would do the same, but Node 22 does not have it. */
+/** Escapes text for a regular expression. `RegExp.escape` would do the same, but Node 22 does not have it. */
 const literal = (text: string): string => text.replace(/[$()*+./?[\\\]^{|}]/g, String.raw`\$&`);
 
-/** Replaces addresses in a text, and not those that only begin or end like one of them: they are others'. */
+/**
+ * Returns a function that replaces these addresses in a text. Longer addresses that contain one of them belong to other people and
+ * stay.
+ */
 export function addressEraser(emails: readonly string[], token: string): (text: string) => string {
   const any = emails.map(literal).join("|");
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}_.+-])(?:${any})(?![a-z]|[.-][a-z])`, "giu");
   return (text) => text.replace(pattern, erasedAddress(token));
 }
 
-/** Finds a person by user id, or by e-mail address: each invitation has a user of its own. @throws GatewayError `not_found` */
+/** Finds a person by user id, or by e-mail address, because each invitation has its own user. @throws GatewayError `not_found` */
 export async function findPerson({ database }: RowContext, named: string): Promise<ErasedPerson> {
   const rows = await database.query<{ id: string; email: string; name: string }>(
     "select id, email, name from users where id = $1 or email = $2 order by id",
@@ -40,7 +43,7 @@ export async function findPerson({ database }: RowContext, named: string): Promi
   };
 }
 
-/** Memberships and open invitations. */
+/** The person's memberships and open invitations. */
 export async function membershipsOf(
   { database }: RowContext,
   { userIds }: ErasedPerson,
@@ -52,7 +55,7 @@ export async function membershipsOf(
   return rows.map((row) => ({ workspaceId: row.workspace_id, userId: row.user_id }));
 }
 
-/** Where they made keys that work, and how many: an administrator may have enabled those of a member who left. */
+/** Counts the active keys that the person made, by workspace: an administrator may have enabled those of a member who left. */
 export async function activeKeysOf(
   { database }: RowContext,
   { userIds }: ErasedPerson,
@@ -71,7 +74,7 @@ export async function activeKeysOf(
   }));
 }
 
-/** The tables whose rows go, by what is counted, each with the condition that its rows meet. */
+/** Tables with the condition for the rows to delete, by the name of their count. */
 const ofPerson = {
   sessions: "auth_sessions where user_id = any($1)",
   accounts: "auth_accounts where user_id = any($1)",
@@ -83,7 +86,7 @@ const ofPerson = {
 
 export type PersonCounts = Readonly<Record<keyof typeof ofPerson, number>>;
 
-/** Names of the keys they made that have an address of theirs. */
+/** Renames the keys that the person made whose names contain an address of theirs. */
 async function renameKeys(
   { database }: RowContext,
   { userIds, emails }: ErasedPerson,
@@ -104,7 +107,7 @@ async function renameKeys(
   );
 }
 
-/** How many rows of each kind there are; or, unless it is a dry run, were. */
+/** Deletes or anonymizes the person's rows, and returns how many of each kind it deleted; in a dry run, how many there are. */
 export async function erasePersonRows(
   context: RowContext,
   person: ErasedPerson,

@@ -1,4 +1,4 @@
-/** The door of tenancy: organizations, workspaces, members, users, API keys, and who a request comes from. */
+/** The public exports of tenancy: organizations, workspaces, members, users, API keys, and the caller of a request. */
 export { thresholdsMax } from "./alert-thresholds.ts";
 export { createAuthenticator, type Authenticator } from "./authenticate.ts";
 export { bootstrap } from "./bootstrap.ts";

@@ -1,7 +1,7 @@
 /**
- * Invitations into a workspace. Whoever holds the link accepts it: as a new user, or as the one they are already. Until then
- * the member has no right, and the user made for them belongs to this invitation only: nothing is looked up or changed
- * that has the same address, so that adding somebody tells nothing about them.
+ * Invitations into a workspace. The holder of the link accepts it, as a new user or as an existing one. Until then the invited member
+ * has no rights, and the user created for them belongs to this invitation only. An existing user with the same address is neither
+ * looked up nor changed, so that an invitation reveals nothing about that user.
  */
 import { dayMs } from "../base/durations.ts";
 import { GatewayError } from "../base/errors.ts";
@@ -32,24 +32,24 @@ export interface InvitationInput {
   readonly spendCaps: SpendCapsPatch | null | undefined;
 }
 
-/** A password that somebody else sets, hashed. */
+/** A password that another person sets for the member, hashed. */
 export interface FirstPassword {
   readonly hash: string;
-  /** It opens one session, in which they choose their own. */
+  /** True: it opens one session, in which the member chooses a new one. */
   readonly oneTime: boolean;
-  /** Where it was made, because none was chosen: to be shown once. */
+  /** The generated password, to be shown once; undefined if one was chosen. */
   readonly made: string | undefined;
 }
 
 interface ChosenPassword {
   readonly email: string;
   readonly password: string | undefined;
-  /** Whoever operates the gateway chose it: it is the member's own from the start, as the operator could be anybody anyway. */
+  /** True if the operator of the gateway chose it. It is then permanent at once: an operator could impersonate anyone anyway. */
   readonly byOperator: boolean;
 }
 
 /**
- * Hashes the password of an invitation, before its transaction; makes one where none was chosen.
+ * Hashes the password of an invitation, before its transaction; generates one if none was chosen.
  * @throws GatewayError `invalid_value` (email)
  */
 export async function firstPassword(
@@ -63,17 +63,18 @@ export async function firstPassword(
 
 export interface Invited {
   readonly member: Member;
-  /** The member as it was, where it was invited before: that invitation has ended. */
+  /** The member before this invitation, if they were invited already; that earlier invitation has ended. */
   readonly replaced: Member | undefined;
   /** Shown once, as part of the link. */
   readonly token: string;
-  /** Where no password was chosen. */
+  /** The generated password; undefined if one was chosen. */
   readonly oneTimePassword: string | undefined;
 }
 
 /**
- * Invites an address into a workspace, within a transaction. An invitation of the same address is replaced, and its member keeps
- * their id, unless they have joined elsewhere since it was over: an admin here sets no password of theirs. @throws GatewayError `invalid_value`, `not_found` (workspace), `conflict` when already a member
+ * Invites an address into a workspace, within a transaction, and replaces its earlier invitation. Its member keeps their user id,
+ * unless they have joined elsewhere since: an admin here may not set their password.
+ * @throws GatewayError `invalid_value`, `not_found` (workspace), `conflict` when already a member
  */
 export async function invite(context: RowContext, input: InvitationInput): Promise<Invited> {
   const email = checkEmail(input.email);
@@ -110,7 +111,7 @@ export async function invite(context: RowContext, input: InvitationInput): Promi
   return { member, replaced, token, oneTimePassword: password.made };
 }
 
-/** Whoever has this address in the workspace and is invited; one who is active is a conflict. Two at once wait here. */
+/** Locks and returns the invited member with this address. Concurrent invitations wait here. @throws GatewayError `conflict` if active */
 async function lockMember(
   { database }: RowContext,
   workspaceId: string,
@@ -132,11 +133,11 @@ async function lockMember(
   return found;
 }
 
-/** Whoever joins by one of these sessions now has joined before it is looked whether they have; who does so later finds it ended. */
+/** Locks the user's sessions: a join through one ends before `hasJoined` reads, or finds its session gone. */
 const lockSessions = ({ database }: RowContext, userId: string): Promise<unknown> =>
   database.query("select 1 from auth_sessions where user_id = $1 for update", [userId]);
 
-/** A user for this invitation alone, or the one of the invitation it replaces. */
+/** Returns the user of the replaced invitation, updated, or a new user for this invitation alone. */
 async function userOf(
   context: RowContext,
   person: Pick<InvitationInput, "email" | "name" | "password">,
@@ -150,12 +151,12 @@ async function userOf(
   }
   await changeUser(context, known, { name: person.name });
   await setPassword(context, known, { hash, oneTime });
-  // Made in a session of a time when the invitation was over.
+  // Tokens made in a session after the earlier invitation expired.
   await revokeTokens(context, known);
   return known;
 }
 
-/** Where an invitation leads, and whom it is for. */
+/** An open invitation: its workspace and its invited member. */
 export interface OpenInvitation {
   readonly member: Member;
   readonly email: string;
@@ -201,7 +202,7 @@ export async function openInvitation(
 const accepted = `status = 'active', invitation_id = null, invitation_hash = null, invitation_expires_at = null`;
 
 /**
- * Uses an invitation up, within a transaction: its user is a member from now on. Of several at once one finds it open.
+ * Accepts an invitation, within a transaction: its user becomes an active member. Only one of concurrent calls succeeds.
  * @throws GatewayError `not_found`
  */
 export async function useInvitation(
@@ -219,7 +220,7 @@ export async function useInvitation(
 }
 
 /**
- * The same for somebody who is a user already: the membership becomes theirs, and the user made for the invitation goes.
+ * Accepts an invitation for an existing user: the membership becomes theirs, and the user created for the invitation is deleted.
  * @throws GatewayError `not_found`; `conflict` when they are a member already
  */
 export async function useInvitationAs(
@@ -242,7 +243,7 @@ export async function useInvitationAs(
   return memberOfRow(rows[0]!);
 }
 
-/** A user for whom an invitation was used chooses their name and their password. */
+/** Sets the name and the password that a user chose on accepting an invitation. */
 export async function claimUser(
   context: RowContext,
   userId: string,
@@ -252,7 +253,7 @@ export async function claimUser(
   await setPassword(context, userId, { hash, oneTime: false });
 }
 
-/** The open invitations a user stands for, or an address. */
+/** The open invitations of a user or of an address, locked. */
 export async function openInvitationsOf(
   { database, clock }: RowContext,
   whose: { readonly userId: string } | { readonly email: string },
@@ -269,10 +270,7 @@ export async function openInvitationsOf(
   return rows.map(memberOfRow);
 }
 
-/**
- * The open invitations of several users whom one person turned out to be, as far as they can become those of one of them: not where
- * that one is a member already.
- */
+/** Locks the open invitations of one person's users, except those of other users to workspaces where `joiner` is a member. */
 export async function openInvitationsFor(
   { database, clock }: RowContext,
   { userIds, joiner }: { readonly userIds: readonly string[]; readonly joiner: string },
@@ -287,7 +285,7 @@ export async function openInvitationsFor(
   return rows.map(memberOfRow);
 }
 
-/** The invited member of an invitation's id. @throws GatewayError `not_found` */
+/** The invited member of an invitation, by its id. @throws GatewayError `not_found` */
 export async function getInvited(
   { database }: RowContext,
   { workspaceId, id }: { readonly workspaceId: string; readonly id: string },

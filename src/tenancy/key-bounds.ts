@@ -1,19 +1,19 @@
 /**
- * What administrators set of a key, as bounds for its owner: the owner may set what he likes within them, and go beyond
- * none. A bound is what an administrator said last of that field; clearing the field clears it. Spend caps need none: their
- * owner may never loosen them, whoever set them (CAP-14).
+ * Settings made by administrators, as bounds for the owner of a key: the owner may set anything within them. A bound is the last
+ * value that an administrator set for a field; clearing the field clears the bound. Spend caps need no bounds: the owner may never
+ * loosen them, even if the owner set them (CAP-14).
  */
 import { noRateLimits, rateLimitField, renderRateLimits, rateLimitsOfRow } from "./rate-limits.ts";
 import type { RateLimits, RateLimitsJson, RateLimitsPatch } from "./rate-limits.ts";
 
-/** The settings of a key that can have bounds, as they are in force. */
+/** The settings of a key that can have bounds, with their current values. */
 export interface BoundSettings {
   readonly modelAllowlist: readonly string[];
   readonly rateLimits: RateLimits | null;
   readonly expiresAt: Date | null;
 }
 
-/** A change of them. Absent: unchanged (at creation: none). null: no limit, none. */
+/** A change of these settings. Absent: unchanged (at creation: none). null: no limit, none. */
 export interface BoundSettingsPatch {
   readonly modelAllowlist?: readonly string[] | null | undefined;
   readonly rateLimits?: RateLimitsPatch | null | undefined;
@@ -22,14 +22,14 @@ export interface BoundSettingsPatch {
 
 /** null: no bound of that kind. */
 export interface KeyBounds {
-  /** An administrator disabled the key: it takes one to enable it. */
+  /** True if an administrator disabled the key: only an administrator may enable it. */
   readonly disabled: boolean;
   readonly modelAllowlist: readonly string[] | null;
   readonly rateLimits: RateLimits;
   readonly expiresAt: Date | null;
 }
 
-/** As stored; absent: null, or not disabled so. */
+/** The stored form. Absent fields mean null, or not disabled by an administrator. */
 export interface KeyBoundsJson {
   readonly disabled?: boolean;
   readonly model_allowlist?: readonly string[] | null;
@@ -62,7 +62,7 @@ export function renderBounds(bounds: KeyBounds): KeyBoundsJson {
   };
 }
 
-/** The bounds after an administrator made `patch`: of the fields it names, what is in force `now`. */
+/** Returns the bounds after an administrator's `patch`: for each field in it, the value in force, from `now`. */
 export function bind(current: KeyBounds, patch: BoundSettingsPatch, now: BoundSettings): KeyBounds {
   const { modelAllowlist, rateLimits, expiresAt } = patch;
   const bound = (name: keyof RateLimits): number | null =>
@@ -85,7 +85,7 @@ export function bind(current: KeyBounds, patch: BoundSettingsPatch, now: BoundSe
 const above = <Value extends number | Date>(value: Value | null, bound: Value | null): boolean =>
   bound !== null && (value === null || value > bound);
 
-/** The field, by its name on the wire, in which a key's settings go beyond the bounds; undefined where none does. */
+/** The wire name of the first setting that exceeds its bound; undefined if none does. */
 export function beyondBounds(bounds: KeyBounds, now: BoundSettings): string | undefined {
   const { modelAllowlist: list } = now;
   const allowed = bounds.modelAllowlist;

@@ -1,6 +1,6 @@
 /**
- * What an API key looks like: `gw_live_`, 43 base62 characters (256 random bits), 6 base62 characters of checksum.
- * The checksum lets the gateway, and secret scanners, reject a typo without asking the database.
+ * The format of an API key: `gw_live_`, 43 base62 characters (256 random bits), 6 base62 characters of checksum. The checksum lets
+ * the gateway, and secret scanners, reject a typo without asking the database.
  * Requirements: KEY; docs/decisions.md "Key format"; KEY-17.
  */
 import { randomBytes, timingSafeEqual } from "node:crypto";
@@ -13,14 +13,14 @@ const checksumLength = 6;
 const keyLength = scheme.length + randomLength + checksumLength;
 const shape = /^gw_live_[0-9A-Za-z]{49}$/;
 
-/** The parts of a key that may be shown to anyone who may see its record. */
+/** The parts of a key that anyone who may see its record may see. */
 export interface KeyHint {
   /** `gw_live_` and the first four random characters. */
   readonly prefix: string;
   readonly last4: string;
 }
 
-/** A checksum is fixed by what stands before it; CRC-32 notices every change of a single character. */
+/** The CRC-32 of the text before it, which detects every change of a single character. */
 function checksum(body: string): string {
   return base62(BigInt(crc32(body)), checksumLength);
 }
@@ -32,7 +32,7 @@ export function generateKey(random: Uint8Array = randomBytes(32)): string {
 }
 
 /**
- * The showable parts of a well-formed key; undefined for anything else (other length, other alphabet, wrong checksum).
+ * The displayable parts of a well-formed key; undefined for any other text (length, alphabet or checksum is wrong).
  * The work does not depend on which character is wrong.
  */
 export function parseKey(text: string): KeyHint | undefined {

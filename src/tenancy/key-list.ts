@@ -1,4 +1,7 @@
-/** Keys as a list: filters, a search, orders. Who sees which of them is a condition of the statement. VIS; docs/management.md. */
+/**
+ * Lists of keys: filters, search, sort orders. A condition of the statement limits them to the keys that the reader may see. VIS;
+ * docs/management.md.
+ */
 import type { Page, PageRequest, RowContext } from "./context.ts";
 import { cursorOf, pageLimit, pageOf } from "./context.ts";
 import { keyColumns, keyOfRow, type KeyRecord, type KeyRow, type KeyStatus } from "./key-record.ts";
@@ -15,11 +18,11 @@ export interface KeyFilter extends PageRequest {
   readonly q?: string | undefined;
   /** Newest first where absent. */
   readonly sort?: KeySort | undefined;
-  /** Whose list it is; everything without. */
+  /** Limits the list to what its reader may see; all keys if absent. */
   readonly visibility?: Visibility | undefined;
 }
 
-/** What was spent of the ledger's counter `s` in a window of the day `$11`, in nano-USD. */
+/** The spend by the ledger's counter `s`, per window that contains the day `$11`, in nano-USD. */
 const spentIn = {
   total: "coalesce(s.total_nano, 0)",
   monthly:
@@ -29,12 +32,12 @@ const spentIn = {
   daily: "case when s.last_day >= $11::date then s.day_nano else 0 end",
 };
 
-/** How full a cap is: 1 is reached; null without one. */
+/** The used share of a cap: 1 is reached; null without a cap. */
 const fullness = (window: keyof typeof spentIn): string =>
   `case when k.cap_${window}_nano = 0 then 1
      else (${spentIn[window]})::numeric / k.cap_${window}_nano end`;
 
-/** What a key is put in order by; the greatest first, but for names. */
+/** The sort value of each order; descending, except for names. */
 const ranks: Readonly<Record<KeySort, string>> = {
   name: "lower(k.name)",
   used: "coalesce(k.last_used_at, 'epoch'::timestamptz)",
@@ -53,8 +56,8 @@ const newestFirst = `
   order by id desc limit $6`;
 
 /**
- * A cursor is the last key's id: what it is ranked by is looked up again, so a key whose rank has moved meanwhile may come
- * twice or not at all.
+ * The cursor is the last key's id, and its rank is looked up again. A key whose rank changes between two pages may appear twice or
+ * not at all.
  */
 function sorted(sort: KeySort): string {
   const [order, beyond] = sort === "name" ? ["asc", ">"] : ["desc", "<"];

@@ -1,5 +1,5 @@
 /**
- * The record of an API key: its row, the value the rest of the program sees (never the key itself), and its wire shape.
+ * The record of an API key: its row, the value that the rest of the program sees (never the key itself), and its wire shape.
  * Requirements: KEY-16.
  */
 import type { NanoUsd } from "../base/money.ts";
@@ -15,8 +15,8 @@ import type { SpendCaps, SpendCapsRow } from "./spend-caps.ts";
 import { renderSpendCaps, spendCapColumns, spendCapsOfRow } from "./spend-caps.ts";
 
 /**
- * active: calls work. disabled: every request with the key fails until it is enabled again.
- * revoked: the same, for good. Moves are in key-states.ts; expiry is a date, not a state.
+ * active: calls work. disabled: every request with the key fails until it is enabled again. revoked: the same, permanently.
+ * key-states.ts has the transitions; expiry is a date, not a state.
  */
 export type KeyStatus = "active" | "disabled" | "revoked";
 
@@ -29,23 +29,23 @@ export interface KeyRecord extends BoundSettings {
   readonly last4: string;
   /** False for legacy keys that keep only a prefix (KEY-05). */
   readonly revealable: boolean;
-  /** Whose key it is: the user who created it, or for whom an admin did; null for legacy keys without a recorded owner. */
+  /** The owner: the user who created the key, or for whom an admin did; null for legacy keys without a recorded owner. */
   readonly createdBy: string | null;
   readonly spendCaps: SpendCaps;
   readonly routing: RoutingSettings;
   readonly allowRequestOverride: boolean;
-  /** null: every call is asked anew. */
+  /** null: no response is served from the cache. */
   readonly responseCache: ResponseCache | null;
-  /** What its owner may not go beyond. */
+  /** The bounds that its owner may not exceed. */
   readonly bounds: KeyBounds;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** At most a minute or so behind. */
+  /** May lag by about a minute. */
   readonly lastUsedAt: Date | null;
   readonly revokedAt: Date | null;
 }
 
-/** The columns of a key that also a call needs. */
+/** The columns of a key that calls need too. */
 export interface KeySettingsRow {
   readonly id: string;
   readonly workspace_id: string;
@@ -71,7 +71,7 @@ export interface KeyRow extends KeySettingsRow, SpendCapsRow {
   readonly revoked_at: Date | null;
 }
 
-/** What a `KeyRow` selects. Neither `lookup` nor `ciphertext` ever leaves the database with a record. */
+/** The columns of a `KeyRow`. Neither `lookup` nor `ciphertext` ever leaves the database with a record. */
 export const keyColumns = `id, workspace_id, name, status, key_prefix, key_last4,
   ciphertext is not null as revealable, created_by, ${spendCapColumns}, model_allowlist, routing,
   allow_request_override, rate_limits, response_cache, expires_at, bounds, created_at, updated_at, last_used_at, revoked_at`;
@@ -101,7 +101,7 @@ export function keyOfRow(row: KeyRow): KeyRecord {
   };
 }
 
-/** What a key has spent, and when its windows start anew; from the ledger. */
+/** The spend of a key by window, and when each window resets; from the ledger. */
 export interface KeySpend {
   readonly total: NanoUsd;
   readonly daily: NanoUsd;
@@ -116,7 +116,7 @@ export interface KeySpend {
 
 const iso = (date: Date | null) => date?.toISOString() ?? null;
 
-/** What was set of a key, on the wire, without what changes by itself while it is used. */
+/** The settings of a key on the wire, without the values that change as it is used. */
 export function renderKeySettings(record: KeyRecord): Record<string, unknown> {
   return {
     name: record.name,
@@ -135,7 +135,7 @@ export function renderKeySettings(record: KeyRecord): Record<string, unknown> {
   };
 }
 
-/** The record on the wire: snake_case, decimal strings, ISO times. A creation or reveal adds `key` beside it. */
+/** The record on the wire: snake_case, decimal strings, ISO times. The answers to a creation and a reveal add `key`. */
 export function renderKey(record: KeyRecord, spend: KeySpend): Record<string, unknown> {
   const caps = record.spendCaps;
   return {
@@ -151,7 +151,7 @@ export function renderKey(record: KeyRecord, spend: KeySpend): Record<string, un
   };
 }
 
-/** What was spent, what is left of each cap, and when the windows start anew. */
+/** Renders the spend, the remainder of each cap, and when each window resets. */
 export function renderSpend(caps: SpendCaps, spend: KeySpend): Record<string, unknown> {
   return {
     spend: {
@@ -174,7 +174,7 @@ export function renderSpend(caps: SpendCaps, spend: KeySpend): Record<string, un
   };
 }
 
-/** null without a cap; never below zero, though a charge may pass a soft cap. */
+/** null without a cap; never below zero, although a charge may exceed a soft cap. */
 function remaining(capNano: NanoUsd | null, spentNano: NanoUsd): string | null {
   if (capNano === null) return null;
   return formatUsd(spentNano >= capNano ? 0n : capNano - spentNano);

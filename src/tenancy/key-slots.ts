@@ -1,17 +1,17 @@
-/** From the text of a key to what is looked up: the one place that judges the form of a credential. AUTH-03. */
+/** Turns the text of a key into its lookup value. Only this file judges the format of a credential. AUTH-03. */
 import { GatewayError } from "../base/errors.ts";
 import type { KeyValue } from "./caller.ts";
 import { parseKey } from "./key-format.ts";
 import type { Secrets } from "./secrets.ts";
 import { isTemporary, readTemporary } from "./temporary-key.ts";
 
-/** How a value of a key is looked up, and the name of its caller in the cache. */
+/** The lookup value of a key, and the cache key of its caller. */
 export interface Slot {
   readonly value: KeyValue;
   readonly slot: string;
 }
 
-/** @throws GatewayError for what is neither a key by its checksum nor a temporary value by its signature */
+/** @throws GatewayError if the text is neither a key with a valid checksum nor a temporary value with a valid signature */
 function slotOfText(secrets: Secrets, text: string): Slot {
   if (isTemporary(text)) {
     const value = readTemporary(secrets, text);
@@ -23,14 +23,14 @@ function slotOfText(secrets: Secrets, text: string): Slot {
   return { value: { lookup }, slot: lookup.toString("base64") };
 }
 
-/** The same whatever is wrong with it: nobody learns which part of a key is right. */
+/** The same error whatever is wrong, so that a caller cannot learn which part of a key is right. */
 export const unknownKey = () =>
   new GatewayError(
     "invalid_api_key",
     "The API key is not valid. Keys of this gateway begin with gw_; a vendor's own key does not work here.",
   );
 
-/** Mistakes that show in the form alone: quotes such as docker's --env-file leaves, and a token of the management API. */
+/** Explains mistakes visible in the format: quotes, which docker's --env-file leaves in, and tokens of the management API. */
 function notAKey(text: string): GatewayError {
   const why = /^["'`]|["'`]$/.test(text)
     ? "The API key was sent in quotes: leave them out."
@@ -41,8 +41,8 @@ function notAKey(text: string): GatewayError {
 }
 
 /**
- * Lookup values by key: hashing the same key on every call is the dearest part of knowing it. Bounded; what is not a
- * key by its checksum or signature is refused before it could take a place.
+ * Creates a bounded cache of lookup values: hashing the key is the most expensive part of recognising it. A text without a valid
+ * checksum or signature is refused before it takes a place.
  */
 export function createSlots(secrets: Secrets, sizeMax: number): (key: string) => Slot {
   const slots = new Map<string, Slot>();

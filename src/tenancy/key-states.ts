@@ -1,7 +1,7 @@
 /**
- * The moves between the states of an API key: active <-> disabled, both -> revoked, and never back from there.
- * KEY-08 to KEY-13. Each move is one compare-and-set statement; a move to the
- * state the key is in already changes nothing and is no error, so that it can be repeated after a lost answer.
+ * The transitions between the states of an API key: active <-> disabled, both -> revoked; revoked is final. KEY-08 to KEY-13. Each
+ * transition is one compare-and-set statement. A transition to the current state changes nothing and is no error, so that a caller
+ * can retry it after a lost answer.
  */
 import { GatewayError } from "../base/errors.ts";
 import { changeRow } from "./changes.ts";
@@ -11,9 +11,9 @@ import { keyColumns, keyOfRow } from "./key-record.ts";
 import type { KeyReference } from "./keys.ts";
 import { getKey, referenceParams, whereReference } from "./keys.ts";
 
-/** Who moves a key. */
+/** The caller that changes the state of a key. */
 interface Mover {
-  /** Whether it is an administrator, whose word binds the owner of the key (key-bounds.ts). */
+  /** True for an administrator, whose decision binds the owner of the key (key-bounds.ts). */
   readonly binding?: boolean;
 }
 
@@ -27,7 +27,7 @@ export function disableKey(
 }
 
 /**
- * Back to active (KEY-10). What an administrator disabled, an administrator enables.
+ * Enables a disabled key (KEY-10). If an administrator disabled it, only an administrator may enable it.
  * @throws GatewayError `conflict` when revoked (KEY-12), `not_found`, `insufficient_permissions`
  */
 export function enableKey(
@@ -38,7 +38,7 @@ export function enableKey(
   return move(context, reference, { from: ["disabled"], to: "active", ...mover });
 }
 
-/** For good. Charges already made, and tasks already running, are not touched (KEY-13). @throws GatewayError `not_found` */
+/** Revokes a key permanently. Charges already made, and running tasks, are not affected (KEY-13). @throws GatewayError `not_found` */
 export function revokeKey(context: ChangeContext, reference: KeyReference): Promise<KeyRecord> {
   return move(context, reference, { from: ["active", "disabled"], to: "revoked" });
 }
@@ -56,7 +56,7 @@ function move(
   { from, to, binding = false }: Move,
 ): Promise<KeyRecord> {
   return changeRow(context.database, "keys", async (tx) => {
-    // What its owner disabled, an administrator may disable once more: then it is for administrators to enable.
+    // An administrator may disable a key that its owner disabled: from then on only an administrator may enable it.
     const [row] = await tx.query<KeyRow>(
       `update api_keys set status = $3, updated_at = $4, revoked_at = case when $3 = 'revoked' then $4 else revoked_at end,
          bounds = case when $6 then bounds || jsonb_build_object('disabled', $3 = 'disabled') else bounds end
@@ -77,17 +77,17 @@ function move(
   });
 }
 
-/** So many keys move in one statement. */
+/** The most keys that one statement changes. */
 const keysAtOnce = 1_000;
 
 interface Together {
   readonly workspaceId: string;
-  /** Which keys of the workspace, as SQL of `$5`, and its value. */
+  /** SQL condition on `$5` that selects keys of the workspace, and the value of `$5`. */
   readonly which: string;
   readonly value: unknown;
 }
 
-/** Those of some keys that are in the state `from`, moved; as they are then. Announced as one change of the workspace. */
+/** Moves the selected keys in state `from` to state `to` and returns them as changed. Announced as one change of the workspace. */
 async function moveTogether(
   { database, clock }: ChangeContext,
   { workspaceId, which, value }: Together,
@@ -106,7 +106,7 @@ async function moveTogether(
   return moved;
 }
 
-/** Disables the active keys that somebody made in a workspace, some at a time: call again until there are none. */
+/** Disables the active keys that a user made in a workspace, in batches: call it until it returns none. */
 export const disableKeysOf = (
   context: ChangeContext,
   { workspaceId, userId }: { readonly workspaceId: string; readonly userId: string },
@@ -117,7 +117,10 @@ export const disableKeysOf = (
     { from: "active", to: "disabled" },
   );
 
-/** Enables those of these keys that are disabled and were not so by an administrator's word, some at a time: call again until there are none. */
+/**
+ * Enables those of these keys that are disabled, except those that an administrator disabled, in batches: call it until it returns
+ * none.
+ */
 export const enableKeys = (
   context: ChangeContext,
   { workspaceId, ids }: { readonly workspaceId: string; readonly ids: readonly string[] },

@@ -1,6 +1,6 @@
 /**
- * API keys as records: create, read, change, reveal. Lists are in key-list.ts, moves between states are in key-states.ts.
- * Requirements: KEY; docs/management.md. Who may do what is decided by the caller.
+ * API keys as records: create, read, change, reveal. Lists are in key-list.ts, state transitions in key-states.ts.
+ * Requirements: KEY; docs/management.md. The caller checks permissions.
  */
 import { GatewayError, invalidValue } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
@@ -22,7 +22,7 @@ import type { Secrets } from "./secrets.ts";
 import type { SpendCapsPatch } from "./spend-caps.ts";
 import { mergeSpendCaps, noSpendCaps, spendCapColumns, spendCapParams } from "./spend-caps.ts";
 
-/** What may be set at creation and changed later. Absent: unchanged (at creation: none). null: no limit, none. */
+/** Settings for creation and later changes. Absent: unchanged (at creation: none). null: no limit, none. */
 export interface KeySettings extends BoundSettingsPatch {
   readonly spendCaps?: SpendCapsPatch | null | undefined;
   readonly routing?: RoutingPatch | null | undefined;
@@ -33,25 +33,25 @@ export interface KeySettings extends BoundSettingsPatch {
 export interface KeyInput extends KeySettings {
   readonly workspaceId: string;
   readonly name: string;
-  /** Whose it is. */
+  /** The user id of the owner. */
   readonly createdBy: string | null;
-  /** An administrator sets this: its owner may not go beyond it. */
+  /** True if an administrator sets this: the owner may not exceed it. */
   readonly binding?: boolean | undefined;
 }
 
 export interface KeyPatch extends KeySettings {
   readonly name?: string | undefined;
-  /** As for a new key. */
+  /** As in `KeyInput`. */
   readonly binding?: boolean | undefined;
 }
 
-/** Names a key. With a workspace, a key of another workspace is as good as missing. */
+/** Identifies a key. If a workspace is given, a key of another workspace counts as missing. */
 export interface KeyReference {
   readonly id: string;
   readonly workspaceId?: string | undefined;
 }
 
-/** A key in full beside its record: only at creation and on reveal. */
+/** A record with the full key: only at creation and on reveal. */
 export interface KeyWithSecret {
   readonly record: KeyRecord;
   readonly key: string;
@@ -65,8 +65,8 @@ export const referenceParams = (reference: KeyReference) => [
 export const whereReference = "id = $1 and ($2::text is null or workspace_id = $2)";
 
 /**
- * A new active key. `key` is its only appearance besides `revealKey`.
- * @throws GatewayError `missing_required_parameter` (KEY-06), `invalid_value` (also an expiry that is past: the key could never be
+ * Creates an active key. The full `key` appears only here and in `revealKey`.
+ * @throws GatewayError `missing_required_parameter` (KEY-06), `invalid_value` (also an expiry in the past: the key could never be
  * used), `not_found` (workspace)
  */
 export async function createKey(
@@ -80,7 +80,7 @@ export async function createKey(
   const id = newId("key", nowMs);
   const key = generateKey();
   const hint = parseKey(key)!;
-  // A key needs no signal: nothing remembers that it was unknown.
+  // A new key needs no signal: no gateway caches that a key is unknown.
   const rows = await context.database.query<KeyRow>(
     `insert into api_keys (workspace_id, id, name, status, lookup, ciphertext, key_prefix, key_last4, created_by,
        created_at, updated_at, ${spendCapColumns}, model_allowlist, routing, allow_request_override, rate_limits, expires_at, bounds, response_cache)
@@ -127,7 +127,7 @@ const emptySettings: Settings = {
   responseCache: null,
 };
 
-/** The twelve setting columns after a patch, in the order of both statements of this file. */
+/** Parameters for the twelve setting columns after a patch, in the order of both statements of this file. */
 function settingParams(
   current: Settings,
   patch: KeySettings & Pick<KeyPatch, "binding">,
@@ -170,8 +170,8 @@ export async function getKey(
 }
 
 /**
- * Changes what the patch names, and nothing else (T71, T78): the row is locked while it is merged, so that two changes
- * of different fields at the same time both stand. Returns the record as stored.
+ * Changes only the fields that the patch names (T71, T78). The row is locked during the merge, so that concurrent changes of
+ * different fields both persist. Returns the record as stored.
  * @throws GatewayError `not_found`, `invalid_value`, `missing_required_parameter` (an emptied name)
  */
 export function changeKey(
@@ -201,7 +201,7 @@ export function changeKey(
 }
 
 /**
- * The key in full again (KEY-04). The caller has checked the right to see it.
+ * Returns the full key again (KEY-04). The caller has checked the right to see it.
  * @throws GatewayError `conflict` for a legacy key that keeps only its prefix (KEY-05), `not_found`
  */
 export async function revealKey(

@@ -1,6 +1,6 @@
 /**
- * When a key was last used: written at most once a minute per key, many keys in one statement, never while a request
- * waits. KEY-16 (`last_used_at`). Losing a few of these in a crash or an outage is fine.
+ * Records when each key was last used: at most once a minute per key, many keys in one statement, never while a request waits. KEY-16
+ * (`last_used_at`). A crash or an outage may lose a few of these values.
  */
 import { minuteMs } from "../base/durations.ts";
 import type { Log } from "../base/log.ts";
@@ -9,7 +9,7 @@ import type { Queryable } from "../storage/index.ts";
 
 export interface LastUsed {
   touch(workspaceId: string, keyId: string, nowMs: number): void;
-  /** Writes what is waiting. Never rejects: a failure is logged and forgotten. */
+  /** Writes the queued values. Never rejects: a failure is logged and the values are lost. */
   flush(): Promise<void>;
 }
 
@@ -22,8 +22,8 @@ interface Use {
 const flushDelayMs = 1_000;
 
 /**
- * Keys that another transaction holds are skipped, not waited for: this statement locks many rows in no given order,
- * and must neither deadlock with another node's nor hold up a change of a key.
+ * Rows locked by another transaction are skipped, not waited for. This statement locks many rows in no fixed order: it must neither
+ * deadlock with another gateway's nor delay a change of a key.
  */
 const statement = `
   with seen as (
@@ -37,9 +37,9 @@ const statement = `
   update api_keys k set last_used_at = due.at from due
   where k.workspace_id = due.workspace_id and k.id = due.id`;
 
-/** Notes when keys were used, about once a minute each; what cannot be written is logged, never thrown. */
+/** Creates the recorder of key uses, about one a minute per key. Failed writes are logged, never thrown. */
 export function createLastUsed(database: Queryable, log: Pick<Log, "warn">): LastUsed {
-  /** Keys touched within about the last minute, and when. */
+  /** Keys used within about the last minute, with the time in ms. */
   const recent = new Map<string, number>();
 
   async function write(batch: readonly Use[]): Promise<void> {
@@ -62,7 +62,7 @@ export function createLastUsed(database: Queryable, log: Pick<Log, "warn">): Las
     write,
     batchMax: Infinity,
     gatherMs: flushDelayMs,
-    // As many as there are keys.
+    // Unbounded: the queue holds at most one entry per key.
     room: roomFor(Infinity),
     sizeOf: () => 1,
     dropped: () => undefined,

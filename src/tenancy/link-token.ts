@@ -1,15 +1,15 @@
-/** Tokens that stand in a link and open one thing once: an invitation, a new password. Only a hash of them is kept. */
+/** Tokens in a link that work once: for an invitation or a new password. Only their hash is stored. */
 import { createHash, randomBytes } from "node:crypto";
 
 const hashOf = (token: string): Buffer => createHash("sha256").update(token).digest();
 
-/** A new token, to be shown once, and what is kept of it. `scheme` is what tokens of its kind begin with, such as `gw_inv_`. */
+/** Makes a new token, to be shown once, and its hash to store. `scheme` is the prefix of its kind, such as `gw_inv_`. */
 export function makeLinkToken(scheme: string): { readonly token: string; readonly hash: Buffer } {
   const token = scheme + randomBytes(32).toString("base64url");
   return { token, hash: hashOf(token) };
 }
 
-/** What would be kept of a token; undefined for a text that is none of this kind. */
+/** The hash under which a token is stored; undefined if the text is no token of this kind. */
 export function linkTokenHash(scheme: string, text: string): Buffer | undefined {
   const isToken = text.startsWith(scheme) && /^[\w-]{43}$/.test(text.slice(scheme.length));
   return isToken ? hashOf(text) : undefined;

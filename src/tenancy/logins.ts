@@ -1,7 +1,7 @@
 /**
- * Signing in with an address and a password. Several users may have one address (users.ts), and the password tells which
- * one is meant. All passwords of an address share a salt, so that a sign-in takes the time of one derivation however many
- * they are: how long it takes tells nobody whether an address is known.
+ * Sign-in with an address and a password. Several users may have one address (users.ts), and the password tells which one is meant.
+ * All passwords of an address share a salt, so that a sign-in takes the time of one derivation however many there are. Its duration
+ * therefore does not reveal whether an address is known.
  */
 import type { Queryable } from "../storage/index.ts";
 import { newId } from "../base/ids.ts";
@@ -9,21 +9,21 @@ import type { RowContext } from "./context.ts";
 import { hashPassword, matchPasswords, type PasswordTurn } from "./passwords.ts";
 import { addressText } from "./users.ts";
 
-/** A user whom an address and a password open. */
+/** A user that an address and a password sign in to. */
 export interface Login {
   readonly userId: string;
   readonly accountId: string;
-  /** Somebody else set the password; it opens one session, which may only change it. */
+  /** Another person set the password; it opens one session, which may only change it. */
   readonly oneTime: boolean;
-  /** An open invitation is for this user. */
+  /** The user has an open invitation. */
   readonly invited: boolean;
-  /** They are a member of some workspace. */
+  /** The user is an active member of at least one workspace. */
   readonly joined: boolean;
 }
 
 /**
- * `salt:hash` of a password for an address, with the salt that passwords of that address have. Before a transaction, never
- * within: on a busy machine it takes longer than a transaction may stand still.
+ * Returns `salt:hash` of a password for an address, with the salt shared by that address's passwords. Call it before a transaction,
+ * never within one: on a busy machine it takes longer than a transaction may stay idle.
  */
 export async function hashFor(
   { database }: { readonly database: Queryable },
@@ -45,13 +45,13 @@ interface LoginRow {
   readonly one_time: "unused" | "used" | null;
   readonly invited: boolean;
   readonly joined: boolean;
-  /** They have an invitation, and it is over. */
+  /** The user has invitations, and all have expired. */
   readonly late: boolean;
 }
 
 /**
- * The users this password opens, newest first: more than one where somebody chose the same password twice. A one-time
- * password opens as long as its invitation is open, and once.
+ * The users that this password signs in to, newest first; several if one address has the same password for several users. A one-time
+ * password works once, while its invitation is open.
  */
 export async function findLogins(
   { database, clock }: RowContext,
@@ -63,7 +63,7 @@ export async function findLogins(
   }: {
     readonly email: string;
     readonly password: string;
-    /** Whose password may be tried, where it is not everybody's of the address. */
+    /** Tries only this user's password; all users of the address if absent. */
     readonly onlyUser?: string | undefined;
     readonly turn?: PasswordTurn;
   },
@@ -98,7 +98,7 @@ export async function findLogins(
 const isOpen = ({ one_time, invited, joined, late }: LoginRow): boolean =>
   one_time === null ? joined || !late : one_time === "unused" && invited;
 
-/** Uses up a one-time password. False where another sign-in was faster. */
+/** Uses up a one-time password. False if another sign-in used it first. */
 export async function useOneTimePassword(
   { database }: { readonly database: Queryable },
   { accountId }: Login,
@@ -111,8 +111,8 @@ export async function useOneTimePassword(
 }
 
 /**
- * Whether the password that the first start printed still opens the console, as a log may show it to others; `userId`: as this user. No
- * other password of an administrator of the gateway was set by somebody else.
+ * True if the password printed at the first start still works, since others may see it in a log. With `userId`, checks only this
+ * user. No other password of an administrator of the gateway was set by another person.
  */
 export async function hasFirstPassword(database: Queryable, userId?: string): Promise<boolean> {
   const rows = await database.query(
@@ -124,7 +124,7 @@ export async function hasFirstPassword(database: Queryable, userId?: string): Pr
   return rows.length > 0;
 }
 
-/** The password of a user as stored; undefined for one who has none. */
+/** The stored password of a user; undefined if the user has none. */
 export async function storedPassword(
   { database }: { readonly database: Queryable },
   userId: string,
@@ -138,11 +138,11 @@ export async function storedPassword(
 
 interface NewPassword {
   readonly hash: string;
-  /** Somebody else sets it. */
+  /** True if another person sets it. */
   readonly oneTime: boolean;
 }
 
-/** Gives a user a password in place of any other, and ends the sessions that the old one opened, and a link for another. */
+/** Sets a user's password, and ends their sessions and any password reset link. */
 export async function setPassword(
   { database, clock }: RowContext,
   userId: string,
@@ -160,7 +160,7 @@ export async function setPassword(
   await database.query("delete from password_resets where user_id = $1", [userId]);
 }
 
-/** Ends the personal tokens of a user. Returns their ids. */
+/** Revokes the personal tokens of a user. Returns their ids. */
 export async function revokeTokens(
   { database, clock }: RowContext,
   userId: string,
@@ -172,7 +172,7 @@ export async function revokeTokens(
   return rows.map(({ id }) => id);
 }
 
-/** Whether a user is a member of any workspace, and not only invited. */
+/** True if a user is an active member of any workspace, not only invited. */
 export async function hasJoined(
   { database }: { readonly database: Queryable },
   userId: string,
@@ -184,7 +184,7 @@ export async function hasJoined(
   return rows.length > 0;
 }
 
-/** Removes a user who was made for an invitation, with every way to sign in as them. Who has joined elsewhere stays. */
+/** Deletes a user created for an invitation, with every way to sign in as them. A user who has joined elsewhere stays. */
 export async function removeUser(
   context: { readonly database: Queryable },
   userId: string,

@@ -18,17 +18,20 @@ export class MasterKeyError extends Error {
 export interface MasterKeySource {
   /** The value of TOLLGATE_MASTER_KEY; empty counts as absent. */
   readonly masterKey?: string | undefined;
-  /** The value of TOLLGATE_MASTER_KEY_PREVIOUS, while the master key is replaced. */
+  /** The value of TOLLGATE_MASTER_KEY_PREVIOUS, set during a rotation of the master key. */
   readonly previousMasterKey?: string | undefined;
-  /** Where the master key is kept, and at the first start generated, when the environment has none. */
+  /** The directory that stores the master key if the environment has none; the first start generates it there. */
   readonly dataDir: string;
 }
 
-/** Whether there is one already: {@link loadMasterKey} would make none. */
+/** True if a master key exists, so that {@link loadMasterKey} would not generate one. */
 export const hasMasterKey = ({ masterKey, dataDir }: MasterKeySource): boolean =>
   Boolean(masterKey) || existsSync(path.join(dataDir, "master-key"));
 
-/** Makes none, so that nothing is written where one that was given is unusable. @throws MasterKeyError as {@link loadMasterKey} */
+/**
+ * Checks the given master keys without generating one, so that nothing is written if a given key is unusable. @throws MasterKeyError
+ * as {@link loadMasterKey}
+ */
 export async function checkMasterKeys(source: MasterKeySource): Promise<void> {
   const isGiven = hasMasterKey(source);
   if (isGiven) await loadMasterKey(source);
@@ -36,8 +39,8 @@ export async function checkMasterKeys(source: MasterKeySource): Promise<void> {
 }
 
 /**
- * The master key, and the one before it where that is given: by its variable, or in `master-key.previous` beside the file.
- * The newest first. @throws MasterKeyError as `loadMasterKey`
+ * Loads the master key, and the previous one if given: by its variable, or in `master-key.previous` beside the file. Newest first.
+ * @throws MasterKeyError as `loadMasterKey`
  */
 export async function loadMasterKeys(source: MasterKeySource): Promise<Buffer[]> {
   const newest = await loadMasterKey(source);
@@ -45,7 +48,7 @@ export async function loadMasterKeys(source: MasterKeySource): Promise<Buffer[]>
   return previous === undefined || previous.equals(newest) ? [newest] : [newest, previous];
 }
 
-/** The master key before, while it is replaced. @throws MasterKeyError */
+/** The previous master key, during a rotation; undefined if none is given. @throws MasterKeyError */
 export async function loadPrevious(source: MasterKeySource): Promise<Buffer | undefined> {
   if (source.previousMasterKey)
     return decode(source.previousMasterKey, "TOLLGATE_MASTER_KEY_PREVIOUS");
@@ -56,8 +59,9 @@ export async function loadPrevious(source: MasterKeySource): Promise<Buffer | un
 }
 
 /**
- * The 32 bytes. Generates and stores them once when neither source has them; processes that start together agree on one.
- * @throws MasterKeyError that says what to do; never with the key in its text.
+ * Loads the 32 bytes of the master key. If neither source has them, generates and stores them; processes that start together agree on
+ * one.
+ * @throws MasterKeyError that says what to do; its text never contains the key.
  */
 export async function loadMasterKey(source: MasterKeySource): Promise<Buffer> {
   if (source.masterKey) return decode(source.masterKey, "TOLLGATE_MASTER_KEY");
@@ -90,9 +94,9 @@ async function readIfThere(file: string): Promise<string | undefined> {
 }
 
 /**
- * Creates the file with its whole content, or leaves the one that is there. A link is the one step that is both atomic
- * and refuses to replace: a reader never sees half a key, and a crash in between leaves only a temporary file. Everything
- * that is encrypted under the key comes after it on the disk.
+ * Creates the file with its whole content, or keeps an existing file. A hard link is atomic and never replaces a file: a reader never
+ * sees half a key, and a crash leaves at most a temporary file. The file is synced to disk before anything is encrypted under the
+ * key.
  */
 async function writeOnce(file: string, content: string): Promise<void> {
   const temporary = `${file}.${process.pid}.${randomBytes(6).toString("hex")}`;

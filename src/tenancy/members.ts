@@ -1,4 +1,4 @@
-/** Members: which user belongs to which workspace, in which role and within which caps. Requirements: CAP, VIS. */
+/** Members: which user belongs to which workspace, with which role and caps. Requirements: CAP, VIS. */
 import type { SnakeCased } from "../base/casing.ts";
 import { GatewayError } from "../base/errors.ts";
 import { changeRow } from "./changes.ts";
@@ -18,7 +18,7 @@ import { seesEverything, visibilityParams, whereVisible, type Visibility } from 
 
 export type MemberRole = "admin" | "member";
 
-/** invited: has no right yet; active: has accepted, or was added before there were invitations. */
+/** invited: no rights yet. active: accepted the invitation, or was added before invitations existed. */
 export type MemberStatus = "invited" | "active";
 
 /** An open invitation, without its token. */
@@ -79,7 +79,7 @@ export function memberOfRow(row: MemberRow): Member {
   };
 }
 
-/** An active member. @throws GatewayError `not_found` (workspace or user), `conflict` when already a member, `invalid_value` */
+/** Adds an active member. @throws GatewayError `not_found` (workspace or user), `conflict` when already a member, `invalid_value` */
 export async function addMember(
   context: RowContext,
   input: MemberReference & MemberPatch & { readonly role: MemberRole },
@@ -108,7 +108,7 @@ export async function addMember(
 }
 
 /**
- * One member, by their user id, or by the one their invitation was answered with, where they joined as another user.
+ * Returns one member by their user id. If they accepted an invitation as another user, the user id of that invitation works too.
  * @throws GatewayError `not_found`
  */
 export async function getMember(
@@ -125,8 +125,8 @@ export async function getMember(
 }
 
 /**
- * Sees to it, within a transaction, that somebody stays the active member they are until its end: a removal waits for it, and
- * after one there is nobody. @throws GatewayError `not_found` (workspace), as for whoever may not see it
+ * Locks an active membership until the end of the transaction: a removal waits for it. @throws GatewayError `not_found` (workspace)
+ * after a removal, the same error as for users who may not see the workspace
  */
 export async function lockMembership(
   { database }: Pick<RowContext, "database">,
@@ -148,9 +148,9 @@ export async function listMembers(
   context: RowContext,
   filter: PageRequest & {
     readonly workspaceId: string;
-    /** Part of the name or the e-mail, upper and lower case alike. */
+    /** Part of the name or the e-mail, case-insensitive. */
     readonly q?: string | undefined;
-    /** Whose list it is; everything without. */
+    /** Limits the list to what its reader may see; everything if absent. */
     readonly visibility?: Visibility | undefined;
   },
 ): Promise<Page<Member>> {
@@ -173,8 +173,8 @@ export async function listMembers(
 }
 
 /**
- * Ends a membership. What the member made stays; their keys are the caller's to end, since the member's caps, which
- * bound them, are gone with it (T70). @throws GatewayError `not_found`
+ * Ends a membership. Everything the member made stays. The caller disables their keys, since the member's caps that bounded those
+ * keys no longer exist (T70). @throws GatewayError `not_found`
  */
 export async function removeMember(
   context: RowContext,
@@ -187,14 +187,14 @@ export async function removeMember(
   return memberOfRow(onlyRow(rows, "member"));
 }
 
-/** Changes what the patch names, and nothing else. @throws GatewayError `not_found`, `invalid_value` */
+/** Changes only the fields that the patch names. @throws GatewayError `not_found`, `invalid_value` */
 export async function changeMember(
   context: ChangeContext,
   reference: MemberReference,
   patch: MemberPatch,
 ): Promise<Member> {
   const keys = [reference.workspaceId, reference.userId];
-  // Announced as a change of the workspace: the ledger has set aside money under the caps as they were.
+  // Announced as a change of the workspace, because the ledger holds allowances reserved under the old caps.
   const { member } = await changeRow(context.database, "workspaces", async (tx) => {
     const found = await tx.query<MemberRow>(
       `select ${memberColumns} from members where workspace_id = $1 and user_id = $2 for update`,

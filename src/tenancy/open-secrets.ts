@@ -1,6 +1,6 @@
 /**
- * The secrets of an installation: the master keys that this process was given, checked against the database, which says
- * which of them is in force. docs/operate.md "Replacing the master key".
+ * The secrets of an installation: the master keys given to this process, checked against the database, which says which one is in
+ * force. docs/operate.md "Replacing the master key".
  */
 import { counted } from "../base/counted.ts";
 import type { Queryable } from "../storage/index.ts";
@@ -27,40 +27,43 @@ export interface SecretsOptions extends MasterKeySource {
   readonly database: Queryable;
 }
 
-/** Secrets that follow the database. */
+/** Secrets that follow the master key in force in the database. */
 export interface OpenSecrets extends Secrets {
-  /** Reads again which master key is in force. @throws MasterKeyError where that one is not held */
+  /** Reads again which master key is in force. @throws MasterKeyError if this process does not hold it */
   refresh(): Promise<void>;
 }
 
-/** How far the replacement of a master key is: ids of the keys. */
+/** The state of a master key rotation, with the ids of the keys. */
 export interface MasterKeyRotation {
   readonly from: string;
   readonly to: string;
   readonly state: "rewriting" | "done";
 }
 
-/** What the database says about its master key. */
+/** The settings in the database about its master key. */
 export interface MasterKeyState {
   /** The check value of the key in force; undefined before the first start. */
   readonly check: string | undefined;
   readonly rotation: MasterKeyRotation | undefined;
-  /** What stays as it was, sealed, in base64. */
+  /** The secrets that a rotation keeps, sealed, in base64. */
   readonly kept: string | undefined;
 }
 
 const keptName = "secrets that stay";
 
 /**
- * The master keys that this process was given, the newest first. One is made at the first start, and where the key in force was
- * moved aside, as the first step of its replacement. @throws MasterKeyError
+ * The master keys given to this process, newest first. Generates one at the first start, and when the key in force was moved aside as
+ * the first step of a rotation. @throws MasterKeyError
  */
 export async function openMasterKeys(options: SecretsOptions): Promise<DerivedKeys[]> {
   if (!hasMasterKey(options)) await refuseToMake(options);
   return (await loadMasterKeys(options)).map(deriveKeys);
 }
 
-/** Beside a key that was lost a new one could open nothing, and its file would be taken for the lost one. @throws MasterKeyError */
+/**
+ * Refuses to generate a key if the database is under a key that was lost. A new key could open nothing, and its file would be
+ * mistaken for the lost one. @throws MasterKeyError
+ */
 async function refuseToMake(options: SecretsOptions): Promise<void> {
   const { check } = await readMasterKeyState(options.database);
   if (check === undefined) return;
@@ -69,7 +72,7 @@ async function refuseToMake(options: SecretsOptions): Promise<void> {
   if (keyOfCheck(before, check) === undefined) throw new MasterKeyError(noneGiven(options.dataDir));
 }
 
-/** What the database says. */
+/** Reads the settings about the master key. */
 export async function readMasterKeyState(database: Queryable): Promise<MasterKeyState> {
   const rows = await database.query<{ name: string; value: unknown }>(
     "select name, value from settings where name in ('master_key_check', 'master_key_rotation', 'master_key_kept')",
@@ -82,13 +85,13 @@ export async function readMasterKeyState(database: Queryable): Promise<MasterKey
   };
 }
 
-/** What stays as it was, as it is stored under `keys`. */
+/** Seals the secrets that a rotation keeps, for storage. */
 export const sealKept = (keys: DerivedKeys, { pepper, sessionSecret }: KeptSecrets): string => {
   const text = JSON.stringify({ pepper: pepper.toString("base64"), sessionSecret });
   return keys.seal("text", keptName, Buffer.from(text), true).toString("base64");
 };
 
-/** What stays as it was, opened. */
+/** Opens the secrets that a rotation keeps; without stored ones, derives them from the active key. */
 export function openKept(active: DerivedKeys, kept: string | undefined): KeptSecrets {
   if (kept === undefined) return keptOf(active);
   const bytes = active.unseal("text", keptName, Buffer.from(kept, "base64"));
@@ -109,13 +112,13 @@ const anotherSince =
   "The master key is not the one in force in this database, whose master key was replaced before. So no API key could be recognised " +
   "and no provider's key be read. Set TOLLGATE_MASTER_KEY to the value in force, or restore the file `master-key` in the data directory.";
 
-/** Why none of the keys that are held is in force. */
+/** The error message when no held key is in force. */
 function whyNone(held: readonly DerivedKeys[], { rotation }: MasterKeyState): string {
   if (rotation === undefined) return anotherKey;
   return held.some(({ id }) => id === rotation.from) ? rotatedAway : anotherSince;
 }
 
-/** The key of a ring that is in force. @throws MasterKeyError where none is */
+/** The held key that is in force. @throws MasterKeyError if none is */
 export function activeOf(held: readonly DerivedKeys[], state: MasterKeyState): DerivedKeys {
   const active = state.check === undefined ? undefined : keyOfCheck(held, state.check);
   if (active !== undefined) return active;
@@ -139,10 +142,10 @@ async function readRing(database: Queryable, held: readonly DerivedKeys[]): Prom
 }
 
 /**
- * The secrets of this installation, after checking that the database is under a master key that was given; the first
- * start stores the check value. Without the check, another master key would look as if every API key had become unknown.
- * @throws MasterKeyError when there is no usable master key, it is not the one of this database, or values are left in it
- * that no given key opens.
+ * Opens the secrets of this installation, after checking that the database is under a given master key. The first start stores the
+ * check value. Without the check, a wrong master key would look as if every API key had become unknown.
+ * @throws MasterKeyError when there is no usable master key, it is not the one of this database, or the database has values that no
+ * given key opens.
  */
 export async function openSecrets(options: SecretsOptions): Promise<OpenSecrets> {
   const { database } = options;

@@ -69,7 +69,7 @@ export const getOrganization = (
   options?: ReadOptions,
 ): Promise<Organization> => recordById(kind, context, id, options);
 
-/** Newest first; with `organizationIds` only those. */
+/** Newest first. With `organizationIds`, only those. */
 export async function listOrganizations(
   context: RowContext,
   page: PageRequest & { readonly organizationIds?: readonly string[] | undefined },
@@ -83,7 +83,7 @@ export async function listOrganizations(
   return pageOf(rows.map(ofRow), limit);
 }
 
-/** Changes what the patch names, and nothing else. @throws GatewayError `not_found`, `invalid_value` */
+/** Changes only the fields that the patch names. @throws GatewayError `not_found`, `invalid_value` */
 export function changeOrganization(
   context: ChangeContext,
   id: string,

@@ -1,6 +1,6 @@
 /**
- * Links that let their holder choose a new password for a user. Only a hash of the token is kept. A user has one at most,
- * and every other way to a new password ends it (logins.ts).
+ * Links that let their holder choose a new password for a user. Only a hash of the token is stored. A user has at most one link, and
+ * every other way of setting a password deletes it (logins.ts).
  */
 import { camelCased, type SnakeCased } from "../base/casing.ts";
 import { GatewayError } from "../base/errors.ts";
@@ -8,7 +8,7 @@ import type { RowContext } from "./context.ts";
 import { linkTokenHash, makeLinkToken } from "./link-token.ts";
 
 const scheme = "gw_pwr_";
-/** How long a link is open. */
+/** How many hours a link is valid. */
 const resetHours = 24;
 const openMs = resetHours * 60 * 60 * 1000;
 
@@ -16,9 +16,9 @@ const openMs = resetHours * 60 * 60 * 1000;
 export interface PasswordReset {
   readonly userId: string;
   readonly email: string;
-  /** Where the one who made it administers the user. */
+  /** The workspace in which the link's maker administers the user. */
   readonly workspaceId: string;
-  /** The user who made it; null: the admin token. */
+  /** The user who made it; null: made with the admin token. */
   readonly madeBy: string | null;
   readonly expiresAt: Date;
 }
@@ -29,7 +29,7 @@ export const noReset = (): GatewayError =>
     "There is no such link: it was used or replaced, it has expired, or it is incomplete. Ask for a new one.",
   );
 
-/** Makes the link of a user, in place of one there is. The token is in no other answer. */
+/** Makes a password reset link for a user and replaces an existing one. Only this answer contains the token. */
 export async function makeReset(
   { database, clock }: RowContext,
   input: Pick<PasswordReset, "userId" | "workspaceId" | "madeBy">,
@@ -49,8 +49,8 @@ export async function makeReset(
 }
 
 /**
- * The open link of a token; with `forUpdate` it is locked, so that of several who use it one finds it.
- * @throws GatewayError `not_found`, in the same words whatever is wrong with it
+ * The open link of a token. `forUpdate` locks it, so that only one of several concurrent users finds it.
+ * @throws GatewayError `not_found`, with the same message whatever is wrong with it
  */
 export async function openReset(
   { database, clock }: RowContext,

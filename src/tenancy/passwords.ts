@@ -1,6 +1,6 @@
 /**
- * Passwords of console users: scrypt, stored as `salt:hash` in hexadecimal. The parameters, the NFKC step and the salt
- * being hashed as its hexadecimal text are those of better-auth, so that the console login can read these rows.
+ * Passwords of console users: scrypt, stored as `salt:hash` in hexadecimal. The parameters, the NFKC step and hashing the salt as
+ * hexadecimal text match better-auth, so that the console login can read these rows.
  */
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { inTurns } from "../base/in-turn.ts";
@@ -10,12 +10,12 @@ const cost = { N: 16384, r: 16, p: 1, maxmem: 128 * 16384 * 16 * 2 };
 const hashLength = 64;
 
 /**
- * Strangers ask for it: two of the pool's four threads are left to calls, and who would wait for seconds is refused. Who is known
- * has one more, so that strangers who ask without end do not keep them out.
+ * Unknown clients can trigger derivations. So two of the thread pool's four threads stay free for calls, and a request that would
+ * wait for seconds is refused. Known users have one more slot, so that a flood of unknown clients does not lock them out.
  */
 const deriving = { strangers: inTurns(2, 30), known: inTurns(1, 10) };
 
-/** Whose turn a derivation takes. */
+/** The queue that a derivation waits in. */
 export type PasswordTurn = keyof typeof deriving;
 
 /** @throws GatewayError `overloaded` */
@@ -33,7 +33,7 @@ const derive = (
       }),
   );
 
-/** `salt:hash` of a password. Takes some 50 ms on purpose, off the main thread. */
+/** Returns `salt:hash` of a password. Takes some 50 ms on purpose, off the main thread. */
 export async function hashPassword(
   password: string,
   salt = randomBytes(16).toString("hex"),
@@ -41,7 +41,7 @@ export async function hashPassword(
   return `${salt}:${(await derive(password, salt)).toString("hex")}`;
 }
 
-/** Whether the password is the one `stored` was made from. */
+/** True if `stored` was made from this password. */
 export async function verifyPassword(password: string, stored: string): Promise<boolean> {
   const [isThis] = await matchPasswords(password, [stored]);
   return isThis === true;
@@ -50,8 +50,8 @@ export async function verifyPassword(password: string, stored: string): Promise<
 const noSalt = "0".repeat(32);
 
 /**
- * Which of several stored passwords this one is. Each salt among them is derived with once, and one is where there is none:
- * passwords that share a salt take the time of one, and so does nothing at all.
+ * Tells for each stored password whether it matches. Derives once per distinct salt, and once with a dummy salt if the list is empty.
+ * So passwords that share a salt take the time of one, and so does an empty list.
  */
 export async function matchPasswords(
   password: string,

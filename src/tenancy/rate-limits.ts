@@ -1,4 +1,4 @@
-/** Limits of a workspace, a member or a key: how many requests and tokens a minute, and how many calls at once. docs/limits.md. */
+/** Limits of a workspace, a member or a key: requests and tokens per minute, and concurrent calls. docs/limits.md. */
 import { invalidValue } from "../base/errors.ts";
 import { camelCased, snakeCased, snakeName, type SnakeCased } from "../base/casing.ts";
 
@@ -9,7 +9,7 @@ export interface RateLimits {
   readonly concurrency: number | null;
 }
 
-/** Absent: unchanged. null: no limit; null in place of the whole: no limits. */
+/** Absent: unchanged. null: no limit. A null patch removes all limits. */
 export type RateLimitsPatch = {
   readonly [Name in keyof RateLimits]?: RateLimits[Name] | undefined;
 };
@@ -22,10 +22,10 @@ export const noRateLimits: RateLimits = {
   concurrency: null,
 };
 
-/** A limit's name on the wire, in an error. */
+/** The wire name of a limit, for errors. */
 export const rateLimitField = (name: keyof RateLimits): string => `rate_limits.${snakeName(name)}`;
 
-/** The limits after a patch; null when none is left. @throws GatewayError `invalid_value` */
+/** The limits after a patch; null if none remains. @throws GatewayError `invalid_value` */
 export function mergeRateLimits(
   current: RateLimits | null,
   patch: RateLimitsPatch | null | undefined,
@@ -51,7 +51,7 @@ export const renderRateLimits = (limits: RateLimits | null): RateLimitsJson | nu
 export const rateLimitsOfRow = (json: Partial<RateLimitsJson> | null): RateLimits | null =>
   json && { ...noRateLimits, ...camelCased(json) };
 
-/** As it is stored. */
+/** The stored form. */
 export const rateLimitsParam = (limits: RateLimits | null): string | null =>
   limits === null ? null : JSON.stringify(renderRateLimits(limits));
 

@@ -1,4 +1,4 @@
-/** Members who were just removed: what they had is kept for a few minutes, so that a slip can be taken back. */
+/** Keeps the data of removed members for ten minutes, so that a removal can be undone. */
 import { GatewayError } from "../base/errors.ts";
 import type { RowContext } from "./context.ts";
 import { noSuch } from "./context.ts";
@@ -7,7 +7,7 @@ import { memberColumns, memberOfRow } from "./members.ts";
 
 const keptMs = 10 * 60_000;
 
-/** Keeps what a member has, within the transaction that removes them and before it does. */
+/** Stores a member's data for a restore. Call it within the transaction that removes them, before the removal. */
 export async function keepForRestore(
   { database, clock }: RowContext,
   { workspaceId, userId }: MemberReference,
@@ -34,20 +34,20 @@ interface Kept {
 interface Restored {
   readonly member: Member;
   readonly disabledKeys: readonly string[];
-  /** The open invitation of their address, where they were invited again since. */
+  /** The open invitation of their address, if they were invited again since the removal. */
   readonly invited: Member | undefined;
 }
 
 /**
- * Makes somebody the member again that they were, once, by either id that `getMember` takes. The keys that were disabled with them
- * are the caller's to enable, and an invitation since is the caller's to end: nobody is a member twice.
- * @throws GatewayError `not_found` after ten minutes; `conflict` where they are a member again
+ * Restores a removed member, once, by either id that `getMember` takes. The caller enables the keys that were disabled with them, and
+ * ends an invitation made since, so that no user is a member twice.
+ * @throws GatewayError `not_found` after ten minutes; `conflict` if they are a member again
  */
 export async function restoreMember(
   { database, clock }: RowContext,
   { workspaceId, userId: named }: MemberReference,
 ): Promise<Restored> {
-  // As an invitation does: two at once wait here.
+  // Like an invitation, locks the workspace row, so that concurrent restores wait here.
   await database.query("select 1 from workspaces where id = $1 for no key update", [workspaceId]);
   const [kept] = await database.query<Kept>(
     `select user_id, disabled_keys from removed_members

@@ -1,9 +1,9 @@
-/** The response cache of a key: for how long an answer is given again, and what that costs. docs/cache.md. */
+/** The response cache of a key: how long an answer may be reused, and the price of a reuse. docs/cache.md. */
 import { invalidValue } from "../base/errors.ts";
 import { camelCased, snakeCased, type SnakeCased } from "../base/casing.ts";
 
 export interface ResponseCache {
-  /** How old an answer may be. */
+  /** The maximum age of an answer. */
   readonly ttlSeconds: number;
   /** The share of the first answer's charge that each repeat is charged, in percent; 0: free. */
   readonly chargePercent: number;
@@ -41,6 +41,6 @@ export const renderResponseCache = (cache: ResponseCache | null): ResponseCacheJ
 export const responseCacheOfRow = (json: ResponseCacheJson | null): ResponseCache | null =>
   json && camelCased(json);
 
-/** As it is stored. */
+/** The stored form. */
 export const responseCacheParam = (cache: ResponseCache | null): string | null =>
   cache && JSON.stringify(renderResponseCache(cache));

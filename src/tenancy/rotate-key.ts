@@ -1,6 +1,6 @@
 /**
- * Replacing the value of an API key while its record stays: same id, name, caps, counters and creator.
- * docs/management.md. The old value works for a time of grace, so that whoever holds it can change over.
+ * Replaces the value of an API key. Its record stays: same id, name, caps, counters and creator.
+ * docs/management.md. The old value works for a grace period, so that its holders can switch over.
  */
 import { GatewayError, invalidValue } from "../base/errors.ts";
 import { graceSecondsMax } from "../base/management.ts";
@@ -21,9 +21,9 @@ function checkGrace(graceSeconds: number): void {
 }
 
 /**
- * Gives a key a new value, and the one before `graceSeconds` more. With 0 the old value fails at once, on every node.
- * One old value at a time: a second rotation ends the grace of the first. A disabled key stays disabled; a legacy key
- * that could not be shown can be shown from now on.
+ * Gives a key a new value; the old value works for `graceSeconds` more. With 0 the old value fails at once, on every node. Only one
+ * old value works at a time: a second rotation ends the grace of the first. A disabled key stays disabled. A legacy key that could
+ * not be revealed can be revealed from now on.
  * @throws GatewayError `invalid_value` (grace), `conflict` (revoked), `not_found`
  */
 export async function rotateKey(

@@ -1,7 +1,7 @@
 /**
- * Replaces the master key while gateways run. One transaction puts the new key in force; then every sealed value is
- * sealed again, each where it still is what was read; then values under any other key are refused by the database itself.
- * It may be stopped at any moment and run again, also by two at once. docs/operate.md "Replacing the master key".
+ * Rotates the master key while gateways run. One transaction puts the new key in force. Then every sealed value is resealed, if it is
+ * unchanged since it was read. After that the database itself refuses values under any other key. The rotation may be stopped at any
+ * moment and run again, even by two processes at once. docs/operate.md "Replacing the master key".
  */
 import { counted } from "../base/counted.ts";
 import type { Database, Queryable } from "../storage/index.ts";
@@ -26,10 +26,10 @@ import {
 } from "./sealed-values.ts";
 import { checkNameOf, secretsOf } from "./secrets.ts";
 
-/** The signal on which gateways look which master key is in force. */
+/** The signal on which gateways reread which master key is in force. */
 export const masterKeySignal = "master_key";
 
-/** How far it is: values sealed again, of which table. */
+/** Progress of a rotation: how many values of a table are resealed. */
 export interface RotationProgress {
   readonly table: string;
   readonly done: number;
@@ -38,32 +38,32 @@ export interface RotationProgress {
 export interface RotationOptions extends MasterKeySource {
   readonly database: Database;
   readonly progress?: ((progress: RotationProgress) => void) | undefined;
-  /** Writes down that it was done, in the transaction that puts the new key in force. Ids of the keys. */
+  /** Records the rotation, in the transaction that puts the new key in force. Takes the ids of the keys. */
   readonly note?:
     | ((tx: Queryable, keys: { readonly from: string; readonly to: string }) => Promise<void>)
     | undefined;
-  /** How long gateways may take to say that they seal with the new key; a minute if absent. */
+  /** How long, in ms, gateways may take to report that they seal with the new key; a minute if absent. */
   readonly gatewaysMsMax?: number | undefined;
 }
 
-/** What a run came to. */
+/** The result of a run. */
 export interface RotationEnd {
-  /** Ids of the master keys; `from` null: the database was never under another one. */
+  /** Ids of the master keys. `from` is null if the database was never under another one. */
   readonly from: string | null;
   readonly to: string;
-  /** Values sealed again by this run, by `table.column`. */
+  /** How many values this run resealed, by `table.column`. */
   readonly resealed: Readonly<Record<string, number>>;
 }
 
 interface Keys {
-  /** The one in force before, while it is given. */
+  /** The previously active key, if it is given. */
   readonly from: DerivedKeys | undefined;
   readonly to: DerivedKeys;
 }
 
 /**
  * Puts the newest of the given master keys in force and seals everything under it.
- * @throws MasterKeyError where no given key is in force; RotationRefusedError
+ * @throws MasterKeyError if no given key is in force; RotationRefusedError
  */
 export async function rotateMasterKey(options: RotationOptions): Promise<RotationEnd> {
   const { database } = options;
@@ -73,7 +73,7 @@ export async function rotateMasterKey(options: RotationOptions): Promise<Rotatio
   const active = activeOf(held, state);
   if (active.id === to.id && state.rotation === undefined)
     return { from: null, to: to.id, resealed: {} };
-  // Of a replacement that is over, `from` may be the very key that comes back now.
+  // After a finished rotation, `from` may be the very key that is put in force again now.
   const before = active.id === to.id ? state.rotation!.from : active.id;
   const from = held.find(({ id }) => id === before);
   const keys = { from, to };
@@ -86,13 +86,13 @@ export async function rotateMasterKey(options: RotationOptions): Promise<Rotatio
     }, 0);
   add(await resealAll(options, keys));
   await everyGatewaySeals(options, to.id);
-  // What gateways sealed before they knew, until a whole pass finds nothing.
+  // Reseal values that gateways sealed before they switched, until a whole pass finds none.
   while (add(await resealAll(options, keys)) > 0);
   await finish(database, to);
   return { from: before, to: to.id, resealed };
 }
 
-/** One transaction: from its end on every gateway that looks seals under the new key. */
+/** Switches the active key in one transaction. After it, every gateway that rereads the settings seals under the new key. */
 async function putInForce(
   { database, note }: RotationOptions,
   keys: Required<Keys>,
@@ -100,7 +100,7 @@ async function putInForce(
   const { from, to } = keys as { readonly from: DerivedKeys; readonly to: DerivedKeys };
   await database.transaction(async (tx) => {
     await tx.query("set local statement_timeout = 0");
-    // No workspace appears, and no signing secret changes, until those that the old key derives are stored.
+    // Block new workspaces and changes of signing secrets until the secrets derived from the old key are stored.
     await tx.query("lock table workspaces in share row exclusive mode");
     await tx.query("select 1 from settings where name = 'master_key_check' for update");
     const state = await readMasterKeyState(tx);
@@ -128,7 +128,7 @@ const put = (tx: Queryable, name: string, value: unknown): Promise<object[]> =>
     [name, JSON.stringify(value)],
   );
 
-/** A signing secret follows from the master key; whoever checks signatures with it keeps it, so it is stored from now on. */
+/** Stores the signing secrets, which are derived from the old key: receivers keep verifying signatures with them. */
 async function storeSigningSecrets(
   tx: Queryable,
   { from, to }: { readonly from: DerivedKeys; readonly to: DerivedKeys },
@@ -158,7 +158,7 @@ async function storeSigningSecrets(
   }
 }
 
-/** One pass over everything: what is not under the new key is sealed again. @returns how many values, by column */
+/** One pass over all columns: reseals every value that is not under the new key. @returns how many values, by column */
 async function resealAll(options: RotationOptions, keys: Keys): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const column of sealedColumns)
@@ -193,7 +193,7 @@ async function resealColumn(
       try {
         return [{ old, sealed: opened(old.name, old.sealed) }];
       } catch {
-        // A gateway that slept through an earlier replacement may have sealed it under a key that nobody has any more.
+        // A gateway that missed an earlier rotation may have sealed it under a key that no longer exists.
         if (column.kind === "body" && from !== undefined) return [];
         throw unreadable(column, old.key);
       }
@@ -210,7 +210,7 @@ const unreadable = ({ table, column }: SealedColumn, key: readonly string[]): Ma
       "Set TOLLGATE_MASTER_KEY_PREVIOUS to the one that the database was under before. Nothing is lost: what was sealed again stays so.",
   );
 
-/** From its end on the database refuses keys and credentials that are sealed under any other master key. */
+/** Ends the rotation: from now on the database refuses keys and credentials that are sealed under any other master key. */
 async function finish(database: Database, to: DerivedKeys): Promise<void> {
   await database.transaction(async (tx) => {
     const [row] = await tx.query<{ value: MasterKeyRotation }>(
@@ -218,7 +218,7 @@ async function finish(database: Database, to: DerivedKeys): Promise<void> {
     );
     if (row?.value.to !== to.id)
       throw new RotationRefusedError("The master key was replaced by another one meanwhile.");
-    // Writers of these wait for the row that is locked. Bodies are read by nobody's gateway but to be shown.
+    // Writers of these columns wait for the locked row. Bodies are left out: gateways read them only to show them.
     const columns = sealedColumns.filter(({ kind }) => kind === "text");
     const left = await countSealed(tx, { except: to.id, columns });
     if (left > 0)
@@ -229,7 +229,7 @@ async function finish(database: Database, to: DerivedKeys): Promise<void> {
   });
 }
 
-/** How the replacement stands, for `tollgate doctor`: what is left to seal again, and whether the key before is needed. */
+/** The state of a rotation, for `tollgate doctor`: how many values are left to reseal, and whether the previous key is given. */
 export async function masterKeyProgress(
   options: MasterKeySource & { readonly database: Queryable },
 ): Promise<{

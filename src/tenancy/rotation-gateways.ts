@@ -1,9 +1,9 @@
-/** The gateways that run while the master key is replaced: none may lack the new key, and each must seal with it. */
+/** The gateways that run during a master key rotation: each must hold the new key and seal with it. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { counted } from "../base/counted.ts";
 import type { Database, Queryable } from "../storage/index.ts";
 
-/** The master key is not replaced, or not to its end; the message says why and what to do. */
+/** The master key was not replaced, or not completely; the message says why and what to do. */
 export class RotationRefusedError extends Error {
   override name = "RotationRefusedError";
 }
@@ -18,7 +18,7 @@ interface LiveGateway {
   readonly sealing_key: string | null;
 }
 
-/** The processes that were heard of within three of their reports. */
+/** The gateways that reported within the last 35 seconds, which is three of their report intervals. */
 const liveGateways = (database: Queryable): Promise<LiveGateway[]> =>
   database.query<LiveGateway>(
     `select id, version, master_keys, sealing_key from gateways
@@ -26,7 +26,7 @@ const liveGateways = (database: Queryable): Promise<LiveGateway[]> =>
     [],
   );
 
-/** Refuses while a gateway runs that could read nothing of what is sealed under the new key. */
+/** Refuses if a running gateway does not hold the new key and so could not read newly sealed values. @throws RotationRefusedError */
 export async function refuseLacking(database: Queryable, to: string): Promise<void> {
   const lacking = (await liveGateways(database)).filter(
     ({ master_keys: keys }) => !keys.includes(to),
@@ -45,7 +45,7 @@ interface Waiting {
   readonly gatewaysMsMax?: number | undefined;
 }
 
-/** Waits until every gateway that runs says that it seals under the new key. @throws RotationRefusedError naming those that do not */
+/** Waits until every running gateway reports that it seals under the new key. @throws RotationRefusedError naming those that do not */
 export async function everyGatewaySeals(
   { database, gatewaysMsMax = gatewaysMsMaxDefault }: Waiting,
   to: string,

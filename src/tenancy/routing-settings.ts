@@ -10,7 +10,7 @@ import { checkNames } from "./checks.ts";
 const sortStrategies = ["price", "latency", "throughput", "balanced"] as const;
 export type SortStrategy = (typeof sortStrategies)[number];
 
-/** `follow`: the layer above decides; what was custom before is kept, and not applied. An empty list: none of that kind. */
+/** `follow`: the layer above decides; earlier custom settings are kept but not applied. An empty list: no setting of that kind. */
 export interface RoutingSettings {
   readonly mode: "follow" | "custom";
   readonly sort: SortStrategy | null;
@@ -19,7 +19,7 @@ export interface RoutingSettings {
   readonly preferredProviders: readonly string[];
 }
 
-/** Absent: unchanged. null in place of a list: none of that kind; in place of the whole: back to following. */
+/** Absent: unchanged. null for one field: no setting of that kind. A null patch: back to `follow`. */
 export type RoutingPatch = {
   readonly [Name in keyof RoutingSettings]?:
     | RoutingSettings[Name]
@@ -39,8 +39,8 @@ export const followRouting: RoutingSettings = {
 };
 
 /**
- * The settings after a patch. One that sets something and names no mode makes the layer custom; with `mode: follow` it is
- * refused, because it would be without effect.
+ * The settings after a patch. A patch that sets something and names no mode switches to `custom`. With `mode: follow` a changed
+ * setting is refused, because it would have no effect.
  * @throws GatewayError `invalid_value` naming the field.
  */
 export function mergeRouting(
@@ -81,11 +81,11 @@ const settings = ["sort", "supplyTiers", "pinnedProviders", "preferredProviders"
 type Setting = (typeof settings)[number];
 type List = Exclude<Setting, "sort">;
 
-/** What a patch sets; null and an empty list clear. */
+/** The fields that a patch sets; null and an empty list clear a field. */
 const settingsIn = (patch: RoutingPatch): readonly Setting[] =>
   settings.filter((name) => (patch[name] ?? "").length > 0);
 
-/** Settings that come with `mode: follow` may repeat what is kept, and change nothing. */
+/** With `mode: follow`, a patch may repeat the stored settings but not change them. @throws GatewayError `invalid_value` */
 function refuseIdle(
   names: readonly Setting[],
   merged: RoutingSettings,
@@ -99,10 +99,10 @@ function refuseIdle(
   );
 }
 
-/** As stored and as rendered. */
+/** The stored and the wire shape. */
 export const renderRouting = (routing: RoutingSettings): RoutingJson => snakeCased(routing);
 
-/** Reads stored settings; what a row from an older version lacks is "none". */
+/** Reads stored settings. Fields missing in a row from an older version mean "none". */
 export const routingOfRow = (json: Partial<RoutingJson> | null): RoutingSettings => ({
   ...followRouting,
   ...camelCased(json ?? {}),

@@ -1,22 +1,22 @@
 /**
- * What a caller may reach and prefers, gathered from its layers: organization, workspace, key.
- * ROUTE-05, ROUTE-12 to ROUTE-17. The routing folder applies it; this is plain data.
+ * The models, tiers and providers that a caller may use, and its routing preferences, from its layers: organization, workspace, key.
+ * ROUTE-05, ROUTE-12 to ROUTE-17. This is plain data; src/routing applies it.
  */
 import { perObject } from "../base/made-once.ts";
 import type { Caller, ScopeLayer } from "./caller.ts";
 import type { SortStrategy } from "./routing-settings.ts";
 
 /**
- * Constraints are one list per layer that has any, and all of them must hold: so a layer can only narrow what stands
- * above it, and lists with nothing in common leave nothing.
+ * Each constraint has one list per layer that sets any, and a candidate must satisfy all lists. So a layer can only narrow the layers
+ * above it; lists with nothing in common allow nothing.
  */
 export interface RoutingScope {
   readonly modelAllowlists: readonly (readonly string[])[];
   readonly supplyTiers: readonly (readonly string[])[];
   readonly pinnedProviders: readonly (readonly string[])[];
-  /** Of the nearest layer that prefers any. */
+  /** From the nearest layer that prefers any. */
   readonly preferredProviders: readonly string[];
-  /** Of the nearest layer that names one; null: the default. */
+  /** From the nearest layer that names one; null: the default. */
   readonly sort: SortStrategy | null;
   /** The key has its own routing and a request may not override the strategy. */
   readonly locked: boolean;
@@ -24,7 +24,7 @@ export interface RoutingScope {
 
 const filled = (lists: readonly (readonly string[])[]) => lists.filter((list) => list.length > 0);
 
-/** The scope of a caller. A layer in mode `follow` adds no routing of its own; allowlists count in either mode. */
+/** The scope of a caller. A layer in mode `follow` adds no routing of its own; its allowlist applies in either mode. */
 export const routingScope = perObject(makeScope);
 
 function makeScope(caller: Caller): RoutingScope {
@@ -42,7 +42,7 @@ export const keyScopeOf = (
   locked: key.routing.mode === "custom" && !allowRequestOverride,
 });
 
-/** The scope that layers leave together, the outermost first; for what stands below them. */
+/** The combined scope of layers, outermost first; for the levels below them. */
 export function routingScopeOf(layers: readonly ScopeLayer[]): RoutingScope {
   const routings = layers
     .map((layer) => layer.routing)

@@ -1,9 +1,9 @@
-/** What sealed values are bound to: a value that was copied into another row does not open there. */
+/** The names that sealed values are bound to: a value copied into another row cannot be opened there. */
 
 /** The settings of a provider that was added over the API. */
 export const providerSealName = (id: string): string => `provider ${id}`;
 
-/** The key of one of its credentials. */
+/** The key of one of a provider's credentials. */
 export const credentialSealName = (id: string, credential: string): string =>
   `provider ${id} credential ${credential}`;
 
@@ -15,10 +15,10 @@ export const signingSealName = (workspaceId: string, version: number): string =>
 export const bodySealName = (call: { readonly workspaceId: string; readonly id: string }): string =>
   `${call.workspaceId} ${call.id}`;
 
-/** Where an answer of the response cache is kept. */
+/** Identifies an answer of the response cache. */
 export interface AnswerName {
   readonly workspaceId: string;
-  /** SHA-256 of the request and all that decides its answer, in hex. */
+  /** SHA-256 of the request and everything that determines its answer, in hex. */
   readonly digest: string;
 }
 

@@ -1,9 +1,9 @@
-/** Texts of calls as they are kept (bodies, answers of the response cache): packed, then sealed under the master key. */
+/** Stored texts of calls (bodies, answers of the response cache): compressed, then sealed under the master key. */
 import { promisify } from "node:util";
 import { deflateRaw, inflateRaw } from "node:zlib";
 import type { Secrets } from "./secrets.ts";
 
-/** More than any text that is kept has, in bytes. */
+/** Limit in bytes when decompressing, above the size of any stored text. */
 const unpackedMax = 8 * 2 ** 20;
 const pack = promisify(deflateRaw);
 const unpack = promisify(inflateRaw);
@@ -15,7 +15,7 @@ export async function sealText(sealing: Sealing, name: string, text: string): Pr
   return sealing.sealBytes(name, await pack(text));
 }
 
-/** Undoes `sealText`. @throws as `unsealBytes` */
+/** Reverses `sealText`. @throws as `unsealBytes` */
 export async function unsealText(
   sealing: Sealing,
   name: string,

@@ -1,6 +1,6 @@
 /**
- * Every column of the database that holds sealed values: what is counted and rewritten when the master key is replaced.
- * `test/tenancy/sealed-values.test.ts` holds that none is left out.
+ * Every column of the database that holds sealed values. A rotation of the master key counts and rewrites them.
+ * `test/tenancy/sealed-values.test.ts` checks that the list is complete.
  */
 import type { Queryable } from "../storage/index.ts";
 import { sealMark, type SealedKind } from "./derived-keys.ts";
@@ -19,12 +19,12 @@ export interface SealedColumn {
   readonly column: string;
   /** The columns of the primary key, all texts. */
   readonly key: readonly string[];
-  /** SQL of what else a name is made of, by column. */
+  /** SQL of further inputs of the name, by alias. */
   readonly also?: Readonly<Record<string, string>>;
   readonly kind: SealedKind;
-  /** What a value is bound to. */
+  /** Returns the name that a value is bound to. */
   readonly name: (row: Row) => string;
-  /** So many are read, sealed and written at once. */
+  /** How many rows are read, sealed and written at once. */
   readonly batch: number;
 }
 
@@ -70,7 +70,7 @@ export const sealedColumns: readonly SealedColumn[] = [
     name: ({ id, version }) => signingSealName(id!, Number(version) - 1),
   },
   {
-    // A body has up to 256 kB three times.
+    // A row holds up to three bodies of 256 kB.
     kind: "body",
     batch: 20,
     table: "request_bodies",
@@ -90,7 +90,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   },
 ];
 
-/** How many values are not sealed under the key `except`, of one column or of all. */
+/** Counts the values that are not sealed under the key `except`, in one column or in all. */
 export async function countSealed(
   database: Queryable,
   {
@@ -109,14 +109,14 @@ export async function countSealed(
   return sum;
 }
 
-/** A value as it stands in its row; null: it is sealed under the wanted key already. */
+/** A sealed value with its row's key; null if it is already sealed under the wanted key. */
 export interface SealedValue {
   readonly key: readonly string[];
   readonly name: string;
   readonly sealed: Buffer | null;
 }
 
-/** The next rows of a column in the order of their keys, with what is not sealed under the key `except`. Each read is bounded. */
+/** The next `batch` rows of a column in key order; `sealed` is set if the value is not sealed under the key `except`. */
 export async function nextSealed(
   database: Queryable,
   { table, column, key, also = {}, name, batch }: SealedColumn,
@@ -138,7 +138,7 @@ export async function nextSealed(
   }));
 }
 
-/** Writes values anew where they still are what was read; returns how many were. */
+/** Replaces values that are unchanged since they were read. Returns how many it replaced. */
 export async function replaceSealed(
   database: Queryable,
   { table, column, key }: SealedColumn,

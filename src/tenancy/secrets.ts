@@ -1,45 +1,45 @@
 /**
- * What is derived from the master keys that a process holds: the pepper that keys are looked up by, the key that encrypts
- * them for display, what signs their temporary values, and the callback signing secrets. While the master key is replaced
- * a process holds two. Requirements: KEY; docs/decisions.md "Key format"; docs/security.md "The master key".
+ * The secrets derived from the master keys that a process holds. They are the pepper for key lookups, the key that encrypts API keys
+ * for display, the key that signs temporary values, and the callback signing secrets. During a rotation a process holds two master
+ * keys. Requirements: KEY; docs/decisions.md "Key format"; docs/security.md "The master key".
  */
 import { createHmac } from "node:crypto";
 import { deriveKeys, sealedUnder, type DerivedKeys, type SealedKind } from "./derived-keys.ts";
 
-/** Holds its keys in closures: an accidental log line or JSON of it shows nothing. */
+/** Keys are held in closures: an accidental log line or JSON shows none. */
 export interface Secrets {
-  /** HMAC-SHA-256 of an API key under the pepper: what the unique index holds instead of the key. */
+  /** HMAC-SHA-256 of an API key under the pepper. The unique index holds it instead of the key. */
   lookup(key: string): Buffer;
-  /** HMAC-SHA-256 of what a temporary value of a key says, under a secret of its own. */
+  /** HMAC-SHA-256 of the content of a temporary value, under its own secret. */
   temporarySignature(text: string): Buffer;
-  /** The same under each master key that is held: a value that any of them signed is good. */
+  /** The signature under each held master key: a value signed by any of them is valid. */
   temporarySignatures(text: string): Buffer[];
-  /** An API key or a provider's settings, encrypted to be read again, bound to the record that they belong to. */
+  /** Encrypts an API key or a provider's settings, to be read again, bound to its record. */
   seal(recordId: string, key: string): Buffer;
-  /** Undoes `seal`. @throws when the bytes were altered, belong to another record, or were sealed by a master key that is not held. */
+  /** Reverses `seal`. @throws when the bytes were altered, belong to another record, or were sealed by a master key that is not held. */
   unseal(recordId: string, ciphertext: Uint8Array): string;
-  /** Bytes of another kind, such as kept bodies, sealed under a key of their own and bound to a name. */
+  /** Seals bytes of another kind, such as kept bodies, under their own key and bound to a name. */
   sealBytes(name: string, bytes: Uint8Array): Buffer;
-  /** Undoes `sealBytes`. @throws as `unseal` */
+  /** Reverses `sealBytes`. @throws as `unseal` */
   unsealBytes(name: string, sealed: Uint8Array): Buffer;
   /**
    * The callback signing secret of a workspace: `whsec_` and 32 bytes in base64 (KEY-14, KEY-15).
-   * @param check the check value of the master key to derive it from; absent: the one in force. @throws where that is not held
+   * @param check the check value of the master key to derive it from; absent: the one in force. @throws if that key is not held
    */
   signingSecret(workspaceId: string, version: number, check?: string): string;
-  /** The bearer of `/admin/v1` where the environment names none: the same on every node. */
+  /** The bearer token of `/admin/v1` if the environment sets none: the same on every node. */
   adminToken(): string;
-  /** The same of each master key that is held. */
+  /** The admin token of each held master key. */
   adminTokens(): string[];
-  /** What signs the cookies of console sessions. */
+  /** Signs the cookies of console sessions. */
   sessionSecret(): string;
-  /** The ids of the master keys: the one that new values are sealed under, and all that are held, the newest first. */
+  /** The ids of the master keys: the one that seals new values, and all that are held, newest first. */
   masterKeys(): { readonly sealing: string; readonly held: readonly string[] };
-  /** Tells two master keys apart without telling anything about either. */
+  /** Distinguishes master keys without revealing anything about them. */
   readonly checkValue: string;
 }
 
-/** What stays as it was when the master key is replaced: it opens nothing by itself, and what it made cannot be made again. */
+/** Secrets that a master key rotation keeps: they open no sealed value, and values made with them cannot be made again. */
 export interface KeptSecrets {
   readonly pepper: Buffer;
   readonly sessionSecret: string;
@@ -47,24 +47,27 @@ export interface KeptSecrets {
 
 /** The master keys that a process holds. */
 export interface Keyring {
-  /** The newest first. */
+  /** Newest first. */
   readonly held: readonly DerivedKeys[];
-  /** The one that the database is under: new values are sealed with it. */
+  /** The key that the database is under; it seals new values. */
   readonly active: DerivedKeys;
-  /** Whether sealed values name their key; not before the first rotation, so that earlier versions can read them. */
+  /** True if sealed values name their key. False before the first rotation, so that earlier versions can read them. */
   readonly marked: boolean;
   readonly kept: KeptSecrets;
 }
 
-/** The name that a stored check value goes by; from the first rotation on no version without rotation takes it for its own. */
+/**
+ * The stored form of a check value. From the first rotation on it is marked, so that versions without rotation do not take it for
+ * their own.
+ */
 export const checkNameOf = ({ checkValue }: DerivedKeys, marked: boolean): string =>
   marked ? `2.${checkValue}` : checkValue;
 
-/** The key of a ring that a stored check value means. */
+/** The held key that a stored check value belongs to. */
 export const keyOfCheck = (held: readonly DerivedKeys[], stored: string): DerivedKeys | undefined =>
   held.find(({ checkValue }) => stored.replace(/^2\./, "") === checkValue);
 
-/** What stays, of an installation whose master key was never replaced. */
+/** The kept secrets of an installation whose master key was never rotated. */
 export const keptOf = (keys: DerivedKeys): KeptSecrets => ({
   pepper: keys.pepper(),
   sessionSecret: keys.sessionSecret(),
@@ -87,7 +90,7 @@ function unsealWithAny(ring: Keyring, kind: SealedKind, name: string, sealed: Ui
 const macOf = (key: Uint8Array, text: string): Buffer =>
   createHmac("sha256", key).update(text).digest();
 
-/** The secrets of a ring, which is asked for at each use: it may change while the process runs. */
+/** Creates secrets on a keyring. They call `ring` at each use, because the keyring may change while the process runs. */
 export function secretsOf(ring: () => Keyring): Secrets {
   const seal = (kind: SealedKind, name: string, bytes: Uint8Array): Buffer => {
     const { active, marked } = ring();

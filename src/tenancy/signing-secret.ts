@@ -1,7 +1,8 @@
 /**
  * The callback signing secret of a workspace. KEY-14.
- * It is derived, not stored: the row holds only its version, since when, and whether callbacks are signed, and so sent,
- * at all. One that an earlier master key derived is stored, sealed: whoever checks signatures with it goes on to. A replaced secret goes on signing beside the new one for a day.
+ * It is derived, not stored. The row holds its version, its rotation time, and whether callbacks are signed, and so sent, at all. A
+ * secret derived from an earlier master key is stored, sealed, because receivers keep verifying with it. A replaced secret keeps
+ * signing beside the new one for a day.
  */
 import { dayMs } from "../base/durations.ts";
 import type { ChangeContext, RowContext } from "./context.ts";
@@ -16,11 +17,11 @@ export interface SigningSecret {
   /** False: no callback is sent. */
   readonly enabled: boolean;
   readonly version: number;
-  /** The secret before this one, while callbacks are signed with both; null otherwise. */
+  /** The previous secret while callbacks are signed with both; null otherwise. */
   readonly previous: { readonly secret: string; readonly expiresAt: Date } | null;
 }
 
-/** How long a replaced secret goes on signing. */
+/** How long a replaced secret keeps signing. */
 export const signingOverlapMs = dayMs;
 
 interface SigningRow {
@@ -30,7 +31,7 @@ interface SigningRow {
   readonly signing_rotated_at: Date | null;
   readonly signing_sealed: Buffer | null;
   readonly signing_previous_sealed: Buffer | null;
-  /** Names the master key that derives what is not stored. */
+  /** Check value of the master key that derives secrets that are not stored. */
   readonly master_key_check: string | null;
 }
 
@@ -56,7 +57,7 @@ function ofRow(context: RowContext & SecretsContext, row: SigningRow): SigningSe
   };
 }
 
-/** The secret in force. The caller has checked the right to see it. @throws GatewayError `not_found` */
+/** The current secret. The caller has checked the right to see it. @throws GatewayError `not_found` */
 export async function readSigningSecret(
   context: RowContext & SecretsContext,
   workspaceId: string,
@@ -68,7 +69,7 @@ export async function readSigningSecret(
   return ofRow(context, onlyRow(rows, "workspace"));
 }
 
-/** Replaces the secret by the next one; the one before signs too for {@link signingOverlapMs}. @throws GatewayError `not_found` */
+/** Replaces the secret by the next one; the old one keeps signing for {@link signingOverlapMs}. @throws GatewayError `not_found` */
 export function rotateSigningSecret(
   context: ChangeContext & SecretsContext,
   workspaceId: string,

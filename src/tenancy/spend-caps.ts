@@ -3,7 +3,7 @@ import { invalidValue } from "../base/errors.ts";
 import type { NanoUsd } from "../base/money.ts";
 import { formatUsd } from "../base/money.ts";
 
-/** null: no limit in that dimension; 0: nothing may be spent. `hard`: open holds count too. */
+/** null: no limit for that window; 0: nothing may be spent. `hard`: open holds count too. */
 export interface SpendCaps {
   readonly totalNano: NanoUsd | null;
   readonly monthlyNano: NanoUsd | null;
@@ -12,7 +12,7 @@ export interface SpendCaps {
   readonly hard: boolean;
 }
 
-/** Absent: unchanged. null: no limit; null in place of the whole: no limits at all. */
+/** Absent: unchanged. null: no limit. A null patch removes all limits. */
 export type SpendCapsPatch = { readonly [Name in keyof SpendCaps]?: SpendCaps[Name] | undefined };
 
 /** The cap columns, the same in every table that has them. */
@@ -36,7 +36,7 @@ export const noSpendCaps: SpendCaps = {
 export const spendCapColumns =
   "cap_total_nano, cap_monthly_nano, cap_weekly_nano, cap_daily_nano, cap_hard";
 
-/** The largest int8: a cap beyond it cannot be stored. */
+/** The largest int8. The database cannot store a larger cap. */
 export const capNanoMax = 2n ** 63n - 1n;
 
 function checkCap(value: NanoUsd | null, window: string): NanoUsd | null {

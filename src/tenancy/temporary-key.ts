@@ -1,8 +1,8 @@
 /**
- * Temporary values of an API key: for a browser that calls with the key for some minutes and never holds the key itself.
- * `gw_temp_`, the key's id, which of its values it stands for, when it ends (ms since the epoch), and an HMAC of all that
- * under a secret of its own. There is no row: what it opens is looked up by the id, in the same caches as the key's own
- * value, so whatever ends that value ends this one too. KEY; docs/management.md.
+ * Temporary values of an API key: for a browser that calls with the key for some minutes and never holds the key itself. A value is
+ * `gw_temp_`, the key's id, the index of the key's value, the expiry (ms since the epoch), and an HMAC of all that under its own
+ * secret. There is no row. The id is looked up in the same caches as the key's own value, so everything that ends the key's value
+ * ends this one too. KEY; docs/management.md.
  */
 import { timingSafeEqual } from "node:crypto";
 import { GatewayError, invalidValue } from "../base/errors.ts";
@@ -20,19 +20,19 @@ const scheme = "gw_temp_";
 const macLength = 43;
 const shape = /^gw_temp_(key_[0-9a-z]{1,40})_([0-9]{1,9})_([0-9]{13})_[0-9A-Za-z]{43}$/;
 
-/** What a temporary value stands for. */
+/** The content of a temporary value. */
 export interface TemporaryValue {
   readonly keyId: string;
-  /** Which of the key's values: how many came before it. */
+  /** Index of the key's value: the number of rotations before it. */
   readonly rotation: number;
-  /** By the clock of the database. */
+  /** By the database's clock. */
   readonly expiresAtMs: number;
 }
 
 type Signing = Pick<Secrets, "temporarySignature">;
 type Reading = Pick<Secrets, "temporarySignatures">;
 
-/** Whether a credential says that it is one; no API key begins so. */
+/** True if a credential has the prefix of temporary values; no API key has it. */
 export const isTemporary = (text: string): boolean => text.startsWith(scheme);
 
 /** The text of a temporary value. */
@@ -45,12 +45,12 @@ const bodyOf = ({ keyId, rotation, expiresAtMs }: TemporaryValue): string =>
   `${scheme}${keyId}_${rotation}_${expiresAtMs}`;
 const withMac = (body: string, mac: Buffer): string => `${body}_${base62OfBytes(mac, macLength)}`;
 
-/** What a text stands for that this installation signed; undefined for any other. The work does not depend on which sign is wrong. */
+/** The content of a text that this installation signed; undefined for any other. The work does not depend on which character is wrong. */
 export function readTemporary(secrets: Reading, text: string): TemporaryValue | undefined {
   const [, keyId, rotation, expiresAtMs] = shape.exec(text) ?? [];
   if (keyId === undefined) return undefined;
   const value = { keyId, rotation: Number(rotation), expiresAtMs: Number(expiresAtMs) };
-  // Written again rather than compared in part: there is one spelling of each value.
+  // Compares the whole text rewritten, because each value has exactly one spelling.
   const body = bodyOf(value);
   const given = Buffer.from(text);
   const isSigned = secrets.temporarySignatures(body).some((mac) => {
@@ -71,7 +71,7 @@ function checkTtl(ttlSeconds: number): void {
 }
 
 /**
- * A temporary value of an active key, for `ttlSeconds` at most: it never outlives the key. The caller has checked the
+ * Issues a temporary value of an active key, for at most `ttlSeconds` and never beyond the key's expiry. The caller has checked the
  * right to see the key. The time is the database's, so that gateways whose clocks differ agree on it.
  * @throws GatewayError `invalid_value` (time), `conflict` (key not active, or expired), `not_found`
  */

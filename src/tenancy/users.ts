@@ -1,6 +1,6 @@
 /**
- * Users of the console: who they are. An address is a name, not a proof: several users may have it, until the identity
- * provider verifies it for one. Passwords are in logins.ts, sessions in src/admin/sessions.ts.
+ * Users of the console. An address is a name, not a proof: several users may have it, until the identity provider verifies it for
+ * one. Passwords are in logins.ts, sessions in src/admin/sessions.ts.
  */
 import { invalidValue } from "../base/errors.ts";
 import { camelCased, type SnakeCased } from "../base/casing.ts";
@@ -27,11 +27,11 @@ export interface UserInput {
   readonly email: string;
   readonly name: string;
   readonly role: UserRole;
-  /** Of their password, as `hashFor` makes it before the transaction. Absent for users who log in elsewhere (OIDC). */
+  /** The hash of the password, made by `hashFor` before the transaction. Absent for users who log in elsewhere (OIDC). */
   readonly hash?: string | undefined;
-  /** Somebody else sets the password: it opens one session, which may only change it. */
+  /** Another person set the password: it opens one session, which may only change it. */
   readonly oneTime?: boolean | undefined;
-  /** The address is known to be theirs; otherwise their first sign-in with an identity provider ends the password. */
+  /** True if the address is verified. Otherwise the user's first sign-in with an identity provider removes the password. */
   readonly emailVerified?: boolean | undefined;
 }
 
@@ -43,12 +43,12 @@ export interface UserPatch {
 
 const columns = "id, email, name, role, created_at, updated_at";
 
-/** Addresses that can be signed in with: with a domain of at least two names. */
+/** Addresses that can sign in: the domain needs at least two labels. */
 const emailShape = /^[\w.!#$%&'*+/=?^`{|}~-]+@([a-z\d]([a-z\d-]*[a-z\d])?\.)+[a-z]{2,}$/;
 
 /**
- * An address however it is typed: what users have, and what sign-ins are looked up and counted by. Letters beyond ASCII stay as they
- * are: in lower case the Kelvin sign is a k, and its address would be another person's.
+ * The normal form of an address: users store it, and sign-ins are looked up and counted by it. Letters beyond ASCII stay unchanged:
+ * the Kelvin sign in lower case is a k, and its address would be another person's.
  */
 export const addressText = (email: string): string =>
   email.trim().replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
@@ -97,7 +97,7 @@ export async function getUser(context: RowContext, id: string): Promise<User> {
   return camelCased(onlyRow(rows, "user"));
 }
 
-/** The addresses and names of users that there are, by id. */
+/** Addresses and names of the existing users among `ids`, by id. */
 export async function usersOf(
   context: RowContext,
   ids: readonly string[],
@@ -110,7 +110,7 @@ export async function usersOf(
   return new Map(rows.map(({ id, email, name }) => [id, { email, name }]));
 }
 
-/** Changes what the patch names, and nothing else. @throws GatewayError `not_found`, `invalid_value` */
+/** Changes only the fields that the patch names. @throws GatewayError `not_found`, `invalid_value` */
 export async function changeUser(context: RowContext, id: string, patch: UserPatch): Promise<User> {
   const rows = await context.database.query<UserRow>(
     `update users set name = coalesce($2, name), role = coalesce($3, role), updated_at = $4 where id = $1

@@ -1,20 +1,20 @@
 /**
- * Which rows of a list somebody may see, as a condition of its statement: a list must be cut by the database, or a page
- * of it would come out half empty. Who sees what is decided elsewhere (src/admin/rights.ts). Requirements: VIS.
+ * Limits a list to the rows that a user may see, as a condition of its statement. The database must apply it, or pages would come out
+ * half empty. src/admin/rights.ts decides who sees what. Requirements: VIS.
  */
 import type { Queryable } from "../storage/index.ts";
 
 export interface Visibility {
-  /** Nothing is hidden. */
+  /** True: nothing is hidden. */
   readonly everything: boolean;
-  /** Workspaces whose every row is seen. */
+  /** Workspaces where the user sees every row. */
   readonly workspaceIds: readonly string[];
-  /** Workspaces of which only the user's own rows are seen. */
+  /** Workspaces where the user sees only their own rows. */
   readonly ownWorkspaceIds: readonly string[];
   readonly userId: string | null;
 }
 
-/** For callers who are trusted with everything, such as the command line on the operator's machine. */
+/** For trusted callers, such as the command line on the operator's machine. */
 export const seesEverything: Visibility = {
   everything: true,
   workspaceIds: [],
@@ -30,7 +30,7 @@ export const visibilityParams = (visibility: Visibility): unknown[] => [
   visibility.userId,
 ];
 
-/** The condition, whose parameters begin at number `from`. Columns are names in the statement, never input. */
+/** The condition; its parameters begin at number `from`. Columns are names in the statement, never input. */
 export function whereVisible(
   from: number,
   columns: { readonly workspace: string; readonly owner: string },
@@ -43,8 +43,8 @@ export function whereVisible(
 }
 
 /**
- * The workspace of a key, where somebody sees something of it: what the key did is there alone, and keys are never deleted. Undefined
- * where it is not known to be the only one.
+ * The workspace of a key, if the reader sees something of it. All activity of the key is in that workspace alone, and keys are never
+ * deleted. Undefined unless exactly one workspace matches.
  */
 export async function workspaceOfKey(
   database: Queryable,

@@ -26,7 +26,7 @@ import type { Visibility } from "./visibility.ts";
 /** disabled: every call of every key fails with 403 until it is active again. */
 export type WorkspaceStatus = "active" | "disabled";
 
-/** Which calls are kept word for word: none, those that failed, all. */
+/** Which calls are kept word for word: none, failed calls, or all. */
 export type KeepBodies = "off" | "errors" | "all";
 
 export interface Workspace {
@@ -36,19 +36,19 @@ export interface Workspace {
   readonly name: string;
   readonly status: WorkspaceStatus;
   readonly spendCaps: SpendCaps;
-  /** How far it may spend beyond its credits; null: without limit. */
+  /** How far it may spend beyond its credits; null: unlimited. */
   readonly creditLineNano: CreditLine;
   readonly modelAllowlist: readonly string[];
   readonly routing: RoutingSettings;
   readonly rateLimits: RateLimits | null;
-  /** Where alerts about its spend caps are posted; null: nowhere. */
+  /** The URL for alerts about its spend caps; null: none. */
   readonly alertWebhookUrl: string | null;
   /** Percentages of a spend cap, ascending. */
   readonly alertThresholds: readonly number[];
-  /** It is warned when its balance is at or below this; null: never. */
+  /** The workspace is warned when its balance is at or below this; null: never. */
   readonly lowBalanceNano: NanoUsd | null;
   readonly keepBodies: KeepBodies;
-  /** How long they are kept, 1 to 90. */
+  /** How many days bodies are kept, 1 to 90. */
   readonly bodyRetentionDays: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -65,16 +65,16 @@ export interface WorkspacePatch {
   readonly name?: string | undefined;
   readonly status?: WorkspaceStatus | undefined;
   readonly spendCaps?: SpendCapsPatch | null | undefined;
-  /** null: without limit. */
+  /** null: unlimited. */
   readonly creditLineNano?: CreditLine | undefined;
   readonly modelAllowlist?: readonly string[] | null | undefined;
   readonly routing?: RoutingPatch | null | undefined;
   readonly rateLimits?: RateLimitsPatch | null | undefined;
-  /** An address that the caller has checked. */
+  /** A URL that the caller has checked. */
   readonly alertWebhookUrl?: string | null | undefined;
-  /** null: the usual ones. */
+  /** null: the default thresholds. */
   readonly alertThresholds?: readonly number[] | null | undefined;
-  /** From 0 up, and no more than a credit line may be. */
+  /** From 0 to the maximum of a credit line. */
   readonly lowBalanceNano?: NanoUsd | null | undefined;
   readonly keepBodies?: KeepBodies | undefined;
   readonly bodyRetentionDays?: number | undefined;
@@ -157,12 +157,12 @@ export const getWorkspace = (
   options?: ReadOptions,
 ): Promise<Workspace> => recordById(kind, context, id, options);
 
-/** Newest first; of one organization where it is named. */
+/** Newest first; only those of one organization if it is named. */
 export async function listWorkspaces(
   context: RowContext,
   filter: PageRequest & {
     readonly organizationId?: string | undefined;
-    /** Whose list it is; everything without. */
+    /** Limits the list to what its reader may see; everything if absent. */
     readonly visibility?: Visibility | undefined;
   },
 ): Promise<Page<Workspace>> {
@@ -183,7 +183,7 @@ export async function listWorkspaces(
   return pageOf(rows.map(ofRow), limit);
 }
 
-/** Changes what the patch names, and nothing else. @throws GatewayError `not_found`, `invalid_value` */
+/** Changes only the fields that the patch names. @throws GatewayError `not_found`, `invalid_value` */
 export function changeWorkspace(
   context: ChangeContext,
   id: string,
