@@ -1,4 +1,4 @@
-/** What a text call may cost at most, which is reserved before it runs. docs/decisions.md. */
+/** The upper bound on the cost of a text call, reserved before it runs. docs/decisions.md. */
 import { checkBound } from "../base/cost-bound.ts";
 import { larger } from "../base/money.ts";
 import type { WireObject } from "../base/json.ts";
@@ -12,27 +12,30 @@ import {
 } from "../catalog/index.ts";
 import type { CallFacts, Route } from "../protocols/index.ts";
 
-/** An offer that the call may go to, of a model with its limits. */
+/** An offer that may serve the call, with the limits of its model. */
 interface Offered {
   readonly offer: TextOffer;
   readonly limits: TextModel;
   route(): Pick<Route, "askedOutputTokens">;
 }
 
-/** The request in its own words. */
+/** The request in the caller's protocol, to name fields in errors. */
 interface Said {
   readonly protocol: TextProtocol;
   readonly body: WireObject;
 }
 
-/** What the call may cost at the dearest of its models, nano-USD. @throws GatewayError `invalid_value` for what no call may cost */
+/**
+ * The upper bound at the most expensive candidate model, in nano-USD. @throws GatewayError `invalid_value` above the most that any
+ * call may cost
+ */
 export function boundOf(
   candidates: readonly Offered[],
   facts: CallFacts,
   inputTokens: number,
   { protocol, body }: Said,
 ): bigint {
-  // A conversion may have to ask for more than the caller did, to leave room for reasoning.
+  // A conversion may ask for more output tokens than the caller did, to leave room for reasoning.
   const sent =
     facts.maxOutputTokens === undefined ? 0 : (candidates[0]!.route().askedOutputTokens ?? 0);
   const outputTokens = (model: TextModel): number =>
@@ -64,6 +67,6 @@ function dearest(
   return bound;
 }
 
-/** More than the model can produce is refused upstream, or produces no more than that. */
+/** The output tokens to reserve. A request for more than the model can produce is refused upstream, or produces no more. */
 export const reservedOutput = (model: TextModel, asked: number | undefined): number =>
   Math.min(asked ?? model.reserveOutputTokens, model.maxOutputTokens);

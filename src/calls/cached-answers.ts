@@ -1,6 +1,6 @@
 /**
- * Answers that are given again to the same request: found by the digest of it, written beside the calls, deleted when their time
- * is over. A call never depends on it: what cannot be read is asked anew, what cannot be written is not kept. docs/cache.md.
+ * Cached answers, found by a digest of the request, written behind the calls, and deleted when they expire. A call never depends on
+ * them: after a failed read the provider is asked, and an answer that cannot be written is not cached. docs/cache.md.
  */
 import type { Log } from "../base/log.ts";
 import { createWriteBehind, type Room } from "../base/write-behind.ts";
@@ -15,24 +15,24 @@ import {
 import type { CacheOutcome } from "./record.ts";
 
 export interface AnswerCache {
-  /** The text that was kept and is no older; undefined where there is none, or none that can be read. Never rejects. */
+  /** The cached text if it is no older than the limit; undefined if there is none, or it cannot be read. Never rejects. */
   find(name: AnswerName, ageSecondsMax: number): Promise<string | undefined>;
-  /** Keeps a text for so long; never waits and never throws. */
+  /** Caches a text for this many seconds; never waits and never throws. */
   put(name: AnswerName, text: string, seconds: number): void;
-  /** Resolves when everything put so far is written or given up. */
+  /** Resolves when every queued text is written or given up. */
   flush(): Promise<void>;
 }
 
-/** What the response cache of keys needs from the running gateway. */
+/** The services that response caches of keys need from the running gateway. */
 export interface CacheServices {
   readonly answers: AnswerCache;
-  /** Hears of each call of a key that has a cache. */
+  /** Called for each call of a key that has a cache. */
   looked(outcome: CacheOutcome): void;
 }
 
-/** The longest answer that is kept, in bytes. */
+/** The longest answer that is cached, in bytes. */
 export const cachedBytesMax = 1024 * 1024;
-/** What one workspace may keep; when it is full nothing new is kept until something is over. */
+/** The most that one workspace may cache. When it is full, nothing new is cached until something expires. */
 const cacheBounds = { answers: 10_000, bytes: 256 * 1024 * 1024 } as const;
 
 interface Waiting {
@@ -41,7 +41,7 @@ interface Waiting {
   readonly seconds: number;
 }
 
-/** A cache in `database`; call `flush` before closing it. `room` is for the characters that wait, while the database is slow. */
+/** Creates a cache in `database`; call `flush` before closing it. `room` limits the characters that wait to be written. */
 export function createAnswerCache(
   database: Database,
   sealing: Sealing,
@@ -117,7 +117,7 @@ async function write(
 
 const sweepMax = 500;
 
-/** Each workspace that has answers, found by as many steps in the index. */
+/** Lists each workspace that has answers, in one index step per workspace. */
 const keepingSql = `with recursive keeping as (
   (select workspace_id from cached_answers order by workspace_id limit 1)
   union all
@@ -125,8 +125,9 @@ const keepingSql = `with recursive keeping as (
   from keeping k where k.workspace_id is not null)`;
 
 /**
- * Deletes answers whose time is over, and those of workspaces in which no key has a cache any more, at most 500: call again
- * where it is as many. @returns how many
+ * Deletes expired answers, and those of workspaces where no key has a cache any more. Deletes at most 500: call it again if it
+ * deleted that many.
+ * @returns how many it deleted
  */
 export async function sweepAnswers(database: Queryable): Promise<number> {
   const gone = await database.query(

@@ -1,7 +1,7 @@
 /**
- * A JSON text in the one form that texts of the same meaning have: without blanks, names in order, a member that is named twice
- * with its last value. Numbers stay as they were written: two that differ only beyond what a number can hold are sent on
- * differently, so they must not be taken for the same.
+ * Canonical JSON: texts of the same meaning get one form. It has no whitespace, names are sorted, and the last of duplicate members
+ * wins. Numbers stay as written: two that differ only beyond double precision are forwarded differently, so they must not become
+ * equal.
  */
 
 import { mayEscapeNames } from "../base/json-text.ts";
@@ -17,15 +17,15 @@ class Exact {
 }
 
 type Reviver = (name: string, value: unknown, context: { readonly source?: string }) => unknown;
-/** As the language has it; the types of the compiler do not know the source text yet. */
+/** The compiler's types do not have the reviver's `source` yet. */
 const parse = JSON.parse as (text: string, reviver: Reviver) => unknown;
 
 const exact: Reviver = (_name, value, { source }) =>
   typeof value === "number" ? new Exact(source ?? String(value)) : value;
 
 /**
- * The text for bytes that were read as JSON before. One in which a name is spelled with a backslash is its own: V8 may take such a name
- * for another one (base/json-text.ts), and two texts of different meaning would be one.
+ * Returns the canonical text for bytes that already parsed as JSON. A text with a backslash in a name stays unchanged: V8 may confuse
+ * such names (base/json-text.ts), and two texts of different meaning would become one.
  */
 export function canonicalJson(bytes: Uint8Array): string {
   const text = textOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));

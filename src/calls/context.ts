@@ -1,4 +1,4 @@
-/** What the steps of one text call share. */
+/** The data and services that the steps of one text call share. */
 import type { ByteLease } from "../base/byte-budget.ts";
 import type { Clock } from "../base/clock.ts";
 import type { LoadGuard } from "../base/load-guard.ts";
@@ -23,7 +23,7 @@ import type { Reply } from "./reply.ts";
 import type { Stoppable } from "./stopping.ts";
 import type { CallUnderWay } from "./under-way.ts";
 
-/** A call as it came in: authenticated, its body one JSON object. */
+/** An authenticated call; its body is one JSON object. */
 interface Call<Protocol extends CallProtocol> {
   readonly id: string;
   readonly protocol: Protocol;
@@ -33,41 +33,41 @@ interface Call<Protocol extends CallProtocol> {
   readonly body: CallBody;
   readonly caller: Caller;
   readonly callerHeaders: CallerHeaders;
-  /** Other models that may answer, as the header names them. */
+  /** The header that names fallback models. */
   readonly fallbackModels?: string | undefined;
-  /** The header of that name: whether an answer of the key's cache will do. */
+  /** The header of that name: whether an answer of the key's cache may be used. */
   readonly cacheControl?: string | undefined;
-  /** What its caller says of it. Absent: nothing. */
+  /** The caller's tags. Absent: none. */
   readonly tags?: Tags | undefined;
-  /** What of it goes no further than here: headers that are never forwarded, and what hooks changed. */
+  /** Changes to report: headers that are never forwarded, and changes by hooks. */
   readonly changes?: readonly Note[] | undefined;
-  /** Where the caller has limits. */
+  /** Set if the caller has limits. */
   readonly rate: RateUse | undefined;
-  /** The span of its request, where it is traced. */
+  /** The span of its request, if traced. */
   readonly span?: Span | undefined;
-  /** What the call holds of the process's budget of bodies: its own, and whole answers. Whoever made it releases it. */
+  /** The bytes that the call holds of the body budget: its request, and whole answers. Its creator releases it. */
   readonly lease: ByteLease;
 }
 
 export type TextCall = Call<ProtocolName>;
 export type EmbeddingCall = Call<"embeddings">;
-/** Any call that is answered at once. */
+/** Any call that is answered in its own response, not as a task. */
 export type AnyCall = TextCall | EmbeddingCall;
 
-/** What any call that is answered at once needs from the running gateway. */
+/** The services that any such call needs from the running gateway. */
 export interface CallServices<Record> {
   catalog(): Catalog;
   readonly pools: Pools;
   readonly health: Health;
   readonly clock: Clock;
   readonly log: Log;
-  /** Says what is told of errors while this process is overloaded; absent: they are told as they are. */
+  /** Chooses the error to report while this process is overloaded; absent: errors are reported as they are. */
   readonly load?: Pick<LoadGuard, "told"> | undefined;
-  /** The operator's own checks; absent: there are none. */
+  /** The operator's hooks; absent: none. */
   readonly hooks?: Hooks | undefined;
-  /** Callers may name loopback and private networks: the operator's switch. */
+  /** True if the operator allows callers to name loopback and private networks. */
   readonly allowPrivateAddresses: boolean;
-  /** How often a silent stream is kept alive (T88). */
+  /** Interval, in ms, of keep-alives on a silent stream (T88). */
   readonly keepAliveMs: number;
   /** Called once for each call that begins. */
   began?(call: CallUnderWay): void;
@@ -77,20 +77,20 @@ export interface CallServices<Record> {
 
 export interface TextServices extends CallServices<CallRecord> {
   readonly ledger: Pick<Ledger, "spend">;
-  /** True sends direct calls through the canonical form too: tests show by it that nothing is lost there. */
+  /** True sends direct calls through the canonical form too: tests use it to show that conversion loses nothing. */
   readonly forceConversion: boolean;
   /** For keys that have a response cache. */
   readonly cache?: CacheServices | undefined;
 }
 
-/** An answer that is complete but for its end, which nobody gets before its charge is committed. */
+/** An answer that is complete except for its end. The end is sent only after the charge is committed. */
 export interface Answered {
   readonly amountNano: NanoUsd;
-  /** Gives the caller the last frames of a stream, or all of a whole answer. */
+  /** Sends the last frames of a stream, or the whole answer. */
   end(): void;
 }
 
-/** What a call under way starts with. */
+/** The constructor's parameters. */
 interface CallParts {
   readonly services: TextServices;
   readonly call: AnyCall;
@@ -98,15 +98,15 @@ interface CallParts {
   readonly record: CallRecord;
   readonly inputEstimate: number;
   readonly route: Route;
-  /** Frees what was made of the request, once it is written. */
+  /** Frees the values derived from the request, once it is written. */
   readonly discardDerived: () => void;
-  /** Frees the request, once a stream has begun on this route. False where it is held until the end. */
+  /** Frees the request, once a stream has begun on this route. Returns false if the request is held until the end. */
   readonly releaseRequest: (route: Route) => boolean;
-  /** Where the workspace keeps what was said; it is the reply then. */
+  /** Set if the workspace keeps bodies; it is then also the `reply`. */
   readonly keeper: Keeper | undefined;
 }
 
-/** One call under way. */
+/** One call in flight. */
 export class CallContext implements Stoppable {
   readonly services: TextServices;
   readonly call: AnyCall;
@@ -114,7 +114,7 @@ export class CallContext implements Stoppable {
   readonly record: CallRecord;
   readonly inputEstimate: number;
   readonly keeper: Keeper | undefined;
-  /** The route of the running attempt; none any more once a stream has begun. */
+  /** The route of the running attempt; undefined once a stream has begun and the request is freed. */
   #route: Route | undefined;
   /** Called once the request is written for a provider. */
   readonly discardDerived: () => void;
@@ -152,23 +152,23 @@ export class CallContext implements Stoppable {
     this.#route = route;
   }
 
-  /** What sees the stream: the one that the caller has frames of, or one for what it gets instead. */
+  /** The tap of the running stream; before a stream, a new one for the error frames. */
   get tap(): StreamTap {
     return this.#tap ?? this.route.tap();
   }
 
-  /** The caller gets the first frames of a stream: nobody else is asked, and the request is freed. */
+  /** Called when the first frames of a stream reach the caller: no failover follows, and the request is freed. */
   began(tap: StreamTap): void {
     this.#tap = tap;
     if (this.#releaseRequest(this.route)) this.#route = undefined;
   }
 
-  /** The gateway stops, and nothing of the answer has left: whoever waits for it is told so. */
+  /** True if the gateway stops and nothing of the answer was sent: the caller gets an error. */
   get isStopped(): boolean {
     return this.#isStopped;
   }
 
-  /** Its connection is cut next. A stream that has begun ends by itself; what is being charged goes out. */
+  /** `isLast`: its connection is cut next. A stream in progress ends by itself, and an answer that is being charged is still sent. */
   stop(isLast: boolean): void {
     this.#stream?.stop(isLast);
     if (!isLast || this.#tap !== undefined) return;
@@ -176,17 +176,17 @@ export class CallContext implements Stoppable {
     this.#abort?.();
   }
 
-  /** What ends the stream that is relayed. */
+  /** The stream that is being relayed, to end it on a stop. */
   set stream(stream: Stoppable | undefined) {
     this.#stream = stream;
   }
 
-  /** Replaces what ends the running attempt. */
+  /** Replaces the function that aborts the running attempt. */
   onStop(abort: () => void): void {
     this.#abort = abort;
   }
 
-  /** Replaces what happens to the running attempt when the client goes. */
+  /** Replaces the handler that runs when the client disconnects. */
   onGone(handler: () => void): void {
     this.#whenGone = handler;
     if (this.reply.gone) handler();

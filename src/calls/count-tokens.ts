@@ -1,6 +1,6 @@
 /**
- * The tokens of a request that is not sent. The vendor counts where it can, else we estimate; nothing is reserved and
- * nothing billed. docs/decisions.md "Also served"; T52.
+ * Counts the tokens of a request that is not sent. The vendor counts if it can; otherwise the gateway estimates. Nothing is reserved
+ * or billed. docs/decisions.md "Also served"; T52.
  */
 import { logFailedAttempt } from "../attempts/index.ts";
 import { isObject } from "../base/json.ts";
@@ -34,7 +34,7 @@ import { planBasis } from "./plan-basis.ts";
 import { checkTextAddresses } from "./text-addresses.ts";
 import { writeBody } from "./write-body.ts";
 
-/** A count that was asked for: authenticated, its body one JSON object. */
+/** An authenticated request for a count; its body is one JSON object. */
 interface CountCall extends Pick<TextCall, "id" | "model" | "caller" | "callerHeaders" | "lease"> {
   readonly body: JsonObject;
   readonly protocol: keyof typeof tokenCounting;
@@ -46,9 +46,9 @@ type CountServices = Pick<
 >;
 
 /**
- * Counts the input of a request, in the shape of its protocol's answer. The model is resolved and allowed as for a call. Where a
- * hook is asked before such calls, no vendor is: what the hook would keep in the house must not leave it to be counted.
- * @throws GatewayError the caller's mistake, or a model it may not call.
+ * Counts the input of a request, and returns the answer of its protocol. The model is resolved and checked as for a call. If a hook
+ * would be asked about such calls, no vendor is: data that the hook would keep in must not leave to be counted.
+ * @throws GatewayError for the caller's mistake, or a model it may not call.
  */
 export async function countInputTokens(
   services: CountServices,
@@ -72,11 +72,11 @@ export async function countInputTokens(
   return counting.answer(counted ?? (await estimate(promptOf(request))));
 }
 
-/** A caller waits for a count before it does anything else: an estimate now is better than a number later. */
+/** A caller waits for a count before it does anything else: an estimate now is better than an exact number later. */
 const answerMsMax = 10_000;
 const answerBytesMax = 64 * 1024;
 
-/** What is counted, and where. */
+/** The request to count, and the offer whose vendor is asked. */
 interface Counted {
   readonly request: CanonicalRequest;
   readonly model: TextModel;
@@ -84,8 +84,8 @@ interface Counted {
 }
 
 /**
- * What the vendor is asked with: the caller's own words, or the request as Converse has it, which no caller speaks. Undefined
- * where it cannot be asked.
+ * The body for the vendor: the caller's own, or converted for Converse, which no caller speaks. Undefined if the vendor cannot be
+ * asked.
  */
 function bodyFor(call: CountCall, { request, model, offer }: Counted): JsonObject | undefined {
   const { protocol, upstreamModel } = offer;
@@ -114,7 +114,7 @@ function bodyFor(call: CountCall, { request, model, offer }: Counted): JsonObjec
   }
 }
 
-/** The vendor's own count; undefined where it cannot be asked in this protocol, or gives no answer. */
+/** The vendor's own count; undefined if it cannot be asked in this protocol, or does not answer. */
 async function askVendor(
   services: CountServices,
   call: CountCall,
@@ -187,7 +187,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Tokens beside the texts: what frames a message and a tool, and a picture of common size. */
+/** Tokens besides texts: for the framing of a message or a tool, and for a picture of common size. */
 const tokensPer = { message: 4, tool: 8, medium: 1_600 } as const;
 
 async function estimate({

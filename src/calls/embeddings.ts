@@ -1,6 +1,4 @@
-/**
- * What an embedding call needs before it runs; the rest of its way is that of a text call. docs/decisions.md "Also served".
- */
+/** Prepares an embedding call; its other steps are those of a text call. docs/decisions.md "Also served". */
 import { estimateInputTokens, priceUsage, type EmbeddingModel } from "../catalog/index.ts";
 import { checkBound } from "../base/cost-bound.ts";
 import { larger, type NanoUsd } from "../base/money.ts";
@@ -13,7 +11,7 @@ import { planBasis } from "./plan-basis.ts";
 import type { Candidate, Prepared } from "./prepare.ts";
 import type { CallRecord } from "./record.ts";
 
-/** Prepares a call, and notes in its record what was decided. @throws GatewayError what refuses it. */
+/** Prepares a call, and records the decisions. @throws GatewayError that refuses it. */
 export function prepareEmbedding(
   services: TextServices,
   call: EmbeddingCall,

@@ -1,4 +1,4 @@
-/** How a call that failed ends: its caller gets the error, inside the stream where one has begun. */
+/** Ends a call that failed: its caller gets the error, inside the stream if one has begun. */
 import { AttemptFailure } from "../attempts/index.ts";
 import { toGatewayError, type GatewayError } from "../base/errors.ts";
 import type { LoadGuard } from "../base/load-guard.ts";
@@ -7,7 +7,7 @@ import type { SseEvent } from "../base/sse.ts";
 import { recordFailure, type AnyRecord } from "./record.ts";
 import type { Reply } from "./reply.ts";
 
-/** An error to be answered in the caller's protocol, with the upstream's own error body where that is passed on. */
+/** An error to answer in the caller's protocol; `body` is the upstream's own error body if that is passed on. */
 export class CallError extends Error {
   override name = "CallError";
   readonly error: GatewayError;
@@ -24,9 +24,9 @@ interface FailedCall {
   readonly thrown: unknown;
   readonly record: AnyRecord;
   readonly reply: Reply;
-  /** Gives back what is still held for it. Absent: nothing is. */
+  /** Releases the call's hold. Absent: it has none. */
   readonly release?: () => Promise<void> | undefined;
-  /** The error as the last frames of a stream that has begun. */
+  /** The error as the last frames of a stream in progress. */
   readonly framesOf: (error: GatewayError) => readonly SseEvent[];
 }
 
@@ -35,18 +35,18 @@ interface Failing {
   readonly load?: Pick<LoadGuard, "told"> | undefined;
 }
 
-/** Ends it. @throws CallError when nothing of the answer was sent yet */
+/** Ends a failed call. @throws CallError when nothing of the answer was sent yet */
 export async function endFailed(
   { log, load }: Failing,
   { thrown, record, reply, release, framesOf }: FailedCall,
 ): Promise<void> {
   const failure = thrown instanceof AttemptFailure ? thrown.failure : undefined;
   const found = failure?.error ?? toGatewayError(thrown);
-  // Once somebody was asked, nobody can say any more that nothing was charged.
+  // The overload error says that nothing was charged. Once a provider was asked, the gateway cannot claim that.
   const error = (record.attempts.length === 0 && load?.told(found)) || found;
   if (error.code === "internal_error") log.error({ err: thrown, call: record.id }, "a call failed");
-  // A hold that was charged stays charged: a release after it is a named result without effect. Without a database the
-  // caller is not kept waiting for it a second time; the hold then ends with its lease.
+  // A hold that was charged stays charged: releasing it afterwards has no effect. Without a database the caller does not wait a
+  // second time; the hold then ends with its lease.
   const released = release?.();
   if (found.code !== "database_unavailable") await released;
   if (reply.gone) record.status = "client_closed";

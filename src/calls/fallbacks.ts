@@ -1,6 +1,6 @@
 /**
- * The other models that a call may go to where no provider of its own model can answer: those that the request names, else
- * those of the model in the configuration. docs/routing.md "Other models".
+ * Fallback models, used when no provider of the requested model can answer. The request names them, or else the model's configuration
+ * does. docs/routing.md "Other models".
  */
 import { GatewayError } from "../base/errors.ts";
 import type { Catalog, EmbeddingModel, TextModel } from "../catalog/index.ts";
@@ -9,19 +9,19 @@ import { allPaused, resolveModelId, type ParsedModelId, type Plan } from "../rou
 import type { AnyCall, TextCall } from "./context.ts";
 import type { CallRecord } from "./record.ts";
 
-/** So many other models at most: each may take as many attempts as the first. */
+/** The most fallback models in a request: each may take as many attempts as the first model. */
 const fallbacksMax = 3;
 
-/** Where a request names them, and the names. */
+/** The names in a request, and the field or header that holds them. */
 interface Named {
   readonly param: string;
   readonly names: readonly string[];
 }
 
-/** The header of the protocols that have no field for it: names with commas between them. */
+/** The header for protocols without a field: comma-separated names. */
 const fallbacksHeader = "x-gw-fallback-models";
 
-/** The field that names them, where a protocol has one. */
+/** The field for fallback models, if the protocol has one. */
 export const fallbacksFieldOf = (protocol: AnyCall["protocol"]): "models" | undefined =>
   protocol === "chat" ? "models" : undefined;
 
@@ -45,25 +45,28 @@ export function withoutFallbacks({ protocol, body: { value: body } }: TextCall):
   return rest;
 }
 
-/** How a call is planned for a model; without offers where all its providers are paused. @throws GatewayError where its caller may not call that */
+/**
+ * Plans a call for one model. The plan has no offers if all providers are paused. @throws GatewayError if the caller may not call
+ * that model
+ */
 type PlanOf<Kind extends TextModel | EmbeddingModel> = (parsed: ParsedModelId) => Plan<Kind>;
 
 interface Planning<Kind extends TextModel | EmbeddingModel> {
   readonly call: AnyCall;
   readonly catalog: Catalog;
-  /** What the call asks for. */
+  /** The model that the call asks for. */
   readonly parsed: ParsedModelId;
   readonly plan: PlanOf<Kind>;
-  /** Looks at the model that the call asks for, before others are. @throws GatewayError what refuses the call there */
+  /** Checks the requested model before fallbacks are planned. @throws GatewayError if it refuses the call */
   readonly check?: (model: Kind) => void;
 }
 
 /**
- * The plans of a call: its own model's, and those of the other models in their order, noted in its record. One that the
- * request names and its caller may not call is refused; one of the configuration is left out, as is one that the provider
- * which the request names does not serve (ROUTE-02).
- * @throws GatewayError for a name in the request, as for the model itself, naming the field that holds it;
- * `no_provider_available` where the providers of all are paused
+ * Returns the plans of a call and records them: first its own model's, then those of the fallbacks in order. A fallback named in the
+ * request that the caller may not call is an error; one from the configuration is skipped. So is one that the provider named in the
+ * request does not serve (ROUTE-02).
+ * @throws GatewayError for a name in the request, as for the model itself, naming its field; `no_provider_available` if the providers
+ * of all models are paused
  */
 export function planWithFallbacks<Kind extends TextModel | EmbeddingModel>(
   record: CallRecord,
@@ -87,7 +90,7 @@ function fallbackPlans<Kind extends TextModel | EmbeddingModel>(
 ): readonly Plan<Kind>[] {
   const named = namedBy(call);
   if (named === undefined) {
-    // A provider or strategy that the call names holds for all of its attempts.
+    // A provider or strategy named in the call applies to all of its attempts.
     const planOf = (id: string) => plan({ ...parsed, model: id });
     return (model.fallbacks ?? []).flatMap((id) => unlessRefused(() => planOf(id)));
   }

@@ -1,36 +1,37 @@
 /**
- * How long the client of a stream has held it back, and whether it ended early for that. Vendors do not wait for ever, and bill what
- * they made: such an end is charged as if the client had left. docs/decisions.md "Client disconnect"; T62.
+ * Tracks how long the client of a stream has held it back, and whether the stream ended early because of that. Vendors do not wait
+ * forever, and bill the output they made. Such an end is charged as if the client had left. docs/decisions.md "Client disconnect";
+ * T62.
  */
 import { GatewayError } from "../base/errors.ts";
 
-/** A stream that its client has held back for so long at a time may break for it. */
+/** A stream held back by its client for this long at a time may break because of it. */
 const patienceMs = 10_000;
 
 export class HeldBack {
-  /** Since when, by the monotonic clock; undefined while the stream flows. */
+  /** Start of the current hold, by the monotonic clock; undefined while the stream flows. */
   #since: number | undefined;
-  /** The longest time that it was. */
+  /** The longest hold so far. */
   #longestMs = 0;
 
   get isNow(): boolean {
     return this.#since !== undefined;
   }
 
-  /** The client takes no more for now. */
+  /** The client stopped reading. */
   begin(): void {
     this.#since ??= performance.now();
   }
 
-  /** It takes more. */
+  /** The client reads again. */
   end(): void {
     this.#longestMs = this.#msMax();
     this.#since = undefined;
   }
 
   /**
-   * Whether the client brought about an end that came too early. While a stream is held back the upstream's close is not seen: that
-   * comes with what was left of it. `isOurEnd`: the time of the call was over.
+   * True if the client caused an end that came too early. While a stream is held back, the upstream's close is not seen: it is read
+   * only after the remaining data. `isOurEnd`: the call's total timeout ended it.
    */
   explains(isOurEnd: boolean): boolean {
     return this.#msMax() >= patienceMs || (isOurEnd && this.#since !== undefined);
@@ -42,7 +43,7 @@ export class HeldBack {
   }
 }
 
-/** What the client of such a stream is told. */
+/** The error for the client of such a stream. */
 export const tooSlow = (): GatewayError =>
   new GatewayError(
     "upstream_error",

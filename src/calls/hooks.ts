@@ -1,6 +1,6 @@
 /**
- * The operator's hooks on the way of a call: asked when the caller and the bounds of the body are known, and before anything is
- * reserved; told of it when its money is settled. Where no hook is configured nothing of this runs. docs/hooks.md.
+ * The operator's hooks in a call. Before hooks are asked once the caller and the bounds of the body are known, before any
+ * reservation. After hooks are notified when the charge is settled. Without configured hooks none of this runs. docs/hooks.md.
  */
 import type { Note } from "../base/notes.ts";
 import type { ByteLease } from "../base/byte-budget.ts";
@@ -25,12 +25,12 @@ const endpointOf = ({ protocol }: Pick<AnyCall, "protocol">) =>
 
 /** A call that hooks may change. */
 interface Changeable<Call, Record> {
-  /** As hooks left it, also where one of them refused it. */
+  /** The call as hooks left it, even if one of them refused it. */
   call: Call;
   readonly record: Record;
 }
 
-/** Puts a call before its hooks, and changes it as they say. @throws GatewayError `hook_refused`, `hook_failed` */
+/** Asks the before hooks about a call, and applies their changes. @throws GatewayError `hook_refused`, `hook_failed` */
 export async function askHooks(
   hooks: Hooks,
   run: Changeable<AnyCall, CallRecord> & { readonly keeper: Keeper | undefined },
@@ -61,7 +61,7 @@ export async function askHooks(
   if (changed !== undefined) change(changed);
 }
 
-/** The same for an image call: its fields are what may change. @throws GatewayError */
+/** Asks the hooks about an image call, whose fields they may change. @throws GatewayError */
 export async function askImageHooks(
   hooks: Hooks,
   run: Changeable<ImageCall, ImageRecord>,
@@ -86,20 +86,20 @@ export async function askImageHooks(
   if (changed !== undefined) change(changed);
 }
 
-/** The fields of a call with its model, as its caller named them. */
+/** The fields of a call and its model, by the caller's names. */
 export const mediaBody = ({ model, input }: Pick<ImageCall, "model" | "input">) => ({
   ...(model !== undefined && { model }),
   ...input.fields,
 });
 
-/** What hooks see of uploaded pictures: that they are there. */
+/** The information about uploaded pictures for hooks: their types and bytes. */
 export const picturesOf = ({ images, mask }: ImageCall["input"]) =>
   [...images, ...(mask ? [mask] : [])].map(({ mediaType, bytes }) => ({
     media_type: mediaType,
     bytes,
   }));
 
-/** The fields of a changed body of images or videos, and its model. */
+/** The model and fields from a changed body of images or videos. */
 function mediaOf<Call extends Pick<ImageCall, "input">>(
   { input }: Call,
   { model, source }: ChangedCall,
@@ -113,29 +113,29 @@ const notedIn =
   (outcome) =>
     (record.hooks ??= []).push(outcome);
 
-/** Both, in the order in which they came about. */
+/** Both lists, in the order in which they arose. */
 export const withChanges = (
   changes: readonly Note[] | undefined,
   notes: readonly Note[],
 ): readonly Note[] => (changes === undefined ? notes : [...changes, ...notes]);
 
-/** Remembers what was answered, where somebody hears of it. */
+/** Records the answer if a hook or the cache needs it. */
 export function noteSaid(context: CallContext, said: () => Said): void {
   if (isHeard(context)) context.record.said = said();
 }
 
-/** A hook hears of what was answered, or may hear of its repeat from the cache. */
+/** True if a hook hears of the answer, or may hear of a repeat of it from the cache. */
 function isHeard({ services: { hooks }, call }: CallContext): boolean {
   return call.caller.responseCache !== null || (hooks !== undefined && heardBy(hooks, call));
 }
 
-/** The text of a stream that somebody hears of: it counts as its request does. */
+/** Limits the text of a stream kept for hooks: its bytes count in the call's lease. */
 class HeardText implements TextRoom {
-  // One character more shows that there was more.
+  // One more character shows that the text was longer.
   readonly charactersMax = heardCharactersMax + 1;
   readonly #lease: ByteLease;
   #hasBegun = false;
-  /** What came with the first frame. */
+  /** Bytes of the first frame, counted when the stream begins. */
   #bytes = 0;
 
   constructor(lease: ByteLease) {
@@ -148,22 +148,22 @@ class HeardText implements TextRoom {
     return true;
   }
 
-  /** The stream has begun, and the bytes of its request were given back. */
+  /** The stream has begun, and the request's bytes were returned to the budget. */
   began(): void {
     this.#hasBegun = true;
     this.#lease.add(this.#bytes);
   }
 }
 
-/** Where the text of a call's stream is kept; undefined where nobody hears of it. */
+/** The room for the text of a call's stream; undefined if neither a hook nor the cache needs it. */
 export const heardOf = (context: CallContext): HeardText | undefined =>
   isHeard(context) ? new HeardText(context.call.lease) : undefined;
 
-/** Whether a hook hears of the end of such a call. */
+/** True if a hook is notified of the end of such a call. */
 export const heardBy = (hooks: Hooks, call: AnyCall): boolean =>
   hooks.hears({ endpoint: endpointOf(call), caller: call.caller });
 
-/** Tells the hooks of a call that is over. */
+/** Notifies the after hooks of an ended call. */
 export function tellHooks(
   hooks: Hooks,
   call: Pick<EndedCall, "caller" | "body" | "model">,

@@ -1,7 +1,6 @@
 /**
- * The two answers of an image call: whole, once all pictures are there, or streamed, with previews before the picture. The
- * end of both is sent once the charge is committed. STREAM-08,
- * STREAM-09; T14, T15.
+ * The two forms of image answers: whole, once all pictures are made, or streamed, with previews before the picture. In both, the end
+ * is sent once the charge is committed. STREAM-08, STREAM-09; T14, T15.
  */
 import { imageFailover } from "./image-attempts.ts";
 import type { ImageContext } from "./image-context.ts";
@@ -48,7 +47,7 @@ export async function answerStream(context: ImageContext): Promise<void> {
   }
 }
 
-/** A picture takes its time, and so does the pause between two: no proxy shall cut them (T88). */
+/** Sends keep-alives, because a picture and the pause between two events take long and proxies would cut the connection (T88). */
 function keepAlive({ services, reply }: ImageContext): NodeJS.Timeout {
   return setInterval(() => {
     if (!reply.gone && !reply.ended) reply.keepAlive();

@@ -1,6 +1,6 @@
 /**
- * The attempts of an image call: what is sent and how the answer is read. Failover ends where a vendor may have begun, or
- * the caller has received a preview (T81). Each attempt is made anew: address, key, headers and files (T75). The loop is
+ * The attempts of an image call: sending the request and reading the answer. Failover ends once a vendor may have begun, or the
+ * caller has received a preview (T81). Each attempt is built anew: address, key, headers and files (T75). The loop is
  * attempts/failover.ts; docs/routing.md.
  */
 import { msSince } from "../base/elapsed.ts";
@@ -48,7 +48,7 @@ class ImageFailover extends Failover<ImageContext, MediaOffer, MediaCandidate, A
     return mediaCandidate(services.catalog(), planned, "image");
   }
 
-  /** A vendor that bills on regardless is read to its end though the client left. */
+  /** If the vendor bills even after an abort, its answer is read to the end although the client left. */
   protected ask(
     context: ImageContext,
     candidate: MediaCandidate,
@@ -99,17 +99,17 @@ class ImageFailover extends Failover<ImageContext, MediaOffer, MediaCandidate, A
   }
 }
 
-/** The failover loop of image calls: gives what was made. */
+/** The failover loop of image calls; returns the pictures made. */
 export const imageFailover = new ImageFailover();
 
-/** The job as this provider is asked for it. */
+/** The job in the form for this provider. */
 const jobAt = ({ services, request }: ImageContext, { offer }: MediaCandidate): MediaJob => ({
   request,
   upstreamModel: offer.upstreamModel,
   open: (upload) => openUpload(services.files, upload),
 });
 
-/** A whole answer as pictures. @throws AttemptFailure */
+/** Reads the pictures of a whole answer. @throws AttemptFailure */
 async function readWhole(
   context: ImageContext,
   candidate: MediaCandidate,
@@ -129,7 +129,7 @@ async function readWhole(
   return { candidate, pictures, rendered: state.rendered ?? {}, reported: state.reported };
 }
 
-/** Sends the previews of a stream as they come, no more than were asked for; its picture. @throws AttemptFailure, AskFailure */
+/** Relays the previews of a stream, at most as many as were asked for, and returns its picture. @throws AttemptFailure, AskFailure */
 async function readStream(
   context: ImageContext,
   candidate: MediaCandidate,
@@ -158,19 +158,22 @@ async function readStream(
     const isHeld = !context.reply.gone && source.held.explains(error.failure === "total_timeout");
     if (!isHeld && !isCutFor(context, error)) throw error;
     await settlePartial(context, candidate, previews);
-    // That does not count against the provider.
+    // Such an end does not count against the provider.
     throw isHeld ? tooSlow() : error;
   }
   throw new Error("a stream of events ends with a picture or an error");
 }
 
-/** It was us who ended the stream, because the client had left or the gateway stops. What a vendor fails at costs nothing, though its client left. */
+/**
+ * True if the gateway ended the stream, because the client left or the gateway stops. A failure by the vendor costs nothing, even if
+ * the client left.
+ */
 const isCutFor = ({ gone, stopped }: ImageContext, { failure }: AskFailure): boolean =>
   (gone.aborted || stopped.aborted) && failure === "aborted";
 
 /**
- * The events of a stream, the last of which is a picture or an error. What waits for the end of its event is counted in `room`.
- * @throws AskFailure where it breaks
+ * The events of a stream; the last one is a picture or an error. Bytes of incomplete events are counted in `room`.
+ * @throws AskFailure if the stream breaks
  */
 async function* eventsIn(
   stream: AsyncIterable<Buffer>,

@@ -1,4 +1,4 @@
-/** What the steps of one image call that is answered at once share. Requirements: IMG, EDIT1, EDIT2. */
+/** The data and services that the steps of one image call share. Requirements: IMG, EDIT1, EDIT2. */
 import { expectedBytes } from "../attempts/index.ts";
 import type { Provider } from "../catalog/index.ts";
 import type { WatchedFiles } from "../files/index.ts";
@@ -11,13 +11,13 @@ import type { ImageRecord } from "./record.ts";
 import type { Reply } from "./reply.ts";
 import type { Hold, Spend } from "./spend.ts";
 
-/** A call as it came in: authenticated, its fields by the caller's names, its files in storage. */
+/** An authenticated call: its fields by the caller's names, its files in storage. */
 export interface ImageCall extends Pick<
   TextCall,
   "id" | "caller" | "tags" | "changes" | "lease" | "span"
 > {
   readonly form: "images" | "edits";
-  /** As the caller wrote it, suffix included; undefined where it named none. */
+  /** As the caller wrote it, suffix included; undefined if absent. */
   readonly model: string | undefined;
   readonly input: MediaInput;
   readonly idempotency: IdempotencyClaim | undefined;
@@ -28,11 +28,11 @@ export interface ImageServices extends CallServices<ImageRecord> {
   readonly database: Database;
   readonly files: WatchedFiles;
   readonly fileUrl: FileUrl;
-  /** How long results are kept. */
+  /** How long, in ms, results are kept. */
   readonly retentionMs: number;
 }
 
-/** One call under way: prepared, and its upper bound reserved. */
+/** One call in flight: prepared, with its upper bound reserved. */
 export interface ImageContext {
   readonly services: ImageServices;
   readonly call: ImageCall;
@@ -42,20 +42,20 @@ export interface ImageContext {
   readonly request: ImageRequest;
   readonly hold: Hold;
   readonly constraints: Constraints;
-  /** Fires when the client has left. */
+  /** Aborts when the client has left. */
   readonly gone: AbortSignal;
-  /** Fires when the gateway stops, and the connection is cut next. */
+  /** Aborts when the gateway stops, just before the connection is cut. */
   readonly stopped: AbortSignal;
 }
 
-/** What a call is to hold of the budget from its start; 0 for streams, whose events count as they come. */
+/** Bytes that a call holds of the budget from its start; 0 for streams, whose events are counted as they arrive. */
 export const picturesBytes = ({ n, stream }: ImageRequest): number =>
   stream === true ? 0 : expectedBytes(n);
 
-/** So long a picture that was made is fetched again, or held in the memory that its call has leased, where that fails just now. */
+/** How long, in ms, fetching or storing a finished picture is retried while its call holds memory for it. */
 const heldMsMax = 300_000;
 
-/** For how long from now on: the call has no longer than its provider may take for all of it. */
+/** The remaining time for such retries, in ms: limited by the provider's total timeout for the call. */
 export function heldMs({ record }: ImageContext, { timeouts }: Provider): number {
   const endMs = record.beganMs + timeouts.totalMs;
   return Math.min(heldMsMax, endMs - performance.now());

@@ -1,6 +1,6 @@
 /**
- * Why an attempt of an image call gave no picture, in words fit for its caller. A provider is left for the next one only where
- * it certainly began nothing: an unknown outcome may cost money and is not repeated (T81). docs/routing.md.
+ * Explains why an attempt of an image call gave no picture, in words for its caller. Failover follows only if the provider certainly
+ * began nothing: an unknown outcome may cost money and is not retried (T81). docs/routing.md.
  */
 import { AttemptFailure } from "../attempts/index.ts";
 import { GatewayError, type ErrorCode } from "../base/errors.ts";
@@ -14,7 +14,7 @@ import {
   type MediaState,
 } from "../upstream/index.ts";
 
-/** An ask that came to no answer. A provider that may have heard it is not asked again. */
+/** The failure of a request without an answer. It is not retried if the provider may have received the request. */
 export function failedAsk(asked: AskFailure): AttemptFailure {
   const health = outcomeOfFailure(asked);
   const parts = { outcome: asked.failure, message: asked.message, health };
@@ -40,7 +40,7 @@ function whyNotAgain(asked: AskFailure): string {
   return `${why}; it may have begun, so it was not asked again.`;
 }
 
-/** A vendor's answer that holds no picture. The caller's own mistakes reach the caller in the vendor's words. */
+/** The failure for an answer without a picture. For the caller's own mistakes, the caller gets the vendor's message. */
 export function notMade(answer: Exclude<MediaState, { state: "succeeded" }> | MediaRefusal) {
   if (answer.state === "refused") return refused(answer);
   const job = answer.state === "failed" ? answer : undefined;
@@ -81,14 +81,14 @@ const callersError = (code: string, message: string, param?: string): GatewayErr
     param,
   });
 
-/** The error in its usual shape, under the vendor's own code. */
+/** The error in its usual shape, with the vendor's own code. */
 function withCode(error: GatewayError, code: string | undefined): object | undefined {
   if (code === undefined) return undefined;
   const { error: own } = errorCodec("chat").encodeError(error, "") as { error: JsonObject };
   return { error: { ...own, code } };
 }
 
-/** A result that came and cannot be used. `reason` is a clause fit for the caller. */
+/** The failure for a result that cannot be used. `reason` is a clause for the caller. */
 export const unusable = (reason: string): AttemptFailure =>
   new AttemptFailure({
     error: new GatewayError(

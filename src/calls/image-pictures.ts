@@ -1,6 +1,6 @@
 /**
- * Produced pictures and what is reported of them. Size and format are what the picture's own header says, whatever its vendor
- * claims; the other words are the vendor's where it reported them. IMG-19 to IMG-27.
+ * Produced pictures and their reported properties. Size and format come from the picture's own header, whatever its vendor claims;
+ * other properties come from the vendor if it reported them. IMG-19 to IMG-27.
  */
 import { trustedUrl, type Candidate, type PictureRoom } from "../attempts/index.ts";
 import { readMadePicture, type MadePicture } from "../base/image-header.ts";
@@ -17,13 +17,13 @@ import {
 import { heldMs, type ImageContext } from "./image-context.ts";
 import { unusable } from "./image-failures.ts";
 
-/** A picture that was made. */
+/** A produced picture. */
 export interface Picture {
   readonly base64: string;
   readonly header: MadePicture;
 }
 
-/** A vendor's base64 as a picture. @throws AttemptFailure where it is none */
+/** Reads a vendor's base64 as a picture. @throws AttemptFailure if it is none */
 export function pictureOf(base64: string): Picture {
   const header = readMadePicture(base64);
   if (typeof header === "string") throw unusable("the result is no PNG, JPEG or WebP picture");
@@ -34,16 +34,16 @@ const resultBytesMax = 128 * 1024 * 1024;
 const idleMs = 30_000;
 const totalMs = 300_000;
 const pauseMsMax = 5_000;
-/** The picture is made and billed; its address may not be good yet, or its server be away. */
+/** The picture is made and billed, but its URL may not work yet, or its server may be down for a moment. */
 const mayPass = (error: unknown) => error instanceof DownloadError && error.retryable;
 
 interface Wanted {
   readonly result: MediaResult;
-  /** For what is fetched, as it is kept: in base64. */
+  /** Counts fetched bytes at their size in base64. */
   readonly room: PictureRoom;
 }
 
-/** A vendor's result as a picture; fetched where the vendor names an address. @throws AttemptFailure where it is none */
+/** A vendor's result as a picture; downloads it if the vendor returned a URL. @throws AttemptFailure if it is none */
 export async function fetchPicture(
   context: ImageContext,
   { provider }: Candidate,
@@ -94,17 +94,17 @@ const formats = { "image/png": "png", "image/jpeg": "jpeg", "image/webp": "webp"
 const qualities: ReadonlySet<string> = new Set(["low", "medium", "high"]);
 const backgrounds: ReadonlySet<string> = new Set(["opaque", "transparent"]);
 
-/** The first of the words that the answer may have; `auto` is none. */
+/** The first reported word that the answer may contain; `auto` is not one. */
 const wordOf = (
   allowed: ReadonlySet<string>,
   reported: readonly (string | undefined)[],
   otherwise: string,
 ): string => reported.find((word) => word !== undefined && allowed.has(word)) ?? otherwise;
 
-/** A picture's size as calls write it. */
+/** The size of a picture in the form of the API, such as 1024x1024. */
 export const sizeOf = ({ width, height }: MadePicture): string => `${width}x${height}`;
 
-/** How a picture was really made. What nobody tells is what is billed: the best quality. */
+/** The actual properties of a picture. If the quality is not reported, it is the billed one: the best. */
 export function renderedAs(request: ImageRequest, reported: Rendered, { header }: Picture) {
   return {
     background: wordOf(backgrounds, [reported.background, request.background], "opaque"),
@@ -114,7 +114,7 @@ export function renderedAs(request: ImageRequest, reported: Rendered, { header }
   };
 }
 
-/** Tokens as the image answers tell them (IMG-26, IMG-27). */
+/** The usage of an image answer (IMG-26, IMG-27). */
 export function tokensOf(usage: MediaUsage) {
   if (usage.unit !== "image_tokens") throw new Error("an image call is billed by tokens");
   const { inputTextTokens, inputImageTokens, outputTextTokens, outputImageTokens } = usage;

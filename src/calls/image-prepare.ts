@@ -1,6 +1,6 @@
 /**
- * Which model an image call means and who may serve it: vendors that answer at once, and stream where that is asked for.
- * Requirements: EDIT1, EDIT2 (two forms on one path); rows IMG-02, IMG-03, EDIT1-12, EDIT2-01, EDIT2-40.
+ * Resolves the model of an image call and the vendors that may serve it: those that answer synchronously, and stream if that is asked
+ * for. Requirements: EDIT1, EDIT2 (two forms on one path); rows IMG-02, IMG-03, EDIT1-12, EDIT2-01, EDIT2-40.
  */
 import { GatewayError } from "../base/errors.ts";
 import type { Catalog, MediaOffer } from "../catalog/index.ts";
@@ -11,7 +11,7 @@ import { routingScope } from "../tenancy/index.ts";
 import { mediaDialect } from "../upstream/index.ts";
 import type { ImageCall, ImageServices } from "./image-context.ts";
 
-/** Prepares a call. @throws GatewayError 400 or 403 with what refuses it */
+/** Prepares a call. @throws GatewayError 400 or 403 if it is refused */
 export function prepareImage(
   { health, ...services }: Pick<ImageServices, "catalog" | "health">,
   call: ImageCall,
@@ -32,7 +32,7 @@ export function prepareImage(
     });
   } catch (error) {
     const known = outsideDomain(catalog, call, error);
-    // Whatever else refuses the call is reported first.
+    // Other reasons for refusal are reported first.
     if (known === error) prepareMedia({ ...about, exclusion: isSlow });
     else throw known;
     throw new GatewayError(
@@ -46,7 +46,7 @@ export function prepareImage(
 const asksForStream = (request: MediaRequest): boolean =>
   request.kind === "image" && request.stream === true;
 
-/** The models of a form that its caller can call, or of another scope. */
+/** The models of this form that the caller can call, or that another scope allows. */
 function modelsOf(catalog: Catalog, { caller, form }: ImageCall, scope = routingScope(caller)) {
   const entryPoint = mediaEntryPoints[form];
   return modelsFor(catalog, scope).flatMap((callable) =>
@@ -54,7 +54,7 @@ function modelsOf(catalog: Catalog, { caller, form }: ImageCall, scope = routing
   );
 }
 
-/** The model that a call means which names none, also where its caller may not call it. @throws GatewayError where there is none */
+/** The default model for a call that names none, even if its caller may not call it. @throws GatewayError if there is none */
 function defaultModel(catalog: Catalog, call: ImageCall): string {
   const models = [...modelsOf(catalog, call), ...modelsOf(catalog, call, openScope)];
   const found = models.find(({ family }) => families[family].isDefault);
@@ -64,7 +64,7 @@ function defaultModel(catalog: Catalog, call: ImageCall): string {
   });
 }
 
-/** An unknown model is a value outside the domain here: the field is an enumeration (IMG-02). */
+/** Here an unknown model is an invalid value, because the field is an enumeration (IMG-02). */
 function outsideDomain(catalog: Catalog, call: ImageCall, error: unknown): unknown {
   if (!(error instanceof GatewayError) || error.code !== "model_not_found") return error;
   const ids = modelsOf(catalog, call).map(({ id }) => id);

@@ -5,17 +5,17 @@ import type { ImageContext } from "./image-context.ts";
 import { pictureOf, renderedAs } from "./image-pictures.ts";
 import { recordFirstToken } from "./record.ts";
 
-/** What the names of a call's events begin with. */
+/** The prefix of the call's event names. */
 export const eventPrefix = ({ request }: ImageContext): string =>
   request.images.length > 0 ? "image_edit" : "image_generation";
 
-/** The stream that previews come from, and how long its client holds it back. */
+/** The stream that previews come from, and how long its client has held it back. */
 export interface PreviewSource {
   readonly stream: StreamedAnswer["stream"];
   readonly held: HeldBack;
 }
 
-/** Sends a preview, and waits until the client has taken it or is gone, or the stream it came from has ended. */
+/** Sends a preview, and waits until the client has read it or left, or the source stream has ended. */
 export async function sendPreview(
   context: ImageContext,
   { base64, index, rendered }: Extract<ImageEvent, { type: "partial" }>,
@@ -34,7 +34,7 @@ export async function sendPreview(
   if (record.firstTokenMs === null) recordFirstToken(record);
   const taken = reply.write([{ event: type, data: JSON.stringify(event) }]);
   if (taken || reply.gone) return;
-  // A slow client holds back the vendor, which does not wait for ever.
+  // A slow client holds back the vendor, which does not wait forever.
   held.begin();
   await new Promise<void>((resolve) => {
     reply.onDrain(() => {

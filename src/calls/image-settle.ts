@@ -1,6 +1,6 @@
 /**
- * The end of an image call that made something: what it cost, what is kept of it, and its answer, all in the transaction that
- * charges it. Requirements: IMG (`gw`); rows EDIT2-29 to EDIT2-37, BILL-20; T55, T56, T62.
+ * The end of an image call that made something. One transaction charges it, stores its files and binds its answer. Requirements: IMG
+ * (`gw`); rows EDIT2-29 to EDIT2-37, BILL-20; T55, T56, T62.
  */
 import type { MediaCandidate } from "../attempts/index.ts";
 import { toGatewayError } from "../base/errors.ts";
@@ -23,37 +23,37 @@ import { heldMs, type ImageContext } from "./image-context.ts";
 import { sizeOf, tokensOf, type Picture } from "./image-pictures.ts";
 import { keepAnswer, type Answer } from "./kept-answer.ts";
 
-/** What a vendor made. */
+/** The output of a vendor. */
 export interface Made {
   readonly candidate: MediaCandidate;
   /** At least one. */
   readonly pictures: readonly (Picture & { readonly revisedPrompt?: string | undefined })[];
-  /** Previews that were sent, no more than were asked for; absent: none. */
+  /** Number of previews sent, at most as many as were asked for; absent: none. */
   readonly previews?: number | undefined;
   readonly rendered: Rendered;
   readonly reported: ReportedUsage;
 }
 
-/** What an answer tells of the money and of what is kept. */
+/** The parts of an answer that settling decides: usage and stored files. */
 export interface Settled {
   readonly usage: ReturnType<typeof tokensOf>;
   /** On the second form of edits only (EDIT2-37). */
   readonly gw?: object;
 }
 
-/** Longer than any charge takes: until then what the call made is nobody's, and the sweep finds it. Rows STORE; EDIT2-35. */
+/** How long unclaimed files of a call stay before the sweep deletes them; longer than any charge takes. Rows STORE; EDIT2-35. */
 const unclaimedMs = hourMs;
-/** Half of what is left until connections are cut: for the last try to keep something. */
+/** Half of the time until connections are cut, in ms: for the last try to store a file. */
 const lastTryMs = 250;
 
-/** Charges what was made; `render` makes the answer. Nothing is kept where it fails. @throws GatewayError */
+/** Charges what was made; `render` makes the answer. On failure nothing is stored. @throws GatewayError */
 export async function settle<Rendering extends Answer>(
   context: ImageContext,
   made: Made,
   render: (settled: Settled) => Rendering,
 ): Promise<Rendering> {
   const { services, call, record, request } = context;
-  // A vendor may make fewer previews than were asked for, and none where it does not stream.
+  // A vendor may make fewer previews than were asked for, and none if it does not stream.
   const produced = { ...request, partialImages: made.previews ?? 0 };
   const { usage, isTold } = mediaUsage(produced, made.reported, {
     count: made.pictures.length,
@@ -71,7 +71,7 @@ export async function settle<Rendering extends Answer>(
   };
   const kept = new FileDrafts(services, owner);
   try {
-    // What could have been submitted as a task is kept as one.
+    // A call that could have been submitted as a task is also stored as one.
     const finished = families[request.family].forms.includes("tasks")
       ? await finish(context, made, { usage, costNano, kept })
       : undefined;
@@ -87,13 +87,13 @@ export async function settle<Rendering extends Answer>(
     record.status = context.gone.aborted ? "client_closed" : "succeeded";
     return answer;
   } catch (error) {
-    // Without a database it is not known whether the charge was made: the sweep has the last word.
+    // Without a database the outcome of the charge is unknown: the sweep decides about the files.
     if (toGatewayError(error).code !== "database_unavailable") await kept.discard();
     throw error;
   }
 }
 
-/** The key of a call stands for what was charged, in the transaction that charges it: it never makes a second charge. */
+/** Binds the idempotency key to the answer in the transaction that charges the call, so that a retry never charges again. */
 async function bindKey({ call, hold }: ImageContext, tx: Queryable, name: string): Promise<void> {
   const { idempotency: claim, caller } = call;
   if (claim) await answerKey(tx, { workspaceId: caller.workspaceId, claim }, hold.id, name);
@@ -105,7 +105,7 @@ interface Priced {
   readonly kept: FileDrafts;
 }
 
-/** Keeps the pictures, and what is said of the call as a task. */
+/** Stores the pictures, and builds the task record and the `gw` object. */
 async function finish(context: ImageContext, made: Made, { usage, costNano, kept }: Priced) {
   const { services, call, record, prepared } = context;
   const nowMs = services.clock.now();
@@ -114,7 +114,7 @@ async function finish(context: ImageContext, made: Made, { usage, costNano, kept
   for (const { base64, header } of made.pictures) {
     const bytes = Buffer.from(base64, "base64");
     const { mediaType } = header;
-    // They go with their task, such as when its end user is erased.
+    // The pictures are deleted with their task, such as when its end user is erased.
     const { name } = await kept.put({ purpose: "result", mediaType, source: bytes, taskId: id });
     artifacts.push({ name, mediaType, bytes: bytes.length });
   }
@@ -155,9 +155,8 @@ const chargeOf = (
 ): bigint => chargeFor(priceMedia(offer.price, usage), { log, id });
 
 /**
- * Charges what had arrived of a stream that its client left: the input and the previews, of those no more than were asked for
- * (docs/decisions.md "Client disconnect").
- * The vendor tells what it used only with the finished picture.
+ * Charges the arrived part of a stream that its client left: the input and the previews, at most as many as were asked for
+ * (docs/decisions.md "Client disconnect"). The vendor reports its usage only with the finished picture.
  */
 export async function settlePartial(
   context: ImageContext,

@@ -1,6 +1,6 @@
 /**
- * One image call that is answered at once, from an authenticated request to its settled answer: prepare, reserve, attempt,
- * charge, answer. Requirements: IMG, EDIT1, EDIT2; docs/architecture.md, docs/ledger.md, docs/routing.md.
+ * One image call that is answered in its own response, from an authenticated request to its settled answer: prepare, reserve,
+ * attempt, charge, answer. Requirements: IMG, EDIT1, EDIT2; docs/architecture.md, docs/ledger.md, docs/routing.md.
  */
 import { msSince } from "../base/elapsed.ts";
 import type { GatewayError } from "../base/errors.ts";
@@ -35,7 +35,7 @@ import { traceCall } from "./trace.ts";
 export type { ImageCall, ImageServices } from "./image-context.ts";
 
 /**
- * The answer that an idempotency key stands for; undefined when the key is free.
+ * The stored answer of an idempotency key; undefined when the key is free.
  * @throws GatewayError `idempotency_in_progress`, `idempotency_key_reuse`
  */
 export async function findReplay(
@@ -53,7 +53,7 @@ export async function findReplay(
 
 /**
  * Runs one call and writes its answer to `reply`.
- * @throws CallError when nothing of the answer was sent yet; once a stream has begun, errors travel inside it.
+ * @throws CallError when nothing of the answer was sent yet; once a stream has begun, errors are sent inside it.
  */
 export async function runImageCall(
   services: ImageServices,
@@ -100,7 +100,7 @@ export async function runImageCall(
   }
 }
 
-/** Prepares a call and reserves what it may cost; the idempotency key is claimed with it. @throws GatewayError */
+/** Prepares a call, reserves its upper bound, and claims the idempotency key with it. @throws GatewayError */
 async function begin(
   services: ImageServices,
   call: ImageCall,
@@ -113,7 +113,7 @@ async function begin(
   record.reservedNano = prepared.boundNano;
   const request = prepared.request as ImageRequest;
   call.lease.take(picturesBytes(request));
-  // Before a vendor makes, and its account pays for, what could not be kept.
+  // Refuse before a vendor makes, and its account pays for, an answer that could not be stored.
   if (isKept(call, request) && services.files.failure) throw services.files.failure;
   const { workspaceId } = call.caller;
   const hold = { id: call.id, workspaceId };
@@ -131,11 +131,11 @@ async function begin(
   return { ...shared, prepared, request, hold, constraints, gone: gone.signal };
 }
 
-/** Whether something of the call's answer becomes a file. */
+/** True if a part of the call's answer becomes a file. */
 const isKept = ({ idempotency }: ImageCall, { family }: ImageRequest): boolean =>
   idempotency !== undefined || families[family].forms.includes("tasks");
 
-/** An error inside a stream of events: the vendors' SDKs throw on it (STREAM-09). */
+/** An error event in a stream: the vendors' SDKs throw on it (STREAM-09). */
 function errorEvent(error: GatewayError): SseEvent {
   const body = errorCodec("chat").encodeError(error, "");
   return { event: "error", data: JSON.stringify({ type: "error", ...body }) };

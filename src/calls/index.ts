@@ -1,4 +1,4 @@
-/** What happens between an authenticated request and its answer. */
+/** The public exports of calls: everything between an authenticated request and its answer. */
 export { createAnswerCache, sweepAnswers } from "./cached-answers.ts";
 export { CallBody } from "./call-body.ts";
 export { countInputTokens } from "./count-tokens.ts";

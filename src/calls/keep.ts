@@ -1,7 +1,7 @@
 /**
- * What is kept of a call word for word, where its workspace has switched that on: what was asked, what was sent, what was
- * answered, each up to a bound. No header is among them, and what looks like a key of ours or is one of the provider's is
- * masked. Where it is off there is no keeper, and nothing of this runs.
+ * Keeps the bodies of a call word for word, if its workspace has enabled that: the caller's request, the request sent upstream, and
+ * the answer, each up to a bound. Headers are never kept. Texts that look like the gateway's keys, and the provider's credentials,
+ * are masked. If it is off, there is no keeper and none of this runs.
  */
 import type { ByteLease } from "../base/byte-budget.ts";
 import { formatSse, type SseEvent } from "../base/sse.ts";
@@ -19,7 +19,7 @@ import type { AnyRecord } from "./record.ts";
 import { PassingReply } from "./passing-reply.ts";
 import type { Reply } from "./reply.ts";
 
-/** What is looked at of a call. */
+/** The parts of a call that a keeper reads. */
 interface KeptCall {
   readonly id: string;
   readonly protocol: CallProtocol;
@@ -28,16 +28,19 @@ interface KeptCall {
   readonly lease: ByteLease;
 }
 
-/** Secrets of ours, and the beginnings of such: keys, tokens of the management API, links that let somebody in, signing secrets. */
+/**
+ * Matches the gateway's secrets and prefixes of them: keys, tokens of the management API, tokens of invitation and password links,
+ * signing secrets.
+ */
 const ourSecrets = /(gw_(?:live|temp|admin|pat|inv|pwr)_|whsec_)[\w+/=-]{4,}/g;
 
-/** A text as it grows, up to the bound. */
+/** A growing text, up to the bound. */
 class Bounded {
   readonly #parts = new Pieces();
   readonly #lease: ByteLease | undefined;
   isCut = false;
 
-  /** What is kept counts in `lease`, and what has no room there is cut as well. */
+  /** Kept bytes count in `lease`; bytes for which it has no room are cut. */
   constructor(lease?: ByteLease) {
     this.#lease = lease;
   }
@@ -51,7 +54,7 @@ class Bounded {
     if (fits) this.#parts.add(kept);
   }
 
-  /** What there is of it; null: nothing. A character that the bound cut in two is left out. */
+  /** The kept text; null if there is none. A character that the bound cut in two is left out. */
   get text(): string | null {
     if (this.#parts.length === 0) return null;
     const text = this.#parts.join().toString("utf8");
@@ -70,7 +73,7 @@ function boundedParts(parts: Iterable<JsonPart>): Bounded {
   return bounded;
 }
 
-/** The reply of a call that is kept: passes everything on, and remembers what the caller gets. */
+/** The reply of a call that is kept: passes everything on, and records the caller's answer. */
 export class Keeper extends PassingReply {
   readonly #call: KeptCall;
   #source: JsonSource;
@@ -90,18 +93,18 @@ export class Keeper extends PassingReply {
     super.whole(body, headers);
   }
 
-  /** What hooks made of the request: what they took out of it is not kept. */
+  /** Replaces the request by the one that hooks returned: data that they removed is not kept. */
   changed(source: JsonSource): void {
     this.#source = source;
   }
 
-  /** The body that a provider is sent; of several the last one. `source`: whose bytes are sent on in it. */
+  /** Records the body sent to a provider; the last one wins. `source`: the request whose bytes are forwarded in it. */
   sending(body: JsonObject, provider: Provider, source: JsonSource | undefined): void {
     this.#sent = { body, source };
     this.#provider = provider;
   }
 
-  /** Waits for the end of a call that failed, and sees the error that it is answered with outside. */
+  /** Waits for the end of a failed call, and records the error that its caller gets. */
   async watch(end: Promise<void>): Promise<void> {
     try {
       await end;
@@ -115,7 +118,7 @@ export class Keeper extends PassingReply {
     }
   }
 
-  /** What is kept of the call that has ended; undefined where its workspace keeps only failed ones, and it did not fail. */
+  /** The kept bodies of an ended call; undefined if its workspace keeps only failed calls and it did not fail. */
   bodies(record: AnyRecord): Bodies | undefined {
     if (this.#call.caller.keepBodies === "errors" && record.status !== "failed") return undefined;
     const request = new Bounded();
@@ -149,6 +152,6 @@ export class Keeper extends PassingReply {
   }
 }
 
-/** The keeper of a call; undefined where nothing is kept. */
+/** The keeper of a call; undefined if nothing is kept. */
 export const keeperOf = (call: KeptCall, reply: Reply): Keeper | undefined =>
   call.caller.keepBodies === "off" ? undefined : new Keeper(call, reply);

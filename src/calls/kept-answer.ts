@@ -1,16 +1,16 @@
 /**
- * The answer of an image call, as it is kept for whoever sends it again with its idempotency key: the bytes are a file, and
- * the names of what was changed in the request, which a header told, are a parameter of its media type. docs/decisions.md "Idempotency".
+ * The stored answer of an image call, for a repeat with its idempotency key. The body is a file. The names of changed parameters,
+ * which a header reports, are a parameter of its media type. docs/decisions.md "Idempotency".
  */
 import { noteHeader, type Note } from "../base/notes.ts";
 import { formatSse } from "../base/sse.ts";
 import type { FileDrafts, FileRow } from "../files/index.ts";
 import { droppedNames } from "./reply.ts";
 
-/** An answer as the caller gets it: an event of a stream where it has a type. */
+/** An answer as the caller gets it; an event of a stream if it has a type. */
 export type Answer = Readonly<Record<string, unknown>>;
 
-/** What is sent again. */
+/** The answer to send again. */
 export interface Replay extends Pick<FileRow, "name"> {
   readonly mediaType: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -18,7 +18,7 @@ export interface Replay extends Pick<FileRow, "name"> {
 
 const parameter = "; dropped=";
 
-/** Writes an answer; the name of its file. */
+/** Writes an answer and returns the name of its file. */
 export async function keepAnswer(
   kept: FileDrafts,
   answer: Answer,
@@ -37,7 +37,7 @@ export async function keepAnswer(
   return name;
 }
 
-/** A kept answer, from the row of its file. */
+/** Returns the replay of a stored answer, from the row of its file. */
 export function replayOf({ name, mediaType: stored }: FileRow): Replay {
   const [mediaType = stored, dropped] = stored.split(parameter);
   return { name, mediaType, headers: droppedNames(dropped && decodeURIComponent(dropped)) };

@@ -1,11 +1,11 @@
 /**
- * What a call used: the vendor's own count where it reported one, else an estimate that says so.
+ * The usage of a call: the vendor's own count if it reported one, else an estimate marked as such.
  * docs/decisions.md "Client disconnect"; traps T47, T48, T60, T61, T62.
  */
 import { noUsage, type Usage } from "../base/usage.ts";
 import { estimatedCharactersMax, type StreamSeen } from "../protocols/index.ts";
 
-/** `upstream`: the vendor reported it. `estimated`: counted here, in what arrived. */
+/** `upstream`: reported by the vendor. `estimated`: counted by the gateway in the text that arrived. */
 export type UsageSource = "upstream" | "estimated";
 
 export interface Metered {
@@ -13,11 +13,11 @@ export interface Metered {
   readonly source: UsageSource;
 }
 
-/** An output text, or its beginning and how long all of it is. */
+/** An output text, or its beginning and its full length. */
 type Output = string | Pick<StreamSeen, "text" | "characters">;
 
 /**
- * Runs of letters, signs, spaces, or line ends and slashes that the tokenizer does not split: its time grows with the square of their
+ * Runs of letters, signs, spaces, or line ends and slashes that the tokenizer does not split. Its time grows with the square of their
  * length, to half a second for ten thousand letters.
  */
 const longRun = /[\p{L}\p{M}]{33,}|[^\s\p{L}\p{N}]{33,}|\s{33,}|[\r\n/]{33,}/gu;
@@ -25,7 +25,7 @@ const runPiece = 32;
 
 type Count = (text: string) => number;
 
-/** Its tables take a quarter of what an idle gateway needs, and most vendors tell their usage: it is loaded when it is first needed. */
+/** Loaded on first use: its tables take a quarter of an idle gateway's memory, and most vendors report usage. */
 let tokenizer: Promise<Count> | undefined;
 
 async function loadTokenizer(): Promise<Count> {
@@ -35,8 +35,8 @@ async function loadTokenizer(): Promise<Count> {
 }
 
 /**
- * The tokens of a text, as one widely used tokenizer counts them; long runs without a break are counted in pieces. Of a long text the
- * beginning is counted, because counting blocks the process.
+ * Counts the tokens of a text with one widely used tokenizer. Long runs without a break are counted in pieces. For a long text only
+ * the beginning is counted and scaled up, because counting blocks the process.
  */
 export async function tokensIn(output: Output): Promise<number> {
   const { text, characters } =
@@ -69,16 +69,16 @@ export function meterWhole(
   return reported ? { usage: reported, source: "upstream" } : estimate(inputEstimate, output());
 }
 
-/** What had arrived of an answer. */
+/** The arrived part of an answer. */
 interface Arrived {
   readonly output: Output;
-  /** Where its vendor had told no input yet: what was seen beside tokens, such as searches. */
+  /** Usage seen so far, if the vendor has not reported input tokens yet: counts beside tokens, such as searches. */
   readonly seen: Usage | undefined;
 }
 
 /**
- * The usage of an answer that its vendor still works at, and will tell nobody here: what was reserved for it. What it comes to is
- * billed by the vendor all the same.
+ * The usage of an answer that its vendor continues in the background, and whose usage is never reported to the gateway. It is the
+ * reserved amount, because the vendor bills the whole answer.
  */
 export async function meterUnderWay(
   inputTokens: number,
@@ -94,13 +94,16 @@ async function estimate(inputTokens: number, output: Output): Promise<Metered> {
   return { usage: { ...noUsage, inputTokens, outputTokens }, source: "estimated" };
 }
 
-/** No input before the end is not a count yet: some vendors tell zeros with every frame, and the true numbers with the last one. */
+/**
+ * True if input tokens were reported. Zero before the end is no count: some vendors send zeros with every frame, and the real numbers
+ * with the last one.
+ */
 export const tellsInput = (reported: Usage | undefined): boolean =>
   reported !== undefined && reported.inputTokens > 0;
 
 /**
- * The usage of an answer that its caller left before the end: what the vendor had reported by then,
- * and at least the tokens of the text that had arrived.
+ * The usage of an answer that its caller left before the end: usage reported so far, and at least the tokens of
+ * the text that had arrived.
  */
 export async function meterPartial(
   reported: Usage | undefined,
@@ -115,11 +118,11 @@ export async function meterPartial(
   };
 }
 
-/** The members that hold output text in the answers of the four protocols, up to where the JSON was cut. */
+/** Matches members with output text in the answers of the four protocols, up to where the JSON was cut. */
 const textMembers =
   /"(?:content|text|thinking|reasoning_content|reasoning|arguments|refusal)"\s*:\s*"([^"\\]*(?:\\.[^"\\]*)*)/g;
 
-/** The output text in the beginning of an answer's JSON; empty when there is none yet. */
+/** The output text in the beginning of an answer's JSON; empty if there is none yet. */
 export function textOfCut(json: string): string {
   let text = "";
   for (const [, escaped = ""] of json.matchAll(textMembers)) text += plainText(escaped);
@@ -130,7 +133,7 @@ function plainText(escaped: string): string {
   try {
     return JSON.parse(`"${escaped}"`) as string;
   } catch {
-    // Cut in the middle of an escape.
+    // The text was cut in the middle of an escape.
     return escaped;
   }
 }

@@ -1,4 +1,4 @@
-/** What `GET /v1/models` tells of each model. Requirements: MODELS. */
+/** Renders the models of `GET /v1/models`. Requirements: MODELS. */
 import { isPattern, modelNames, type Catalog } from "../catalog/index.ts";
 import { isMediaModel, modelsFor, openScope, type CallableModel } from "../routing/index.ts";
 import { routingScope, type Caller } from "../tenancy/index.ts";
@@ -8,7 +8,7 @@ import { parametersOf } from "./supported.ts";
 const callableModels = (catalog: Catalog, caller: Caller | undefined): CallableModel[] =>
   modelsFor(catalog, caller ? routingScope(caller) : openScope);
 
-/** The models a caller can really call, by their ids and other names; without a caller every model (AUTH-06, MODELS-06). */
+/** The models that a caller can really call, by their ids and aliases; without a caller, every model (AUTH-06, MODELS-06). */
 export function listModels(catalog: Catalog, caller: Caller | undefined) {
   return callableModels(catalog, caller).flatMap((entry) => {
     const aliases = entry.model.aliases?.filter((alias) => !isPattern(alias)) ?? [];
@@ -16,7 +16,7 @@ export function listModels(catalog: Catalog, caller: Caller | undefined) {
   });
 }
 
-/** One model as the list shows it, by any of its names; undefined where the caller cannot call it. */
+/** One model as in the list, by any of its names; undefined if the caller cannot call it. */
 export function findModel(catalog: Catalog, caller: Caller | undefined, name: string) {
   const id = modelNames(catalog).any(name);
   const entry = callableModels(catalog, caller).find(({ model }) => model.id === id);
@@ -53,7 +53,7 @@ function pricingOf(callable: CallableModel) {
   return protocol === "embeddings" ? embeddingPricing(price) : textPricing(price, protocol);
 }
 
-/** What goes in and what comes out. Vectors, images and videos are no text tokens: there are none to put out. */
+/** The input and output modalities. Vectors, images and videos are not text tokens, so `max_output_tokens` is 0 for them. */
 function modalities(model: CallableModel["model"]) {
   if (model.kind === "text") {
     return {

@@ -1,6 +1,6 @@
 /**
- * Requests as they are sent. The first is written as soon as nothing but money can refuse the call: its bytes may wait, while what they
- * were made of takes several times their memory, and the collector of garbage would move it again and again.
+ * Requests as they are sent. The first one is written as soon as only money can refuse the call. Its bytes can wait cheaply, while
+ * the parsed values take several times their memory, and the garbage collector would move them repeatedly.
  */
 import { textBody, type CallerHeaders } from "../upstream/index.ts";
 import type { CallContext } from "./context.ts";
@@ -8,7 +8,7 @@ import { withChanges } from "./hooks.ts";
 import type { Candidate } from "./prepare.ts";
 import { waitsAsBytes, writeBody, type WrittenRequest } from "./write-body.ts";
 
-/** Writes a request, and frees what it was made of. */
+/** Writes a request, and frees the values it was made from. */
 function write(context: CallContext, candidate: Candidate): WrittenRequest {
   const { call, keeper } = context;
   const { provider, offer } = candidate;
@@ -28,19 +28,19 @@ function write(context: CallContext, candidate: Candidate): WrittenRequest {
   return { body, notes };
 }
 
-/** Writes it before the call is let in; not what is kept, because a request that is never sent is not kept as one that was. */
+/** Writes a request before admission. Not for calls with a keeper: it would record a request that is never sent as sent. */
 export function writeAhead(context: CallContext, candidate: Candidate): void {
   if (context.keeper === undefined && waitsAsBytes(context.call))
     candidate.written = write(context, candidate);
 }
 
-/** What is sent: what was written ahead, once; else it is written now. */
+/** Returns the request written ahead, once; otherwise writes it now. */
 export function takeWritten(context: CallContext, candidate: Candidate): WrittenRequest {
   const { written } = candidate;
   candidate.written = undefined;
   return written ?? write(context, candidate);
 }
 
-/** What the caller's headers say is about a body of its own protocol. */
+/** The caller's headers, only if the body is in the caller's own protocol: they describe that body. */
 export const callerHeaders = ({ call }: CallContext, candidate: Candidate): CallerHeaders =>
   candidate.route().kind === "direct" ? call.callerHeaders : {};

@@ -1,4 +1,4 @@
-/** A reply that passes everything on to another one; what looks at a call on its way out builds on it. */
+/** A reply that forwards everything to another reply. Base class for observers of an answer. */
 import type { SseEvent } from "../base/sse.ts";
 import type { Reply } from "./reply.ts";
 
@@ -9,7 +9,7 @@ export abstract class PassingReply implements Reply {
     this.inner = inner;
   }
 
-  /** Sees the frames of a stream, before they are passed on. */
+  /** Called with the frames of a stream, before they are forwarded. */
   protected abstract saw(frames: readonly SseEvent[]): void;
 
   get started(): boolean {

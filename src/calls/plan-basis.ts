@@ -1,9 +1,9 @@
-/** What the plans of one call have in common, whichever model they are of. docs/routing.md. */
+/** The inputs that all plans of one call share, whichever model they are for. docs/routing.md. */
 import type { PlanInput } from "../routing/index.ts";
 import { routingScope } from "../tenancy/index.ts";
 import type { AnyCall, TextServices } from "./context.ts";
 
-/** @param affinity what the calls of one session share: `prompt_cache_key`, else the end-user id */
+/** @param affinity the value that the calls of one session share: `prompt_cache_key`, else the end-user id */
 export const planBasis = (
   { health }: Pick<TextServices, "health">,
   { caller }: Pick<AnyCall, "caller">,

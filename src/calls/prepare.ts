@@ -1,6 +1,6 @@
 /**
- * Everything that can refuse a text call without the database, and what the rest of the call needs to know:
- * model, suffix, scope, entry point, fields, routes, upper bound. Requirements: TXT, ALLOW, ROUTE.
+ * Runs every check of a text call that needs no database, and collects the data for its next steps: model, suffix, scope, entry
+ * point, fields, routes, upper bound. Requirements: TXT, ALLOW, ROUTE.
  */
 import { GatewayError } from "../base/errors.ts";
 import { inRequestOrder, type Note } from "../base/notes.ts";
@@ -35,39 +35,39 @@ import { planBasis } from "./plan-basis.ts";
 import { checkTextAddresses } from "./text-addresses.ts";
 import type { WrittenRequest } from "./write-body.ts";
 
-/** One provider's offer, in the order the plan wants it tried. */
+/** One provider's offer; candidates are in the order of the plan. */
 export interface Candidate<Kind extends Offer = Offer> {
   readonly provider: Provider;
   readonly offer: Kind;
   /** The model's id. */
   readonly model: string;
-  /** Its context is shorter than that of another offer of the model that the call asks for. */
+  /** True if its context is shorter than that of another offer of the requested model. */
   readonly isShorter?: boolean;
-  /** One with a longer context is left out for its health. */
+  /** True if an offer with a longer context is left out for its health. */
   readonly isLongerOut?: boolean;
   /** `prompt_cache_key`, else the end-user id. */
   readonly session?: string | undefined;
-  /** The way to this upstream and back. Made when it is first asked for. @throws GatewayError `unsupported_content` */
+  /** The route to this upstream and back, made on first use. @throws GatewayError `unsupported_content` */
   route(): Route;
-  /** Output tokens of one answer that are reserved for: what was asked for, or what the model reserves. None: there is no output. */
+  /** Reserved output tokens of one answer: the requested number, or the model's default reservation. 0 for calls without output. */
   readonly reservedOutputTokens: number;
-  /** What was dropped or rewritten on the way, in the order the caller wrote it. */
+  /** Parameters dropped or rewritten on the route, in the order of the request. */
   notes(): readonly Note[];
-  /** Written before the call was let in; whoever sends it takes it. */
+  /** The request, if it was written before admission; the attempt that sends it takes it. */
   written?: WrittenRequest | undefined;
-  /** Frees what was made of the request; it is made anew where it is asked for again. */
+  /** Frees the values derived from the request; they are made again on the next access. */
   discardDerived(): void;
-  /** Frees the request for good: no attempt follows. Absent where answers are never streams. */
+  /** Frees the request permanently: no attempt follows. Absent if answers are never streams. */
   release?(): void;
 }
 
-/** A call that nothing but money can refuse any more. */
+/** A call that only money can still refuse. */
 export interface Prepared {
   readonly candidates: readonly Candidate[];
   readonly inputEstimate: number;
 }
 
-/** The entry point of each protocol, by the names `GET /v1/models` uses; embeddings have one of their own. */
+/** The entry point of each protocol, by the names of `GET /v1/models`; embeddings have their own. */
 export const textEntryPoints = {
   chat: "chat_completions",
   responses: "responses",
@@ -75,7 +75,7 @@ export const textEntryPoints = {
   generate_content: "generate_content",
 } as const satisfies Record<ProtocolName, string>;
 
-/** Prepares a call, and notes in its record what was decided. @throws GatewayError what refuses it. */
+/** Prepares a call, and records the decisions. @throws GatewayError that refuses it. */
 export function prepare(services: TextServices, call: TextCall, record: CallRecord): Prepared {
   const codec = codecs[call.protocol];
   const catalog = services.catalog();
@@ -111,7 +111,7 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
   return { candidates, inputEstimate };
 }
 
-/** Those of one model. */
+/** The candidates of one model. */
 const candidatesOf = (
   { model, offers }: Plan,
   shared: Omit<CandidateParts, "model">,
@@ -120,13 +120,13 @@ const candidatesOf = (
   return offers.map((offer) => new OfferCandidate(parts, offer));
 };
 
-/** The caller's body without what the model does not have, and the notes of that. */
+/** The caller's body without parameters that the model lacks, and the notes about them. */
 interface Own {
   readonly body: JsonObject;
   readonly notes: readonly Note[];
 }
 
-/** What the candidates of one model share. */
+/** The data that the candidates of one model share. */
 interface CandidateParts {
   readonly services: TextServices;
   readonly call: TextCall;
@@ -137,7 +137,7 @@ interface CandidateParts {
   readonly inputMedia: number;
   readonly session: string | undefined;
   readonly askedOutputTokens: number | undefined;
-  /** Of the model that the call asks for. */
+  /** The limits of the model that the call asks for. */
   readonly most: Most;
 }
 
@@ -199,7 +199,7 @@ class OfferCandidate implements Candidate<TextOffer> {
       : inRequestOrder([...own, ...notes], this.#parts.call.body.value);
   }
 
-  /** The body without what the model does not have here. @throws GatewayError `invalid_value` for what only this offer narrows */
+  /** The body without parameters unsupported here. @throws GatewayError `invalid_value` for a value that only this offer excludes */
   #ownOf(): Own {
     return (this.#own ??= this.#makeOwn());
   }
@@ -228,8 +228,8 @@ class OfferCandidate implements Candidate<TextOffer> {
   }
 
   /**
-   * What a maximum of output is cut to: that of a fallback or an offer that produces less than the model that was asked for. Beyond
-   * what that one produces the vendor decides. Undefined where less is asked for.
+   * The value that a requested output limit is cut to: the limit of a fallback or offer that produces less than the requested model.
+   * Requests above the requested model's own limit are left to the vendor. Undefined if the request asks for no more.
    */
   #outputTokensMax({ maxOutputTokens }: TextModel): number | undefined {
     const { askedOutputTokens = 0, most } = this.#parts;
@@ -264,8 +264,8 @@ class OfferCandidate implements Candidate<TextOffer> {
 }
 
 /**
- * The candidates from the first on that can take the request; what only some upstreams cannot take is no error. Where none of them
- * can, those that are left out for their health are asked all the same: they are all there is for this request.
+ * Returns the candidates from the first that can take the request; a request that only some upstreams cannot take is no error. If
+ * none can, tries those left out for their health: they are the only ones left for this request.
  */
 function usable(
   candidates: readonly OfferCandidate[],
@@ -282,7 +282,7 @@ function usable(
   );
 }
 
-/** Those from the first on that can take the request. Why others cannot is added to `refusals`. */
+/** Returns the candidates from the first that can take the request. Adds the errors of earlier ones to `refusals`. */
 function firstUsable(
   candidates: readonly OfferCandidate[],
   refusals: GatewayError[],

@@ -1,4 +1,4 @@
-/** The prices of a model as `GET /v1/models` tells them: those of its first offer. MODELS-08. */
+/** The prices of a model in `GET /v1/models`: those of its first offer. MODELS-08. */
 import { formatUsd, type NanoUsd } from "../base/money.ts";
 import type { PriceUnit } from "../base/price-parts.ts";
 import {
@@ -11,7 +11,7 @@ import {
   type TextRates,
 } from "../catalog/index.ts";
 
-/** One rate; `when` names the tier it holds for, by the fields that choose it. */
+/** One rate. `when` names the tier it applies to, by the fields that select it. */
 export interface PricingRow {
   readonly billable: string;
   readonly unit: PriceUnit;
@@ -29,15 +29,15 @@ const row = (
 const perMillion = (billable: string, nano: NanoUsd, when?: PricingRow["when"]) =>
   row(billable, "million_tokens", nano, when);
 
-/** Of a model that puts out vectors. */
+/** The prices of an embedding model. */
 export const embeddingPricing = (rates: TextRates): PricingRow[] => [
   perMillion("input_tokens", rates.input),
   ...requestRow(rates),
 ];
 
 /**
- * The rates of short calls first, then those of each tier: they hold for the whole of a call with more input (T64).
- * `protocol`: what the offer speaks; some have cache writes of an hour (T54).
+ * The rates of short calls first, then those of each tier. A tier's rates apply to all tokens of a call with more input (T64).
+ * `protocol`: the offer's protocol; some have 1-hour cache writes (T54).
  */
 export function textPricing(price: FixedPrice, protocol: OfferProtocol): PricingRow[] {
   const rows = (rates: TextRates, when?: PricingRow["when"]): PricingRow[] => [
@@ -45,7 +45,7 @@ export function textPricing(price: FixedPrice, protocol: OfferProtocol): Pricing
     perMillion("cache_read_tokens", rates.cacheRead ?? rates.input, when),
     ...cacheWriteRows(rates, protocol, when),
     perMillion("output_tokens", rates.output, when),
-    // Where it costs what other output does, it is no price of its own.
+    // Listed only if it differs from the price of other output.
     ...(rates.reasoning === undefined || rates.reasoning === rates.output
       ? []
       : [perMillion("reasoning_tokens", rates.reasoning, when)]),
@@ -69,7 +69,7 @@ export function textPricing(price: FixedPrice, protocol: OfferProtocol): Pricing
   return [...rows(price), ...tiers];
 }
 
-/** Those of an hour only where they cost something else. */
+/** The 1-hour rate is listed only if it differs. */
 function cacheWriteRows(
   rates: TextRates,
   protocol: OfferProtocol,
@@ -86,7 +86,7 @@ function cacheWriteRows(
 const requestRow = ({ request }: TextRates, when?: PricingRow["when"]): PricingRow[] =>
   request === undefined ? [] : [row("requests", "request", request, when)];
 
-/** What runs at the vendor beside the model. */
+/** Tools that run at the vendor beside the model. */
 const searchRows = (rates: TextRates, when?: PricingRow["when"]): PricingRow[] => [
   ...(rates.webSearch === undefined ? [] : [row("web_searches", "search", rates.webSearch, when)]),
   ...(rates.webSearchAnswer === undefined
@@ -94,7 +94,7 @@ const searchRows = (rates: TextRates, when?: PricingRow["when"]): PricingRow[] =
     : [row("web_search_answers", "request", rates.webSearchAnswer, when)]),
 ];
 
-/** Those rates of tokens that there are, by what they are for. */
+/** Rows for the token rates that are set. */
 const tokenRows = (
   when: PricingRow["when"],
   rates: Readonly<Record<string, NanoUsd | undefined>>,

@@ -1,4 +1,4 @@
-/** The record of one call while it runs: what the request log, the metrics and the log line are made of. */
+/** The record of one call while it runs: the source of the request log, the metrics and the log line. */
 import type { Attempt } from "../attempts/index.ts";
 import type { GatewayError } from "../base/errors.ts";
 import { msSince } from "../base/elapsed.ts";
@@ -16,22 +16,22 @@ import type { Bodies, RequestRow } from "../request-log/index.ts";
 import type { UsageSource } from "./meter.ts";
 import type { CallUnderWay } from "./under-way.ts";
 
-/** What became of a call at the cache of its key. */
+/** The result of a call at the response cache of its key. */
 export type CacheOutcome = "hit" | "miss" | "bypass";
 
 /** How a call ended. */
 export type CallStatus = "succeeded" | "failed" | "client_closed" | "running";
 
-/** The record of a call that came in by `Entry` and is billed by `Used`. */
+/** The record of a call with entry point `Entry`, billed by `Used`. */
 interface RecordOf<Entry extends string, Used extends object> extends CallUnderWay {
   readonly startedMs: number;
-  /** The same moment by the processor's count, for durations. */
+  /** The same moment by the monotonic clock, for durations. */
   readonly beganMs: number;
   readonly protocol: Entry;
   readonly stream: boolean;
   readonly workspaceId: string;
   readonly keyId: string;
-  /** Of its request, where that is traced; attempts are below it. */
+  /** The span of its request, if traced; attempts are its children. */
   readonly span: Span | undefined;
   readonly tags?: Tags | undefined;
   model: string;
@@ -42,25 +42,25 @@ interface RecordOf<Entry extends string, Used extends object> extends CallUnderW
   errorCode: string | null;
   errorMessage: string | undefined;
   metered: { readonly usage: Used; readonly source: UsageSource } | undefined;
-  /** Of the offer that made what was metered. */
+  /** The price of the offer that made the metered answer. */
   price: AnyPrice | undefined;
   reservedNano: NanoUsd;
   costNano: NanoUsd;
   firstTokenMs: number | null;
-  /** What the vendor calls the model that answered, where it is traced and said so. */
+  /** The vendor's name of the model that answered, if traced and reported. */
   answeredBy: string | undefined;
   durationMs: number;
   notes: readonly Note[];
   readonly attempts: Attempt[];
-  /** Why these providers in this order, from routing. */
+  /** Routing's reasons for these providers in this order. */
   plan: unknown;
-  /** What the operator's hooks made of it, in their order; absent where none was asked. */
+  /** The outcomes of the operator's hooks, in order; absent if none was asked. */
   hooks?: HookOutcome[] | undefined;
-  /** What became of it at the response cache of its key; absent where that has none. */
+  /** The result at the response cache of its key; absent if the key has none. */
   cache?: CacheOutcome | undefined;
-  /** What was answered, where a hook hears of it. */
+  /** The answer, if a hook or the cache needs it. */
   said?: Said | undefined;
-  /** What was said, where the workspace keeps it. */
+  /** The kept bodies, if the workspace keeps them. */
   bodies?: Bodies | undefined;
 }
 
@@ -68,20 +68,20 @@ export type CallRecord = RecordOf<CallProtocol, Usage>;
 export type ImageRecord = RecordOf<"images_generations" | "images_edits", MediaUsage>;
 export type AnyRecord = RecordOf<string, object>;
 
-/** What a call starts its record with. */
+/** The fields that a new record starts with. */
 type RecordStart<Entry extends string> = Pick<
   RecordOf<Entry, object>,
   "id" | "startedMs" | "protocol" | "stream" | "workspaceId" | "keyId" | "model" | "tags"
 > & { readonly span?: Span | undefined };
 
-/** A record with nothing known yet but who asked. */
+/** Creates a record that only knows the caller and the request. */
 export function startRecord<Entry extends string, Used extends object>(
   start: RecordStart<Entry>,
 ): RecordOf<Entry, Used> {
   return {
     ...start,
     beganMs: performance.now(),
-    // As the caller wrote it, until it is known which one it is.
+    // As the caller wrote it, until the model is resolved.
     model: shortText(start.model, modelNameMax),
     span: start.span,
     provider: null,
@@ -105,12 +105,12 @@ export function startRecord<Entry extends string, Used extends object>(
   };
 }
 
-/** Notes that the answer begins. */
+/** Records the time of the answer's first token. */
 export function recordFirstToken(record: AnyRecord): void {
   record.firstTokenMs = msSince(record.beganMs);
 }
 
-/** What a caller was answered is kept up to here; names and values of theirs may be in it. */
+/** Error messages are cut to this many characters; they may contain the caller's names and values. */
 const messageMax = 1_000;
 
 /** Marks a record as failed with the error that its caller got. */
@@ -152,7 +152,7 @@ export function requestRow(record: AnyRecord): RequestRow {
   };
 }
 
-/** Plans are kept, and so is what the log says of them: most calls follow one that was made before. */
+/** The plan as logged, cached per plan: most calls reuse a cached plan. */
 const planAlone = perObject((plan: object) => ({ plan }));
 
 function explanationOf(record: AnyRecord): object | undefined {

@@ -1,7 +1,7 @@
 /**
- * When the memory of a request is freed, in two steps. Once it is sent, everything but its bytes: an answer may take minutes, and what was
- * made of the bytes takes several times their memory; it can be made again. Once the first frame of a stream is out, the bytes too: no other
- * provider is asked after that.
+ * Frees the memory of a request, in two steps. Once it is sent, everything but its bytes is freed: an answer may take minutes. The
+ * values made from the bytes take several times their memory, and can be made again. Once the first frame of a stream is out, the
+ * bytes are freed too, because no failover follows.
  */
 import type { Hooks } from "../hooks/index.ts";
 import { codecs, type ProtocolName, type Route } from "../protocols/index.ts";
@@ -11,7 +11,7 @@ import type { Keeper } from "./keep.ts";
 import type { Candidate } from "./prepare.ts";
 import { waitsAsBytes } from "./write-body.ts";
 
-/** Everything that holds the request of a call. */
+/** Every object that holds the request of a call. */
 interface Holders {
   readonly call: AnyCall;
   readonly candidates: readonly Candidate[];
@@ -19,11 +19,11 @@ interface Holders {
   readonly hooks: Hooks | undefined;
 }
 
-/** The workspace keeps requests word for word, or a hook after the call gets it. */
+/** True if the workspace keeps requests word for word, or a hook after the call gets the request. */
 const isHeld = ({ call, keeper, hooks }: Holders): boolean =>
   keeper !== undefined || (hooks !== undefined && heardBy(hooks, call));
 
-/** Frees what was parsed and converted from the bytes of a large request; whoever asks for it again makes it anew. */
+/** Frees the values parsed and converted from the bytes of a large request; the next access makes them again. */
 export function discardDerived(holders: Holders): void {
   const { call, candidates } = holders;
   if (!waitsAsBytes(call) || isHeld(holders)) return;
@@ -32,8 +32,8 @@ export function discardDerived(holders: Holders): void {
 }
 
 /**
- * Frees the request for good, and returns its bytes to the budget, unless its converted answer repeats some of it.
- * @returns false where the request is held until the call is over
+ * Frees the request permanently, and returns its bytes to the budget, unless its converted answer repeats parts of it.
+ * @returns false if the request is held until the call ends
  */
 export function releaseRequest(holders: Holders, route: Route): boolean {
   if (isHeld(holders)) return false;

@@ -1,6 +1,6 @@
 /**
- * The response cache of a key: the same request gets the answer that was given before, and is charged as the key says. It stands
- * behind the reservation, so that whoever may not call gets nothing from it either. docs/cache.md.
+ * The response cache of a key: a repeated request gets the earlier answer, and is charged as the key says. It is asked after the
+ * reservation, so that a caller that may not call gets nothing from it. docs/cache.md.
  */
 import { createHash } from "node:crypto";
 import type { ByteLease } from "../base/byte-budget.ts";
@@ -18,19 +18,19 @@ import { recordFirstToken, type CacheOutcome, type CallRecord } from "./record.t
 import { PassingReply } from "./passing-reply.ts";
 import type { Reply } from "./reply.ts";
 
-/** An answer as it is kept. Its form is the gateway's own; a later one that differs gets another `version`. */
+/** A cached answer, in the gateway's own format. Change `version` when the format changes. */
 interface Kept {
-  /** Whose answer it is: a fallback's, where the model that was asked for did not answer. Absent in answers of before. */
+  /** The model that answered; it may be a fallback. Absent in old answers. */
   readonly model?: string;
   readonly provider: string | null;
   readonly upstreamProtocol: CallRecord["upstreamProtocol"];
-  /** What the first answer was charged, in nano-USD. */
+  /** The charge of the first answer, in nano-USD. */
   readonly costNano: string;
-  /** What was changed in the request: the answer says so, and the log does. */
+  /** Changes in the request, for the answer and the log. */
   readonly notes: readonly Note[];
-  /** The output text: hooks hear of repeats, of other keys too. */
+  /** The output text, because hooks hear of repeats too, also by other keys. */
   readonly text: string;
-  /** The text is only the beginning of it. Absent: it is whole. */
+  /** True if `text` is only the beginning. Absent: it is complete. */
   readonly isCut?: boolean;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: object;
@@ -38,11 +38,11 @@ interface Kept {
 }
 
 const version = 4;
-/** A longer request is not looked up: to bring it into one form takes as long as to parse it. */
+/** A longer request is not looked up: its canonical form takes as long as parsing it. */
 const requestBytesMax = 1024 * 1024;
 const cacheHeader = "x-gw-cache";
 
-/** The cache of a call's key, as far as the caller lets it be used; undefined where the key has none. */
+/** The cache for a call, as far as the caller allows it; undefined if its key has none. */
 export function cacheOf(
   cache: CacheServices | undefined,
   call: AnyCall,
@@ -61,7 +61,7 @@ export class CachedCall {
   readonly #settings: ResponseCache;
   readonly #isStored: boolean;
   readonly #mayRead: boolean;
-  /** Known when the call is prepared. */
+  /** Set when the call is prepared. */
   #name: AnswerName | undefined;
 
   constructor(cache: CacheServices, settings: ResponseCache, call: AnyCall, reply: Reply) {
@@ -73,7 +73,7 @@ export class CachedCall {
     this.reply = new Recording(reply, this.#isStored, call.lease);
   }
 
-  /** The answer from the cache; undefined where there is none. */
+  /** The answer from the cache; undefined if there is none. */
   async answer(context: CallContext): Promise<Answered | undefined> {
     const { call, record } = context;
     if (this.#isStored)
@@ -89,7 +89,7 @@ export class CachedCall {
     return kept && this.#answered(context, kept);
   }
 
-  /** Keeps what was answered, once the call has ended well. */
+  /** Caches the answer, once the call has succeeded. */
   keep(record: CallRecord): void {
     const { kept } = this.reply;
     const isWhole = record.cache !== "hit" && record.status === "succeeded";
@@ -105,14 +105,14 @@ export class CachedCall {
       ...(said?.isCut === true && { isCut: true }),
       ...kept,
     };
-    // The bound is the answer's: its text is in it a second time.
+    // The limit applies to the answer without `text`, which repeats parts of it.
     const most = cachedBytesMax + Buffer.byteLength(whole.text);
     const text = jsonWithin(whole, most);
     if (text !== undefined && Buffer.byteLength(text) <= most)
       this.#cache.answers.put(this.#name, text, this.#settings.ttlSeconds);
   }
 
-  /** What was kept, and still may be given: a provider that was taken away answers no more, from here neither. */
+  /** Returns the cached answer if it may still be used: answers of a removed provider are not. */
   async #find({ services }: CallContext): Promise<Kept | undefined> {
     if (this.#name === undefined || !this.#mayRead) return undefined;
     const text = await this.#cache.answers.find(this.#name, this.#settings.ttlSeconds);
@@ -139,13 +139,14 @@ export class CachedCall {
   }
 }
 
-/** A share of an amount, rounded up as every charge is: never below the exact share, and less than a nano-dollar above it. */
+/** A share of an amount, rounded up as every charge is: less than one nano-dollar above the exact share. */
 const shareOf = (amountNano: NanoUsd, percent: number): NanoUsd =>
   (amountNano * BigInt(percent) + 99n) / 100n;
 
 /**
- * All that decides an answer, and what it says of changes by hooks: who was not changed is not answered with what became of
- * somebody else's request. `resolved`: the model that its name means now. The workspace is part of it, and of the row's key, and of what the row is sealed with.
+ * The digest of everything that determines an answer, including changes by hooks: a caller whose request was not changed must not get
+ * the answer to a changed one. `resolved`: the model that the requested name means now. The workspace is part of it, of the row's
+ * key, and of the name that the row is sealed with.
  */
 function digestOf(call: AnyCall, resolved: string): string {
   const { caller, protocol, model, stream, callerHeaders } = call;
@@ -159,7 +160,7 @@ function digestOf(call: AnyCall, resolved: string): string {
     .digest("hex");
 }
 
-/** A reply that remembers what it passes on, up to the bound, and says what the cache did. */
+/** A reply that records the answer it forwards, up to the bound, and reports the cache outcome in a header. */
 class Recording extends PassingReply {
   outcome: CacheOutcome = "bypass";
   #isKept: boolean;
@@ -169,14 +170,14 @@ class Recording extends PassingReply {
   readonly #lease: ByteLease;
   #bytes = 0;
 
-  /** The frames that it remembers count in `lease`. */
+  /** Recorded frames count in `lease`. */
   constructor(reply: Reply, isKept: boolean, lease: ByteLease) {
     super(reply);
     this.#isKept = isKept;
     this.#lease = lease;
   }
 
-  /** What was answered as a whole; undefined where it was not, or is too long. */
+  /** The complete answer; undefined if it is incomplete or too long. */
   get kept(): Pick<Kept, "headers" | "body" | "frames"> | undefined {
     if (!this.#isKept || !this.ended) return undefined;
     const headers = this.#headers;

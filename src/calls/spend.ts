@@ -1,6 +1,6 @@
 /**
- * The money of image calls: each has a hold of its own, which is taken before the call runs and ended exactly once after it. Both in a
- * transaction of the call's own, because it counts in the queue and is decided together with other rows of its call.
+ * The money of image calls. Each call has its own hold, taken before it runs and ended exactly once afterwards. Each step is a
+ * separate transaction of the call, because the call counts in the queue and is committed together with other rows of it.
  * Requirements: BILL, ERR (503); docs/decisions.md "Spend caps", docs/decisions.md "Queue limits", docs/decisions.md "Idempotency";
  * docs/ledger.md.
  */
@@ -24,25 +24,25 @@ import {
 } from "../storage/index.ts";
 import { untilFits, type Tried } from "../tasks/index.ts";
 
-/** A reservation that is open: the call is running. */
+/** An open reservation of a running call. */
 export interface Hold {
   readonly id: string;
   readonly workspaceId: string;
 }
 
-/** The key a call spends from, and which of its values the caller used. */
+/** The key that a call spends from, and the index of the value that the caller used. */
 type CallingKey = Pick<HoldInput, "keyId" | "keyRotation">;
 
-/** What a call writes beside its hold, in the same transaction and before it; it may run again. */
+/** Writes rows beside the hold, in the same transaction and before it; it may run again. */
 type Beside = (tx: Queryable) => Promise<void>;
 
 export interface Spend {
   /**
-   * Reserves an upper bound. What `beside` throws, nothing is kept of.
-   * @throws GatewayError 401, 402 or 403 with what ran out, `queue_full`, 503 without a database
+   * Reserves an upper bound. If `beside` throws, the transaction is rolled back.
+   * @throws GatewayError 401, 402 or 403 naming what ran out, `queue_full`, 503 without a database
    */
   reserve(hold: Hold, key: CallingKey, amountNano: NanoUsd, beside: Beside): Promise<void>;
-  /** Charges the actual amount and releases the rest. @throws GatewayError `database_unavailable`; what `beside` throws */
+  /** Charges the actual amount and releases the rest. @throws GatewayError `database_unavailable`; errors of `beside` */
   charge(hold: Hold, amountNano: NanoUsd, beside: Beside): Promise<NanoUsd>;
   /** Releases the whole hold; nothing is charged. Never throws: a hold that cannot be released now ends with its lease. */
   release(hold: Hold): Promise<void>;
@@ -53,12 +53,12 @@ export interface Spend {
 interface SpendOptions {
   readonly database: Database;
   readonly queue: QueueLimits;
-  /** How long the hold of an image call outlives the process that took it. Open calls extend theirs. */
+  /** How long, in ms, the hold of an image call outlives the process that took it. Open calls extend theirs. */
   readonly leaseMs: number;
   readonly log: Log;
 }
 
-/** Spending by holds. Those of open calls have their leases extended at a third of the lease. */
+/** Creates spending by holds. Leases of open calls are extended after each third of the lease time. */
 export function createSpend(options: SpendOptions): Spend {
   const { database, leaseMs, log } = options;
   const open = new Map<string, Hold>();
@@ -100,7 +100,7 @@ export function createSpend(options: SpendOptions): Spend {
   };
 }
 
-/** What was charged, as the ledger tells it; nothing where the hold is gone. */
+/** The amount that the ledger charged; 0 if the hold is gone. */
 function chargedBy(log: Log, hold: Hold, settled: Settled | undefined): NanoUsd {
   if (settled?.kind === "charge") {
     if (settled.isLate)
@@ -112,7 +112,7 @@ function chargedBy(log: Log, hold: Hold, settled: Settled | undefined): NanoUsd 
   return 0n;
 }
 
-/** The call is refused: its transaction is undone. */
+/** The ledger refuses the call; throwing this rolls its transaction back. */
 class RefusedError extends Error {
   readonly refusal: HoldRefusal;
   constructor(refusal: HoldRefusal) {
@@ -121,14 +121,14 @@ class RefusedError extends Error {
   }
 }
 
-/** Reserves. @throws GatewayError what refuses the call; then nothing is kept */
+/** Reserves a hold. @throws GatewayError that refuses the call; then nothing is stored */
 async function reserveHold(
   { database, queue }: SpendOptions,
   input: Omit<HoldInput, "kind">,
   beside: Beside,
 ): Promise<void> {
   const attempt = (): Promise<Tried<void>> =>
-    // An attempt whose answer was lost may have been committed: then too it is told that nothing refuses it.
+    // An attempt whose answer was lost may have been committed. Its retry then succeeds too.
     persist(holdRetryMs, () =>
       database.transaction(async (tx) => {
         await beside(tx);

@@ -1,13 +1,13 @@
-/** What a caller is told whose answer takes longer than a gateway that stops can wait. docs/operate.md "Starting and stopping". */
+/** The error for a caller whose answer takes longer than a stopping gateway can wait. docs/operate.md "Starting and stopping". */
 import { GatewayError } from "../base/errors.ts";
 
-/** What is ended when the gateway stops. */
+/** Work that can be ended when the gateway stops. */
 export interface Stoppable {
-  /** Connections will be cut; `isLast`: this one's next. */
+  /** Called before connections are cut. `isLast`: this one's is cut next. */
   stop(isLast: boolean): void;
 }
 
-/** `charged` is a sentence. */
+/** `charged` is a sentence about the charge. */
 export const stopping = (charged: string): GatewayError =>
   new GatewayError(
     "shutting_down",
@@ -19,8 +19,8 @@ export const arrivedIsCharged = "What arrived is charged.";
 export const nothingIsCharged = "Nothing was charged.";
 
 /**
- * What comes of `work`, which is waited for before anything is spent. `giveUp` is called where the gateway stops first.
- * @throws GatewayError then
+ * Returns the result of `work`, before anything is spent. If the gateway stops first, calls `giveUp`.
+ * @throws GatewayError in that case
  */
 export async function unlessStopped<Result>(
   call: { stoppable: Stoppable | undefined },

@@ -1,6 +1,6 @@
 /**
- * Which of a model's parameters really reach a model: what its offers' protocols lose in conversion is not listed as
- * supported. One source for both: the limits by which requests are converted. MODELS-07; docs/protocols.md.
+ * Which of a model's parameters really reach a model: those that its offers' protocols lose in conversion are not listed. It uses the
+ * limits that conversion of requests uses. MODELS-07; docs/protocols.md.
  */
 import {
   isSpelledIn,
@@ -13,7 +13,7 @@ import { pricedParameters } from "../media/index.ts";
 import { canonicalNames, upstreamCodecs } from "../protocols/index.ts";
 import { isMediaModel, type CallableModel } from "../routing/index.ts";
 
-/** The domains of the parameters that at least one of the offers carries; of a media model those of its family that have a price. */
+/** The domains of the parameters that at least one offer carries; for a media model, the priced parameters of its family. */
 export function parametersOf(callable: CallableModel): Record<string, ParameterDomain> {
   if (isMediaModel(callable)) {
     const prices = callable.offers.map(({ price }) => price);
@@ -25,7 +25,7 @@ export function parametersOf(callable: CallableModel): Record<string, ParameterD
     const parameters = supportedParameters(modelAt(model, offer));
     return new Map(Object.entries(parameters).filter(([name]) => carries(offer.protocol, name)));
   });
-  // In one order, whichever offer comes first.
+  // A fixed order, whichever offer comes first.
   const names = Object.keys(
     supportedParameters({ ...model, parameters: {}, reasoning: undefined }),
   );

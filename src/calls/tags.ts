@@ -1,14 +1,14 @@
 /**
- * What a caller says of a call for their own books: tags (names and values) and their end user. By headers, which any client can
- * send, and by the field of the protocol that means it. They are kept in the request log and change neither the answer nor its
- * price. docs/tags.md.
+ * Tags (names and values) and the end user of a call, for the caller's own accounting. Callers send them in headers, which any client
+ * can set, or in the protocol's own field. They are stored in the request log and change neither the answer nor its price.
+ * docs/tags.md.
  */
 import { GatewayError } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";
 import { parseJsonText } from "../base/json-text.ts";
 import type { Tags } from "../base/tags.ts";
 
-/** The two headers as they came; undefined where they did not. */
+/** The two headers as received; undefined if absent. */
 export interface TagHeaders {
   readonly metadata?: string | undefined;
   readonly endUser?: string | undefined;
@@ -22,7 +22,7 @@ const endUserHeader = "x-gw-end-user";
 
 const noTags: Tags = {};
 
-/** The fields of a body that say the same: an object of tags, and the end user. */
+/** The body fields with the same meaning: an object of tags, and the end user. */
 interface Fields {
   readonly tags?: unknown;
   readonly endUser?: unknown;
@@ -47,8 +47,8 @@ const fieldsOf: Readonly<Record<string, (body: Body) => Fields>> = {
 };
 
 /**
- * The tags of a call of `protocol`. A header counts before the field that says the same; what in a field is no short text stays
- * the vendor's alone.
+ * The tags of a call of `protocol`. A header takes precedence over the field with the same meaning. Field values that are not short
+ * texts are ignored here and still reach the vendor.
  * @throws GatewayError `invalid_value` for a header, naming it
  */
 export function tagsOf(protocol: string, body: Body, headers: TagHeaders): Tags {
@@ -71,7 +71,7 @@ const shortText = (value: unknown, most: number): string | undefined =>
 const isPair = ([name, value]: readonly [string, unknown]): boolean =>
   isName(name) && typeof value === "string" && value.length <= valueMax;
 
-/** Values are mended where they are stored; a name is what is asked for later. */
+/** Values are sanitized when stored. Names must be valid as sent, because filters use them later. */
 const isName = (name: string): boolean =>
   name !== "" && name.length <= nameMax && name.isWellFormed() && !name.includes("\0");
 
@@ -108,7 +108,7 @@ function endUserIn(header: string | undefined): string | undefined {
     const text = utf8(header);
     if (text.length <= endUserMax) return text;
   } catch {
-    // Said below.
+    // Reported below.
   }
   const message = `The header ${endUserHeader} has at most ${endUserMax} characters of UTF-8: send an id or a hash.`;
   throw new GatewayError("invalid_value", message, { param: endUserHeader });
@@ -124,6 +124,6 @@ const badMetadata = (): GatewayError =>
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** A header's bytes, which are read as Latin-1, as the UTF-8 that they are. @throws TypeError for bytes that are none */
+/** Decodes a header as UTF-8; Node reads its bytes as Latin-1. @throws TypeError if the bytes are not UTF-8 */
 const utf8 = (header: string): string =>
   /[\u0080-\u00ff]/.test(header) ? decoder.decode(Buffer.from(header, "latin1")) : header;

@@ -1,20 +1,20 @@
 /**
- * Addresses in text calls, which a vendor fetches in the caller's name: none may name a file, or a host of a private
- * network. Nothing is resolved here, for nothing is fetched by us; see upstream/guarded for what is. Trap T77.
+ * Checks URLs in text calls, which a vendor fetches on the caller's behalf: none may name a file or a host in a private network.
+ * Hosts are not resolved here, because the gateway itself fetches nothing; upstream/guarded checks its own fetches. Trap T77.
  */
 import type { GatewayError } from "../base/errors.ts";
 import { addressError, parseSafeUrl } from "../base/safe-url.ts";
 import { addressesIn, type JsonObject, type ProtocolName } from "../protocols/index.ts";
 
-/** Data in place, and what vendors keep for the caller: not fetched over any network of the gateway or its upstreams. */
+/** Inline data, and objects in stores of vendors: they are not fetched over a network of the gateway or its upstreams. */
 const storeSchemes = new Set(["data", "gs", "s3", "oss", "tos", "cos", "ms", "asset"]);
 
-/** Signed addresses of stores are long. */
+/** Signed store URLs are long. */
 const charactersMax = 32_768;
 const schemeCharactersMax = 64;
 
 /**
- * Checks every address a request names, as written: its scheme, and a host that is an IP address or by its name local.
+ * Checks every URL in a request, as written: its scheme, and whether its host is an IP address or a local name.
  * @throws GatewayError `invalid_value` naming the field
  */
 export function checkTextAddresses(
@@ -30,7 +30,7 @@ export function checkTextAddresses(
   }
 }
 
-/** The scheme of an address, lower-case; undefined for what is none. All but printable ASCII is skipped: parsers skip much of it. */
+/** The lower-case scheme of a URL; undefined if there is none. Skips everything but printable ASCII, as many parsers skip much of it. */
 function schemeOf(text: string): string | undefined {
   let head = "";
   for (let index = 0; index < text.length && head.length < schemeCharactersMax; index += 1) {

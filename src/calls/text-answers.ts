@@ -1,6 +1,6 @@
 /**
- * Reading one upstream answer: whole or streamed, and both when the upstream answers in the other form than it was asked for
- * (T14, T15). Each reader says what the answer costs, and keeps its end back until that is charged.
+ * Reads one upstream answer, whole or streamed, also when the upstream answers in the other form than requested (T14, T15). Each
+ * reader returns the cost, and holds the answer's end back until it is charged.
  */
 import { chargeFor } from "../base/cost-bound.ts";
 import { counted } from "../base/counted.ts";
@@ -33,7 +33,7 @@ import type { Candidate } from "./prepare.ts";
 import { recordFailure, recordFirstToken } from "./record.ts";
 import { relayStream, unreadStream } from "./text-stream.ts";
 
-/** Reads a whole answer, which goes out as frames where the caller asked for a stream. */
+/** Reads a whole answer; it is sent as frames if the caller asked for a stream. */
 export async function answerWhole(
   context: CallContext,
   exchange: Exchange,
@@ -55,7 +55,7 @@ export async function answerWhole(
   const metered = route.isUnderWay(answer)
     ? await meterUnderWay(context.inputEstimate, candidate.reservedOutputTokens)
     : await meterWhole(route.usage(answer), context.inputEstimate, () => route.text(answer));
-  // Before the charge: an answer that cannot be converted is not given, and not billed.
+  // Before the charge: an answer that cannot be converted is neither sent nor billed.
   if (call.stream) {
     const frames = route.framesOf(answer, metered.usage);
     return answeredFor(context, candidate, metered, () => {
@@ -72,12 +72,12 @@ export async function answerWhole(
 
 const modelMax = 200;
 
-/** What a vendor calls the model that answered. */
+/** The vendor's name of the model that answered. */
 function modelIn({ model, modelVersion = model }: JsonObject): string | undefined {
   return typeof modelVersion === "string" ? modelVersion.slice(0, modelMax) : undefined;
 }
 
-/** What had arrived of a whole answer when its client left in its middle is charged (T62). @throws what else went wrong */
+/** Charges the arrived part of a whole answer whose client left while it was read (T62). @throws any other error */
 async function answerCut(
   context: CallContext,
   candidate: Candidate,
@@ -86,13 +86,13 @@ async function answerCut(
   if (!(error instanceof ExchangeError) || error.failure !== "aborted") throw error;
   if (context.isStopped) throw error;
   const text = textOfCut(error.received?.toString("utf8") ?? "");
-  // Nothing of the answer arrived: nothing is charged, as on a stream without a frame.
+  // No text of the answer arrived: nothing is charged, as for a stream without a frame.
   if (text === "") throw error;
   const metered = await meterPartial(undefined, context.inputEstimate, text);
   return answeredFor(context, candidate, metered, () => undefined);
 }
 
-/** Relays a stream, but for its end. */
+/** Relays a stream, except for its end. */
 export async function answerStream(
   context: CallContext,
   exchange: Exchange,
@@ -114,7 +114,7 @@ export async function answerStream(
     },
     stops: context,
   });
-  // Costs of upstream errors are absorbed by the platform (BILL-22); the caller gets the error inside the stream (T16).
+  // The gateway absorbs the cost of upstream errors (BILL-22); the caller gets the error inside the stream (T16).
   if (end.kind === "broken") throw end.error;
   const { seen } = tap;
   const metered = await (end.kind === "complete"
@@ -127,14 +127,14 @@ export async function answerStream(
   });
 }
 
-/** Charged, and no whole answer all the same. */
+/** Ends an answer that is charged although it is incomplete. */
 function endHere({ record, reply }: CallContext, tap: StreamTap, error: GatewayError): void {
   if (reply.gone) return;
   recordFailure(record, error);
   reply.end(tap.fail(error));
 }
 
-/** A stream that its client left or that was ended here: what arrived, or all that was reserved where the vendor goes on without it. */
+/** The usage of a stream that was cut: the part that arrived, or the whole reservation if the vendor continues in the background. */
 const meterCut = (
   { inputEstimate }: CallContext,
   { reservedOutputTokens }: Candidate,
@@ -149,17 +149,17 @@ function wholeFromStream(route: Route, bytes: Buffer): JsonObject {
   try {
     answer = route.wholeOf(eventsIn(bytes));
   } catch (error) {
-    // The same as of a stream in passing.
+    // The same error as for a stream being relayed.
     throw new BadAnswerError(unreadStream(error), { cause: error });
   }
   if (!answer) throw new BadAnswerError("it is a stream that is no complete answer");
   return answer;
 }
 
-/** Bytes that are read before the events are counted again. */
+/** How many bytes are parsed before the events are counted again. */
 const readBytes = 1024 * 1024;
 
-/** The events of a stream that came as a whole. @throws SseOverflowError for more than an answer has parts */
+/** The events of a stream that was read as a whole. @throws SseOverflowError if it has more events than an answer may have */
 function eventsIn(bytes: Buffer): SseEvent[] {
   const parser = createSseParser();
   const events: SseEvent[] = [];
@@ -171,7 +171,7 @@ function eventsIn(bytes: Buffer): SseEvent[] {
   return [...events, ...parser.end()];
 }
 
-/** The answer at the price of the offer that gave it. */
+/** The answer with its charge, at the price of the offer that gave it. */
 function answeredFor(
   { record, services }: CallContext,
   { offer }: Candidate,
@@ -184,13 +184,13 @@ function answeredFor(
   return { amountNano: chargeFor(costNano, { log: services.log, id: record.id }), end };
 }
 
-/** Not every vendor labels its streams: where one was asked for, what is not labelled as JSON is read as one. */
+/** Not every vendor labels its streams: if a stream was requested, any answer not labelled as JSON is read as one. */
 function isEventStream({ headers }: Exchange, asked: boolean): boolean {
   const type = (headers["content-type"] ?? "").toLowerCase();
   return type.startsWith("text/event-stream") || (asked && !type.includes("json"));
 }
 
-/** Some upstreams tell an error with status 200: that is no answer, and not to be billed (T60). */
+/** Parses a whole answer. Some upstreams report an error with status 200: that is no answer and is not billed (T60). */
 function parseAnswer(bytes: Buffer, route: Route, exchange: Exchange): JsonObject {
   const text = textOf(bytes);
   let answer: unknown;
@@ -207,10 +207,13 @@ function parseAnswer(bytes: Buffer, route: Route, exchange: Exchange): JsonObjec
   return answer as JsonObject;
 }
 
-/** Twenty for each token, if the caller asks for so many. */
+/** Matches requests for log probabilities: up to twenty per token. */
 const logProbabilities = /"(?:top_logprobs|topCandidates)"\s*:/;
 
-/** What a caller's own wish brings about is no fault of the vendor, and every other one would answer alike. */
+/**
+ * The error for an answer with too many values. If log probabilities cause it, the caller's own request is the reason: it is not the
+ * vendor's fault, and every other vendor would answer alike.
+ */
 function tooMany(text: string): BadAnswerError {
   const reason = "it has more values or levels than an answer may have";
   if (!logProbabilities.test(text)) return new BadAnswerError(reason);
@@ -222,7 +225,7 @@ function tooMany(text: string): BadAnswerError {
 
 const typeMax = 80;
 
-/** What came in place of JSON, without a word of it. */
+/** Describes a body that is not JSON, without quoting it. */
 function notJson({ length }: Buffer, { headers }: Exchange): string {
   const type = headers["content-type"]?.slice(0, typeMax);
   if (length === 0) return "it is empty";

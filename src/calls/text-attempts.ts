@@ -1,6 +1,6 @@
 /**
- * The attempts of a text or embedding call: what is sent, and what a vendor's refusal means. Failover ends with the first
- * byte the caller gets. The loop is attempts/failover.ts, the outcome table upstream/outcome.ts; docs/routing.md.
+ * The attempts of a text or embedding call: sending the request, and interpreting a vendor's refusal. Failover ends with the first
+ * byte that the caller gets. The loop is attempts/failover.ts, the outcome table upstream/outcome.ts; docs/routing.md.
  */
 import { msSince } from "../base/elapsed.ts";
 import { AttemptFailure, Failover, failureOf, type Attempt } from "../attempts/index.ts";
@@ -34,7 +34,7 @@ import { nothingIsCharged, stopping } from "./stopping.ts";
 import { answerStream, answerWhole } from "./text-answers.ts";
 
 class TextFailover extends Failover<CallContext, Candidate, Candidate, Exchange, Answered> {
-  /** What only a fallback cannot take is no error of the caller's. */
+  /** Skips a fallback that cannot take the request: that is not the caller's error. */
   protected candidate(_context: CallContext, candidate: Candidate): Candidate | undefined {
     try {
       candidate.route();
@@ -53,7 +53,7 @@ class TextFailover extends Failover<CallContext, Candidate, Candidate, Exchange,
   ): Promise<Exchange> {
     context.record.upstreamProtocol = candidate.offer.protocol;
     const access = { apiKey, traceparent };
-    // To write a large body takes long enough to keep others waiting.
+    // Writing a large body blocks other calls for long, so it waits for its turn.
     const turn = context.call.lease.turn();
     return turn === undefined
       ? send(context, candidate, access)
@@ -72,7 +72,7 @@ class TextFailover extends Failover<CallContext, Candidate, Candidate, Exchange,
       : answerWhole(context, exchange, candidate);
   }
 
-  /** That the gateway stops is no fault of the provider's, and nobody else is asked. */
+  /** A stop of the gateway is not the provider's fault, and no failover follows. */
   protected failureOf(thrown: unknown, { isStopped }: CallContext): AttemptFailure {
     const failed = failureOf(thrown);
     if (!isStopped) return failed;
@@ -95,7 +95,7 @@ class TextFailover extends Failover<CallContext, Candidate, Candidate, Exchange,
   }
 }
 
-/** The failover loop of text and embedding calls: gives the caller the answer, and whoever asked for it the answer's end. */
+/** The failover loop of text and embedding calls. It sends the caller the answer, and returns the answer's end to `answer`'s caller. */
 export const textFailover = new TextFailover();
 
 interface Access {
@@ -103,7 +103,7 @@ interface Access {
   readonly traceparent: string | undefined;
 }
 
-/** Asks the upstream. @throws ExchangeError, or rejects with one, where no answer comes */
+/** Sends the request upstream. @throws ExchangeError, or rejects with one, if no answer comes */
 function send(
   context: CallContext,
   candidate: Candidate,
@@ -137,26 +137,26 @@ function send(
   return opening.answer;
 }
 
-/** What happens when the client goes. It lives as long as the answer: nothing of the request is in its scope. */
+/** Returns the handler for a client disconnect. It lives as long as the answer, so its scope holds nothing of the request. */
 const leaving =
   ({ onDisconnect }: Provider, asked: ReturnType<typeof askText>) =>
   (): void => {
     if (onDisconnect === "abort") return asked.abort();
-    // The client may have stopped reading before it left: nobody else lets a flow go on that was held back for it.
+    // The client may have stopped reading before it left: nothing else would resume the paused exchange.
     asked.answer.then(
       (exchange) => exchange.resume(),
       () => undefined,
     );
   };
 
-/** Reads an answer that is no success. @throws AttemptFailure, always */
+/** Reads an unsuccessful answer. @throws AttemptFailure, always */
 async function refused(
   context: CallContext,
   exchange: Exchange,
   { provider, offer }: Candidate,
 ): Promise<never> {
   const { bytes, cut } = await readRefusal(exchange, context.call.lease);
-  // Before anything else is made of it: vendors echo what they were asked with.
+  // Mask credentials before any other step: vendors echo requests.
   const text = withoutCredentials(provider, textOf(bytes));
   const body = jsonOrText(text);
   const wire = upstreamErrors(offer.protocol).decodeError(exchange.status, body);
@@ -170,10 +170,10 @@ async function refused(
     context.services.clock.now(),
   );
   const { error, retrySame, fault } = health;
-  // Of a provider in trouble the cut says more: silence counts twice, and a flood is not asked for again.
+  // For a failing provider, the cut says more than the status: silence counts twice, and an oversized answer is not requested again.
   if (cut !== undefined && health.hurtsHealth) throw cut;
   const { protocol } = context.call;
-  // The same protocol on both sides: the vendor's own words reach the caller as they are (TXT-20).
+  // With the same protocol on both sides, the vendor's own error body reaches the caller unchanged (TXT-20).
   const isRejected = fault === "caller" || error.code === "upstream_rejected";
   const isPassedOn = isRejected && offer.protocol === protocol && isErrorBody(body);
   throw new AttemptFailure({
@@ -189,18 +189,21 @@ async function refused(
   });
 }
 
-/** The vendor's body with the message that its caller may read, where that is not the vendor's own. */
+/** The vendor's body, with the message that the caller may read if that differs. */
 const withWords = (body: RefusalBody, wire: WireError, { message }: GatewayError): RefusalBody =>
   message === wire.message ? body : { ...body, error: { ...body.error, message } };
 
-/** The vendor's body, and what every error of its protocol has and this one lacks (ERR-01). */
+/** The vendor's body, completed with the fields that every error of its protocol has (ERR-01). */
 function completed(body: RefusalBody, codec: Codec, error: GatewayError): JsonObject {
   const { error: own, request_id: _ours, ...outer } = codec.encodeError(error, "");
   const { details: _notTheirs, ...filled } = own as JsonObject;
   return { ...outer, ...body, error: { ...filled, ...body.error, ...codeOf(body, filled) } };
 }
 
-/** The code as the protocol has it. OpenRouter puts its status where the OpenAI style has a word, and servers of that style a word where Google has the status. */
+/**
+ * The error code in the type of the caller's protocol. OpenRouter sends a number where the OpenAI style has a word; servers of that
+ * style send a word where Google has a number.
+ */
 function codeOf({ error: { code } }: RefusalBody, { code: own }: JsonObject): JsonObject {
   if (typeof own === "string" && typeof code === "number") return { code: String(code) };
   return typeof own === "number" && typeof code !== "number" ? { code: own } : {};

@@ -1,6 +1,6 @@
 /**
- * A streamed answer in passing: frames from the upstream through the tap to the caller, with back-pressure;
- * charged before its last frames are sent. STREAM rows; traps T14, T16, T17, T62, T88.
+ * Relays a streamed answer: frames from the upstream through the tap to the caller, with back-pressure; charged before its last
+ * frames are sent. STREAM rows; traps T14, T16, T17, T62, T88.
  */
 import type { ByteLease } from "../base/byte-budget.ts";
 import { GatewayError } from "../base/errors.ts";
@@ -12,7 +12,7 @@ import type { Reply } from "./reply.ts";
 import { arrivedIsCharged, stopping, type Stoppable } from "./stopping.ts";
 import { Unfinished } from "./unfinished.ts";
 
-/** How a stream ended. The last frames are not sent yet: the caller of `relayStream` settles first. */
+/** The result of a stream. The last frames are not sent yet: the caller of `relayStream` settles first. */
 export type StreamEnd =
   | { readonly kind: "complete" }
   | { readonly kind: "client_gone" }
@@ -20,24 +20,23 @@ export type StreamEnd =
   | { readonly kind: "ended_here"; readonly error: GatewayError }
   | { readonly kind: "broken"; readonly error: GatewayError };
 
-/** After the protocol's last word, how long to wait for the upstream to close before going on without. */
+/** Milliseconds to wait for the upstream to close after the protocol's end, before finishing without it. */
 const lingerMs = 1_000;
 
 interface RelayOptions {
   readonly exchange: Exchange;
   readonly tap: StreamTap;
   readonly reply: Reply;
-  /** Of the budget in which an event counts as long as its end has not come. */
+  /** A lease of the budget in which incomplete events count. */
   readonly lease: ByteLease;
   onFirstFrame(): void;
-  /** Is told what ends the stream when the gateway stops, while it is relayed. */
+  /** Holds the relay while it runs, so that a stop of the gateway can end it. */
   readonly stops: { stream: Stoppable | undefined };
 }
 
 /**
- * Relays until the upstream ends or breaks, or the exchange is aborted because the client left.
- * Rejects only while nothing was sent: with BadAnswerError or ExchangeError, so that another attempt is possible, or with GatewayError
- * where an event had no room.
+ * Relays until the upstream ends or breaks, or the exchange is aborted because the client left. Rejects only while nothing was sent:
+ * with BadAnswerError or ExchangeError, so that another attempt is possible, or with GatewayError if an event had no room.
  */
 export function relayStream(options: RelayOptions): Promise<StreamEnd> {
   return new Promise((resolve, reject) => {
@@ -47,7 +46,7 @@ export function relayStream(options: RelayOptions): Promise<StreamEnd> {
   });
 }
 
-/** Why a stream cannot be read, by what reading it threw. */
+/** The reason why a stream cannot be read, from the error thrown while reading it. */
 export const unreadStream = (error: unknown): string =>
   error instanceof SseOverflowError ? error.message : "a frame of its stream cannot be read";
 
@@ -59,7 +58,7 @@ class Relay implements Stoppable {
   #firstFrameSeen = false;
   #settled = false;
   #linger: NodeJS.Timeout | undefined;
-  /** Characters of the answer when the wait for the upstream's close began. */
+  /** Characters of the answer when the wait for the upstream's close last began. */
   #written = 0;
   readonly #held = new HeldBack();
   readonly #unfinished: Unfinished;
@@ -80,7 +79,7 @@ class Relay implements Stoppable {
     this.#options.exchange.consume(this);
   }
 
-  /** The client takes more. */
+  /** The client reads again. */
   flow(): void {
     this.#held.end();
     this.#options.exchange.resume();
@@ -109,14 +108,14 @@ class Relay implements Stoppable {
   }
 
   fail(error: ExchangeError): void {
-    // What is whole is whole, however the connection ended.
+    // A complete answer stays complete, however the connection ended.
     if (this.#options.tap.seen.ended) this.#finish({ kind: "complete" });
     else if (error.failure === "aborted" && this.#firstFrameSeen)
       this.#finish({ kind: "client_gone" });
     else this.#cut(error);
   }
 
-  /** What goes on of the events of one read: all of it leaves in one write. */
+  /** The frames to forward for the events of one read: all are sent in one write. */
   #tapped(events: readonly SseEvent[]): readonly SseEvent[] {
     const { tap } = this.#options;
     const frames: SseEvent[] = [];
@@ -124,7 +123,7 @@ class Relay implements Stoppable {
     return frames;
   }
 
-  /** Sends the frames that a step gives. A step that throws has read what cannot be read. */
+  /** Sends the frames that `step` returns. If it throws, the stream is unreadable. */
   #send(step: () => readonly SseEvent[]): void {
     if (this.#settled) return;
     const { tap, reply, exchange } = this.#options;
@@ -150,16 +149,16 @@ class Relay implements Stoppable {
     else this.#goOn();
   }
 
-  /** Waits no more. What looked like the end was not: some vendors tell a finish reason with every frame. */
+  /** Cancels the wait for the close. The end was none: some vendors send a finish reason with every frame. */
   #goOn(): void {
     clearTimeout(this.#linger);
     this.#linger = undefined;
   }
 
   /**
-   * Counted from the last text: a vendor that tells a reason with every frame is still writing. What else follows an end,
-   * such as comments and pings that keep the connection open, does not hold the caller's end back. While the client takes no more,
-   * nothing that follows can come: the usage of many vendors would be missed (T47).
+   * Starts the wait for the upstream's close, again after each new text: a vendor that sends a finish reason with every frame is
+   * still writing. Other data after an end, such as comments and pings, does not delay the caller's end. While the client does not
+   * read, the wait is off: nothing more can arrive, and the usage that many vendors send last would be missed (T47).
    */
   #awaitClose(): void {
     if (this.#held.isNow && !this.#options.reply.gone) return this.#goOn();
@@ -179,7 +178,7 @@ class Relay implements Stoppable {
     this.#options.exchange.pause();
   }
 
-  /** The gateway stops. What has not begun ends with its call. What is whole is whole. */
+  /** Called when the gateway stops. A stream that has not begun ends with its call. A complete answer stays complete. */
   stop(): void {
     if (!this.#firstFrameSeen) return;
     const isWhole = this.#options.tap.seen.ended;
@@ -189,20 +188,20 @@ class Relay implements Stoppable {
     this.#options.exchange.abort();
   }
 
-  /** An event is too long for what others have left. */
+  /** An incomplete event is too long for the rest of the budget. */
   #hasNoRoom(error: GatewayError): void {
     if (this.#firstFrameSeen) this.#finish({ kind: "ended_here", error });
     else this.#fail(error);
     this.#options.exchange.abort();
   }
 
-  /** An event does not go on, and others need its room. */
+  /** An incomplete event stalls, and other calls need its room. */
   #giveUp(): void {
     this.#broke(new BadAnswerError("an event of its stream does not come to its end"));
     this.#options.exchange.abort();
   }
 
-  /** It ended too early. */
+  /** The stream ended too early. */
   #cut(cause: ExchangeError | BadAnswerError): void {
     const isOurEnd = cause instanceof ExchangeError && cause.failure === "total_timeout";
     if (this.#held.explains(isOurEnd) && !this.#options.reply.gone)
@@ -216,7 +215,7 @@ class Relay implements Stoppable {
     else this.#fail(cause);
   }
 
-  /** Nothing was sent: another provider may be asked, where the error says so. */
+  /** Rejects while nothing was sent: another provider may be asked, if the error allows it. */
   #fail(error: Error): void {
     this.#settle();
     this.#reject(error);
@@ -236,7 +235,7 @@ class Relay implements Stoppable {
   }
 }
 
-/** What the caller of an answer that had begun is told. A refusal keeps its code: callers act on it. */
+/** The error for the caller of an answer that had begun. A refusal keeps its code: callers act on it. */
 function brokenBy(cause: ExchangeError | BadAnswerError): GatewayError {
   const refusal = cause instanceof BadAnswerError ? cause.refusal : undefined;
   return refusal === undefined

@@ -1,5 +1,6 @@
 /**
- * One call that is answered at once (text, embeddings), from an authenticated request to its settled answer: resolve, admit, attempt, meter, charge, answer.
+ * One call that is answered in its own response (text, embeddings), from an authenticated request to its settled answer: resolve,
+ * admit, attempt, meter, charge, answer.
  * Requirements: TXT; docs/architecture.md, docs/ledger.md, docs/routing.md.
  */
 import { msSince } from "../base/elapsed.ts";
@@ -21,7 +22,7 @@ import { traceCall } from "./trace.ts";
 
 /**
  * Runs one call and writes its answer to `reply`.
- * @throws CallError when nothing of the answer was sent yet; once a stream has begun, errors travel inside it.
+ * @throws CallError when nothing of the answer was sent yet; once a stream has begun, errors are sent inside it.
  */
 export async function runTextCall(
   services: TextServices,
@@ -47,7 +48,7 @@ export async function runTextCall(
   } finally {
     record.durationMs = msSince(record.beganMs);
     call.rate?.settle(record.metered?.usage);
-    // What was used and could not be charged is of no bill: no sum counts tokens that nobody paid.
+    // Usage that could not be charged is on no bill, so no sum may count its tokens.
     if (!run.isCharged) record.metered = undefined;
     record.bodies = keeper?.bodies(record);
     traceCall(record);
@@ -58,20 +59,20 @@ export async function runTextCall(
   }
 }
 
-/** A call on its way; `context` once nothing but money can refuse it. */
+/** A call in flight; `context` is set once only money can refuse it. */
 interface Run {
-  /** As hooks left it. */
+  /** The call as hooks left it. */
   call: AnyCall;
   reply: Reply;
   readonly keeper: Keeper | undefined;
   readonly record: CallRecord;
   cached?: CachedCall | undefined;
   context?: CallContext;
-  /** What it used is in the ledger. */
+  /** True if its usage is in the ledger. */
   isCharged: boolean;
 }
 
-/** Hooks, what can refuse it, its money with the answer in it, and then the answer's end. */
+/** Asks hooks, prepares, admits and answers the call, and sends the answer's end after the charge. */
 async function answer(services: TextServices, run: Run): Promise<void> {
   const { record } = run;
   if (services.hooks !== undefined) await unlessStopped(record, askHooks(services.hooks, run));
@@ -91,7 +92,7 @@ async function answer(services: TextServices, run: Run): Promise<void> {
   let answered: Answered;
   try {
     const spent = services.ledger.spend(hold, () => {
-      // Let in after its caller was told that the gateway stops.
+      // Admitted after its caller was told that the gateway stops.
       if (context.isStopped) throw stopping(nothingIsCharged);
       record.stoppable = context;
       return findAnswer(run, context, prepared.candidates);
@@ -107,7 +108,7 @@ async function answer(services: TextServices, run: Run): Promise<void> {
   answered.end();
 }
 
-/** The answer of a call that is let in: the cache's or a provider's. */
+/** The answer of an admitted call: from the cache or a provider. */
 async function findAnswer(
   { call, cached }: Run,
   context: CallContext,
@@ -120,7 +121,7 @@ async function findAnswer(
     : textFailover.answer(context, candidates));
 }
 
-/** Made here alone: a function that waits for the answer would keep the route, and all it holds, to its end. */
+/** A separate function: one that waits for the answer would hold the route, and all it references, until the end. */
 function contextOf(
   services: TextServices,
   { call, reply, record, keeper }: Run,
@@ -154,7 +155,7 @@ const recordOf = ({ clock }: TextServices, call: AnyCall): CallRecord =>
     tags: call.tags,
   });
 
-/** Sends something harmless from time to time until the first frame, so that no proxy cuts a call that thinks long (T88). */
+/** Sends keep-alives until the first frame, so that no proxy cuts a call that takes long to begin (T88). */
 async function answerKeptAlive(
   context: CallContext,
   candidates: readonly Candidate[],

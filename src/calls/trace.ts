@@ -1,11 +1,11 @@
 /**
- * What the span of a request says of its call. Models and tokens are with the attempts (attempts/trace.ts), so that whoever
- * adds them up over spans counts each once. docs/monitoring.md.
+ * The span attributes of a request's call. Models and tokens are on the attempts (attempts/trace.ts), so that sums over spans count
+ * each once. docs/monitoring.md.
  */
 import { sharedParts } from "../base/shared-parts.ts";
 import type { AnyRecord } from "./record.ts";
 
-/** What calls of one kind have in common. */
+/** The attributes that calls of one kind share. */
 type Kind = readonly [
   model: string,
   protocol: string,
@@ -26,7 +26,7 @@ const partOf = sharedParts((...[model, protocol, stream, status, errorCode, atte
   },
 }));
 
-/** Describes a call that is over, and ends its part of the request's span. */
+/** Describes an ended call, and ends its part of the request's span. */
 export function traceCall(record: AnyRecord): void {
   const { span } = record;
   if (span === undefined) return;
@@ -35,7 +35,7 @@ export function traceCall(record: AnyRecord): void {
   span.share(partOf(model, protocol, stream, status, errorCode, attempts.length));
   span.add("tollgate.workspace_id", record.workspaceId);
   span.add("tollgate.cost_usd", Number(record.costNano) / 1e9);
-  // A refusal of what the caller sent is no failure of ours.
+  // A refusal of the caller's request is not a failure of the gateway.
   const isFailed = status === "failed" && record.httpStatus >= 500;
   span.end(isFailed ? (errorCode ?? "failed") : undefined);
 }

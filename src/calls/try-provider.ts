@@ -1,6 +1,6 @@
 /**
- * One cheap call to a provider, to see whether it answers: a few tokens to the cheapest of its text models, or one word to
- * an embedding. Nobody is charged, nothing counts for its health, and nothing is logged. docs/models.md "Side by side".
+ * One cheap test call to a provider, to check that it answers: a few tokens to the cheapest of its text models, or one word to an
+ * embedding model. It is not charged, not logged, and does not count for the provider's health. docs/models.md "Side by side".
  */
 import { msSince } from "../base/elapsed.ts";
 import { isObject } from "../base/json.ts";
@@ -36,15 +36,15 @@ import {
   type Pools,
 } from "../upstream/index.ts";
 
-/** What came of it. */
+/** The result of a test call. */
 export interface Trial {
   readonly ok: boolean;
   readonly model: string;
   readonly credential: string;
-  /** The vendor's HTTP status; null where it gave none. */
+  /** The vendor's HTTP status; null if it sent none. */
   readonly status: number | null;
   readonly durationMs: number;
-  /** The vendor's own words, credentials masked, or our reason. */
+  /** The vendor's message, credentials masked, or the gateway's reason. */
   readonly message: string;
 }
 
@@ -55,7 +55,7 @@ export interface TrialOptions {
   readonly model?: string | undefined;
   /** The id of a credential; the first if absent. */
   readonly credential?: string | undefined;
-  /** For all of it. */
+  /** For the whole test, in ms. */
   readonly deadlineMs?: number | undefined;
 }
 
@@ -65,7 +65,7 @@ const messageMax = 500;
 const trialsMax = 8;
 let trials = 0;
 
-/** A model and the offer of it that is tried. */
+/** A model and the offer of it to test. */
 interface Tryable<Kind extends TextModel | EmbeddingModel> {
   readonly kind: Kind["kind"];
   readonly model: Kind;
@@ -74,7 +74,7 @@ interface Tryable<Kind extends TextModel | EmbeddingModel> {
 
 type Tried = Tryable<TextModel> | Tryable<EmbeddingModel>;
 
-/** Tries it. @throws GatewayError `invalid_value` where there is nothing to try, `overloaded` where too many are under way */
+/** Runs the test. @throws GatewayError `invalid_value` if there is nothing to test, `overloaded` if too many tests are in flight */
 export async function tryProvider(pools: Pools, options: TrialOptions): Promise<Trial> {
   const { provider, deadlineMs = deadlineMsDefault } = options;
   const tried = triedOf(options);
@@ -104,7 +104,7 @@ const shown = (text: string): string => shortText(storableText(text), messageMax
 const nothingToTry = (message: string): GatewayError =>
   new GatewayError("invalid_value", message, { param: "model" });
 
-/** The offer to try. */
+/** The offer to test. */
 function triedOf({ catalog, provider, model }: TrialOptions): Tried {
   const all = [...catalog.models.values()]
     .flatMap((each): Tried[] => {
@@ -142,7 +142,7 @@ interface Trying {
   readonly deadlineMs: number;
 }
 
-/** The answer, or what is known when the time is over. */
+/** The result, or an error at the deadline. */
 function askWithin(
   pools: Pools,
   trying: Trying,
@@ -178,7 +178,7 @@ async function read(exchange: Exchange, { provider, tried }: Trying) {
 
 const tokensMax = 16;
 
-/** The request as the provider's protocol and the model's record have it. */
+/** The request in the provider's protocol, within the model's limits. */
 function bodyOf(tried: Tried): JsonObject {
   const { upstreamModel } = tried.offer;
   const { id: model } = tried.model;

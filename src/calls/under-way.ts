@@ -1,23 +1,23 @@
 /**
- * Calls that are not recorded yet. A call outlives its connection: one that is cut is charged and logged after that, and what it is
- * written to must not be closed before. Requirements: BILL-01, T65.
+ * Calls that are not recorded yet. A call outlives its connection: after a cut it is still charged and logged, so the database and
+ * logs must not be closed before. Requirements: BILL-01, T65.
  */
 import { idTime } from "../base/ids.ts";
 import type { Stoppable } from "./stopping.ts";
 
-/** What is known here of a call: its record. */
+/** The part of a call's record that is used here. */
 export interface CallUnderWay {
   readonly id: string;
-  /** What ends it, with an error, before its connection is cut; undefined while nothing does. */
+  /** Ends the call with an error before its connection is cut; undefined while nothing can end it. */
   stoppable: Stoppable | undefined;
-  /** Where it stands among those under way. */
+  /** Its index in the list of calls in flight. */
   place: number;
 }
 
 export class CallsUnderWay {
-  /** A set of ids would hash each of them, and keep for long what had been in it. */
+  /** An array: a set of ids would hash each of them, and hold memory for removed ones long after. */
   readonly #calls: (CallUnderWay | undefined)[] = [];
-  /** Its places that are free. */
+  /** Free indexes of the list. */
   readonly #free: number[] = [];
   #none: (() => void) | undefined;
 
@@ -30,7 +30,7 @@ export class CallsUnderWay {
     this.#calls[call.place] = call;
   }
 
-  /** One has been recorded. */
+  /** Removes a call that was recorded. */
   ended(call: CallUnderWay): void {
     if (this.#calls[call.place] !== call) return;
     this.#calls[call.place] = undefined;
@@ -38,12 +38,15 @@ export class CallsUnderWay {
     if (this.#count === 0) this.#none?.();
   }
 
-  /** Connections will be cut: who reads a stream is told so in it; `isLast`: next, and whoever waits for an answer is told too. */
+  /**
+   * Called before connections are cut: a client that reads a stream gets an error in it. `isLast`: they are cut next, and clients
+   * that wait for an answer get the error too.
+   */
   stop(isLast: boolean): void {
     for (const call of this.#calls) call?.stoppable?.stop(isLast);
   }
 
-  /** Since when the oldest one runs, as in its id; the time now where there is none. */
+  /** The start of the oldest call, in the form of ids; the time now if there is none. */
   since(): string {
     let since = idTime(Date.now());
     for (const call of this.#calls) {
@@ -54,7 +57,7 @@ export class CallsUnderWay {
     return since;
   }
 
-  /** Waits until none is left, for `msMax` milliseconds at most. @returns how many are left */
+  /** Waits until no call is left, for at most `msMax` milliseconds. @returns how many are left */
   async over(msMax: number): Promise<number> {
     if (this.#count > 0) {
       const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,25 +1,25 @@
 /**
- * What of a streamed answer waits for the end of its event. A vendor may take its time with that, or never send it, on any number of
- * streams: it counts in the budget of bodies, as whole answers do.
+ * Counts the bytes of a streamed answer that wait for the end of their event. A vendor may delay that end, or never send it, on any
+ * number of streams. So they count in the budget of bodies, as whole answers do.
  */
 import type { ByteLease } from "../base/byte-budget.ts";
 
-/** Less is within an event for a moment on any stream. */
+/** Fewer bytes are not counted: any stream has them within an event for a moment. */
 const countedBytesMin = 16_384;
 
 export class Unfinished {
   readonly #call: ByteLease;
   readonly #giveUp: () => void;
-  /** Absent while nothing counts. It is apart from the call's own, which is given back when the answer begins. */
+  /** Undefined while nothing counts. It is separate from the call's own lease, which is returned when the answer begins. */
   #lease: ByteLease | undefined;
 
-  /** `call`: a lease of the budget. `giveUp`: others need the room, and next to nothing came in ten seconds. */
+  /** `call`: a lease of the budget. `giveUp`: called if other calls need the room, and almost nothing came in ten seconds. */
   constructor(call: ByteLease, giveUp: () => void) {
     this.#call = call;
     this.#giveUp = giveUp;
   }
 
-  /** So much waits now. @throws GatewayError 503 `overloaded` where it has no room */
+  /** Sets the number of waiting bytes. @throws GatewayError 503 `overloaded` if they have no room */
   holds(bytes: number): void {
     if (bytes < countedBytesMin) return this.release();
     if (this.#lease === undefined) {
@@ -31,7 +31,7 @@ export class Unfinished {
     else this.#lease.give(-more);
   }
 
-  /** Nothing waits any more. */
+  /** Returns the room of all waiting bytes. */
   release(): void {
     this.#lease?.release();
     this.#lease = undefined;

@@ -1,4 +1,4 @@
-/** A call's body on its way to the upstream: a large one is written in turns, so that nobody waits until all of it is. */
+/** Writes a call's body for the upstream. A large body is written in turns, so that it does not block other calls. */
 import type { ByteLease } from "../base/byte-budget.ts";
 import type { JsonSource } from "../base/json-source.ts";
 import { jsonSlices, writePartsInTurns, type JsonPieces } from "../base/json-write.ts";
@@ -6,17 +6,17 @@ import type { Note } from "../base/notes.ts";
 import type { CallBody } from "./call-body.ts";
 import type { JsonObject } from "../protocols/index.ts";
 
-/** A call that holds no more than this is read or written at once, within some 40 ms whatever it says. */
+/** A call that holds no more bytes is read or written at once, within some 40 ms whatever its content. */
 const atOnceBytes = 4 * 2 ** 20;
 
-/** Longer texts wait as bytes for their turn to be sent: the collector of garbage does not move those. */
+/** Longer texts wait as bytes to be sent: the garbage collector does not move those. */
 const textMax = 16 * 1024;
 
 const isAtOnce = ({ bytes }: ByteLease): boolean => bytes <= atOnceBytes;
 
 /**
- * Whether a call waits as the bytes of its request: what was parsed from them is freed, and parsed again where it is asked for. Not what is
- * so short that it is nothing to keep, nor what is so large that others would wait while it is read again.
+ * True if a call waits as the bytes of its request: parsed values are freed, and parsed again on the next access. False for requests
+ * too short to matter, and for those so large that parsing them again would block other calls.
  */
 export const waitsAsBytes = ({ body, lease }: { body: CallBody; lease: ByteLease }): boolean =>
   body.source.bytes.length > textMax && isAtOnce(lease);
@@ -24,11 +24,11 @@ export const waitsAsBytes = ({ body, lease }: { body: CallBody; lease: ByteLease
 /** A request as it is sent to one provider. */
 export interface WrittenRequest {
   readonly body: JsonPieces | Promise<JsonPieces>;
-  /** What was dropped or rewritten for it. */
+  /** Parameters dropped or rewritten for it. */
   readonly notes: readonly Note[];
 }
 
-/** What the caller sent, where its bytes are sent on, and what the call holds of the budget. */
+/** The caller's request if its bytes are forwarded, and the call's lease of the budget. */
 interface Written {
   readonly source?: JsonSource | undefined;
   readonly lease: ByteLease;
