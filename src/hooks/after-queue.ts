@@ -1,7 +1,7 @@
 /**
- * Calls that are over, on their way to the hooks that hear of them: off the caller's path, a bounded number at a time, and a
- * bounded number waiting, of each hook by itself: one that is dead takes no other's room. What does not fit is dropped and
- * counted. Money was settled before, and waits for none of this.
+ * The queue of ended calls for the after hooks, off the caller's path. Each hook has a bounded number of requests in flight and
+ * waiting: a dead hook takes no room of others. Events that do not fit are dropped and counted. The charge was settled before and
+ * waits for none of this.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BytePart } from "../base/byte-budget.ts";
@@ -9,13 +9,13 @@ import { afterEvent } from "./events.ts";
 import type { EndedCall } from "./types.ts";
 import type { OpenHook, Watching } from "./watching.ts";
 
-/** What waits for one hook. */
+/** The most events waiting for or in flight to one hook. */
 const waitingMax = 1_000;
-/** Questions to one hook at a time. */
+/** The most requests in flight to one hook. */
 const underWayMax = 8;
-/** What a hook after a call answers is not looked at. */
+/** Limit in bytes for the answer of an after hook, which is ignored. */
 const answerBytesMax = 64 * 1024;
-/** So long the end of the gateway waits for what was not heard yet. */
+/** How long, in ms, a stop of the gateway waits for undelivered events. */
 const closeMs = 3_000;
 
 interface Waiting {
@@ -24,16 +24,16 @@ interface Waiting {
   readonly text: string;
 }
 
-/** What waits for one hook, and what it is being asked. */
+/** The events of one hook, waiting and in flight. */
 interface Line {
   readonly waiting: Waiting[];
   underWay: number;
-  /** Of both. */
+  /** Events waiting and in flight together. */
   count: number;
   characters: number;
 }
 
-/** An empty queue for these hooks, which share `room` in even parts. `add` returns at once and never throws. */
+/** Creates an empty queue for these hooks, which share `room` evenly. `add` returns at once and never throws. */
 export function createAfterQueue(
   hooks: readonly OpenHook[],
   { observe, failed }: Watching,

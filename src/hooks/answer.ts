@@ -1,4 +1,4 @@
-/** What a hook answered, read strictly: whatever is not one of the three actions is a failure of the hook. */
+/** Reads the answer of a hook strictly: anything but one of the three actions is a failure of the hook. */
 import { isObject, readJson, parseJson, type WireObject } from "../base/json.ts";
 import { shortText } from "../base/text.ts";
 
@@ -11,7 +11,7 @@ export type HookAnswer =
       readonly body: WireObject | undefined;
     };
 
-/** A hook that gave no answer that is one. Its message is for the operator's log. */
+/** A hook gave no valid answer. The message is for the operator's log. */
 export class HookFailedError extends Error {
   override name = "HookFailedError";
 }

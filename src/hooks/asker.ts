@@ -1,7 +1,7 @@
-/** How a hook is asked, wherever it runs. */
+/** The interface to ask a hook, wherever it runs. */
 
 export interface Question {
-  /** The event's id: that of its call. */
+  /** The id of the event, which is the id of its call. */
   readonly id: string;
   /** JSON. */
   readonly text: string;
@@ -11,7 +11,7 @@ export interface Question {
 }
 
 export interface Asker {
-  /** The hook's answer as it gave it. @throws HookFailedError where none came in time, or one that is too long */
+  /** The hook's raw answer. @throws HookFailedError if none came in time, or it is too long */
   ask(question: Question): Promise<Uint8Array>;
   close(): Promise<void>;
 }

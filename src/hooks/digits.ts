@@ -1,11 +1,11 @@
 /**
- * Numbers that no double holds, in what a hook gives back. A hook in JavaScript reads them as doubles and writes those: where such a
- * double stands in the place of a long number, the long number is meant.
+ * Restores numbers beyond double precision in what a hook returns. A hook in JavaScript reads and writes doubles. If it returns the
+ * double of a long number in the same place, the long number is meant.
  */
 import { isDeepStrictEqual } from "node:util";
 import { exactly, isRawNumber } from "../base/exact-numbers.ts";
 
-/** A value as doubles have it, and as it was read. */
+/** A value with numbers as doubles, and with their exact digits. */
 export interface Read {
   readonly value: unknown;
   readonly exact: unknown;
@@ -17,7 +17,10 @@ type Items = readonly unknown[];
 const holds = (value: unknown): value is Members | Items =>
   typeof value === "object" && value !== null && !isRawNumber(value);
 
-/** `given` with the digits that `before` has in the same places; digits that a hook wrote itself are its own. */
+/**
+ * Returns `given` with the exact digits of unchanged numbers in the same places of `before`. Numbers that a hook wrote itself keep
+ * its digits.
+ */
 export function withDigits(given: unknown, before: Read): unknown {
   if (!holds(given)) return given === before.value ? before.exact : given;
   const { value } = before;
@@ -33,7 +36,10 @@ export function withDigits(given: unknown, before: Read): unknown {
   return Object.fromEntries(members);
 }
 
-/** Items that a hook put between others, or took away, move those behind them: behind the first that differs they are counted from the end. */
+/**
+ * Restores digits in a list. Items that a hook inserted or removed shift later ones, so items after the first difference are matched
+ * from the end.
+ */
 function itemsOf(given: Items, before: Read): Items {
   const [values, exacts] = [before.value as Items, before.exact as Items];
   const moved = values.length - given.length;
@@ -44,7 +50,7 @@ function itemsOf(given: Items, before: Read): Items {
   });
 }
 
-/** How many items at the beginning are as they were. */
+/** The number of unchanged items at the beginning. */
 function leading(given: Items, values: Items, exacts: Items): number {
   const isSame = (item: unknown, index: number): boolean =>
     index < values.length &&

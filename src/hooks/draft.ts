@@ -1,4 +1,4 @@
-/** A request while hooks change it: what it is now, and which of its fields are another than its caller sent, by whom. */
+/** A request while hooks change it: its current state, and which hook changed which of the caller's fields. */
 import { isDeepStrictEqual } from "node:util";
 import { exactly } from "../base/exact-numbers.ts";
 import { readJson, type WireObject } from "../base/json.ts";
@@ -10,7 +10,7 @@ import type { AskedCall, ChangedCall } from "./types.ts";
 
 type Change = Extract<HookAnswer, { action: "change" }>;
 
-/** The header that names other models counts as a field. */
+/** The header that names fallback models counts as a field. */
 const fallbacksHeader = "x-gw-fallback-models";
 
 export class Draft {
@@ -19,7 +19,7 @@ export class Draft {
   #fallbackModels: string | undefined;
   #body: WireObject;
   #source: JsonSource | undefined;
-  /** The hook that touched a field last. */
+  /** The hook that last changed each field. */
   readonly #touched = new Map<string, string>();
   #isChanged = false;
 
@@ -39,17 +39,15 @@ export class Draft {
     return this.#fallbackModels;
   }
 
-  /**
-   * The body as JSON. What can be read in two ways (a member named twice) is written anew: hooks see what the gateway reads.
-   */
+  /** The body as JSON. An ambiguous body (a member named twice) is rewritten, so that hooks see what the gateway reads. */
   text(): string {
     const written = this.#source?.write(this.#body) ?? JSON.stringify(this.#body);
     return typeof written === "string" ? written : Buffer.concat(written).toString();
   }
 
   /**
-   * Applies a change. Nothing of one that cannot be is applied. Another model takes the place of all that the caller named: the
-   * call goes to no model that the hook has not seen.
+   * Applies a change completely or not at all. If it names another model, the caller's fallbacks are removed, so that the call goes
+   * to no model that the hook has not seen.
    * @throws HookFailedError; GatewayError `overloaded`
    */
   change(hook: string, change: Change): void {
@@ -57,11 +55,11 @@ export class Draft {
     const model = this.asked.modelInBody ? whole["model"] : (change.model ?? this.#model);
     if (model === undefined ? this.asked.model !== undefined : typeof model !== "string")
       throw new HookFailedError("its body has no model");
-    // Its caller waits for an answer of the form that it asked for.
+    // The caller expects an answer in the form that it asked for.
     if ((whole["stream"] ?? false) !== (this.#body["stream"] ?? false))
       throw new HookFailedError("it changes stream");
     const next = this.#withOwn(whole);
-    // Read as the caller's own body was: the same bounds, the same parser.
+    // Parsed like the caller's own body: same bounds, same parser.
     const json = readAs(this.asked.source?.write(next) ?? JSON.stringify(next));
     this.asked.lease.take(json.bytes.length + json.shape.memoryBytes);
     const source = new JsonSource(json);
@@ -73,7 +71,7 @@ export class Draft {
     this.#isChanged = true;
   }
 
-  /** The body that a hook wants. Where it names another model and nothing else, the caller's other models are not in it. */
+  /** The body after the change. If the change names only another model, the caller's fallback models are removed. */
   #wanted({ body, model }: Change): WireObject {
     const whole = { ...exactly(body ?? this.#body) };
     if (model === undefined) return whole;
@@ -90,7 +88,7 @@ export class Draft {
     this.#fallbackModels = undefined;
   }
 
-  /** What became of the request; undefined where no hook changed it. */
+  /** The changed request; undefined if no hook changed it. */
   changed(): ChangedCall | undefined {
     if (!this.#isChanged) return undefined;
     return {
@@ -101,7 +99,7 @@ export class Draft {
     };
   }
 
-  /** A body in which each field that is as its caller sent it is the caller's. Numbers keep the digits they were written with in any. */
+  /** Returns a body where each unchanged field is the caller's original value. Numbers keep their original digits in all fields. */
   #withOwn(body: WireObject): WireObject {
     const { body: sent } = this.asked;
     const own = (name: string, given: unknown): unknown => {
@@ -116,7 +114,7 @@ export class Draft {
     );
   }
 
-  /** What differs in the end from what the caller sent: a field that one hook added and another removed is none of it. */
+  /** Notes for fields that finally differ from the caller's. A field that one hook added and another removed gets none. */
   *#notes(): Generator<Note> {
     const { asked } = this;
     const before = fieldsOf(exactly(asked.body), asked.fallbackModels);
@@ -135,7 +133,7 @@ export class Draft {
 
 const by = (what: string, hook: string): string => `${what} by the hook "${hook}"`;
 
-/** The fields of a request, with the header that is one. */
+/** The fields of a request, including the header that counts as one. */
 const fieldsOf = (body: WireObject, fallbackModels: string | undefined): WireObject => ({
   ...body,
   ...(fallbackModels !== undefined && { [fallbacksHeader]: fallbackModels }),
@@ -150,7 +148,7 @@ function readAs(written: ReturnType<JsonSource["write"]>) {
   }
 }
 
-/** The fields that differ between two bodies. */
+/** The names of fields that differ between two bodies. */
 function* fieldsBetween(before: WireObject, after: WireObject): Generator<string> {
   for (const param of Object.keys(before))
     if (!Object.hasOwn(after, param) || !isDeepStrictEqual(before[param], after[param]))

@@ -1,11 +1,11 @@
-/** What hooks are sent, as JSON. No key is in it, and no header of the caller's. docs/hooks.md. */
+/** The events sent to hooks, as JSON. They contain no key and no header of the caller. docs/hooks.md. */
 import { exactly } from "../base/exact-numbers.ts";
 import { jsonWithin } from "../base/json-write.ts";
 import { formatUsd } from "../base/money.ts";
 import type { Draft } from "./draft.ts";
 import type { CallFacts, EndedCall, Said } from "./types.ts";
 
-/** Bodies and texts of calls that are over are sent up to here, in characters. */
+/** The limit for bodies and texts in events of ended calls, in characters. */
 export const heardCharactersMax = 256 * 1024;
 
 const factsOf = (hook: string, { caller, tags, ...call }: CallFacts) => ({
@@ -33,7 +33,7 @@ export function beforeEvent(hook: string, draft: Draft): string {
   return `${JSON.stringify(facts).slice(0, -1)},"body":${draft.text()}}`;
 }
 
-/** The event after a call. What is longer than the bound is left out or cut, and named in `truncated`. */
+/** The event after a call. A part above the limit is left out or cut, and named in `truncated`. */
 export function afterEvent(hook: string, ended: EndedCall): string {
   const { body, answer } = ended;
   const truncated: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * The operator's hooks: which of them a call is put before, in which order, and what follows from their answers. A hook that
- * fails is never silent: it is counted, logged, and the call goes on or is refused as the operator said. docs/hooks.md.
+ * The operator's hooks: which ones are asked about a call, in which order, and the effect of their answers. A failed hook is always
+ * counted and logged, and the call continues or is refused as the operator configured. docs/hooks.md.
  */
 import type { BytePart } from "../base/byte-budget.ts";
 import { GatewayError } from "../base/errors.ts";
@@ -18,15 +18,15 @@ interface HooksOptions {
   readonly log: Log;
   readonly observe: Observe;
   readonly note: Note;
-  /** For calls that are over, and that hooks have not heard of yet. */
+  /** The room for events of ended calls that after hooks have not received yet. */
   readonly room: BytePart;
 }
 
-/** A change may make a request twice as long and longer by this, in bytes; an answer that is longer is not read. */
+/** A change may double a request and add this many bytes; a longer answer is refused. */
 const growthBytesMax = 1024 * 1024;
 const retryAfterSeconds = 1;
 
-/** Hooks over those that are open, in the order of the file. */
+/** Creates the hooks from the open ones, in the order of the file. */
 export function createHooks({ hooks, log, observe, note, room }: HooksOptions): Hooks {
   const before = hooks.filter(({ settings }) => settings.at === "before");
   const after = hooks.filter(({ settings }) => settings.at === "after");
@@ -57,7 +57,7 @@ const isMeant = (
   workspaces?.includes(caller.workspaceId) !== false &&
   keys?.includes(caller.keyId) !== false;
 
-/** Asks one hook after the other; each sees what those before it made of the call. @throws GatewayError */
+/** Asks one hook after the other; each sees the changes of earlier ones. @throws GatewayError */
 async function askAll(
   hooks: readonly OpenHook[],
   asked: AskedCall,
@@ -87,14 +87,14 @@ const outcomes = {
   change: "changed",
 } as const satisfies Record<HookAnswer["action"], HookOutcome["outcome"]>;
 
-/** As the request log keeps it. */
+/** The form for the request log. */
 function outcomeOf(said: HookAnswer | HookFailedError): Omit<HookOutcome, "hook"> {
   if (said instanceof HookFailedError) return { outcome: "failed" };
   const code = said.action === "refuse" ? said.code : undefined;
   return { outcome: outcomes[said.action], ...(code !== undefined && { code }) };
 }
 
-/** Asks one, and applies its change. What it did wrong is returned. */
+/** Asks one hook, and applies its change. Returns the hook's error instead of throwing it. */
 async function askOne(
   { settings, asker }: OpenHook,
   draft: Draft,
@@ -113,7 +113,7 @@ async function askOne(
     observe(settings, outcomes[said.action], performance.now() - beganMs);
     return said;
   } catch (error) {
-    // The gateway's own state: no fault of the hook's.
+    // The gateway is overloaded: not the hook's fault.
     if (error instanceof GatewayError && error.code === "overloaded") throw error;
     observe(settings, "failed", performance.now() - beganMs);
     failed(settings, error, draft.asked.id);

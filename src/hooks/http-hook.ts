@@ -1,4 +1,4 @@
-/** A hook behind an address of the operator's: one signed POST a question, over connections that are kept. docs/hooks.md. */
+/** A hook at a URL of the operator: one signed POST per event, over kept connections. docs/hooks.md. */
 import type { Clock } from "../base/clock.ts";
 import { signedHeaders } from "../base/signature.ts";
 import { openExchange, type Pools } from "../upstream/index.ts";
@@ -13,7 +13,7 @@ interface HttpHookOptions {
   readonly clock: Clock;
 }
 
-/** Asks by HTTP. The address is the operator's own, as a provider's is: it may be a private one. Redirects are failures. */
+/** Asks a hook by HTTP. The URL is the operator's own, like a provider's, so it may be private. Redirects are failures. */
 export function httpHook({ url, secret, pools, clock }: HttpHookOptions): Asker {
   const { origin, pathname, search } = new URL(url);
   return {
@@ -27,7 +27,7 @@ export function httpHook({ url, secret, pools, clock }: HttpHookOptions): Asker 
         idleMs: timeoutMs,
         totalMs: timeoutMs,
       });
-      // Also the time in which a connection is made counts.
+      // The timeout includes the time to connect.
       const timer = setTimeout(() => exchange.abort(), timeoutMs);
       try {
         const answer = await exchange.answer;

@@ -1,6 +1,6 @@
 /**
- * A hook in a module of the operator's. It runs in a thread of its own: whatever it does, the gateway goes on. A thread that
- * blocks, has too many questions that it never answered, or ends is replaced by a new one. docs/hooks.md.
+ * A hook in a module of the operator. It runs in its own thread, so that it cannot stop the gateway. A thread that blocks, leaves too
+ * many questions unanswered, or ends is replaced by a new one. docs/hooks.md.
  */
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
@@ -9,9 +9,9 @@ import { ownEntry } from "../base/own-files.ts";
 import { HookFailedError } from "./answer.ts";
 import type { Asker, Question } from "./asker.ts";
 
-/** What a thread begins with. */
+/** The data that a thread starts with. */
 export interface ThreadStart {
-  /** A `file:` address. */
+  /** A `file:` URL. */
   readonly module: string;
   readonly at: "before" | "after";
 }
@@ -35,14 +35,14 @@ interface ModuleHookOptions {
 }
 
 const loadMsMax = 10_000;
-/** A thread that is asked whether it is there answers within this, unless it is blocked. */
+/** A thread that is not blocked answers a ping within this many ms. */
 const pongMsMax = 250;
-/** Questions without an answer, with all they hold; then the thread is replaced. */
+/** The most unanswered questions; then the thread is replaced, because it may still hold their data. */
 const abandonedMax = 100;
 const waitingMax = 1_000;
-/** Between two threads, so that one that dies at once does not take a processor. */
+/** Milliseconds between two threads, so that one that dies at once does not keep a processor busy. */
 const restartMs = 500;
-/** A module that keeps everything ends its thread, and not the gateway. */
+/** A module that fills its memory ends its thread, not the gateway. */
 const resourceLimits = { maxOldGenerationSizeMb: 512 };
 
 const threadFile = ownEntry("src/hooks/module-worker");
@@ -53,7 +53,7 @@ interface Pending {
 }
 
 interface ThreadOptions extends Pick<ModuleHookOptions, "path" | "at"> {
-  /** What it prints is not printed; false if absent. */
+  /** True hides the module's output; false if absent. */
   readonly isQuiet?: boolean;
 }
 
@@ -68,10 +68,10 @@ class Thread {
   #pinging: NodeJS.Timeout | undefined;
   #count = 0;
 
-  /** `over` is called once, when it is of no use any more. */
+  /** `over` is called once, when the thread can no longer be used. */
   constructor({ path, at, isQuiet }: ThreadOptions, over: (why: string) => void) {
     const workerData: ThreadStart = { module: pathToFileURL(path).href, at };
-    // With `stdout` what it prints is kept for whoever reads it, and nobody does.
+    // `stdout: true` buffers the output for a reader, and there is none.
     this.#worker = new Worker(threadFile, { workerData, resourceLimits, stdout: isQuiet ?? false });
     this.#worker.unref();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -104,7 +104,7 @@ class Thread {
     this.#worker.on("exit", () => end("its thread ended"));
   }
 
-  /** Ends it, whatever it does. */
+  /** Terminates the thread, whatever it is doing. */
   readonly end: (why: string) => void;
 
   /** Resolves with the answer's JSON. @throws HookFailedError */
@@ -118,7 +118,7 @@ class Thread {
     const timer = setTimeout(() => {
       this.#pending.delete(id);
       reject(new HookFailedError(`no answer within ${timeoutMs} ms`));
-      // While the module is loaded the thread has no question yet, and is given its time (loadMsMax).
+      // While the module loads, the thread has no question yet; loadMsMax limits that time.
       if (this.#isReady) this.#gaveUp();
     }, timeoutMs);
     const settled =
@@ -139,7 +139,7 @@ class Thread {
   #answered(message: Exclude<FromThread, string | { unloadable: string }>): void {
     const pending = this.#pending.get(message.id);
     if (pending === undefined) {
-      // Late: nobody waits for it, and the thread does not hold it any more.
+      // A late answer: its caller gave up, and the thread no longer holds the question.
       this.#abandoned -= 1;
       return;
     }
@@ -148,7 +148,7 @@ class Thread {
     else pending.reject(new HookFailedError(message.error.slice(0, 300)));
   }
 
-  /** A question was late: is it that one promise, or the thread? */
+  /** Called when a question timed out. Pings the thread, to find out whether it is blocked or only this answer is late. */
   #gaveUp(): void {
     if (this.#isOver) return;
     this.#abandoned += 1;
@@ -171,7 +171,7 @@ class Thread {
 
 type Named = Pick<ModuleHookOptions, "name" | "path">;
 
-/** Resolves when a thread has its module. @throws Error naming the hook; the thread has ended then */
+/** Resolves when the thread has loaded its module. @throws Error naming the hook; the thread has ended then */
 async function loaded(thread: Thread, { name, path }: Named): Promise<void> {
   try {
     await thread.ready;
@@ -181,14 +181,17 @@ async function loaded(thread: Thread, { name, path }: Named): Promise<void> {
   }
 }
 
-/** Loads a module, and ends its thread again; what it prints is not printed. @throws Error naming the hook where the module cannot be loaded */
+/**
+ * Loads a module to check it, with its output hidden, and ends the thread. @throws Error naming the hook if the module cannot be
+ * loaded
+ */
 export async function loadModule(hook: Omit<ModuleHookOptions, "log">): Promise<void> {
   const thread = new Thread({ ...hook, isQuiet: true }, () => undefined);
   await loaded(thread, hook);
   thread.end("it was looked at");
 }
 
-/** Starts a module's thread. @throws Error naming the hook where the module cannot be loaded */
+/** Starts a module's thread. @throws Error naming the hook if the module cannot be loaded */
 export async function moduleHook(options: ModuleHookOptions): Promise<Asker> {
   const { name, log } = options;
   let isClosed = false;

@@ -1,4 +1,4 @@
-/** The thread that a hook's module runs in. It knows nothing of the gateway but the questions it is sent. */
+/** The thread that runs a hook's module. It knows only the questions it receives. */
 import { parentPort, workerData } from "node:worker_threads";
 import { parseJsonText } from "../base/json-text.ts";
 import type { FromThread, ThreadQuestion, ThreadStart, ToThread } from "./module-hook.ts";

@@ -1,4 +1,4 @@
-/** Opens the hooks of a configuration: modules are loaded, so that a mistake in one is known at the start. */
+/** Opens the hooks of a configuration. Modules are loaded at once, so that an error in one is found at the start. */
 import type { BytePart } from "../base/byte-budget.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
@@ -21,7 +21,7 @@ interface OpenOptions {
   readonly room: BytePart;
 }
 
-/** The hooks; undefined where none is configured. @throws Error naming the hook whose module cannot be loaded */
+/** Opens the hooks; undefined if none is configured. @throws Error naming the hook whose module cannot be loaded */
 export async function openHooks(options: OpenOptions): Promise<Hooks | undefined> {
   if (options.hooks.length === 0) return undefined;
   const open: OpenHook[] = [];

@@ -1,4 +1,4 @@
-/** What hooks are asked about, what they may answer, and what becomes of a call. docs/hooks.md. */
+/** The types of hooks: the calls they are asked about, their changes and outcomes. docs/hooks.md. */
 import type { ByteLease } from "../base/byte-budget.ts";
 import type { JsonSource } from "../base/json-source.ts";
 import type { WireObject } from "../base/json.ts";
@@ -7,58 +7,58 @@ import type { Tags } from "../base/tags.ts";
 import type { HookEndpoint } from "../catalog/index.ts";
 import type { Caller } from "../tenancy/index.ts";
 
-/** Whose call it is, and of what. */
+/** Facts about a call and its caller. */
 export interface CallFacts {
   readonly id: string;
   readonly endpoint: HookEndpoint;
-  /** As the caller wrote it, suffix included; absent where none was named. */
+  /** As the caller wrote it, suffix included; undefined if none was named. */
   readonly model: string | undefined;
   readonly stream: boolean;
   readonly caller: Pick<Caller, "workspaceId" | "keyId" | "memberId">;
-  /** What the caller says of it. */
+  /** The caller's tags. */
   readonly tags?: Tags | undefined;
 }
 
 /** A call before it is prepared. */
 export interface AskedCall extends CallFacts {
-  /** As the caller sent it. For forms its fields; pictures are not in it. */
+  /** As the caller sent it. For forms, the fields without pictures. */
   readonly body: WireObject;
-  /** The same with its bytes, where there are some. */
+  /** The body with its original bytes, if there are any. */
   readonly source?: JsonSource | undefined;
-  /** False where the path names the model, and the body does not. */
+  /** False if the path names the model instead of the body. */
   readonly modelInBody: boolean;
-  /** Other models that may answer, as the caller's header names them. */
+  /** Fallback models from the caller's header. */
   readonly fallbackModels?: string | undefined;
-  /** The field of the body that names them, where its protocol has one. */
+  /** The field of the body for fallback models, if its protocol has one. */
   readonly fallbacksField?: string | undefined;
   /** Further facts for the hook, such as uploaded pictures. */
   readonly about?: Readonly<Record<string, unknown>> | undefined;
   readonly lease: ByteLease;
-  /** Hears what each hook made of it, in their order. */
+  /** Called with each hook's outcome, in order. */
   readonly noted?: ((outcome: HookOutcome) => void) | undefined;
-  /** Hears what earlier hooks changed where a later one ends the call: what they took out of it is kept and told nowhere. */
+  /** Called with the changes of earlier hooks if a later one ends the call, so that data they removed is neither kept nor reported. */
   readonly refused?: ((changed: ChangedCall) => void) | undefined;
 }
 
-/** What hooks have made of a call. */
+/** A call as hooks changed it. */
 export interface ChangedCall {
   readonly model: string | undefined;
-  /** As the header names them; undefined: none any more. */
+  /** In the form of the header; undefined: no fallbacks. */
   readonly fallbackModels: string | undefined;
   readonly source: JsonSource;
-  /** Which fields they changed: reported as every change of a request is. */
+  /** The changed fields, reported like every change of a request. */
   readonly notes: readonly Note[];
 }
 
-/** What one hook made of one call. `failed` and then let through or refused, as its `on_failure` says. */
+/** The outcome of one hook for one call. After `failed`, the call continues or is refused, as `on_failure` says. */
 export interface HookOutcome {
   readonly hook: string;
   readonly outcome: "allowed" | "changed" | "refused" | "failed";
-  /** Of a refusal: what the hook calls it. */
+  /** For a refusal: the hook's own code. */
   readonly code?: string;
 }
 
-/** A call that is over. */
+/** An ended call. */
 export interface EndedCall extends CallFacts {
   readonly status: string;
   readonly httpStatus: number;
@@ -67,35 +67,35 @@ export interface EndedCall extends CallFacts {
   readonly usage: object | undefined;
   readonly costNano: bigint;
   readonly durationMs: number;
-  /** What was asked, after the hooks before it; absent where it is not at hand (tasks). */
+  /** The request after the before hooks; absent if it is not available (tasks). */
   readonly body?: WireObject | undefined;
   readonly answer?: Said | undefined;
 }
 
-/** What was answered. */
+/** The answer of a call. */
 export interface Said {
-  /** The output text, of a stream put together. */
+  /** The output text; for a stream, joined. */
   readonly text: string;
-  /** There was more of it than is kept. */
+  /** True if the text is longer than the kept part. */
   readonly isCut?: boolean | undefined;
   /** The whole answer; absent for streams. */
   readonly body?: object | undefined;
 }
 
-/** The operator's hooks. There are none where none is configured: `undefined` stands in their place. */
+/** The operator's hooks. If none is configured, `undefined` is used instead. */
 export interface Hooks {
   /**
-   * Asks the hooks before a call; undefined where none is meant.
-   * @returns what they made of it, undefined where they left it as it was
+   * Asks the before hooks; undefined if none applies.
+   * @returns the changed call, undefined if no hook changed it
    * @throws GatewayError `hook_refused`, `hook_failed`, `invalid_json`, `overloaded`; or rejects with it
    */
   before(asked: AskedCall): Promise<ChangedCall | undefined> | undefined;
-  /** Whether a hook is asked before such calls, so that nothing of them leaves unasked. */
+  /** True if a hook must be asked before such calls; until then nothing of them may leave the gateway. */
   asks(call: Pick<CallFacts, "endpoint" | "caller">): boolean;
-  /** Whether a hook hears of such calls, so that their answer is to be remembered. */
+  /** True if an after hook receives such calls, so that their answer must be kept until then. */
   hears(call: Pick<CallFacts, "endpoint" | "caller">): boolean;
-  /** Puts a call that is over before the hooks that hear of it. Returns at once; never throws. */
+  /** Queues an ended call for the after hooks that apply. Returns at once; never throws. */
   after(ended: EndedCall): void;
-  /** Gives what waits a moment to be heard, and ends threads. */
+  /** Waits briefly for queued events, and ends threads. */
   close(): Promise<void>;
 }

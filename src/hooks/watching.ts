@@ -1,20 +1,20 @@
-/** What is counted and logged of hooks. */
+/** Metrics and logs of hooks. */
 import { atIntervals } from "../base/at-intervals.ts";
 import type { Log } from "../base/log.ts";
 import { getOrMake } from "../base/made-once.ts";
 import type { HookSettings } from "../catalog/index.ts";
 import type { Asker } from "./asker.ts";
 
-/** Hears of each question to a hook, when it is over. */
+/** Called after each question to a hook. */
 export type Observe = (hook: HookSettings, outcome: string, durationMs: number) => void;
 
-/** A hook and the way to it. */
+/** A hook with its asker. */
 export interface OpenHook {
   readonly settings: HookSettings;
   readonly asker: Asker;
 }
 
-/** A failure, with those before it that were not written one by one. */
+/** A failure, with the number of failures since the last one logged. */
 export interface NotedFailure {
   readonly hook: string;
   readonly failures: number;
@@ -22,7 +22,7 @@ export interface NotedFailure {
   readonly call: string;
 }
 
-/** Keeps a failure for who looks later. Returns at once; never throws. */
+/** Stores a failure for later inspection. Returns at once; never throws. */
 export type Note = (failure: NotedFailure) => void;
 
 export interface Watching {
@@ -30,12 +30,12 @@ export interface Watching {
   readonly failed: FailureLog;
 }
 
-/** A hook that is down is logged once in this time, with how often it failed. */
+/** A failing hook is logged once per interval, with its number of failures. */
 const logEveryMs = 1_000;
 
 export type FailureLog = (hook: HookSettings, error: unknown, call: string) => void;
 
-/** Logs and notes failures of hooks, each hook's at most once a second. */
+/** Logs and notes failures of hooks, for each hook at most once a second. */
 export function failureLog(log: Log, note: Note): FailureLog {
   const seen = new Map<string, () => number | undefined>();
   return ({ name, at, onFailure }, error, call) => {
