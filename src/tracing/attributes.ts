@@ -1,10 +1,10 @@
-/** Attributes as protobuf (opentelemetry-proto, common/v1). Names are encoded once, and so is what spans share. */
+/** Attributes as protobuf (opentelemetry-proto, common/v1). Names, and parts shared by spans, are encoded once. */
 import type { Attributes, SharedPart } from "../base/tracing.ts";
 import { ProtobufWriter, varintSize } from "./protobuf.ts";
 
 export type Value = string | number | boolean;
 
-/** Names as the field of their message. */
+/** Encoded names, as the field of their message. */
 const fields = new Map<string, Uint8Array>();
 const fieldsMax = 1_000;
 
@@ -27,11 +27,11 @@ export function writeText(writer: ProtobufWriter, tag: number, text: string): vo
   writer.text(tag, text, Buffer.byteLength(text));
 }
 
-/** An attribute's field in a span, in a resource. */
+/** The tag of an attribute in a span, and in a resource. */
 const inSpan = 0x4a;
 export const inResource = 0x0a;
 
-/** Begins an attribute whose value is a message of so many bytes. */
+/** Begins an attribute whose value is a message of `size` bytes. */
 function begin(writer: ProtobufWriter, tag: number, field: Uint8Array, size: number): void {
   const pair = field.length + 1 + varintSize(size) + size;
   writer.reserve(pair + 8);
@@ -42,7 +42,7 @@ function begin(writer: ProtobufWriter, tag: number, field: Uint8Array, size: num
   writer.varint(size);
 }
 
-/** An attribute whose text is thought to have so many bytes; false where it has not. */
+/** Writes an attribute, assuming that its text has `bytes` bytes; false if it does not. */
 function tryText(
   writer: ProtobufWriter,
   { tag, field }: { readonly tag: number; readonly field: Uint8Array },
@@ -80,7 +80,7 @@ export function writeAttribute(
   }
 }
 
-/** Writes attributes that a span shares with others. */
+/** Writes attributes that several spans share. */
 export function writePart(writer: ProtobufWriter, part: SharedPart): void {
   const bytes = (part.bytes ??= bytesOf(part.attributes));
   writer.reserve(bytes.length);

@@ -1,7 +1,4 @@
-/**
- * Ids of traces and spans: as words of 32 bits, which is how they are written, and as hexadecimal text, for whoever reads them.
- * Random ones are made many at a time.
- */
+/** Ids of traces and spans, as 32-bit words for writing, and as hexadecimal text for readers. Random ids are drawn in bulk. */
 import { randomFillSync } from "node:crypto";
 
 /** 16 hexadecimal digits. */
@@ -25,7 +22,7 @@ export class TraceId {
   readonly third: number;
   readonly fourth: number;
 
-  /** @param at where the first of its words is in `words` */
+  /** @param at the byte in `words` where the first word begins */
   constructor(text: string, words: Words, at: number) {
     this.text = text;
     this.first = words.getInt32(at);
@@ -37,13 +34,13 @@ export class TraceId {
 
 type Words = Pick<DataView, "getInt32">;
 
-/** Small, because an id is a slice of its text: an exemplar's keeps all of it. */
+/** Small, because an id's text is a slice of the pool's text: an exemplar that keeps one id keeps all of that text. */
 const pool = Buffer.alloc(1_024);
 const words = new DataView(pool.buffer, pool.byteOffset, pool.length);
 let text = "";
 let drawn = pool.length;
 
-/** Where in the pool an id of so many bytes begins, until the next is drawn. */
+/** Returns the pool offset of a new id of `bytes` bytes; valid until the next draw. */
 function draw(bytes: number): number {
   if (drawn + bytes > pool.length) {
     text = randomFillSync(pool).toString("hex");
@@ -55,19 +52,19 @@ function draw(bytes: number): number {
 
 const textAt = (at: number, bytes: number): string => text.slice(2 * at, 2 * (at + bytes));
 
-/** Ids of zeros are none (W3C Trace Context). */
+/** Ids of only zeros are invalid (W3C Trace Context). */
 export const isNoSpan = ({ high, low }: SpanId): boolean => high === 0 && low === 0;
 export const isNoTrace = ({ first, second, third, fourth }: TraceId): boolean =>
   first === 0 && second === 0 && third === 0 && fourth === 0;
 
-/** A random one. */
+/** A new random id. */
 export function newSpanId(): SpanId {
   const at = draw(8);
   const id = new SpanId(textAt(at, 8), words.getInt32(at), words.getInt32(at + 4));
   return isNoSpan(id) ? newSpanId() : id;
 }
 
-/** A random one. */
+/** A new random id. */
 export function newTraceId(): TraceId {
   const at = draw(16);
   const id = new TraceId(textAt(at, 16), words, at);

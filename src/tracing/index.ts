@@ -1,5 +1,5 @@
 /**
- * Traces with OpenTelemetry, sent by OTLP/HTTP. Loaded only where tracing is on: the rest of the gateway knows the interfaces
+ * OpenTelemetry traces, sent by OTLP/HTTP. This folder is loaded only if tracing is on: the rest of the gateway uses the interfaces
  * of `base/tracing.ts`. Exporter, sampler and resource are the SDK's; spans are made here (spans.ts). docs/monitoring.md.
  */
 import { ROOT_CONTEXT } from "@opentelemetry/api";
@@ -19,20 +19,20 @@ import { CarriedSpan, SentSpan, type Origin, type SpanHome } from "./spans.ts";
 import { readTraceparent } from "./traceparent.ts";
 
 export interface TracingOptions {
-  /** The whole address, `/v1/traces` included. */
+  /** The whole URL, `/v1/traces` included. */
   readonly url: string;
-  /** The collector's key is in them: never logged. */
+  /** They contain the collector's key: never logged. */
   readonly headers: Readonly<Record<string, string>>;
   readonly gzip: boolean;
-  /** For one export with its repetitions. */
+  /** Milliseconds for one export, retries included. */
   readonly timeoutMs: number;
-  /** The share of new traces that are sent, from 0 to 1. */
+  /** The share of new traces that are sampled, from 0 to 1. */
   readonly sample: number;
-  /** Whether a caller's `traceparent` decides in place of the share. */
+  /** True if a caller's `traceparent` decides sampling instead of the share. */
   readonly followsParent: boolean;
-  /** Which providers get a `traceparent`; `local`: those at private addresses. */
+  /** The providers that get a `traceparent`; `local`: those at private addresses. */
   readonly propagate: "none" | "local" | "all";
-  /** What the spans are of: `service.name` and more. */
+  /** Resource attributes: `service.name` and more. */
   readonly resource: Readonly<Record<string, string>>;
   readonly version: string;
   readonly queue: QueueLimits;
@@ -40,16 +40,16 @@ export interface TracingOptions {
 
 export interface Tracing {
   readonly tracer: Tracer;
-  /** What became of the spans since the start. */
+  /** The numbers of spans sent, dropped and refused since the start. */
   counts(): SpanCounts;
-  /** Sends what waits, for two seconds at most. */
+  /** Sends waiting spans, for at most two seconds. */
   close(): Promise<void>;
 }
 
 const closeMs = 2_000;
 const scopeName = "tollgate";
 
-/** Opens the way to the collector. Nothing is sent before the first span has ended, and nobody waits for the collector. */
+/** Opens tracing to a collector. Nothing is sent before the first span has ended, and no call waits for the collector. */
 export function openTracing(options: TracingOptions, log: Pick<Log, "warn">): Tracing {
   const { version } = options;
   const exporter = createExporter(options);
@@ -73,8 +73,8 @@ export function openTracing(options: TracingOptions, log: Pick<Log, "warn">): Tr
 }
 
 /**
- * OpenTelemetry's way to a collector (connections, repetitions, bounds of answers) with our serializer. Everything is given:
- * what is left out the library would take from the environment, and headers meant for another collector are secrets.
+ * OpenTelemetry's exporter (connections, retries, answer limits) with our serializer. Every option is set, because the library takes
+ * missing ones from the environment, and headers for another collector are secrets.
  */
 const createExporter = ({ url, headers, timeoutMs, gzip }: TracingOptions) =>
   createOtlpHttpExportDelegate(
@@ -82,7 +82,7 @@ const createExporter = ({ url, headers, timeoutMs, gzip }: TracingOptions) =>
       url,
       headers: () => Promise.resolve({ ...headers, "Content-Type": "application/x-protobuf" }),
       timeoutMillis: timeoutMs,
-      // The queue has fewer under way.
+      // Above the number of exports that the queue starts at once.
       concurrencyLimit: 30,
       compression: gzip ? "gzip" : "none",
       agentFactory: httpAgentFactoryFromOptions({ keepAlive: true }),
@@ -90,7 +90,7 @@ const createExporter = ({ url, headers, timeoutMs, gzip }: TracingOptions) =>
     },
     spanSerializer,
     "otlp_http_span_exporter",
-    // No metrics of the SDK's are kept, but it asks.
+    // Required by the SDK, although no SDK metrics are kept.
     { name: "span", countItems: ({ count }: SpanBatch) => count },
     undefined,
   );
@@ -119,7 +119,7 @@ function createTracer(
   };
 }
 
-/** Both clocks together are read as seldom as this: the day's may be set anew, and reading one costs as much as an attribute. */
+/** Milliseconds between two readings of both clocks: the wall clock may be set, and reading one costs as much as an attribute. */
 const originKeptMs = 1_000;
 
 function clock(): (nowMs: number) => Origin {
@@ -130,7 +130,7 @@ function clock(): (nowMs: number) => Origin {
   };
 }
 
-/** Providers are few; addresses that are not theirs never come here. */
+/** The cache is unbounded: only addresses of providers come here, and providers are few. */
 function propagation(which: TracingOptions["propagate"]): (address: string) => boolean {
   if (which !== "local") return () => which === "all";
   const known = new Map<string, boolean>();

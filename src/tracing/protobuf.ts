@@ -1,6 +1,6 @@
-/** Writing protobuf, as far as spans need it: one buffer that grows, sizes known before anything is written. */
+/** A protobuf writer with the parts that spans need: one growing buffer, sizes known before writing. */
 
-/** Bytes that a number takes. */
+/** The number of bytes of a varint. */
 export function varintSize(value: number): number {
   let size = 1;
   for (let rest = value; rest > 127; rest = Math.floor(rest / 128)) size += 1;
@@ -19,7 +19,7 @@ export class ProtobufWriter {
     this.#view = new DataView(this.bytes.buffer);
   }
 
-  /** Makes room for so many bytes. */
+  /** Makes room for `count` bytes. */
   reserve(count: number): void {
     if (this.at + count > this.bytes.length) this.#grow(count);
   }
@@ -35,7 +35,7 @@ export class ProtobufWriter {
     this.bytes[this.at++] = value;
   }
 
-  /** A number from 0 to 2^53. */
+  /** Writes a varint from 0 to 2^53. */
   varint(value: number): void {
     let rest = value;
     while (rest > 127) {
@@ -46,11 +46,11 @@ export class ProtobufWriter {
   }
 
   /**
-   * A field with a text of so many bytes. False where it has another number: it is then to be written again over this. Most
-   * texts have as many bytes as characters, and trying that is faster than counting.
+   * Writes a text field, assuming that its text has `bytes` bytes. False if it has another number: the caller must then write it
+   * again over this one. Most texts have as many bytes as characters, and trying is faster than counting.
    */
   text(tag: number, value: string, bytes: number): boolean {
-    // No character of UTF-16 takes more than three.
+    // A UTF-16 unit takes at most three bytes in UTF-8.
     this.reserve(3 * value.length + 16);
     this.byte(tag);
     this.varint(bytes);
@@ -64,21 +64,21 @@ export class ProtobufWriter {
     this.at += bytes.length;
   }
 
-  /** 32 bits, the highest first, as ids have them. */
+  /** 32 bits, big-endian, as in ids. */
   word(value: number): void {
     this.#view.setInt32(this.at, value);
     this.at += 4;
   }
 
-  /** 32 bits, the lowest first, as protobuf has them. */
+  /** 32 bits, little-endian, as in protobuf. */
   fixed32(value: number): void {
     this.#view.setUint32(this.at, value, true);
     this.at += 4;
   }
 
-  /** Milliseconds since the Unix epoch as nanoseconds, in eight bytes: whole ones, and nanoseconds below a million. */
+  /** Writes a time as nanoseconds since the Unix epoch, in eight bytes: whole milliseconds, and nanoseconds below a million. */
   time(wholeMs: number, nanos: number): void {
-    // Split at 2^16, because the product is above what a number holds exactly.
+    // Split at 2^16, because the product exceeds the exact range of a number.
     const high = Math.floor(wholeMs / 65_536) * 1e6;
     const low = (wholeMs % 65_536) * 1e6 + nanos + (high % 65_536) * 65_536;
     this.fixed32(low % uint32);
@@ -90,7 +90,7 @@ export class ProtobufWriter {
     this.at += 8;
   }
 
-  /** What was written, as bytes of their own. */
+  /** A copy of the bytes written. */
   written(): Uint8Array {
     return Uint8Array.from(this.bytes.subarray(0, this.at));
   }

@@ -1,23 +1,23 @@
 /**
- * Spans on their way to the collector: a bounded queue, a few exports under way, and nothing that a call waits for. What
- * finds the queue full is dropped and counted, and so is what the collector does not take.
+ * The queue of spans for the collector: bounded, with few exports in flight, and no call waits for it. Spans that find the queue full
+ * are dropped and counted, and so are spans that the collector refuses.
  */
 import { atIntervals } from "../base/at-intervals.ts";
 import type { Log } from "../base/log.ts";
 import type { SpanBatch, SpanWriter } from "./serializer.ts";
 import type { SentSpan } from "./spans.ts";
 
-/** How spans wait and leave. */
+/** Limits of the queue and of exports. */
 export interface QueueLimits {
-  /** Spans that may wait. */
+  /** The most spans that may wait. */
   readonly waitingMax: number;
-  /** Spans of one export. */
+  /** The most spans of one export. */
   readonly batchMax: number;
-  /** How long a span may wait for others. */
+  /** The longest time, in ms, that a span waits for others. */
   readonly delayMs: number;
 }
 
-/** The way to the collector; `done` is called once, with code 0 where it took them. */
+/** Sends a batch to the collector; calls `done` once, with code 0 on success. */
 export interface Exporter {
   export(
     batch: SpanBatch,
@@ -25,14 +25,14 @@ export interface Exporter {
   ): void;
 }
 
-/** What became of the spans. */
+/** The numbers of spans by result. */
 export interface SpanCounts {
   readonly sent: number;
   readonly dropped: number;
   readonly refused: number;
 }
 
-/** A collector that is slow holds this many batches, and no more. */
+/** The most exports in flight, which a slow collector cannot exceed. */
 const exportsMax = 2;
 const warnedEveryMs = 60_000;
 const reasonMax = 200;
@@ -42,7 +42,7 @@ export class SpanQueue {
   readonly #writer: SpanWriter;
   readonly #limits: QueueLimits;
   readonly #log: Pick<Log, "warn">;
-  /** Batches that are as large as they may be; the writer has the rest. */
+  /** Full batches; the writer has the remaining spans. */
   #full: SpanBatch[] = [];
   #timer: NodeJS.Timeout | undefined;
   #soon = false;
@@ -62,7 +62,7 @@ export class SpanQueue {
     return this.#counts;
   }
 
-  /** Spans that wait. */
+  /** The number of waiting spans. */
   get #waiting(): number {
     return this.#full.reduce((sum, { count }) => sum + count, this.#writer.count);
   }
@@ -84,7 +84,7 @@ export class SpanQueue {
       this.#timer ??= setTimeout(() => this.#flush(), this.#limits.delayMs).unref();
   }
 
-  /** Not in the turn of a call that has just ended. */
+  /** Deferred with setImmediate, so that it does not delay a call that has just ended. */
   #flushSoon(): void {
     if (this.#soon || this.#exports.size >= exportsMax) return;
     this.#soon = true;
@@ -125,7 +125,7 @@ export class SpanQueue {
     this.#log.warn({ spans, reason }, "the collector did not take spans; they are dropped");
   }
 
-  /** Sends what waits, for as long as `ms`; what comes later is dropped. */
+  /** Sends waiting spans for at most `ms` milliseconds; later spans are dropped. */
   async close(ms: number): Promise<void> {
     this.#closed = true;
     const all = async (): Promise<void> => {

@@ -1,7 +1,7 @@
 /**
- * Spans as OTLP's protobuf (opentelemetry-proto, trace/v1). The SDK's own serializer takes 7 µs a span and this one a tenth of
- * that: what spans share is encoded once, ids are numbers, and a span is written when it ends, so that no object of it outlives
- * its call. A test holds the bytes to the SDK's, byte for byte.
+ * Spans as OTLP protobuf (opentelemetry-proto, trace/v1). The SDK's own serializer takes 7 µs a span, this one a tenth of that.
+ * Shared parts are encoded once, ids are numbers, and a span is written when it ends, so that no object of it outlives its call. A
+ * test compares the bytes with the SDK's.
  */
 import type { ISerializer } from "@opentelemetry/otlp-transformer";
 import { ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
@@ -13,13 +13,13 @@ import type { Origin, SentSpan } from "./spans.ts";
 
 type Response = ReturnType<typeof ProtobufTraceSerializer.deserializeResponse>;
 
-/** Bit 8: it is known whether the parent is elsewhere; bit 9: it is. */
+/** Bit 8: it is known whether the parent is remote; bit 9: it is. */
 const parentKnown = 0x100;
 const parentElsewhere = 0x200;
 const sampled = 1;
-/** Everything of a span but its name and attributes. */
+/** Upper bound for the parts of a span except its name and attributes. */
 const fixedBytesMax = 128;
-/** OTLP's status of a failed span. */
+/** OTLP's status code of a failed span. */
 const failed = 2;
 
 function writeTraceId(writer: ProtobufWriter, id: TraceId): void {
@@ -67,7 +67,7 @@ function writeSpan(writer: ProtobufWriter, span: SentSpan): void {
   writeTime(writer, 0x41, trace.origin, span.endMs);
   writeSaid(writer, span.said);
   writer.reserve(fixedBytesMax);
-  // No attributes, events or links were dropped, and of the last two there are none.
+  // Dropped attributes, events and links: none. A span here has no events or links.
   for (let tag = 0x50; tag <= 0x70; tag += 0x10) {
     writer.byte(tag);
     writer.byte(0);
@@ -82,7 +82,7 @@ function writeSpan(writer: ProtobufWriter, span: SentSpan): void {
   writer.fixed32(sampled | parentKnown | (isElsewhere ? parentElsewhere : 0));
 }
 
-/** A message within another, whose size is known before it is written. */
+/** Encodes a nested message, with its size in front. */
 function messageOf(tag: number, write: (writer: ProtobufWriter) => void): Uint8Array {
   const own = new ProtobufWriter();
   write(own);
@@ -108,13 +108,13 @@ const scopeMessage = ({ name, version }: SpanSource["scope"]): Uint8Array =>
     writeText(writer, 0x12, version);
   });
 
-/** What all spans of a tracer are of, and who made them. */
+/** The resource and scope that all spans of a tracer share. */
 interface SpanSource {
   readonly resource: Resource;
   readonly scope: { readonly name: string; readonly version: string };
 }
 
-/** An `ExportTraceServiceRequest`, and how many spans it has. */
+/** An `ExportTraceServiceRequest`, and its number of spans. */
 export interface SpanBatch {
   readonly count: number;
   readonly request: Uint8Array;
@@ -122,14 +122,14 @@ export interface SpanBatch {
 
 const bytesMin = 65_536;
 const bytesMax = 4 * 1024 * 1024;
-/** A buffer with as many bytes leaves with its spans; fewer are copied, because they may wait, and many such batches with them. */
+/** A larger batch keeps its buffer. A smaller one is copied, because many such batches may wait. */
 const bytesSmall = 32_768;
-/** Two tags and two numbers. */
+/** Room for two tags and two lengths. */
 const lengthsMax = 16;
 
 /**
- * Spans of one tracer as an `ExportTraceServiceRequest`, written one by one as they end: nothing else is kept of them. What
- * stands before them says how long they are. It is therefore written last, into room that was left for it.
+ * Writes spans of one tracer as an `ExportTraceServiceRequest`, each as it ends, and keeps nothing else of them. The header before
+ * the spans contains their length, so it is written last, into reserved room.
  */
 export class SpanWriter {
   readonly #resource: Uint8Array;
@@ -158,7 +158,7 @@ export class SpanWriter {
     this.count += 1;
     writer.reserve(8);
     writer.byte(0x12);
-    // Two bytes are kept for its size, and moved where it is another.
+    // Two bytes are reserved for the size; the span is moved if the size needs another number.
     const start = writer.at;
     writer.at += 2;
     writeSpan(writer, span);
@@ -171,7 +171,7 @@ export class SpanWriter {
     writer.at = start + size + length;
   }
 
-  /** The request with the spans written so far, and begins the next. */
+  /** Returns the request with the spans written so far, and begins the next. */
   take(): SpanBatch {
     const writer = this.#writer;
     const { count } = this;
@@ -192,13 +192,13 @@ export class SpanWriter {
       writer.at = this.#spansAt;
       return { count, request: Buffer.from(request) };
     }
-    // The next is mostly as long as this one.
+    // The next batch usually has a similar size.
     this.#writer = this.#begun(Math.min(bytesMax, Math.ceil(end * 1.125)));
     return { count, request };
   }
 }
 
-/** Takes what is written already; answers are read with the SDK's. */
+/** Passes on the encoded request; answers are read with the SDK's serializer. */
 export const spanSerializer: ISerializer<SpanBatch, Response> = {
   serializeRequest: ({ request }) => request,
   deserializeResponse: (bytes) => ProtobufTraceSerializer.deserializeResponse(bytes),

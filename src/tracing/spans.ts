@@ -1,16 +1,16 @@
 /**
- * A span, until it is written (serializer.ts). It is an object of ours, because one of the SDK's costs a call several times as
- * much: limits, processors and contexts that nothing here needs.
+ * A span until it is written (serializer.ts). It is not an SDK span, because one costs a call several times as much: limits,
+ * processors and contexts that the gateway does not need.
  */
 import { SpanKind as Kind } from "@opentelemetry/api";
 import type { Attributes, SharedPart, Span, SpanKind } from "../base/tracing.ts";
 import { newSpanId, type SpanId, type TraceId } from "./ids.ts";
 
-/** What all spans of a tracer share. */
+/** The functions that all spans of a tracer share. */
 export interface SpanHome {
-  /** Takes a span that is over. */
+  /** Takes an ended span. */
   ended(span: SentSpan): void;
-  /** Whether traces are passed on to this address. */
+  /** True if traces are propagated to this address. */
   passesTo(address: string): boolean;
 }
 
@@ -20,7 +20,7 @@ const kinds: Readonly<Record<SpanKind, Kind>> = {
   client: Kind.CLIENT,
 };
 
-/** A span that only carries the ids of its trace on. */
+/** An unsampled span that only propagates the ids of its trace. */
 export class CarriedSpan implements Span {
   name = "";
   readonly isSampled = false;
@@ -52,34 +52,34 @@ export class CarriedSpan implements Span {
   end(): void {}
 }
 
-/** A moment on both clocks: the day's, and the one that never goes back. */
+/** One moment on both clocks: the wall clock and the monotonic clock. */
 export interface Origin {
   readonly epochMs: number;
   readonly ms: number;
 }
 
-/** What the spans below one that began here have in common. */
+/** The data that all spans of a trace in this process share. */
 export interface Trace {
   readonly id: TraceId;
-  /** The parent that the first of them has elsewhere. */
+  /** The remote parent of the first span. */
   readonly parent: SpanId | undefined;
-  /** All count their times from it, so that none begins before its parent. */
+  /** All times are computed from it, so that no span begins before its parent. */
   readonly origin: Origin;
 }
 
 type Value = string | number | boolean;
 
-/** How a span begins. */
+/** The start of a span. */
 interface SpanStart {
   readonly kind: SpanKind;
   readonly name: string;
   readonly trace: Trace;
-  /** Within the trace here; the first has the parent of its trace. */
+  /** The parent within this process; the first span has the parent of its trace. */
   readonly parent?: SpanId;
   readonly beganMs?: number | undefined;
 }
 
-/** A span that is sent. */
+/** A sampled span. */
 export class SentSpan implements Span {
   name: string;
   readonly kind: Kind;
@@ -91,10 +91,10 @@ export class SentSpan implements Span {
   readonly startMs: number;
   endMs = 0;
   isFailed = false;
-  /** Attributes as names with their values behind them, and shared parts. */
+  /** Attribute names, each followed by its value, and shared parts. */
   readonly said: (Value | SharedPart)[] = [];
   readonly #home: SpanHome;
-  /** How many must end it. */
+  /** The number of `end` calls until it ends. */
   #open = 1;
 
   constructor(home: SpanHome, { kind, name, trace, parent = trace.parent, beganMs }: SpanStart) {
@@ -129,7 +129,7 @@ export class SentSpan implements Span {
     }
   }
 
-  /** What was set is set anew. */
+  /** Replaces an existing attribute of the same name. */
   #put(name: string, value: Value): void {
     const { said } = this;
     for (let index = 0; index < said.length; index += typeof said[index] === "object" ? 1 : 2)

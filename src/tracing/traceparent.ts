@@ -1,35 +1,35 @@
 /**
- * The header `traceparent` (W3C Trace Context, section 3.2): version, trace, parent, flags. It is read digit by digit into the
- * words that spans are written with, which is faster than a pattern, and once for all spans of the trace here.
+ * The header `traceparent` (W3C Trace Context, section 3.2): version, trace, parent, flags. It is parsed digit by digit into the
+ * words that spans are written with. That is faster than a regular expression, and done once for all spans of the trace here.
  */
 import { isNoSpan, isNoTrace, SpanId, TraceId } from "./ids.ts";
 
-/** What a `traceparent` says. */
+/** The content of a `traceparent`. */
 export interface Traceparent {
   readonly traceId: TraceId;
   readonly spanId: SpanId;
   readonly isSampled: boolean;
 }
 
-/** Version 00 has exactly this; of later versions what follows its flags is not ours to read. */
+/** The exact length of version 00. Later versions may add fields after the flags, which are ignored. */
 const lengthMin = 55;
-/** The longest that is read. */
+/** The longest header that is read. */
 const lengthMax = 256;
-/** Where the parts begin. */
+/** Where each part begins. */
 const traceAt = 3;
 const spanAt = 36;
 const flagsAt = 53;
-/** ff, which is refused. */
+/** Version ff is invalid. */
 const noVersion = 0xff;
 const dash = 0x2d;
 const isDash = (text: string, at: number): boolean => text.charCodeAt(at) === dash;
 
 const noDigit = 0xff;
-/** The value of each digit by its code; capitals are none here. */
+/** The value of each digit by its character code; upper-case digits are invalid. */
 const digits = new Uint8Array(128).fill(noDigit);
 for (let value = 0; value < 16; value += 1) digits[value.toString(16).charCodeAt(0)] = value;
 
-/** Reads digits, at most eight, as an integer of 32 bits; undefined where one is none. */
+/** Reads at most eight digits as a 32-bit integer; undefined if one is invalid. */
 function readDigits(text: string, at: number, count: number): number | undefined {
   let value = 0;
   for (let index = at; index < at + count; index += 1) {
@@ -41,10 +41,10 @@ function readDigits(text: string, at: number, count: number): number | undefined
   return value;
 }
 
-/** The ids that are being read: four words of the trace, two of the span. */
+/** Buffer for the ids being read: four words of the trace, two of the span. */
 const words = new DataView(new ArrayBuffer(24));
 
-/** Reads so many digits into `words`, from the byte `into` on; false where one is none. */
+/** Reads `count` digits into `words`, from byte `into` on; false if one is invalid. */
 function readWords(text: string, at: number, count: number, into: number): boolean {
   for (let index = 0; index < count; index += 8) {
     const word = readDigits(text, at + index, 8);
@@ -54,14 +54,14 @@ function readWords(text: string, at: number, count: number, into: number): boole
   return true;
 }
 
-/** Whether dashes stand where they must. What follows a later version's flags begins with one, too. */
+/** True if the dashes are in place. Further fields of a later version begin with a dash too. */
 const isDivided = (text: string, version: number): boolean =>
   isDash(text, traceAt - 1) &&
   isDash(text, spanAt - 1) &&
   isDash(text, flagsAt - 1) &&
   (text.length === lengthMin || (version > 0 && isDash(text, lengthMin)));
 
-/** Reads a `traceparent`; undefined for whatever is not exactly one. */
+/** Parses a `traceparent`; undefined unless it is exactly valid. */
 export function readTraceparent(text: string | undefined): Traceparent | undefined {
   if (text === undefined || text.length < lengthMin || text.length > lengthMax) return undefined;
   const version = readDigits(text, 0, 2) ?? noVersion;
