@@ -17,10 +17,7 @@ type Items = readonly unknown[];
 const holds = (value: unknown): value is Members | Items =>
   typeof value === "object" && value !== null && !isRawNumber(value);
 
-/**
- * Returns `given` with the exact digits of unchanged numbers in the same places of `before`. Numbers that a hook wrote itself keep
- * its digits.
- */
+/** Returns `given` with the exact digits of numbers that a hook left unchanged, from the same places of `before`. */
 export function withDigits(given: unknown, before: Read): unknown {
   if (!holds(given)) return given === before.value ? before.exact : given;
   const { value } = before;
@@ -36,10 +33,7 @@ export function withDigits(given: unknown, before: Read): unknown {
   return Object.fromEntries(members);
 }
 
-/**
- * Restores digits in a list. Items that a hook inserted or removed shift later ones, so items after the first difference are matched
- * from the end.
- */
+/** Inserted or removed items shift later ones: items after the first difference are matched from the end of the list. */
 function itemsOf(given: Items, before: Read): Items {
   const [values, exacts] = [before.value as Items, before.exact as Items];
   const moved = values.length - given.length;
