@@ -1,4 +1,4 @@
-/** Request bodies: a short question, and what a coding agent sends (system prompt, tools, many turns with tool results). */
+/** Request bodies: a short question, and the body of a coding agent (system prompt, tools, many turns with tool results). */
 import type { Scenario } from "./scenarios.ts";
 
 const sentences = [
@@ -8,7 +8,7 @@ const sentences = [
   'Its name is "resolve(path)" and it returns undefined where nothing was found.',
 ];
 
-/** Text of about `bytes` bytes as tools print it: lines, indentation, quotes. */
+/** Text of about `bytes` bytes in the style of tool output: lines, indentation, quotes. */
 function listing(bytes: number, seed: number): string {
   let text = "";
   for (let line = 0; text.length < bytes; line += 1)
@@ -35,7 +35,7 @@ const tools = toolNames.map((name, index) => ({
   },
 }));
 
-/** One step of an agent: it says something, calls a tool, and reads what the tool printed. */
+/** One step of an agent: a message, a tool call, and the tool's result. */
 function step(index: number, resultBytes: number): object[] {
   const name = toolNames[index % toolNames.length];
   const id = `call_${String(index).padStart(6, "0")}`;
@@ -50,7 +50,7 @@ function step(index: number, resultBytes: number): object[] {
   ];
 }
 
-/** The messages of an agent, so that `bytesWith(messages)` comes to `bytes` exactly. */
+/** The messages of an agent, sized so that `bytesWith(messages)` is exactly `bytes`. */
 function agentMessages(bytes: number, bytesWith: (messages: object[]) => number): object[] {
   const system = { role: "system", content: listing(Math.min(bytes / 8, 12_000), 0) };
   const messages: object[] = [system, { role: "user", content: "Make the tests pass." }];
@@ -71,7 +71,7 @@ const question = [
   { role: "user", content: "Tell me about foxes and dogs." },
 ];
 
-/** The JSON body of a scenario's calls for this model name. */
+/** The JSON body of a scenario's calls for `model`. */
 export function bodyOf(scenario: Scenario, model: string): string {
   const { endpoint, answer, bodyKb } = scenario;
   if (endpoint === "tasks")
@@ -82,7 +82,7 @@ export function bodyOf(scenario: Scenario, model: string): string {
     answer === "whole" ? {} : { stream: true, stream_options: { include_usage: true } };
   const options = { model, max_tokens: 256, ...streamed };
   if (bodyKb === undefined) return JSON.stringify({ ...options, messages: question });
-  // A small body has no room for all the tools.
+  // All tools do not fit into a small body.
   const own = bodyKb < 10 ? tools.slice(0, 1) : tools;
   const withMessages = (messages: object[]) => JSON.stringify({ ...options, messages, tools: own });
   return withMessages(agentMessages(bodyKb * 1_000, (some) => withMessages(some).length));

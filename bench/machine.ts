@@ -1,41 +1,41 @@
-/** The machine under measurement: which core a process runs on, what processor time and memory it takes. Linux tells both. */
+/** The measured machine: core pinning, processor time and memory of processes. Only Linux reports them. */
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
 
 const cores = availableParallelism();
 
-/** Whether `taskset` is here and there is more than one core to pin to. */
+/** True if `taskset` exists and there is more than one core to pin to. */
 export const canPin =
   process.platform === "linux" && cores > 1 && spawnSync("taskset", ["--version"]).status === 0;
 
-/** The command in front of a process under measurement: it gets a core of its own. */
+/** The command prefix that pins a measured process to its own core. */
 export const onMeasuredCore: readonly string[] = canPin ? ["taskset", "-c", "0"] : [];
 
 /** Cores for the load, the upstream and the database server. */
 export const otherCores = canPin ? cores - 1 : cores;
 
-/** Moves this process, and what it starts from now on, off the measured core. */
+/** Moves this process, and processes that it starts from now on, off the measured core. */
 export function leaveMeasuredCore(): void {
   if (canPin) spawnSync("taskset", ["-a", "-p", "-c", `1-${cores - 1}`, String(process.pid)]);
 }
 
-/** Such as `2 x AMD EPYC 7B13`. */
+/** For example `2 x AMD EPYC 7B13`. */
 export const machineName = `${cores} x ${cpus()[0]?.model.trim() ?? "unknown processor"}`;
 
-/** Processor time so far of every process that this one has started, and of itself, in microseconds. */
+/** Processor time used so far, in microseconds, by process id. */
 export type ProcessorTimes = ReadonlyMap<number, number>;
 
 const readText = (path: string): string | undefined => {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    // The process or the thread ended meanwhile.
+    // The process or the thread has ended since.
     return undefined;
   }
 };
 
-/** Each running process with its parent. */
+/** Maps each running process to its parent. */
 function parents(): Map<number, number> {
   const found = new Map<number, number>();
   for (const name of readdirSync("/proc")) {
@@ -48,7 +48,7 @@ function parents(): Map<number, number> {
   return found;
 }
 
-/** A process and all that it has started; empty where the system does not tell. */
+/** A process and all its descendants; empty if the system does not report them. */
 export function processTree(root: number): number[] {
   if (process.platform !== "linux") return [];
   const children = new Map<number, number[]>();
@@ -58,7 +58,7 @@ export function processTree(root: number): number[] {
   return all;
 }
 
-/** Microseconds of all threads together, to the nanosecond's precision where the kernel counts so. */
+/** Microseconds used by all threads together, with nanosecond precision if the kernel provides it. */
 function processorUs(id: number): number {
   let threads: string[];
   try {
@@ -71,18 +71,18 @@ function processorUs(id: number): number {
   return threads.reduce((sum, thread) => sum + ofThread(thread), 0);
 }
 
-/** What each of these processes has used so far. */
+/** The processor time that each of these processes has used so far. */
 export const processorTimes = (ids: readonly number[]): ProcessorTimes =>
   new Map(ids.map((id) => [id, processorUs(id)]));
 
-/** What was used between two looks, microseconds. A process that ended in between is left out. */
+/** Microseconds used between two readings. A process that ended in between is left out. */
 export function usedUs(before: ProcessorTimes, after: ProcessorTimes): number {
   let sum = 0;
   for (const [id, us] of after) sum += Math.max(0, us - (before.get(id) ?? 0));
   return sum;
 }
 
-/** Busy time of the whole machine so far in seconds, what its host took away included. */
+/** Busy time of the whole machine so far, in seconds, including time stolen by its host. */
 export function machineBusySeconds(): number | undefined {
   const line = readText("/proc/stat")?.split("\n")[0];
   if (line === undefined) return undefined;
@@ -94,7 +94,7 @@ export function machineBusySeconds(): number | undefined {
   return (user + nice + system + irq + soft + steal) / ticksPerSecond;
 }
 
-/** Memory of processes in kilobytes; what they share is counted once where the system tells it. */
+/** Memory of processes in kilobytes; shared memory is counted once if the system reports it. */
 export function memoryKb(ids: readonly number[]): number {
   const ofProcess = (id: number): number => {
     const text = readText(`/proc/${id}/smaps_rollup`) ?? readText(`/proc/${id}/status`) ?? "";

@@ -1,4 +1,4 @@
-/** `npm run bench`: see `--help`, and docs/performance.md for what is measured and how. */
+/** `npm run bench`: see `--help`; docs/performance.md says what is measured and how. */
 import { writeFileSync } from "node:fs";
 import { printHttpSavings } from "./http/report.ts";
 import { httpScenarios, measureHttp } from "./http/run.ts";
@@ -21,7 +21,7 @@ function list(): void {
   }
 }
 
-/** Measures and prints; the report of it. */
+/** Measures, prints the result and returns the report. */
 async function measure(options: BenchOptions, signal: AbortSignal): Promise<Report> {
   if (options.http) {
     const report = await measureHttp(options, httpScenarios(options.scenarios), signal);
@@ -39,7 +39,7 @@ async function measure(options: BenchOptions, signal: AbortSignal): Promise<Repo
   return report;
 }
 
-/** The exit code: 1 where a call was neither answered nor refused. */
+/** The exit code: 1 if a call was neither answered nor refused. */
 async function overload(options: BenchOptions, signal: AbortSignal): Promise<number> {
   const {
     seconds,
@@ -52,7 +52,7 @@ async function overload(options: BenchOptions, signal: AbortSignal): Promise<num
   return report.overload.failures + report.after.failures === 0 ? 0 : 1;
 }
 
-/** The exit code: 1 where answers were not as asked. */
+/** The exit code: 1 if answers were wrong. */
 async function main(options: BenchOptions): Promise<number> {
   if (options.help) {
     console.log(help);

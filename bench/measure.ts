@@ -1,4 +1,4 @@
-/** One measurement: a subject under a scenario's load for some seconds, with the processor time that everybody took. */
+/** One measurement: a subject under a scenario's load for some seconds, with the processor time used by subject, load and upstream. */
 import { framesPerStream, type Upstream } from "./upstream/index.ts";
 import { quantile, type Figures } from "./figures.ts";
 import { drive, type LoadTarget } from "./load/drive.ts";
@@ -12,7 +12,7 @@ interface MeasureOptions {
   readonly subject: Subject;
   readonly target: LoadTarget;
   readonly seconds: number;
-  /** The processes of all subjects: the rest is load, upstream and database server. */
+  /** The processes of all subjects; the other ones are load, upstream and database server. */
   readonly subjectPids: readonly number[];
   readonly upstream: Upstream;
   readonly signal: AbortSignal;
@@ -78,7 +78,7 @@ async function measureHeld(options: MeasureOptions): Promise<Figures> {
   };
 }
 
-/** Processor time between two moments: of the subject, of this process, and of all that is neither. */
+/** Processor time between two moments: of the subject, of this process, and of all other ones. */
 class Meter {
   readonly #options: MeasureOptions;
   #subject = 0;
@@ -115,7 +115,7 @@ class Meter {
     this.#side = usedUs(this.#before!.side, after.side);
   }
 
-  /** As figures, for so many seconds and answers. Without processor time where the system does not tell it. */
+  /** Returns the figures for this many seconds and answers; without processor time if the system does not report it. */
   shares(
     seconds: number,
     answers: number,

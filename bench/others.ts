@@ -1,4 +1,4 @@
-/** How much others work on the machine while we measure: figures of a busy machine say less. */
+/** Measures the load that other processes put on the machine during a run: it makes figures less reliable. */
 import {
   machineBusySeconds,
   processorTimes,
@@ -9,7 +9,7 @@ import {
 
 const lookEveryMs = 2_000;
 
-/** Compares the machine's busy time with that of our own processes, from when it is made. */
+/** Compares the machine's busy time with that of our own processes, starting at its creation. */
 export class OthersMeter {
   #times: ProcessorTimes = new Map();
   #machineSeconds = machineBusySeconds();
@@ -41,7 +41,7 @@ export class OthersMeter {
     this.#atMs = nowMs;
   }
 
-  /** Cores' worth of work by others, on average; undefined where the system does not tell. Ends the metering. */
+  /** Cores used by other processes, on average; undefined if the system does not report it. Ends the measurement. */
   busy(): number | undefined {
     clearInterval(this.#timer);
     this.#look();

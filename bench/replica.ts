@@ -1,6 +1,6 @@
 /**
- * `npm run bench:replica`: what heavy reads cost the primary, with a standby that answers them and without, for docs/scale.md.
- * 200,000 calls of 90 days; one read after the other. Processor time only: that holds on a machine that does other things too.
+ * `npm run bench:replica`: the cost of heavy reads for the primary, with and without a replica that answers them, for docs/scale.md.
+ * 200,000 calls of 90 days; one read after the other. Only processor time, which is valid on a machine with other work too.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -61,13 +61,13 @@ const url = pair.urlOf(pair.standby.port);
 const replica = openReplica({ url, primary, lagMsMax: 10_000, log: silentLog });
 await eventually(() => replica.state.isUsed, "the replica to be used", 120_000);
 
-/** What the connections of our own have used at a server, which are there before and after. */
+/** Processor times of a server's processes, which include our own open connections. */
 const timesOf = ({ dataDir }: Server) => {
   const pid = Number(readFileSync(join(dataDir, "postmaster.pid"), "utf8").split("\n")[0]);
   return processorTimes(processTree(pid));
 };
 
-/** Microseconds at the primary and at the standby. */
+/** Microseconds used at the primary and at the standby. */
 async function used(work: () => Promise<unknown>): Promise<{ primary: number; standby: number }> {
   const before = [timesOf(pair.primary), timesOf(pair.standby)] as const;
   await work();
@@ -87,7 +87,7 @@ const perRead = async (reads: Reads, ask: (reads: Reads) => Promise<unknown>) =>
 console.log(`${machineName}; microseconds of processor time for each read`);
 console.log("| read | primary, alone | primary, with a replica | replica |");
 for (const [name, ask] of Object.entries(questions)) {
-  // Plans and pages are warm on both.
+  // Warms plans and pages on both.
   for (const reads of [readsOf(primary), replica]) for (const _ of [1, 2, 3]) await ask(reads);
   const [alone] = await perRead(readsOf(primary), ask);
   const [beside, there] = await perRead(replica, ask);

@@ -1,4 +1,4 @@
-/** All rounds of one group of scenarios: its subjects are started, warmed up, measured in turn and stopped. */
+/** Runs all rounds of one group of scenarios: its subjects are started, warmed up, measured in turn and stopped. */
 import type { Row } from "./figures.ts";
 import { targetOf } from "./load/requests.ts";
 import { measure } from "./measure.ts";
@@ -14,11 +14,11 @@ interface GroupOptions {
   readonly upstream: Upstream;
   readonly createDatabase: Surroundings["createDatabase"];
   readonly signal: AbortSignal;
-  /** Tells a person what is going on. */
+  /** Reports progress to the user. */
   readonly say: (text: string) => void;
 }
 
-/** Rejects when a subject does not start, or when the signal fires; every subject is stopped by then. */
+/** Rejects when a subject does not start, or when the signal fires; by then every subject is stopped. */
 export async function measureGroup(options: GroupOptions): Promise<Row[]> {
   const subjects: Subject[] = [];
   try {
@@ -40,7 +40,7 @@ export async function measureGroup(options: GroupOptions): Promise<Row[]> {
   }
 }
 
-/** Round 0 warms up, for half as long, and does not count. */
+/** Runs the rounds. Round 0 is a warm-up of half the length and does not count. */
 async function measureRounds(
   { scenarios, rounds, seconds, upstream, signal, say }: GroupOptions,
   subjects: readonly Subject[],
@@ -76,8 +76,8 @@ async function measureRounds(
 }
 
 /**
- * In which order a round takes its subjects: each round begins with another, and when each has begun once they go backwards, so that
- * no subject always follows the same one. What a subject leaves for its database to do is done during the next one's measurement.
+ * The order of subjects in a round. Each round begins with another subject; after each has begun once, the order is reversed, so that
+ * no subject always follows the same one. Work that a subject leaves to its database runs during the next measurement.
  */
 export function orderOf<Item>(items: readonly Item[], round: number): Item[] {
   const { length } = items;
@@ -85,7 +85,7 @@ export function orderOf<Item>(items: readonly Item[], round: number): Item[] {
   return Math.floor(round / length) % 2 === 0 ? turned : turned.toReversed();
 }
 
-/** In the order of the scenarios, and within one in the order of the subjects. */
+/** Rows in the order of scenarios, then of subjects. */
 const sortedRows = (
   rows: readonly Row[],
   scenarios: readonly Scenario[],

@@ -1,4 +1,4 @@
-/** A whole run: prepares the subjects, measures group after group, and leaves nothing behind. */
+/** A whole run: prepares the subjects, measures group after group, and cleans up. */
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { startPostgres } from "../test/support/postgres.ts";
@@ -13,28 +13,28 @@ import { findCandidates } from "./subjects/candidates.ts";
 import type { Candidate } from "./subjects/types.ts";
 import { startUpstream } from "./upstream/index.ts";
 
-/** The project's. */
+/** The project's directory. */
 export const root = fileURLToPath(new URL("..", import.meta.url));
 const say = (text: string): void => console.error(`bench: ${text}`);
 
-/** What a run has open. */
+/** The resources of a run. */
 export interface Bench {
-  /** Called in the opposite order when the run ends, however it does. */
+  /** Called in reverse order when the run ends, even if it fails. */
   readonly closers: (() => unknown)[];
-  /** Fresh databases of one server, which starts with the first. */
+  /** Creates a fresh database. The server starts with the first one. */
   readonly createDatabase: () => Promise<string>;
   readonly say: (text: string) => void;
   readonly others: OthersMeter;
 }
 
-/** Runs `work` off the measured core, and closes what it has opened. */
+/** Runs `work` off the measured core, and closes its resources. */
 export async function withBench<Result>(work: (bench: Bench) => Promise<Result>): Promise<Result> {
   leaveMeasuredCore();
   if (!canPin) say("no taskset, or one core: the processes share cores, and figures are noisier");
   const closers: (() => unknown)[] = [];
   let server: ReturnType<typeof startPostgres> | undefined;
   closers.push(async () => (await server)?.stop());
-  // It keeps fsync on: what calls wait for is part of what they cost.
+  // fsync stays on: the waiting time is part of the cost of calls.
   const createDatabase = async (): Promise<string> =>
     (await (server ??= startPostgres({ fsync: true }))).createDatabase();
   try {
@@ -44,7 +44,7 @@ export async function withBench<Result>(work: (bench: Bench) => Promise<Result>)
   }
 }
 
-/** Measures what the options ask for. Rejects when something does not start, or when the signal fires. */
+/** Runs the measurements that the options select. Rejects when a process does not start, or when the signal fires. */
 export const runBench = (
   options: BenchOptions,
   scenarios: readonly Scenario[],
@@ -79,7 +79,7 @@ function timeTold(
   return `about ${Math.ceil(((measurements + starts) * candidates.length) / 60)} min`;
 }
 
-/** What a report tells of its run, which is over. */
+/** The facts about an ended run, for its report. */
 export function factsOf(
   { rounds, seconds }: BenchOptions,
   candidates: readonly Candidate[],

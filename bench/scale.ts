@@ -1,7 +1,7 @@
 /**
- * `npm run bench:scale`: what calls cost one PostgreSQL, by their rate, the workspaces that are hot and the gateways, for
- * docs/scale.md. The ledger and the request log of gateways, without the gateways: calls begin at a steady rate and take a
- * moment. Processor time, bytes and counts only: they hold on a machine that does other things too.
+ * `npm run bench:scale`: the cost of calls for one PostgreSQL, by rate, active workspaces and gateways, for docs/scale.md. It runs
+ * the ledger and the request log of gateways without the gateways. Calls begin at a steady rate and take a moment. It measures only
+ * processor time, bytes and counts, which are valid on a machine with other work too.
  */
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -25,7 +25,7 @@ interface Case {
 
 const options = { seconds: { type: "string", default: "5" } } as const;
 const seconds = Number(parseArgs({ options }).values.seconds);
-/** How long a call is under way. */
+/** How long, in ms, a call is in flight. */
 const callMs = 100;
 const tickMs = 5;
 const cases: readonly Case[] = [
@@ -43,7 +43,7 @@ const cases: readonly Case[] = [
   { perSecond: 3000, workspaces: 100, gateways: 3 },
 ];
 
-/** One gateway, as the database sees it. */
+/** The parts of one gateway that use the database. */
 interface Gateway {
   readonly database: Database;
   readonly ledger: ReturnType<typeof createLedger>;
@@ -88,7 +88,7 @@ async function call({ ledger, requestLog }: Gateway, at: number): Promise<void> 
   });
 }
 
-/** Begins calls at a steady rate for some time; resolves with their number when all have ended. */
+/** Starts calls at a steady rate for some time; resolves with their number when all have ended. */
 async function run(gateways: readonly Gateway[], { perSecond, workspaces }: Case): Promise<number> {
   const calls: Promise<void>[] = [];
   const beganMs = performance.now();
@@ -119,14 +119,14 @@ async function look(client: Client) {
   const row = Object.fromEntries(
     Object.entries(rows[0]!).map(([name, text]) => [name, Number(text)]),
   );
-  // All of the server but the process of this connection, which looks.
+  // All processes of the server except the one of this connection.
   const pids = processTree(parentOf(row["own"]!)).filter((pid) => pid !== row["own"]);
   return { ...row, cpu: processorTimes(pids) } as Record<string, number> & {
     cpu: ReadonlyMap<number, number>;
   };
 }
 
-/** Rounded to three digits that count. */
+/** Rounds to three significant digits. */
 const short = (value: number): number => Number(value.toPrecision(3));
 
 async function measure(one: Case, url: string) {
@@ -145,12 +145,12 @@ async function measure(one: Case, url: string) {
   }
   const client = new Client({ connectionString: url });
   await client.connect();
-  // Connections are open and statements prepared.
+  // Opens connections and prepares statements.
   await Promise.all(gateways.map((gateway) => call(gateway, 0)));
   await sleep(1_200);
   const before = await look(client);
   const calls = await run(gateways, one);
-  // What a server process counted is told within a second.
+  // A server process reports its statistics within a second.
   await sleep(1_200);
   const after = await look(client);
   const grown = (name: string): number => (after[name]! - before[name]!) / calls;

@@ -1,11 +1,11 @@
-/** What is measured: the table of scenarios. A name is what `--scenario` takes. */
+/** The table of scenarios. `--scenario` takes their names. */
 
 export type GroupName = "calls" | "latency" | "bodies" | "streams" | "held" | "images" | "tasks";
 
-/** Whose calls they are: one key; 100 keys in 20 workspaces, without caps or each with hard daily and total caps. */
+/** The keys of the calls: one key; 100 keys in 20 workspaces, without caps or each with hard daily and total caps. */
 export type Keys = "one" | "many" | "caps";
 
-/** How the upstream answers: at once and whole, as a stream at once, or as a stream that is held open. */
+/** The form of the upstream's answer: whole at once, as a stream at once, or as a stream that is held open. */
 export type Answer = "whole" | "stream" | "held";
 
 export interface Scenario {
@@ -14,13 +14,13 @@ export interface Scenario {
   readonly title: string;
   readonly keys: Keys;
   readonly endpoint: "chat" | "images" | "tasks";
-  /** Chat completions in; `converted` goes out as messages. */
+  /** Callers send chat completions; `converted` sends messages upstream. */
   readonly conversion: "direct" | "converted";
   readonly answer: Answer;
-  /** Size of the request's body in kB; without it a short question. */
+  /** The size of the request's body in kB; absent: a short question. */
   readonly bodyKb?: number;
   readonly connections: number;
-  /** Each call has a connection of its own, as behind a proxy that keeps none open. */
+  /** True if each call opens its own connection, as behind a proxy without keep-alive. */
   readonly fresh?: true;
 }
 
@@ -29,7 +29,7 @@ export interface Group {
   readonly title: string;
 }
 
-/** In the order in which they run and are shown. Each has gateways and databases of its own. */
+/** In the order in which they run and are shown. Each group has its own gateways and databases. */
 export const groups: readonly Group[] = [
   { name: "calls", title: "Whole answers" },
   { name: "latency", title: "One connection" },
@@ -163,8 +163,9 @@ export const scenarios: readonly Scenario[] = [
 ];
 
 /**
- * The scenarios of these names, in the table's order: exact names, groups, or what stands before an `@`. All without names.
- * @throws Error that names what is unknown
+ * Returns the scenarios of these names in the table's order, by exact name, group, or the part before an `@`; all if there are no
+ * names.
+ * @throws Error that names an unknown one
  */
 export function chooseScenarios(names: readonly string[]): Scenario[] {
   const fits = (scenario: Scenario, name: string): boolean =>

@@ -1,3 +1,3 @@
-/** In place of src/http/front/fast: every connection stays with node:http. See without.ts. */
+/** Replaces src/http/front/fast: every connection stays with node:http. See without.ts. */
 
 export function installFastPath(): void {}

@@ -1,9 +1,9 @@
-/** What each part of our own HTTP saves: processor time of the gateway for each answer, with and without it. */
+/** Reports the saving of each part of our own HTTP: the gateway's processor time per answer, with and without it. */
 import { numberText } from "../report/columns.ts";
 import type { Report } from "../report/shown.ts";
 import { alignedLines, howMeasured } from "../report/table.ts";
 
-/** What a gateway without a part takes more is what the part saves of that. */
+/** The saving of a part, from the ratio of processor time without it. */
 const saved = (ratio: number | undefined): string =>
   ratio === undefined ? "" : `${Math.round((1 - 1 / ratio) * 100)} %`;
 

@@ -1,4 +1,4 @@
-/** `npm run bench -- --http`: the gateway with and without each part of our own HTTP, at a plain upstream and at one with TLS. */
+/** `npm run bench -- --http`: the gateway with and without each part of our own HTTP, with a plain upstream and one with TLS. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ import { startUpstream } from "../upstream/index.ts";
 const setup = new URL("../../scripts/setup.mjs", import.meta.url).href;
 const { gatewayFlags } = (await import(setup)) as { readonly gatewayFlags: readonly string[] };
 
-/** What runs, and which parts of ours it runs without. The first is what the others are compared with. */
+/** The variants, with the parts of our own HTTP that each one disables. The others are compared with the first. */
 const variants = [
   { name: "own front, own client", without: "" },
   { name: "node:http, own client", without: "front" },
@@ -25,7 +25,7 @@ const variants = [
   { name: "node:http, undici", without: "front,client" },
 ] as const;
 
-/** Those of these names; without names whole answers, agent bodies and streams. */
+/** The scenarios of these names; without names whole answers, agent bodies and streams. */
 export const httpScenarios = (names: readonly string[]): Scenario[] =>
   chooseScenarios(
     names.length > 0 ? names : ["one@128", "40kb-direct-whole", "frames-direct"],
@@ -34,7 +34,7 @@ export const httpScenarios = (names: readonly string[]): Scenario[] =>
 const without = fileURLToPath(new URL("./without.ts", import.meta.url));
 const main = join(root, "src/cli/main.ts");
 
-/** Rejects when something does not start, or when the signal fires. */
+/** Rejects when a process does not start, or when the signal fires. */
 export const measureHttp = (
   options: BenchOptions,
   scenarios: readonly Scenario[],

@@ -1,6 +1,6 @@
 /**
- * In place of src/upstream/http1/pool.ts: text calls over undici, under the rules that media calls have there. It keeps the same
- * deadlines. See without.ts.
+ * Replaces src/upstream/http1/pool.ts: text calls over undici, under the rules for media calls there. It keeps the same deadlines.
+ * See without.ts.
  */
 import type { Dispatcher } from "undici";
 import { toExchangeError } from "../../src/upstream/exchange-error.ts";
@@ -17,7 +17,7 @@ interface Head {
 
 export class HttpPool {
   readonly #media: MediaPool;
-  /** What an exchange calls a head: undici writes it anew for each request. */
+  /** The `head` of an exchange: undici builds it anew for each request. */
   readonly heads = { get: (path: string, headers: Headers): Head => ({ path, headers }) };
 
   constructor(rules: OriginRules) {
@@ -55,7 +55,7 @@ export class HttpPool {
 
 type OpenJob = Omit<Job, "head">;
 
-/** Tells an exchange what comes of it, and carries it as far as the exchange knows. */
+/** Passes the response to the exchange, and acts as its carrier. */
 class JobHandler implements Dispatcher.DispatchHandler, Carrier {
   readonly #job: OpenJob;
   readonly #timer: NodeJS.Timeout;
@@ -109,7 +109,7 @@ class JobHandler implements Dispatcher.DispatchHandler, Carrier {
     if (this.#end()) this.#job.fail(toExchangeError(error));
   }
 
-  /** Whether it was not over before. */
+  /** True if it was still open. */
   #end(): boolean {
     clearTimeout(this.#timer);
     const wasOpen = !this.#isOver;

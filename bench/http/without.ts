@@ -1,5 +1,5 @@
 /**
- * For `npm run bench -- --http`: a gateway that starts with `--import` of this file runs without the parts of our own HTTP that
+ * For `npm run bench -- --http`: a gateway started with `--import` of this file runs without the parts of our own HTTP that
  * `BENCH_WITHOUT` names (`front`, `client`). Their modules are replaced while they are loaded, so the gateway needs no switch.
  */
 import { existsSync } from "node:fs";
@@ -14,7 +14,7 @@ const parts: Readonly<Record<string, readonly [ours: string, instead: string]>> 
 const replaced = new Map<string, string>();
 for (const part of (process.env["BENCH_WITHOUT"] ?? "").split(",").filter(Boolean)) {
   const [ours, instead] = parts[part]!.map((path) => new URL(path, import.meta.url).href);
-  // A module that has moved would be measured with itself.
+  // Without this check, a module that has moved would be compared with itself.
   if (!existsSync(fileURLToPath(ours!))) throw new Error(`${ours} is not there to be replaced`);
   replaced.set(ours!, instead!);
 }

@@ -1,11 +1,11 @@
-/** Finds the end of each answer of a connection, and whether it is as asked. It reads no more of it than that needs. */
+/** Finds the end of each answer of a connection, and checks the answer. It parses no more than that needs. */
 
 interface AnswerEvents {
-  /** The head, from its status line on. */
+  /** Called with the head, from its status line on. */
   head?(text: string): void;
-  /** The first bytes of the body are here. */
+  /** Called when the first bytes of the body have arrived. */
   first(): void;
-  /** The answer is whole; `ok` where its status is 200 and it is of the kind that was asked for. */
+  /** Called when the answer is complete; `ok` if its status is 200 and its type is the requested one. */
   whole(ok: boolean): void;
 }
 
@@ -19,7 +19,7 @@ export class AnswerReader {
   readonly #streamed: boolean;
   readonly #events: AnswerEvents;
   #rest: Buffer | undefined;
-  /** Bytes of the body to come; -1 before the head is read, Infinity while they come in chunks. */
+  /** Remaining bytes of the body; -1 before the head is read, Infinity for a chunked body. */
   #missing = -1;
   #ok = false;
   #started = false;
@@ -30,7 +30,7 @@ export class AnswerReader {
     this.#events = events;
   }
 
-  /** The next bytes of the connection. An answer always ends a read, because requests are sent one after another. */
+  /** Reads the next bytes of the connection. An answer always ends a read, because requests are sent one after another. */
   read(data: Buffer): void {
     let bytes = data;
     if (this.#missing === -1) {

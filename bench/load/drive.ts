@@ -1,16 +1,19 @@
-/** The load: connections over bare sockets, each sending its next request, or making room for the next one, when its answer is whole. */
+/**
+ * The load: connections over bare sockets. When an answer is complete, its connection sends the next request, or is replaced by a
+ * fresh one.
+ */
 import { connect } from "node:net";
 import { AnswerReader } from "./answer-reader.ts";
 
-/** What is sent where. */
+/** The target URL and requests of the load. */
 export interface LoadTarget {
-  /** Such as `http://127.0.0.1:8080`. */
+  /** For example `http://127.0.0.1:8080`. */
   readonly url: string;
-  /** Whole HTTP requests, each in the parts in which it is written; taken in turn by all connections together. */
+  /** Whole HTTP requests, each as the parts that are written; all connections take them in turn. */
   readonly requests: readonly (readonly Buffer[])[];
-  /** Whether the answers are streams of events. */
+  /** True if the answers are event streams. */
   readonly streamed: boolean;
-  /** Whether each request has a connection of its own, whose making counts. */
+  /** True if each request opens its own connection, whose opening time counts. */
   readonly fresh?: boolean;
 }
 
@@ -18,7 +21,7 @@ interface LoadOptions {
   readonly connections: number;
   readonly seconds: number;
   readonly signal: AbortSignal;
-  /** Called when counting begins and ends: what happens before and after counts for nothing. */
+  /** Called when counting begins and ends; answers before and after are not counted. */
   readonly onBegin?: () => void;
   readonly onEnd?: () => void;
 }
@@ -26,19 +29,19 @@ interface LoadOptions {
 export interface LoadResult {
   readonly answers: number;
   readonly seconds: number;
-  /** Of all answers, sorted, in milliseconds. */
+  /** Latencies of all answers, sorted, in milliseconds. */
   readonly latenciesMs: Float64Array;
-  /** Until the first byte of the body, the same. */
+  /** Times to the first byte of the body, sorted, in milliseconds. */
   readonly firstMs: Float64Array;
-  /** Answers that were not as asked, and connections that broke. */
+  /** Wrong answers and broken connections. */
   readonly failures: number;
 }
 
-/** A bit of load before counting begins: at both ends of the counted time calls are under way. */
+/** Milliseconds of load before counting begins, so that calls are in flight at both ends of the counted time. */
 const leadMs = (seconds: number): number => Math.min(1_000, seconds * 300);
-/** Connections open in so many steps of that time: calls that all begin at once would end at once, again and again. */
+/** Connections are opened in this many steps of that time: calls that begin together would keep ending together. */
 const openingSteps = 16;
-/** A target that hangs must not hang the benchmark. */
+/** Bounds the wait for a target that hangs, in ms. */
 const graceMs = 3_000;
 const againMs = 50;
 
@@ -78,7 +81,7 @@ export async function drive(target: LoadTarget, options: LoadOptions): Promise<L
   }
 }
 
-/** Resolves early when the signal fires: whoever waits looks at it. */
+/** Resolves early when the signal fires; the caller must check the signal. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(done, signal.aborted ? 0 : ms);
@@ -113,12 +116,12 @@ class Run {
     this.over = new Promise((resolve) => (this.#resolve = resolve));
   }
 
-  /** Opens connections until there are so many. */
+  /** Opens connections until there are `count`. */
   openUpTo(count: number): void {
     while (this.#closers.size < count && !this.stopping) this.#open();
   }
 
-  /** One connection, and another in its place should it break. */
+  /** Opens one connection, and a replacement if it breaks. */
   #open(): void {
     const socket = connect({ host: this.#host, port: this.#port, noDelay: true });
     const fresh = this.#target.fresh === true;
@@ -171,7 +174,7 @@ class Run {
     if (this.stopping && this.#closers.size === 0) this.#resolve();
   }
 
-  /** Closes every connection, whatever is under way. */
+  /** Closes every connection, even with calls in flight. */
   end(): void {
     this.stopping = true;
     for (const close of this.#closers) close();

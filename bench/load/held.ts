@@ -1,11 +1,11 @@
-/** Many streams that are held open at once: how late their frames are, and whether all of them end whole. */
+/** Many streams held open at once: measures the lateness of frames, and checks that all streams end completely. */
 import { connect } from "node:net";
 import { AnswerReader } from "./answer-reader.ts";
 import { sleep, type LoadTarget } from "./drive.ts";
 
 interface HeldOptions {
   readonly connections: number;
-  /** For how long frames are counted once every stream is open. */
+  /** How many seconds frames are counted once every stream is open. */
   readonly seconds: number;
   readonly signal: AbortSignal;
   /** Called when all streams are open, and when counting ends. */
@@ -16,20 +16,20 @@ interface HeldOptions {
 }
 
 export interface HeldResult {
-  /** Of all frames that were counted, sorted, milliseconds from the upstream's write to the read here. */
+  /** Lateness of all counted frames, sorted: milliseconds from the upstream's write to the read here. */
   readonly lateMs: Float64Array;
   readonly seconds: number;
-  /** Streams that did not open or did not end as they should. */
+  /** Streams that did not open or did not end correctly. */
   readonly failures: number;
 }
 
 const openMs = 60_000;
 const endMs = 30_000;
-/** So many open in a moment, as callers do who come one by one. */
+/** How many streams are opened at once: callers come one by one too. */
 const openedAtOnce = 50;
 const frameTime = / t=(\d+(?:\.\d+)?);/g;
 
-/** Opens the streams, counts, ends them. Rejects when the signal fires. */
+/** Opens the streams, counts frames, and ends the streams. Rejects when the signal fires. */
 export async function hold(target: LoadTarget, options: HeldOptions): Promise<HeldResult> {
   const streams: Stream[] = [];
   const late: number[] = [];

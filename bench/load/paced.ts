@@ -1,6 +1,6 @@
 /**
- * Load that does not wait for answers: so many requests a second, as they come from many clients, however long each takes. A
- * latency counts from the moment at which its request was due.
+ * Open-loop load: a fixed number of requests per second, as from many clients, however long each takes. A latency is counted from the
+ * time at which its request was due.
  */
 import { connect, type Socket } from "node:net";
 import { AnswerReader } from "./answer-reader.ts";
@@ -9,17 +9,20 @@ import { sleep, type LoadTarget } from "./drive.ts";
 interface PacedOptions {
   readonly perSecond: number;
   readonly seconds: number;
-  /** Opened before; where all are busy more are, up to twice as many. A request beyond that fails: nothing answers any more. */
+  /**
+   * Connections opened in advance; if all are busy more are opened, up to twice as many. A request beyond that fails: the target no
+   * longer answers.
+   */
   readonly connections: number;
   readonly signal: AbortSignal;
 }
 
-/** What came of one second's requests. Latencies in milliseconds, sorted. */
+/** The results of one second's requests. Latencies in milliseconds, sorted. */
 export interface Second {
   readonly servedMs: Float64Array;
-  /** Of those that got 503 with `Retry-After`. */
+  /** Latencies of requests refused with 503 and `Retry-After`. */
   readonly refusedMs: Float64Array;
-  /** Everything else: other statuses, answers that were not whole, broken connections. */
+  /** All other results: other statuses, incomplete answers, broken connections. */
   readonly failures: number;
 }
 
@@ -36,7 +39,7 @@ const graceMs = 30_000;
 const openedAtOnce = 50;
 const refusedHead = /^HTTP\/1\.1 503[^]*^retry-after: *\d+/im;
 
-/** Requests second by second, and those that had no answer in the end. Rejects when the signal fires. */
+/** Results second by second; requests without an answer at the end are not in them. Rejects when the signal fires. */
 export async function drivePaced(
   target: LoadTarget,
   { perSecond, seconds, connections, signal }: PacedOptions,
@@ -78,7 +81,7 @@ export async function drivePaced(
 
 type Done = (became: Became, ms: number) => void;
 
-/** Connections, as many as there are requests under way. */
+/** Connections, as many as there are requests in flight. */
 class Clients {
   busy = 0;
   readonly #target: LoadTarget;
@@ -97,7 +100,7 @@ class Clients {
     this.#port = Number(port) || 80;
   }
 
-  /** Opens so many, some at a time: Node takes one new connection in a round of its loop. */
+  /** Opens `count` connections in small groups: Node accepts one new connection per round of its event loop. */
   async open(count: number, signal: AbortSignal): Promise<void> {
     for (let opened = 0; opened < count; opened += openedAtOnce) {
       const some = Array.from({ length: openedAtOnce }, () => this.#connect());
@@ -117,7 +120,7 @@ class Clients {
     });
   }
 
-  /** One connection, as what sends a request over it. */
+  /** Opens one connection, and returns the function that sends a request over it. */
   #connect(): (dueMs: number, done: Done) => void {
     const socket = connect({ host: this.#host, port: this.#port, noDelay: true });
     this.#open.add(socket);

@@ -4,10 +4,10 @@ import type { Scenario } from "../scenarios.ts";
 import type { Subject } from "../subjects/types.ts";
 import type { LoadTarget } from "./drive.ts";
 
-/** Larger bodies are kept once, and written behind each head. */
+/** Larger bodies are kept once and written after each head. */
 const joinedBytesMax = 16_384;
 
-/** Undefined where the subject cannot take these calls. */
+/** Undefined if the subject does not support these calls. */
 export function targetOf(subject: Subject, scenario: Scenario): LoadTarget | undefined {
   const route = subject.route(scenario);
   if (route === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** What became of the calls: before, while there were too many, and after. */
+/** Prints the results of the calls before, during and after the overload. */
 import { alignedLines } from "../report/table.ts";
 import type { OverloadReport, Phase } from "./run.ts";
 

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- --overload`: a gateway with twice the calls that it can take. First what it can take and how long calls
- * last at half of that, then twice as much for `--seconds`, then half again: until when are calls as before?
+ * `npm run bench -- --overload`: a gateway with twice the calls that it can take. First it measures the capacity, and latencies at
+ * half of it, then twice the capacity for `--seconds`, then half again, to see when latencies are normal.
  */
 import { quantile } from "../figures.ts";
 import { drive, type LoadTarget } from "../load/drive.ts";
@@ -12,13 +12,13 @@ import { startTollgate } from "../subjects/tollgate.ts";
 import { startUpstream } from "../upstream/index.ts";
 
 interface OverloadOptions {
-  /** Of the overload. */
+  /** Seconds of overload. */
   readonly seconds: number;
-  /** What calls come with: a scenario of whole answers. */
+  /** The name of a scenario of whole answers, for the calls. */
   readonly scenario: string;
 }
 
-/** One phase. */
+/** The results of one phase. */
 export interface Phase {
   readonly askedPerSecond: number;
   readonly servedPerSecond: number;
@@ -32,25 +32,25 @@ export interface Phase {
 }
 
 export interface OverloadReport {
-  /** Answers a second that the gateway can give, all connections busy. */
+  /** Answers per second with all connections busy. */
   readonly capacity: number;
   readonly providerMs: number;
   readonly normal: Phase;
   readonly overload: Phase;
   readonly after: Phase;
-  /** After the overload: seconds until no call is refused any more, and each second's p99 is within three times the normal. */
+  /** Seconds after the overload until no call is refused any more, and each second's p99 is within three times the normal one. */
   readonly recoveredInSeconds: number;
 }
 
-/** A quick model's answer. */
+/** Milliseconds of the upstream's answer, as of a quick model. */
 const providerMs = 300;
-/** Each of the other phases takes so long at most, and no longer than the overload. */
+/** The most seconds of each other phase; none is longer than the overload. */
 const phaseSecondsMax = 15;
 const connections = 128;
-/** Clients keep connections: so many as have calls under way where each takes so long. */
+/** Clients keep connections open: as many as calls in flight if each call takes this many seconds. */
 const connectionsSeconds = 1;
 
-/** Rejects when something does not start, or when the signal fires. */
+/** Rejects when a process does not start, or when the signal fires. */
 export const measureOverload = (
   { seconds, scenario: name }: OverloadOptions,
   signal: AbortSignal,

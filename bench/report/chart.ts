@@ -1,16 +1,16 @@
-/** A chart of bars as SVG, readable on light and dark pages. One bar for each subject in each scenario. */
+/** A bar chart as SVG, readable on light and dark pages, with one bar per subject and scenario. */
 
 export interface ChartBar {
-  /** Which of the series it belongs to. */
+  /** The index of its series. */
   readonly series: number;
   readonly value: number;
-  /** What stands at its end. */
+  /** The text at its end. */
   readonly label: string;
 }
 
 export interface Chart {
   readonly title: string;
-  /** What the length of a bar is. */
+  /** The unit of a bar's length. */
   readonly unit: string;
   readonly series: readonly string[];
   readonly sections: readonly { readonly label: string; readonly bars: readonly ChartBar[] }[];
@@ -25,7 +25,7 @@ const sectionGap = 12;
 const lineHeight = 18;
 const perCharacter = 7;
 
-/** By series; from the seventh on they repeat. Tested on white and on #0d1117. */
+/** Colors by series, for light and dark pages; they repeat from the seventh series on. Tested on white and on #0d1117. */
 const colors = [
   ["#8c959f", "#768390"],
   ["#0969da", "#539bf5"],
@@ -63,7 +63,7 @@ interface Text {
 const textElement = ({ x, y, text, kind, anchor }: Text): string =>
   `<text x="${x}" y="${y}"${kind ? ` class="${kind}"` : ""}${anchor ? ` text-anchor="${anchor}"` : ""}>${escaped(text)}</text>`;
 
-/** The names of the series with their colours, in as many lines as they need; ends at the returned height. */
+/** The names of the series with their colors, in as many lines as they need; ends at the returned height. */
 function legend(series: readonly string[], from: number): { lines: string[]; y: number } {
   const lines: string[] = [];
   let x = 0;

@@ -1,8 +1,8 @@
-/** What the tables show of each group, on the terminal and in docs/performance.md. */
+/** The columns of each group's table, on the terminal and in docs/performance.md. */
 import type { GroupName } from "../scenarios.ts";
 import type { ShownRow, Values } from "./shown.ts";
 
-/** Numbers as a person reads them. */
+/** A number in readable form. */
 export function numberText(value: number | undefined): string {
   if (value === undefined) return "";
   if (value >= 1_000) return Math.round(value).toLocaleString("en-US");
@@ -15,7 +15,7 @@ const percent = (value: number | undefined): string =>
 const times = (value: number | undefined): string =>
   value === undefined ? "" : `x ${value.toFixed(2)}`;
 
-/** A column: its head, and what stands in it for a row. `bare` is the row of the bare proxy in the same scenario. */
+/** A column: its head, and the text of its cell for a row. `bare` is the row of the bare proxy in the same scenario. */
 export type Column = readonly [
   head: string,
   text: (row: ShownRow, bare: ShownRow | undefined) => string,
@@ -66,7 +66,7 @@ const columnsOf: Readonly<Record<GroupName, readonly Column[]>> = {
   tasks: usual,
 };
 
-/** Those columns that hold something for any of these rows, each with its text. */
+/** The columns that have content for at least one of these rows, each with its cell text. */
 export function usedColumns(
   group: GroupName,
   rows: readonly ShownRow[],

@@ -1,11 +1,11 @@
-/** docs/performance.md and its charts, made of docs/performance.json: the groups that were measured last, each by its own run. */
+/** docs/performance.md and its charts, generated from docs/performance.json: the last run of each group. */
 import { groups, type Group, type GroupName } from "../scenarios.ts";
 import { chartSvg, type Chart } from "./chart.ts";
 import { numberText, usedColumns } from "./columns.ts";
 import { howMeasured } from "./table.ts";
 import type { Report, RunFacts, ShownRow } from "./shown.ts";
 
-/** A run as it is kept: without its single rounds. */
+/** A run as stored: without its single rounds. */
 interface KeptReport extends RunFacts {
   readonly rows: readonly ShownRow[];
 }
@@ -13,7 +13,7 @@ interface KeptReport extends RunFacts {
 /** docs/performance.json: the last run of each group. */
 export type Kept = Readonly<Partial<Record<GroupName, KeptReport>>>;
 
-/** What is kept after another run: its groups in place of theirs. */
+/** Returns the stored runs after another run, whose groups replace the stored ones. */
 export function keptWith(kept: Kept, report: Report): Kept {
   const rowsOf = ({ name }: Group) =>
     report.rows.flatMap(({ rounds: _rounds, ...row }) => (row.group === name ? [row] : []));
@@ -30,7 +30,7 @@ const begin = "<!-- figures: made from performance.json by `npm run docs` -->";
 const end = "<!-- end of figures -->";
 const anyBegin = /<!-- figures:[^>]*-->/;
 
-/** The page with the figures between its marks. @throws Error where the marks are not there */
+/** The page with the figures between its marks. @throws Error if the marks are missing */
 export function pageWith(page: string, kept: Kept): string {
   const from = anyBegin.exec(page);
   const to = page.indexOf(end);
@@ -79,10 +79,10 @@ function tableLines(group: Group, { rows }: KeptReport): string[] {
   return [line(heads), line(heads.map(() => "---")), ...body];
 }
 
-/** For whoever watches a run, not for a reader. */
+/** Columns for the person who runs the benchmark, not for readers of the page. */
 const busyHeads = new Set(["core", "load", "others"]);
 
-/** The chart of each group, by its file's name. */
+/** The chart of each group, by file name. */
 export const chartsOf = (kept: Kept): ReadonlyMap<string, string> =>
   new Map(
     keptGroups(kept).map(({ group, report }) => [
@@ -103,7 +103,7 @@ const ofBare: Measure = {
   label: (value) => `${Math.round(value * 100)} %`,
 };
 
-/** What the bars of each group show. */
+/** The measure that the bars of each group show. */
 const measures: Readonly<Record<GroupName, Measure>> = {
   calls: ofBare,
   bodies: ofBare,

@@ -1,4 +1,4 @@
-/** The figures as they are shown and written: plain data, medians over the rounds and ratios to others of the same run. */
+/** The figures as shown and written: plain data, with medians over the rounds and ratios to other subjects of the same run. */
 import {
   isLoadTheBottleneck,
   isSideTheBottleneck,
@@ -10,21 +10,21 @@ import {
 import type { GroupName } from "../scenarios.ts";
 import { bareProxy } from "../subjects/bare.ts";
 
-/** Figures by name; those that are not known are left out. */
+/** Figures by name; unknown ones are left out. */
 export type Values = Readonly<Partial<Record<keyof Figures, number>>>;
 
-/** A subject in a scenario. */
+/** The results of a subject in a scenario. */
 export interface ShownRow {
   readonly scenario: string;
   readonly group: GroupName;
   readonly title: string;
   readonly subject: string;
   readonly median: Values;
-  /** Medians of each round's ratio, to the bare proxy and to the commit that it is compared with. */
+  /** Medians of each round's ratio to the bare proxy, and to the commit that it is compared with. */
   readonly toBare?: Values | undefined;
   readonly toCommit?: Values | undefined;
   readonly failures: number;
-  /** What a reader must know of these figures. */
+  /** Warnings for readers of these figures. */
   readonly notes: readonly string[];
 }
 
@@ -32,19 +32,19 @@ interface MeasuredRow extends ShownRow {
   readonly rounds: readonly Values[];
 }
 
-/** How a run was made. */
+/** The conditions of a run. */
 export interface RunFacts {
   readonly date: string;
   readonly commit: string;
   readonly node: string;
   readonly machine: string;
-  /** Whether the measured process had a core of its own. */
+  /** True if the measured process had its own core. */
   readonly pinned: boolean;
   readonly rounds: number;
   readonly seconds: number;
-  /** Subjects in their order, each with whom it is compared beside the bare proxy. */
+  /** Subjects in their order, each with the subject that it is compared with beside the bare proxy. */
   readonly subjects: readonly { readonly name: string; readonly against?: string | undefined }[];
-  /** Cores' worth of work by others on the machine meanwhile; absent where the system does not tell. */
+  /** Cores used by other processes on the machine during the run; absent if the system does not report it. */
   readonly othersBusy?: number | undefined;
 }
 
@@ -67,7 +67,7 @@ const names: readonly (keyof Figures)[] = [
   "lateP99Ms",
 ];
 
-/** Four significant digits say all that a measurement can. */
+/** Rounds to four significant digits, the most that a measurement supports. */
 const rounded = (value: number): number => Number(value.toPrecision(4));
 
 const valuesOf = (value: (name: keyof Figures) => number | undefined): Values =>
@@ -78,7 +78,7 @@ const valuesOf = (value: (name: keyof Figures) => number | undefined): Values =>
     }),
   );
 
-/** Makes the report of what was measured. */
+/** Makes the report of a run. */
 export function reportOf(facts: RunFacts, rows: readonly Row[]): Report {
   const find = (row: Row, subject: string | undefined): Row | undefined =>
     rows.find((one) => one.scenario === row.scenario && one.subject === subject);

@@ -1,12 +1,12 @@
-/** A report as text for a terminal: a table for each group, a row for each subject in each scenario. */
+/** A report as text for a terminal: one table per group, one row per subject and scenario. */
 import { groups } from "../scenarios.ts";
 import { usedColumns } from "./columns.ts";
 import type { Report } from "./shown.ts";
 
-/** Rows of cells as lines in columns: names at the left, numbers at the right, the last column as it is. */
+/** Aligns rows of cells in columns: the first column left, the others right, the last one not at all. */
 export function alignedLines(table: readonly (readonly string[])[]): string[] {
   const widths = table[0]!.map((_, column) =>
-    // A title stands alone in its row, over all columns.
+    // A title is alone in its row and spans all columns.
     Math.max(...table.map((row) => (row.length === 1 ? 0 : row[column]!.length))),
   );
   const padded = (cell: string, column: number): string => {
@@ -16,7 +16,7 @@ export function alignedLines(table: readonly (readonly string[])[]): string[] {
   return table.map((row) => row.map(padded).join("  ").trimEnd());
 }
 
-/** The tables. */
+/** The tables of a report. */
 export function textReport(report: Report): string {
   const lines: string[] = [];
   for (const group of groups) {
@@ -38,7 +38,7 @@ export function textReport(report: Report): string {
 
 const othersMax = 0.1;
 
-/** One line about the run, with a warning where others worked on the machine. */
+/** One line about the run, with a warning if other processes used the machine. */
 export function howMeasured(report: Omit<Report, "rows">): string {
   const { rounds, seconds, pinned, machine, node, date, commit, othersBusy } = report;
   const core = pinned ? "the measured process alone on one core" : "cores shared";

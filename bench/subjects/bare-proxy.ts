@@ -1,6 +1,6 @@
 /**
- * What gateways are measured against: an HTTP proxy of node:http and undici without any logic. It forwards the body as it is,
- * neither authenticates nor parses nor bills. Run as a process: `node bench/subjects/bare-proxy.ts <upstream url>`.
+ * The baseline for gateways: an HTTP proxy of node:http and undici without any logic. It forwards the body unchanged, and does not
+ * authenticate, parse or bill. Run as a process: `node bench/subjects/bare-proxy.ts <upstream url>`.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

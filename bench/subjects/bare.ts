@@ -15,7 +15,7 @@ export const bareProxy: Candidate = {
       name: "bare proxy",
       url: output.trim(),
       pid,
-      // It passes the path on, which says how the upstream answers.
+      // The proxy forwards the path, which selects the form of the upstream's answer.
       route: ({ endpoint, answer }) => ({
         path: `/${answer}/v1${endpointPaths[endpoint]}`,
         model: "bench-large",

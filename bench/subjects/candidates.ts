@@ -1,4 +1,4 @@
-/** Who is measured, as the options say. */
+/** The candidates that the options select. */
 import type { BenchOptions } from "../options.ts";
 import { bareProxy } from "./bare.ts";
 import { unpackCommit } from "./commit.ts";
@@ -9,17 +9,17 @@ import { gatewayAt } from "./url.ts";
 
 interface CandidateOptions {
   readonly options: BenchOptions;
-  /** The project's. */
+  /** The project's directory. */
   readonly root: string;
   readonly say: (text: string) => void;
-  /** Gets what is to be removed at the end. */
+  /** Collects the functions that clean up at the end. */
   readonly closers: (() => unknown)[];
   readonly signal: AbortSignal;
 }
 
 const shownDatabases = { postgres: "PostgreSQL", embedded: "embedded" } as const;
 
-/** In the order of the tables. @throws Error where a commit or a peer cannot be had */
+/** In the order of the tables. @throws Error if a commit or a peer is not available */
 export async function findCandidates({
   options,
   root,
@@ -39,7 +39,7 @@ export async function findCandidates({
         start: (surroundings) => startTollgate({ name, root: home, database }, surroundings),
       };
     });
-  /** Compared with one worker. */
+  /** Variants with several workers, compared with one worker. */
   const withWorkers = (workers: number): Candidate[] =>
     tollgate("Tollgate", root).map(({ name: one }, index) => {
       const name = `${one}, ${workers} workers`;

@@ -1,4 +1,4 @@
-/** An earlier commit to compare with: its tree in a temporary directory, with the packages that its own lock file names. */
+/** An earlier commit to compare with: its tree in a temporary directory, with the packages of its own lock file. */
 import { execFile, execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,15 +8,15 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 export interface CommitTree {
-  /** Abbreviated. */
+  /** The abbreviated hash. */
   readonly commit: string;
   readonly root: string;
   remove(): void;
 }
 
 /**
- * Unpacks a commit of the repository at `root` and makes it runnable. The packages are links to ours where the lock files are
- * the same; else the commit's own set-up installs them.
+ * Unpacks a commit of the repository at `root` and makes it runnable. If the lock files are the same, the packages are links to ours;
+ * otherwise the commit's own set-up installs them.
  * @throws Error when there is no such commit, or its packages cannot be installed
  */
 export async function unpackCommit(
@@ -35,7 +35,7 @@ export async function unpackCommit(
     const lock = "package-lock.json";
     const isSame = readFileSync(join(root, lock)).equals(readFileSync(join(tree, lock)));
     if (isSame) await linkModules(root, tree);
-    // What it does not find in place, it installs.
+    // Installs missing packages.
     await run(process.execPath, [join(tree, "scripts/setup.mjs")], { cwd: tree, signal });
     return { commit, root: tree, remove };
   } catch (error) {
@@ -44,7 +44,7 @@ export async function unpackCommit(
   }
 }
 
-/** Hard links where the file system allows them, copies where not. */
+/** Links or copies the packages: hard links if the file system allows them, otherwise copies. */
 async function linkModules(root: string, tree: string): Promise<void> {
   const from = join(root, "node_modules");
   const to = join(tree, "node_modules");

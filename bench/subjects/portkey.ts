@@ -1,6 +1,6 @@
 /**
- * The gateway that npm has: `@portkey-ai/gateway`, installed on demand into a cache directory beside the packages. It is no
- * dependency of the project. It has no keys, money or log: it routes and converts.
+ * The gateway `@portkey-ai/gateway` from npm, installed on demand into a cache directory beside the packages. It is not a dependency
+ * of the project. It has no keys, money or log: it only routes and converts.
  */
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
@@ -13,11 +13,11 @@ import { endpointPaths, upstreamBase, type Candidate } from "./types.ts";
 
 const version = "1.15.2";
 const name = `Portkey ${version}`;
-/** Its streams fail with later versions of this package ("immutable"), which it asks for without a bound. */
+/** With later versions of this package its streams fail ("immutable"); Portkey requires it without an upper bound. */
 const overrides = { "@hono/node-server": "1.14.0" };
 const run = promisify(execFile);
 
-/** Installs it where it is not yet. `root` is the project's. @throws Error with what npm said */
+/** Installs it if it is missing. `root` is the project's directory. @throws Error with npm's output */
 export async function portkey(root: string, signal: AbortSignal): Promise<Candidate> {
   const home = join(root, "node_modules/.cache/tollgate-bench", `portkey-${version}`);
   const program = join(home, "node_modules/@portkey-ai/gateway/build/start-server.js");
@@ -37,7 +37,7 @@ export async function portkey(root: string, signal: AbortSignal): Promise<Candid
       const started = await startProcess([program, `--port=${port}`, "--headless"], {
         cwd: home,
         ready: /http:\/\/localhost:\d+|ready/i,
-        // It takes addresses of this machine only when they are named.
+        // It accepts addresses of this machine only if they are listed.
         env: {
           ...process.env,
           NODE_ENV: "production",
@@ -68,7 +68,7 @@ export async function portkey(root: string, signal: AbortSignal): Promise<Candid
   };
 }
 
-/** A port that was free a moment ago: it takes no 0. */
+/** Returns a port that was free a moment ago: Portkey does not accept port 0. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -1,20 +1,20 @@
-/** A process under measurement: started on its core, stopped in an orderly way, and never left behind. */
+/** A measured process: started on its core, stopped in order, and never left running. */
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { onMeasuredCore } from "../machine.ts";
 
 export interface Started {
   readonly pid: number;
-  /** What it printed until it was ready. */
+  /** Its output until it was ready. */
   readonly output: string;
-  /** SIGTERM, then SIGKILL where that does not end it. */
+  /** Sends SIGTERM, then SIGKILL if it does not end. */
   readonly stop: () => Promise<void>;
 }
 
 interface StartOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
-  /** What it prints when it is ready. */
+  /** Matches the output of a ready process. */
   readonly ready: RegExp;
 }
 
@@ -23,7 +23,7 @@ const stopMs = 20_000;
 
 /**
  * Starts `node ...args`, and waits until its output matches `ready`.
- * @throws Error with what it printed when it ends before, or takes more than two minutes
+ * @throws Error with its output if it ends before, or takes more than two minutes
  */
 export async function startProcess(
   args: readonly string[],

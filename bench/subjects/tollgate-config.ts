@@ -1,6 +1,6 @@
-/** The configuration of a Tollgate under measurement: the upstream under each of its answers. Every commit must read it. */
+/** The configuration of a measured Tollgate: the upstream, once for each form of answer. Every commit must be able to read it. */
 
-/** The catalogue in front of `upstreamUrl`. A model is named after its conversion and its answer. */
+/** The catalog for `upstreamUrl`. Each model is named after its conversion and its form of answer. */
 export function tollgateConfig(upstreamUrl: string): string {
   const answers = ["whole", "stream", "held"] as const;
   const providers = answers.flatMap((answer) => {

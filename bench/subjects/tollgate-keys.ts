@@ -1,4 +1,4 @@
-/** Workspaces, credits and keys of a Tollgate under measurement, made by its management API, which every commit has. */
+/** Creates workspaces, credits and keys of a measured Tollgate through its management API, which every commit has. */
 import type { Keys } from "../scenarios.ts";
 
 export type KeySets = Readonly<Record<Keys, readonly string[]>>;
@@ -8,7 +8,7 @@ const keysPerWorkspace = 5;
 /** Never reached. */
 const caps = { daily: "100000.00", total: "1000000.00", hard: true };
 
-/** Makes the keys that are wanted. @throws Error with the answer to a request that is refused */
+/** Creates the wanted keys. @throws Error with the answer to a refused request */
 export async function makeKeys(
   url: string,
   adminToken: string,

@@ -1,4 +1,4 @@
-/** Tollgate with everything on, of this checkout or of a commit, on each kind of database. */
+/** Tollgate with all features on, from this checkout or a commit, on each kind of database. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,9 +14,9 @@ interface TollgateOptions {
   readonly root: string;
   /** `embedded`: its own database in its data directory. */
   readonly database: "postgres" | "embedded";
-  /** Processes that share the port (1). */
+  /** Number of processes that share the port; 1 if absent. */
   readonly workers?: number | undefined;
-  /** What Node is started with; without it as the checkout's `npm start` does. */
+  /** Arguments for Node; if absent, it starts like the checkout's `npm start`. */
   readonly nodeArguments?: readonly string[] | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
 }

@@ -1,25 +1,25 @@
-/** What a subject of the benchmark is: something that answers chat completions, in front of the benchmark's upstream. */
+/** The types of a benchmark subject: a server for chat completions in front of the benchmark's upstream. */
 import type { Scenario } from "../scenarios.ts";
 
-/** How a scenario's calls reach a subject. */
+/** The path, model and headers that a scenario's calls use for a subject. */
 export interface Route {
   readonly path: string;
   readonly model: string;
-  /** Headers of the requests, one set for each key, taken in turn. */
+  /** One set of headers per key; requests take them in turn. */
   readonly headers: readonly Readonly<Record<string, string>>[];
 }
 
 export interface Subject {
   readonly name: string;
   readonly url: string;
-  /** The process whose time and memory count, with all that it has started; undefined where it is not ours. */
+  /** The process whose time and memory count, with its descendants; undefined if the benchmark did not start it. */
   readonly pid: number | undefined;
-  /** Undefined where the subject cannot take these calls. */
+  /** Undefined if the subject does not support these calls. */
   route(scenario: Scenario): Route | undefined;
   close(): Promise<void>;
 }
 
-/** What a subject is started with, for each group of scenarios anew. */
+/** The inputs for starting a subject, new for each group of scenarios. */
 export interface Surroundings {
   readonly upstreamUrl: string;
   readonly scenarios: readonly Scenario[];
@@ -28,7 +28,7 @@ export interface Surroundings {
   readonly signal: AbortSignal;
 }
 
-/** A subject that may be started. */
+/** A subject that can be started. */
 export interface Candidate {
   readonly name: string;
   /** The candidate it is compared with, beside the bare proxy. */
@@ -36,7 +36,7 @@ export interface Candidate {
   start(surroundings: Surroundings): Promise<Subject>;
 }
 
-/** The upstream's base URL for a scenario: its path says how the upstream answers. */
+/** The upstream's base URL for a scenario: its path selects the form of the answer. */
 export const upstreamBase = (upstreamUrl: string, { answer }: Pick<Scenario, "answer">): string =>
   `${upstreamUrl}/${answer}/v1`;
 

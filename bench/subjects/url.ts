@@ -1,4 +1,4 @@
-/** Any other gateway, by `--url`, `--key` and `--model`: set up by whoever asks for it, in front of the benchmark's upstream. */
+/** Any other gateway, by `--url`, `--key` and `--model`. The user configures it in front of the benchmark's upstream. */
 import { endpointPaths, type Candidate } from "./types.ts";
 
 interface UrlOptions {
@@ -7,7 +7,7 @@ interface UrlOptions {
   readonly model: string;
 }
 
-/** Only what one key and one model can do: chat completions, whole and streamed. Its processor time is not known. */
+/** Supports only calls with one key and one model: chat completions, whole and streamed. Its processor time is unknown. */
 export function gatewayAt({ url, key, model }: UrlOptions): Candidate {
   const { origin, pathname } = new URL(url);
   const prefix = pathname.replace(/\/+$/, "") || "/v1";

@@ -1,4 +1,4 @@
-/** What traces cost: processor time of the gateway for each answer, and answers a second, with and without. */
+/** Reports the cost of traces: the gateway's processor time per answer, and answers per second, with and without them. */
 import { numberText } from "../report/columns.ts";
 import type { Report } from "../report/shown.ts";
 import { alignedLines, howMeasured } from "../report/table.ts";

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- --tracing`: what traces cost. Both subjects are one gateway with tracing on, because two processes differ by
- * more than traces cost: calls say in `traceparent` whether theirs is sent, and a measurement of one follows one of the other.
+ * `npm run bench -- --tracing`: the cost of traces. Both subjects are one gateway with tracing on, because two processes differ by
+ * more than traces cost. The calls' `traceparent` says whether their trace is sent, and measurements of both kinds alternate.
  */
 import { createServer } from "node:http";
 import { once } from "node:events";
@@ -14,13 +14,13 @@ import { startTollgate } from "../subjects/tollgate.ts";
 import type { Candidate, Subject } from "../subjects/types.ts";
 import { startUpstream } from "../upstream/index.ts";
 
-/** Those of these names; without names whole answers and streams. */
+/** The scenarios of these names; without names whole answers and streams. */
 export const tracingScenarios = (names: readonly string[]): Scenario[] =>
   chooseScenarios(
     names.length > 0 ? names : ["one@128", "many@128", "40kb-direct-whole", "frames-direct"],
   ).filter(({ answer }) => answer !== "held");
 
-/** Rejects when something does not start, or when the signal fires. */
+/** Rejects when a process does not start, or when the signal fires. */
 export const measureTracing = (
   options: BenchOptions,
   scenarios: readonly Scenario[],
@@ -43,7 +43,7 @@ export const measureTracing = (
     return reportOf(factsOf(options, candidates, others), rows);
   });
 
-/** A collector that takes everything and keeps nothing. */
+/** Starts a collector that accepts everything and stores nothing. */
 async function startCollector() {
   let exports = 0;
   const server = createServer((request, response) => {
@@ -92,7 +92,7 @@ function candidatesOf(collector: string): readonly Candidate[] {
   return [first, second];
 }
 
-/** The gateway with calls that all say this of their trace: `01` that it is sampled. */
+/** The gateway, with these flags in the `traceparent` of all calls; `01` means sampled. */
 const withTraceparent = (gateway: Subject, flags: "00" | "01"): Subject => ({
   ...gateway,
   route: (scenario) => {

@@ -1,4 +1,4 @@
-/** What the upstream of the benchmark answers, ready to be written: chat completions, messages, a picture. */
+/** The answers of the benchmark's upstream, ready to be written: chat completions, messages, a picture. */
 import { crc32, deflateSync } from "node:zlib";
 
 /** Content frames of a streamed answer. */
@@ -7,9 +7,9 @@ export const framesPerStream = 100;
 /** The answers of one protocol. */
 export interface Answers {
   readonly whole: Buffer;
-  /** A streamed answer, head and all frames. */
+  /** A streamed answer: head and all frames. */
   readonly stream: Buffer;
-  /** The parts of a stream that is held open: its beginning, one frame with a text, its end. */
+  /** The parts of a held stream: its beginning, one frame with a text, its end. */
   readonly begin: Buffer;
   readonly frame: (text: string) => string;
   readonly end: Buffer;
@@ -19,7 +19,7 @@ const text = "The quick brown fox jumps over the lazy dog. ".repeat(10);
 const streamHead =
   "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
 
-/** One frame, one chunk, as vendors do. */
+/** One frame per chunk, as vendors do. */
 const chunk = (frame: string): string => `${Buffer.byteLength(frame).toString(16)}\r\n${frame}\r\n`;
 
 /** A whole answer with its head. */
@@ -98,7 +98,7 @@ export function messagesAnswers(): Answers {
   );
 }
 
-/** A picture of about 100 kB, as an image model answers it. */
+/** A picture of about 100 kB, in the answer of an image model. */
 export function pictureAnswer(): Buffer {
   const usage = {
     input_tokens: 12,

@@ -6,23 +6,23 @@ import type { TestCertificate } from "../../test/support/certificate.ts";
 export { framesPerStream } from "./answers.ts";
 
 export interface Upstream {
-  /** Such as `http://127.0.0.1:4001`; what follows says how it answers. */
+  /** For example `http://127.0.0.1:4001`; the path after it selects the form of the answer. */
   readonly url: string;
-  /** Ends every stream that is held, in an orderly way. */
+  /** Ends every held stream properly. */
   finishHeld(): void;
-  /** Whole answers wait for so long from now on. */
+  /** Delays whole answers by `ms` milliseconds from now on. */
   delay(ms: number): void;
   close(): void;
 }
 
 interface UpstreamOptions {
-  /** A free one without it. */
+  /** The port; a free one if absent. */
   readonly port?: number | undefined;
-  /** It speaks TLS with it. */
+  /** If present, the upstream speaks TLS. */
   readonly certificate?: TestCertificate | undefined;
 }
 
-/** @throws Error when it does not start, such as for a port that is taken. */
+/** @throws Error when it does not start, for example because the port is taken. */
 export async function startUpstream({ port, certificate }: UpstreamOptions): Promise<Upstream> {
   const child = fork(new URL("./main.ts", import.meta.url), {
     env: {

@@ -1,8 +1,9 @@
 /**
- * The fast upstream of the benchmark, a process of its own: always the same answer over bare sockets, so that what is measured is
- * the gateway in front of it. It takes well-formed keep-alive requests with a Content-Length, and says its port to its parent.
- * The first part of the path says how it answers: `/whole/v1`, `/stream/v1`, `/held/v1`; at `/v1` the body says it.
- * Video tasks it takes and never finishes. Its parent may tell it to let whole answers wait. With `BENCH_TLS_KEY` and `BENCH_TLS_CERT` it speaks TLS.
+ * The fast upstream of the benchmark, in its own process. It always gives the same answer over bare sockets, so that only the gateway
+ * in front of it is measured. It accepts well-formed keep-alive requests with a Content-Length, and reports its port to its parent.
+ * The first part of the path selects the form of the answer: `/whole/v1`, `/stream/v1`, `/held/v1`; at `/v1` the body selects it. It
+ * accepts video tasks and never finishes them. Its parent may set a delay for whole answers. With `BENCH_TLS_KEY` and
+ * `BENCH_TLS_CERT` it speaks TLS.
  */
 import { createServer as createPlainServer, type AddressInfo, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
@@ -23,9 +24,9 @@ const pending = Buffer.from("HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n"
 const headEnd = Buffer.from("\r\n\r\n");
 const streamMark = /"stream": ?true/;
 const frameEveryMs = 250;
-/** Ends each stream that is held. */
+/** Functions that end each held stream. */
 const held = new Set<() => void>();
-/** How long whole answers wait. */
+/** The delay of whole answers. */
 let delayMs = 0;
 
 interface Request {
@@ -46,7 +47,7 @@ function answer(socket: Socket, { path, method, asksForStream }: Request): void 
   else setTimeout(() => socket.write(own.whole), delayMs);
 }
 
-/** A frame each quarter of a second, with the monotonic clock of the machine in it, until the parent says that it is over. */
+/** Writes a frame every quarter of a second, with the machine's monotonic clock in it, until the parent ends it. */
 function hold(socket: Socket, { begin, frame, end }: Answers): void {
   socket.write(begin);
   const timer = setInterval(
@@ -105,5 +106,5 @@ process.on("message", (told: "finish" | { readonly delayMs: number }) => {
   if (told !== "finish") ({ delayMs } = told);
   else for (const finish of held) finish();
 });
-// The parent is gone.
+// The parent has exited.
 process.on("disconnect", () => process.exit());
