@@ -1,6 +1,6 @@
 /**
- * One at a time: two commands started at once in a fresh clone must not install or build over each other. The lock is a file with
- * the number of the process that has it. Plain JavaScript for Node 20: this runs before anything is installed.
+ * A lock for set-up work: two commands started at once in a fresh clone must not install or build over each other. The lock is a file
+ * that contains its holder's process id. Plain JavaScript for Node 20: this runs before anything is installed.
  */
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ export const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 export const hash = (text) => createHash("sha256").update(text).digest("hex");
 export const say = (text) => process.stderr.write(`setup: ${text}\n`);
 
-/** A reason to stop that needs no stack trace. */
+/** An expected reason to stop; it is printed without a stack trace. */
 export class SetupError extends Error {}
 
 const alive = (pid) => {
@@ -25,11 +25,14 @@ const alive = (pid) => {
   }
 };
 
-/** A lock says whose it is at once; one that does not is of a process that was killed, or found the disk full. */
+/**
+ * A process writes its id into its lock at once. A lock still empty after this many ms was left by a process that was killed, or
+ * found the disk full.
+ */
 const namelessMsMax = 5_000;
 const toldMs = 3_000;
 
-/** @returns whether this process has it now */
+/** @returns whether this process took the lock */
 function takeLock(lock) {
   let file;
   try {
@@ -38,7 +41,7 @@ function takeLock(lock) {
     return true;
   } catch (error) {
     if (error.code === "EEXIST") return false;
-    // Empty it would keep all others waiting.
+    // An empty lock would block all other processes.
     if (file !== undefined) rmSync(lock, { force: true });
     throw new SetupError(`the file ${lock} could not be written (${error.code})`);
   } finally {
@@ -46,7 +49,7 @@ function takeLock(lock) {
   }
 }
 
-/** Whose lock it is; `isLeft`: nobody's any more. */
+/** The process id of the lock's holder. `isLeft`: the holder no longer runs. */
 function holderOf(lock) {
   try {
     const holder = Number(readFileSync(lock, "utf8"));
@@ -65,7 +68,7 @@ function removeLock(lock) {
   }
 }
 
-/** Does `work` when no other process does such work here; the second one waits. @throws SetupError */
+/** Runs `work` while no other process runs such work in this checkout; the second one waits. @throws SetupError */
 export async function alone(work) {
   const lock = join(tmpdir(), `tollgate-setup-${hash(root).slice(0, 16)}`);
   const beganMs = Date.now();

@@ -1,24 +1,24 @@
 /**
- * How a command becomes the gateway: by taking the place of this process where the system allows it. Used in a checkout and
- * in the published package. Plain JavaScript for Node 20.
+ * Starts the gateway from a command, by replacing this process if the system allows it. Used in a checkout and in the published
+ * package. Plain JavaScript for Node 20.
  */
 import { spawn } from "node:child_process";
 import { totalmem } from "node:os";
 import { isatty } from "node:tty";
 
 const mebibyte = 1024 * 1024;
-/** With so much memory, in megabytes, there is room for young objects, and Node's own bound of the heap is right. */
+/** With at least this memory, in megabytes, young objects get their full space, and Node's own heap limit is kept. */
 const enoughMb = 2048;
 const semiSpaceMb = 64;
 
-/** What a container may use, else what the machine has. */
+/** The memory limit of the container, or the machine's memory. */
 const memoryBytes = Math.min(process.constrainedMemory?.() || Infinity, totalmem());
 
 /**
- * How large the heap may be. Under load a call's objects live as long as the call; with room for those of a
- * few thousand calls most are dead when they are collected, where the usual 16 MB made them be copied first. That takes up to
- * three times the room: in 512 MB the heap alone could grow to 448, and the system would end the process first. So with little
- * memory it has less, and the whole heap three eighths. What NODE_OPTIONS says of either holds.
+ * The flags for V8's heap sizes. Under load a call's objects live as long as the call. With space for those of a few thousand calls,
+ * most are dead at a collection; with the usual 16 MB they are copied first. The young generation takes up to three times this size.
+ * With 512 MB the heap alone could grow to 448, and the system would kill the process before that. So with little memory the young
+ * generation is smaller, and the old one three eighths of the memory. Sizes in NODE_OPTIONS take precedence.
  */
 export function roomFlagsFor(bytes, nodeOptions = "") {
   const megabytes = Math.floor(bytes / mebibyte);
@@ -35,31 +35,32 @@ export function roomFlagsFor(bytes, nodeOptions = "") {
 }
 
 /**
- * V8 makes objects of a kind that once lived long among the old ones at once. What a call keeps lives as long as the call, so
- * that it takes those for long-lived. Dead, they stay until a whole collection, and with them all that they refer to: the young
- * collections of streams took twice as long, and a stream of many frames a tenth more. So all objects begin among the young.
+ * V8 allocates objects directly in the old generation if earlier ones from the same code lived long. Objects of a call live as long
+ * as the call, so V8 takes them for long-lived. After the call they stay until a full collection, with everything they reference.
+ * Young collections of streams took twice as long, and a stream of many frames a tenth more. So this flag makes all objects start
+ * young.
  */
 const youngFlag = "--no-allocation-site-pretenuring";
 
-/** What Node is told of its heap where it runs a gateway. */
+/** Node's heap flags for a gateway. */
 export const heapFlags = [youngFlag, ...roomFlagsFor(memoryBytes, process.env.NODE_OPTIONS)];
 
 /**
- * What the C library is told there: glibc keeps the room of freed buffers for later ones, up to 100 MB more after some large
- * bodies than it does so. Each read of a socket then costs microseconds more.
+ * Environment variables for the C library with little memory. glibc keeps the space of freed buffers for reuse; without these
+ * variables that is up to 100 MB more after some large bodies. Their price is microseconds more for each read of a socket.
  */
 export const roomVariablesFor = (bytes) =>
   bytes < enoughMb * mebibyte ? { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "65536" } : {};
 
-/** Whether a command's words run the gateway, which lives long, and not a command that ends. */
+/** True if the arguments run the gateway, which lives long, instead of a command that ends. */
 export const isServe = ([word]) => word === undefined || word === "serve" || word.startsWith("-");
 
-/** How far apart the signal of a closed terminal may reach the shell and us. */
+/** The most ms between the arrival of a closed terminal's signal at the shell and at this process. */
 const hangUpMs = 1000;
 
 /**
- * Tells whether a terminal was just closed that this process was started to outlive, as `nohup` does: none of its input, output
- * and errors is the terminal's. src/cli/signals.ts has the same of the gateway itself.
+ * Returns a function that tells whether a terminal was just closed that this process should outlive, as with `nohup`: none of its
+ * input, output and errors is a terminal. src/cli/signals.ts does the same in the gateway itself.
  */
 function watchHangUps() {
   if ([0, 1, 2].some((descriptor) => isatty(descriptor))) return () => false;
@@ -69,9 +70,9 @@ function watchHangUps() {
 }
 
 /**
- * npx starts commands through a shell that dies of a signal without passing it on. A gateway would run on
- * without anybody knowing; so when that shell is gone, we stop as if the signal had come to us.
- * @returns whether we run under npx: a process that is replaced would not watch its parent any more
+ * Stops this process when the shell of npx is gone. npx starts commands through a shell that dies of a signal without forwarding it.
+ * The gateway would run on unnoticed, so it stops as if it had got the signal.
+ * @returns true under npx: a process that was replaced could not watch its parent any more
  */
 export function stopWithNpx(serves) {
   if (process.env.npm_command !== "exec" || process.platform === "win32") return false;
@@ -80,7 +81,7 @@ export function stopWithNpx(serves) {
   let isGone = false;
   const timer = setInterval(() => {
     if (process.ppid === parent) return;
-    // Looked at twice: the signal may reach us a moment after the shell.
+    // Checked twice: the signal may reach this process a moment after the shell.
     if (!isGone) return void (isGone = true);
     clearInterval(timer);
     if (!wasHungUp()) process.kill(process.pid, "SIGTERM");
@@ -90,8 +91,8 @@ export function stopWithNpx(serves) {
 }
 
 /**
- * Becomes `binary ...args` where the system allows it, so that signals, standard input and the exit code
- * need no forwarding; else runs it as a child and passes SIGINT, SIGTERM and the exit code on.
+ * Replaces this process by `binary ...args` if the system allows it, so that signals, standard input and the exit code need no
+ * forwarding. Otherwise runs it as a child, and forwards SIGINT, SIGTERM and the exit code.
  */
 export function becomeProgram(binary, args) {
   const env = { ...roomVariablesFor(memoryBytes), ...process.env };
@@ -101,7 +102,7 @@ export function becomeProgram(binary, args) {
   const child = spawn(binary, args, { stdio: "inherit", env });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
     process.on(signal, () => {
-      // A terminal sends Ctrl-C to the whole group: the child already has it.
+      // A terminal sends Ctrl-C to the whole process group: the child already has it.
       if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
     });
   }

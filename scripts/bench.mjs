@@ -1,5 +1,5 @@
-// `npm run bench`: what is measured against what is said in bench/. Arguments go to bench/main.ts, after `--scale` to bench/scale.ts,
-// after `--replica` to bench/replica.ts.
+// `npm run bench`: runs the benchmarks of bench/. Arguments go to bench/main.ts, after `--scale` to bench/scale.ts, after `--replica`
+// to bench/replica.ts.
 import { join } from "node:path";
 import { becomeNode, root, setup } from "./setup.mjs";
 

@@ -1,6 +1,6 @@
 /**
- * `node scripts/catalog.ts FILE`: writes catalog/models.jsonl from a file with the public models.dev list, for the vendors
- * of catalog/vendors.jsonl. Run it on the newest list before a release; docs/models.md.
+ * `node scripts/catalog.ts FILE`: writes catalog/models.jsonl from a file with the public models.dev list, for the vendors of
+ * catalog/vendors.jsonl. Run it on the newest list before a release; docs/models.md.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { listText, readPublicList, vendorRows } from "../src/catalog/index.ts";

@@ -1,6 +1,6 @@
-// `npm run check`, the static half of the gate: formatting, type-aware lint with the import arrows, types,
-// dead code, generated documentation, citations, length of sentences, sleeps in tests, functions in the old space,
-// what is written twice. Every step runs, so that one run tells everything that is wrong.
+// `npm run check`, the static checks: formatting, type-aware lint with the import rules, types, dead code, generated documentation,
+// citations, length of sentences, sleeps in tests, functions in the old space, duplicated code. Every step runs, so that one run
+// reports all problems.
 import { spawnSync } from "node:child_process";
 import { root, setup, toolEnvironment } from "./setup.mjs";
 
@@ -8,7 +8,7 @@ const steps = [
   ["formatting", "oxfmt --check", "npm run format"],
   ["lint", "oxlint --type-aware --quiet"],
   ["types", "tsc -p ."],
-  // The package runs on Node 22, whose standard library has less than that of the packaged Node.
+  // The package runs on Node 22, whose standard library has less than the packaged Node's.
   ["types of the package", "tsc -p tsconfig.package.json"],
   ["types of the console", "tsc -p console"],
   ["types of the API", "node scripts/console-types.ts --check", "npm run console:types"],

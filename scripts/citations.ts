@@ -1,7 +1,7 @@
 /**
- * What comments and pages cite can be looked up in this repository: requirement and trap ids that exist, pages of docs/
- * that exist, headings of docs/decisions.md that it has. Papers that a reader does not have are refused. Part of
- * `npm run check`. Migrations are left out: their text is what a database compares, so they never change.
+ * Checks that citations in comments and pages can be looked up in this repository: ids of requirements and traps, pages of docs/, and
+ * headings of docs/decisions.md. Refuses citations of documents that readers do not have. Part of `npm run check`. Migrations are
+ * left out: the database compares their text, so they never change.
  */
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -19,17 +19,17 @@ const code = globSync(
 );
 const pages = globSync(["*.md", "docs/*.md"], { cwd: root });
 
-/** Words by which comments used to cite documents that are not here. */
+/** Matches names by which comments used to cite documents outside the repository. */
 const papers =
   /\bdesign\.md|\b[Dd]esign sections?\b|\b[Cc]ontract(?:\.md| ["`])|\b[Ss]pec(?::|:? ")|\bthe spec(?:ification)?\b|(?<![\w/])(?:decisions|requirements|traps|gaps)(?:\.md| ")|\bwire notes\b|\bwire\/\w+\.md|\bthe brief\b/;
 
 interface Comment {
   readonly line: number;
-  /** On one line, without its marks. */
+  /** The comment on one line, without its comment marks. */
   readonly text: string;
 }
 
-/** The comments of a source text; neighbouring line comments are one. Strings are skipped, so a URL is not a comment. */
+/** The comments of a source text; neighbouring line comments count as one. Strings are skipped, so a URL is not a comment. */
 function commentsOf(source: string): readonly Comment[] {
   const token =
     /(?:^|(?<=\s))\/\/[^\n]*(?:\n[ \t]*\/\/[^\n]*)*|\/\*[^]*?\*\/|(?:^|\n)--[^\n]*(?:\n--[^\n]*)*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g;
@@ -45,7 +45,7 @@ function commentsOf(source: string): readonly Comment[] {
   return found;
 }
 
-/** The headings of each page of docs. */
+/** The headings of each page. */
 const headings = new Map(
   pages.map((page) => [
     page,
@@ -53,7 +53,7 @@ const headings = new Map(
   ]),
 );
 
-/** What is wrong with the citations of a text. */
+/** The wrong citations of a text. */
 function mistakesIn(text: string): readonly string[] {
   const missingPages = [...text.matchAll(/\bdocs\/[\w-]+\.md\b/g)]
     .map(([page]) => page)

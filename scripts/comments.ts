@@ -1,7 +1,7 @@
 /**
- * Refuses comments that a reader in a hurry has to decode: sentences of more than 30 words, sentences that begin with a relative or an
- * inverted clause, and words that name no one. CONTRIBUTING.md "Comments" says how to write them. Part of `npm run check`.
- * Landed migrations are never edited, so SQL is left out.
+ * Refuses comments that a reader in a hurry has to decode. These are sentences of more than 30 words, sentences that begin with a
+ * relative or an inverted clause, and words that name no one. CONTRIBUTING.md "Comments" says how to write them. Part of
+ * `npm run check`. Landed migrations are never edited, so SQL is left out.
  */
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";

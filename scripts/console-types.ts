@@ -1,7 +1,7 @@
 /**
- * `npm run console:types`: writes console/src/api/schema.d.ts from docs/openapi.json, of the paths that the console calls.
- * Its first line holds a hash of them. `--check` compares it, without the generator: that needs TypeScript 5, and so lives
- * with packages of its own in console/tools, which nobody else needs to install.
+ * `npm run console:types`: writes console/src/api/schema.d.ts from docs/openapi.json, for the paths that the console calls. Its first
+ * line holds a hash of them. `--check` compares only the hash, without the generator. The generator needs TypeScript 5, so it has its
+ * own packages in console/tools, and only generating needs them.
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const tools = join(root, "console/tools");
 const target = join(root, "console/src/api/schema.d.ts");
-/** What the console calls. */
+/** The paths that the console calls. */
 const called = /^\/(?:admin\/v1|auth)\//;
 
 interface Document {
@@ -20,7 +20,7 @@ interface Document {
   readonly components: Record<string, Record<string, unknown>>;
 }
 
-/** The document without other paths, and without the components that nothing in it refers to. */
+/** The document without other paths, and without components that nothing in it references. */
 function partOf(document: Document): Document {
   const paths = Object.fromEntries(
     Object.entries(document.paths).filter(([path]) => called.test(path)),

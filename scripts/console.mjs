@@ -1,8 +1,8 @@
 /**
- * Builds the console into console/dist when its sources are not those of the build that is there. Plain JavaScript for
- * Node 20: it may run right after the packages were installed. docs/console.md.
+ * Builds the console into console/dist if its sources differ from those of the existing build. Plain JavaScript for Node 20: it may
+ * run right after the packages were installed. docs/console.md.
  *
- * `npm start` lets it run beside the gateway, which answers meanwhile; the tests wait for it.
+ * `npm start` runs it beside the gateway, which already answers; the tests wait for it.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -23,11 +23,11 @@ import { alone, nodeBinary, root, setup } from "./setup.mjs";
 const script = fileURLToPath(import.meta.url);
 const folder = join(root, "console");
 const dist = join(folder, "dist");
-/** What went wrong the last time; read by the gateway where there is no build. */
+/** The last build error. The gateway shows it if there is no build. */
 const failure = join(folder, "dist-failed.txt");
 const say = (text) => process.stderr.write(`console: ${text}\n`);
 
-/** What a build depends on, in one order everywhere. */
+/** The files that a build depends on, in the same order everywhere. */
 function sources() {
   const apart = new Set(["dist", "tools", "node_modules"]);
   const within = readdirSync(folder)
@@ -48,14 +48,14 @@ function fingerprint() {
   return hash.digest("hex");
 }
 
-/** True where the build is of these sources, and where there are none: in the published package. */
+/** True if the build matches these sources, and if there are no sources: in the published package. */
 export function isConsoleCurrent() {
   if (!existsSync(join(folder, "src"))) return true;
   const stamp = join(dist, ".stamp");
   return existsSync(stamp) && readFileSync(stamp, "utf8") === fingerprint();
 }
 
-/** The first steps of the pages' addresses: the gateway answers with the console there. */
+/** The first path segments of the pages: at these the gateway answers with the console. */
 function pages() {
   const paths = sources()
     .filter((path) => /route\w*\.ts$/.test(path))
@@ -64,7 +64,7 @@ function pages() {
   return [...new Set(paths)].sort();
 }
 
-/** In a Node that runs TypeScript, as the configuration is: into a fresh folder, which then takes the place of the old one. */
+/** Builds in a Node that runs TypeScript, as the configuration is TypeScript: into a fresh folder, which then replaces the old one. */
 async function make() {
   const fresh = join(folder, `dist-${process.pid}`);
   try {
@@ -92,7 +92,7 @@ function compress(assets) {
   }
 }
 
-/** The parts of the build before stay: pages that are open load them still. */
+/** The assets of the previous build stay, because open pages still load them. */
 function replace(fresh) {
   const old = join(folder, `dist-old-${process.pid}`);
   if (existsSync(dist)) {
@@ -103,11 +103,11 @@ function replace(fresh) {
   rmSync(old, { recursive: true, force: true });
 }
 
-/** Builds where that is needed. A build that fails is said here and on the console's page, and stops nothing. */
+/** Builds the console if needed. A failed build is reported here and on the console's page, and stops nothing else. */
 export async function buildConsole() {
   if (isConsoleCurrent()) return;
   await alone(() => {
-    // Whoever was before us may have built it.
+    // Another process may have built it while this one waited.
     if (isConsoleCurrent()) return;
     const started = Date.now();
     const { status, stderr, error } = spawnSync(nodeBinary(), [script, "--make"], {
@@ -126,14 +126,14 @@ export async function buildConsole() {
   });
 }
 
-/** The same beside this process, and with no claim on its processor time: the gateway must not wait for its pages. */
+/** Builds in the background with low priority: the gateway must not wait for its pages. */
 export function buildConsoleBeside() {
   if (isConsoleCurrent()) return;
   const command = [process.execPath, script];
   if (process.platform === "win32") {
     spawn(command[0], [script], { stdio: "ignore", detached: true }).unref();
   } else {
-    // Through a shell that ends at once: this process becomes the gateway, which has no children that it does not know.
+    // Started through a shell that ends at once: this process becomes the gateway, which must have no unknown children.
     spawnSync("sh", ["-c", 'nice "$0" "$1" &', ...command], {
       stdio: ["ignore", "ignore", "inherit"],
     });

@@ -1,4 +1,4 @@
-/** docs/cli.md, from the commander program that reads the command line. */
+/** Generates docs/cli.md from the commander program that reads the command line. */
 import type { Command, Option } from "commander";
 import { createProgram } from "../src/cli/program.ts";
 
@@ -16,7 +16,7 @@ or call. It exits with 2 for wrong usage, a file that cannot be read, or a mista
 
 `;
 
-/** An option that so many commands have, with the same meaning, is told once. */
+/** An option that at least this many commands have, with the same meaning, is described once. */
 const commandsMin = 10;
 
 const cell = (text: string) => text.replaceAll("|", "\\|").replaceAll("\n", " ");
@@ -35,7 +35,7 @@ const everyOption = (command: Command): readonly Option[] => [
   ...command.commands.flatMap(everyOption),
 ];
 
-/** The options that many commands have, by their rows. */
+/** The options that many commands have, by their table rows. */
 function sharedOptions(program: Command): ReadonlyMap<string, string> {
   const byRow = Map.groupBy(everyOption(program), rowOf);
   return new Map(
@@ -43,7 +43,7 @@ function sharedOptions(program: Command): ReadonlyMap<string, string> {
   );
 }
 
-/** One command with its own options, then the commands below it. */
+/** The section of a command with its own options, then its subcommands. */
 function section(
   command: Command,
   parents: readonly string[],

@@ -1,4 +1,4 @@
-/** docs/configuration.md, from the JSON Schema the configuration file is checked against. */
+/** Generates docs/configuration.md from the JSON Schema that the configuration file is checked against. */
 import { configSchema } from "../src/catalog/index.ts";
 
 /** The part of JSON Schema that the configuration uses. */
@@ -65,7 +65,7 @@ The provider of an embedding model speaks \`POST /embeddings\` in the OpenAI sha
 
 const code = (value: unknown) => `\`${typeof value === "string" ? value : JSON.stringify(value)}\``;
 
-/** One line that says what a value may be. */
+/** One line that describes the allowed values. */
 function describeType(schema: Schema): string {
   if (schema.const !== undefined) return code(schema.const);
   if (schema.enum !== undefined) return schema.enum.map(code).join(", ");
@@ -79,7 +79,7 @@ function describeType(schema: Schema): string {
   return `${schema.type ?? "anything"}${above}${from}${to}`;
 }
 
-/** The objects that stand inside a schema, with the suffix their path gets. */
+/** The objects inside a schema, each with the suffix of its path. */
 function inner(schema: Schema): [suffix: string, object: Schema][] {
   if (schema.anyOf !== undefined) return schema.anyOf.flatMap((option) => inner(option));
   if (schema.items !== undefined)
@@ -94,10 +94,10 @@ function inner(schema: Schema): [suffix: string, object: Schema][] {
     : inner(values).map(([suffix, object]) => [`.<name>${suffix}`, object]);
 }
 
-/** Where an object was told already, with what it was said to be: what is alike is not told again in the same table. */
+/** Objects described before, with path and description, so that a table does not repeat the same object. */
 type Told = Map<string, { readonly path: string; readonly description: string | undefined }>;
 
-/** What a field means. Of one that holds the same fields as another, only what is different about it. */
+/** The meaning of a field. For a field with the same object as an earlier one, only the difference. */
 function meaningOf(schema: Schema, path: string, told: Told): { text: string; isTold: boolean } {
   const { description, ...shape } = schema;
   if (inner(schema).length === 0) return { text: description ?? "", isTold: false };
@@ -111,7 +111,7 @@ function meaningOf(schema: Schema, path: string, told: Told): { text: string; is
   return { text: `${isAlike ? "" : `${description}; `}as ${code(same.path)}`, isTold: true };
 }
 
-/** The table rows of one object and of everything inside it, in the schema's order. */
+/** The table rows of an object and of all objects inside it, in the schema's order. */
 function rowsOf(object: Schema, path = "", told: Told = new Map()): string[] {
   const required = new Set(object.required);
   return Object.entries(object.properties ?? {}).flatMap(([name, schema]) => {
@@ -131,7 +131,7 @@ const table = (rows: readonly string[]) => [
   "",
 ];
 
-/** Fields that tell the entries of a list apart. */
+/** Fields that distinguish the entries of a list. */
 const tags = ["kind", "family"];
 
 /** The rows of one shape of a list's entries, without the tags. */
@@ -144,8 +144,8 @@ const rowsOfShape = (shape: Schema): string[] =>
   });
 
 /**
- * A list whose entries have one of several shapes: the rows that all of them have, then those that each has besides. Shapes that
- * differ in their tags only stand together.
+ * A list whose entries have one of several shapes: first the rows that all shapes share, then the further rows of each. Shapes that
+ * differ only in their tags are combined.
  */
 function variants(name: string, shapes: readonly Schema[]): string[] {
   const all = shapes.map(rowsOfShape);

@@ -1,7 +1,7 @@
-/** docs/errors.md, from the one catalogue in src/base/errors.ts. */
+/** Generates docs/errors.md from the catalogue in src/base/errors.ts. */
 import { errorCatalogue, type ErrorType } from "../src/base/errors.ts";
 
-/** Whether the same call may be sent again, by type: official SDKs decide by status, and agree with this. */
+/** Whether the same call may be sent again, by type. Official SDKs decide by status, and agree with this. */
 const retry: Record<ErrorType, string> = {
   invalid_request_error: "no",
   authentication_error: "no",

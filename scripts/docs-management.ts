@@ -1,4 +1,4 @@
-/** docs/management.md: how the management API is used, and who may do what, from the table the gateway reads. */
+/** Generates docs/management.md: the use of the management API, and permissions from the table that the gateway uses. */
 import { rights, type Action, type Role } from "../src/admin/index.ts";
 
 const reaches = {

@@ -1,4 +1,4 @@
-/** docs/media.md: the fields of image and video models, from the families' data in src/media/families. */
+/** Generates docs/media.md: the fields of image and video models, from the families' data in src/media/families. */
 import { mediaFamilies } from "../src/catalog/index.ts";
 import { families, type MediaFamily } from "../src/media/index.ts";
 import { fieldName, type Domain, type Field } from "../src/media/family.ts";
@@ -120,7 +120,7 @@ function dropsText({ drops = {}, refuses = {} }: MediaFamily): string[] {
       : []),
     ...(Object.keys(refuses).length > 0 ? [`Refused: ${list(Object.keys(refuses))}.`] : []),
   ];
-  // A blank line ends the list: a sentence right below it would be a part of its last item.
+  // A blank line ends the list: otherwise a sentence right below it would belong to its last item.
   return [
     ...(notes.length > 0 ? ["Dropped with a note:", "", ...notes, ""] : []),
     ...(sentences.length > 0 ? [sentences.join(" "), ""] : []),
@@ -152,7 +152,7 @@ function section(family: MediaFamily): string {
     "",
     ...filesText(family),
     ...dropsText(family),
-    // Without words between them two lists are one: what is refused would be among what is dropped.
+    // Text between two lists separates them: otherwise the rules would belong to the list of dropped fields.
     ...(family.remarks.length > 0 ? ["Rules:", ""] : []),
     ...family.remarks.map((remark) => `- ${remark}`),
     "",

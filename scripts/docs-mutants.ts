@@ -1,4 +1,7 @@
-/** docs/mutants.md: how many mutants the tests kill in each folder, and why the others may live. Made from docs/mutants.json. */
+/**
+ * Generates docs/mutants.md from docs/mutants.json: the share of mutants that tests kill in each folder, and the reasons why others
+ * may live.
+ */
 import { readResults, resultsPath, type Results, type Survivor } from "./mutants/results.ts";
 import { sampleSize } from "./mutants/sample.ts";
 
@@ -18,7 +21,7 @@ Each survivor there has a \`reason\` why it may live, written by hand, or is ope
 - A kill counts only if the same test passes without the mutant, in the same process.
 `;
 
-/** Text within a table's code: no bars, no line too long to read. */
+/** Text as code in a table cell: bars escaped, long lines cut. */
 function code(text: string): string {
   const line = text.replaceAll(/\s+/g, " ").replaceAll("|", "\\|");
   const ticks = line.includes("`") ? "``" : "`";

@@ -1,4 +1,4 @@
-/** What of a message's content each protocol carries, for docs/protocols.md. */
+/** The content types that each protocol carries, for docs/protocols.md. */
 import type { Extra, MediaKind } from "../src/protocols/limits.ts";
 import { heads, perProtocol, table } from "./docs-protocols-table.ts";
 

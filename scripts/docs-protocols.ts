@@ -1,6 +1,6 @@
 /**
- * docs/protocols.md: what becomes of each part of a request between any two protocols. Nothing of it is written by
- * hand: the tables come from each codec's limits, and the places of fields from what `fit` and the codecs really write.
+ * Generates docs/protocols.md: the result for each part of a request between any two protocols. The tables come from each codec's
+ * limits, and the places of fields from the real output of `fit` and the codecs.
  */
 import { GatewayError } from "../src/base/errors.ts";
 import type { CanonicalFieldName, CanonicalRequest } from "../src/protocols/canonical/request.ts";
@@ -20,7 +20,7 @@ import { lossesOf } from "../src/protocols/losses.ts";
 import { content } from "./docs-protocols-content.ts";
 import { heads, perProtocol, table, titles } from "./docs-protocols-table.ts";
 
-/** A row for each field, with a value that shows where it goes. Every field must have one: the type says so. */
+/** One row per field, with a sample value that shows its place. The type requires every field. */
 const samples: Record<CanonicalFieldName, { concept: string; value: Partial<CanonicalRequest> }> = {
   maxOutputTokens: { concept: "Maximum output", value: { maxOutputTokens: 20_000 } },
   temperature: { concept: "Temperature", value: { temperature: 0.5 } },
@@ -63,7 +63,7 @@ const samples: Record<CanonicalFieldName, { concept: string; value: Partial<Cano
 const tool = { name: "look", parameters: { type: "object" } };
 const modelMaximum = 64_000;
 
-/** A request of another protocol, fitted to and written for this one. */
+/** A request in another protocol, fitted to and encoded for this one. */
 function written(target: UpstreamProtocol, fields: Partial<CanonicalRequest>) {
   const request: CanonicalRequest = {
     protocol: target === "chat" ? "responses" : "chat",
@@ -79,7 +79,7 @@ function written(target: UpstreamProtocol, fields: Partial<CanonicalRequest>) {
   return { body: codec.encodeRequest(fitted.request, "gemini-3-pro"), notes: fitted.notes };
 }
 
-/** Where two bodies differ, as dotted paths: as deep as one member stands alone. */
+/** The differences of two bodies as dotted paths, as deep as single members differ. */
 function differences(before: unknown, after: unknown, path = ""): string[] {
   if (JSON.stringify(before) === JSON.stringify(after)) return [];
   if (!isObject(after) || path.split(".").length > 3) return [path];
@@ -95,7 +95,7 @@ function differences(before: unknown, after: unknown, path = ""): string[] {
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** What stands in the request beside a field, so that its own place is seen alone. */
+/** Other fields of the request, chosen so that only the tested field's place differs. */
 function surroundings(field: CanonicalFieldName): Partial<CanonicalRequest> {
   const { maxOutputTokens } = samples.maxOutputTokens.value;
   return {
@@ -105,7 +105,7 @@ function surroundings(field: CanonicalFieldName): Partial<CanonicalRequest> {
   };
 }
 
-/** What becomes of one field: its place, or why it has none. */
+/** The result for one field: its place, or the reason why it is lost. */
 function fate(target: UpstreamProtocol, field: CanonicalFieldName): string {
   const common = surroundings(field);
   const sample = field === "tools" ? { tools: [tool] } : samples[field].value;
@@ -204,7 +204,7 @@ function effortsOf({ reasoning }: Limits): string {
   return becomes.length === 0 ? "passed on" : becomes.join(", ");
 }
 
-/** The fields of one protocol with their class, places of one reason together. */
+/** The fields that only one protocol has, with their class; places with the same reason are grouped. */
 function onlyOwn(name: ProtocolName): string {
   const groups = Map.groupBy(lossesOf(name), ([, loss]) => loss);
   const rows = [...groups].map(([loss, places]) => [
@@ -357,7 +357,7 @@ ${errors()}
 `;
 }
 
-/** Without those that no upstream is sent: they are between the gateway and its caller. */
+/** The rows of all fields except those that no upstream is sent: they only concern the gateway and its caller. */
 const fieldRows = (): string[][] =>
   (Object.keys(samples) as CanonicalFieldName[])
     .map(fieldRow)

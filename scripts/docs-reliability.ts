@@ -1,8 +1,11 @@
-/** docs/reliability.md: what a whole installation did under each fault. Made from docs/reliability.json, which the long form of test/faults/whole writes. */
+/**
+ * Generates docs/reliability.md: results of a whole installation under each fault. The source is docs/reliability.json, which the
+ * long form of test/faults/whole writes.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** One fault, as the test saw it. */
+/** The results of the test for one fault. */
 export interface FaultRow {
   readonly fault: string;
   readonly part: string;

@@ -1,4 +1,4 @@
-/** docs/requirements.md and docs/traps.md: each id with its sentence and the test files that cite it. */
+/** Generates docs/requirements.md and docs/traps.md: each id with its sentence and the test files that cite it. */
 import { citations, requirements, traps, type Section } from "./requirements.ts";
 
 const generated = (source: string) =>

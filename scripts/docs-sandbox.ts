@@ -1,4 +1,4 @@
-/** docs/sandbox.md: what the simulated vendors are, and the table of script fields from sandbox/script-fields.ts. */
+/** Generates docs/sandbox.md: a description of the simulated vendors, and the table of script fields from sandbox/script-fields.ts. */
 import { artifactFields, scriptFields } from "../sandbox/script-fields.ts";
 
 const introduction = `# Sandbox

@@ -1,4 +1,4 @@
-/** docs/tasks.md: what a task goes through, from the table of states, the points of a task's life and the renderings in src/tasks. */
+/** Generates docs/tasks.md: the life of a task, from the table of states, the points of a task's life and the renderings in src/tasks. */
 import { mediaFamilies } from "../src/catalog/index.ts";
 import { families } from "../src/media/index.ts";
 import { taskStates, type TaskStatus } from "../src/tasks/states.ts";
@@ -109,7 +109,7 @@ follows what was produced: a video of 6 seconds where 8 were asked for costs 6. 
 bills nothing. `;
 }
 
-/** A task as far as the shapes look at it. */
+/** A task with the fields that the shapes read. */
 function taskIn(status: TaskStatus): Task {
   const time = new Date(0);
   const task: Partial<Task> = {

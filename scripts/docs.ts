@@ -1,6 +1,6 @@
 /**
- * `npm run docs`: writes the documentation that the code already knows. `--check` writes nothing and exits 1,
- * naming each file that is stale, which `npm run check` and test/tidy do.
+ * `npm run docs`: writes the generated documentation. `--check` writes nothing, names each stale file and exits 1; `npm run check`
+ * and test/tidy use it.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -21,10 +21,10 @@ import { sandboxPage } from "./docs-sandbox.ts";
 import { tasksPage } from "./docs-tasks.ts";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
-/** What `npm run bench -- --docs` measured. */
+/** The stored results of `npm run bench -- --docs`. */
 const measured = JSON.parse(readFileSync(join(root, "docs/performance.json"), "utf8")) as Kept;
 
-/** Each generated file with its writer. */
+/** Each generated file with the function that makes it. */
 const pages: Record<string, () => string> = {
   "docs/errors.md": errorsPage,
   "docs/configuration.md": configurationPage,
@@ -46,7 +46,7 @@ const pages: Record<string, () => string> = {
   "docs/openapi.json": () => `${JSON.stringify(openapiDocument(), null, 2)}\n`,
 };
 
-/** The text as the formatter would leave it, so that a generated file passes `oxfmt --check`. It leaves JSON and charts alone. */
+/** The text after formatting, so that a generated file passes `oxfmt --check`. JSON and charts stay unformatted. */
 function format(path: string, text: string): string {
   if (/\.(?:json|svg)$/.test(path)) return text;
   const program = join(root, "node_modules/oxfmt/bin/oxfmt");

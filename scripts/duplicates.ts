@@ -1,23 +1,23 @@
 /**
- * No two places of the source share more than 12 lines of code: what is written twice is mended once. Names of variables
- * and texts may differ. Comments, blank lines, imports, types and lines of mere data do not count. Part of `npm run check`.
+ * Refuses two places in the source that share more than 12 lines of code. Names of variables and texts may differ. Comments, blank
+ * lines, imports, types and lines of pure data do not count. Part of `npm run check`.
  */
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const repository = resolve(dirname(fileURLToPath(import.meta.url)), "..");
-/** Whose `src` is looked at: this repository's, or what is named. */
+/** The directory whose `src` is checked: this repository, or the argument. */
 const root = process.argv[2] ?? repository;
 const linesMax = 12;
 
 interface CodeLine {
-  /** From 1, in the file. */
+  /** The line number in the file, from 1. */
   readonly number: number;
   readonly text: string;
 }
 
-/** What may be left of a line of data, once its key, its literals and the calls around them are taken away. */
+/** Lines of data: without their key, literals and calls, only punctuation remains. */
 const key = /^(?:[\w$-]+|"[^"]*"|\[[\w.]+\]): /;
 const literal = /"(?:[^"\\]|\\.)*"|`[^`$]*`|\b(?:true|false|null|\d[\d_.]*n?)\b|[\w$.]+\(/g;
 const isData = (line: string): boolean =>
@@ -25,7 +25,7 @@ const isData = (line: string): boolean =>
   (/^(?:[\w$-]+: |["'`[\]{(\d-]|\),?$)/.test(line) &&
     /^[-\s[\]{}(),;+]*$/.test(line.replace(key, "").replaceAll(literal, "")));
 
-/** The lines of code, without comments, imports, exports from elsewhere, types and data. */
+/** The lines of code, without comments, imports, re-exports, types and data. */
 function codeOf(source: string): readonly CodeLine[] {
   const blank = (text: string) => text.replaceAll(/[^\n]/g, "");
   const code = source
@@ -41,7 +41,7 @@ function codeOf(source: string): readonly CodeLine[] {
 
 interface Place {
   readonly path: string;
-  /** Of the first line in the file's lines of code. */
+  /** The index of the first line in the file's lines of code. */
   readonly at: number;
 }
 
@@ -53,9 +53,9 @@ const files = new Map(
 );
 
 const runLength = linesMax + 1;
-/** By how their runs look with all variables alike, which is quick to compare. */
+/** Places by their run with all variables alike, for a quick first comparison. */
 const likeness = new Map<string, Place[]>();
-/** Pairs of files, each reported once. */
+/** Pairs of files already reported. */
 const reported = new Set<string>();
 
 const keywords =
@@ -63,14 +63,14 @@ const keywords =
 
 const textsAndNames = /"(?:[^"\\]|\\.)*"|(?<![\w$.])[A-Za-z_$][\w$]*/g;
 
-/** A line as compared: texts are left out, and variables are what `nameOf` says. Names after a dot stay. */
+/** The form of a line for comparison: texts are removed, and `nameOf` replaces variables. Names after a dot stay. */
 const shapeOf = (line: string, nameOf: (name: string) => string): string =>
   line.replaceAll(textsAndNames, (found) => {
     if (found.startsWith('"')) return '""';
     return keywords.test(found) ? found : nameOf(found);
   });
 
-/** The run that begins at a place, its variables numbered as they come. */
+/** The run that begins at a place, with its variables numbered in order of appearance. */
 function runAt({ path, at }: Place): string {
   const numbers = new Map<string, number>();
   const number = (name: string): string => {

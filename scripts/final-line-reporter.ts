@@ -1,6 +1,6 @@
 /**
- * A vitest reporter that leaves the totals in the file named by TOLLGATE_TEST_TOTALS, for scripts/run-tests.mjs. Errors outside
- * of tests (a file that does not load, an unhandled rejection) count as failures: a run with one of them has not passed.
+ * A vitest reporter that writes the totals into the file named by TOLLGATE_TEST_TOTALS, for scripts/run-tests.mjs. Errors outside of
+ * tests (a file that does not load, an unhandled rejection) count as failures: a run with one has not passed.
  */
 import { writeFileSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
@@ -12,39 +12,39 @@ interface Counts {
   skipped: number;
 }
 
-/** A file in which something failed that may be tried once more, with its share of the totals. */
+/** A file with failures that may be tried once more, with its share of the totals. */
 interface AgainFile extends Counts {
   readonly file: string;
   readonly project: string;
-  /** What failed, and how. */
+  /** Descriptions of the failures. */
   readonly failures: readonly string[];
 }
 
-/** What a run came to. */
+/** The totals of a run. */
 interface Totals extends Counts {
   readonly again: readonly AgainFile[];
 }
 
-/** A test still pending when the run is over never gave a result: it has not passed. */
+/** The failed tests of a file. A test still pending at the end of the run gave no result, so it has not passed. */
 const failedIn = (module: TestModule): TestCase[] =>
   [...module.children.allTests()].filter(
     (test) => !/^(?:passed|skipped)$/.test(test.result().state),
   );
 
-/** Errors of a file that are no test's: of its loading, its hooks, and those that nobody waited for. */
+/** Errors of a file outside its tests: of its loading, its hooks, and unhandled rejections. */
 function errorsOf(module: TestModule, unhandled: readonly SerializedError[]): SerializedError[] {
   const ofSuites = [...module.children.allSuites()].flatMap((suite) => suite.errors());
   return [...module.errors(), ...ofSuites, ...unhandled];
 }
 
-/** The lines in which what was expected and what came differ; long texts differ in few. */
+/** The lines of a diff that differ; at most 12, because long texts differ in few. */
 function differences(diff = ""): string {
   const lines = stripVTControlCharacters(diff).split("\n");
   const differing = lines.filter((line) => /^[-+] /.test(line)).slice(0, 12);
   return differing.map((line) => `\n  ${line.slice(0, 200)}`).join("");
 }
 
-/** What failed, and with what: the message's first lines, and where in our own files. */
+/** Describes a failure: the message's first lines, and its place in our own files. */
 function described(
   name: string,
   [error]: readonly (SerializedError & { diff?: string })[] = [],
@@ -55,7 +55,7 @@ function described(
   return `${name}\n  ${error.message.split("\n", 6).join("\n  ").slice(0, 600)}${place}${differences(error.diff)}`;
 }
 
-/** What looks for races has one try: `retry: 0` (test/ledger/model). */
+/** Tests that look for races have one try: `retry: 0` (test/ledger/model). */
 const hasOneTry = (test: TestCase): boolean => test.options.retry === 0;
 
 function totalsOf(modules: readonly TestModule[], errors: readonly SerializedError[]): Totals {

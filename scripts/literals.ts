@@ -1,7 +1,8 @@
 /**
- * V8 puts a function literal that is assigned to a property (`call.end = () => …`) into the old space. What runs for each call must
- * not do that: the call, and all that hangs on it, would be kept until the next full collection. A method, a function that has a
- * name first, or one that is passed on is collected with its call. Servers and sockets get theirs once. Part of `npm run check`.
+ * Refuses function literals assigned to a property (`call.end = () => …`) in code that runs for each call. V8 puts such a function
+ * into the old space: the call, and everything it references, would stay until the next full collection. A method, a function that is
+ * named first, or one that is passed as an argument is collected with its call. Servers and sockets are allowed, because they get
+ * theirs once. Part of `npm run check`.
  */
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";

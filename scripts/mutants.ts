@@ -1,4 +1,4 @@
-/** `npm run mutants`: whether the tests notice a changed operator, condition or returned value. CONTRIBUTING.md. */
+/** `npm run mutants`: checks whether the tests notice a changed operator, condition or returned value. CONTRIBUTING.md. */
 import { globSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,10 +1,10 @@
 /**
- * `npm pack`: the published package, which runs by `npx tollgate` on Node 22 and brings no sources. The program is
- * put together as in a checkout (program.mjs), the console is built in. docs/deployment.md.
+ * `npm pack`: makes the published package, which runs by `npx tollgate` on Node 22 and contains no sources. The program is bundled as
+ * in a checkout (program.mjs), and the built console is included. docs/deployment.md.
  *
- * npm packs this folder as it is, so for the moment of packing `dist/` lies in it and package.json is the package's own
- * (`--prepack`); then both are as before (`--postpack`). `--into FOLDER` writes the same files elsewhere. Plain JavaScript for
- * Node 20: a fresh clone may be packed.
+ * npm packs this folder as it is. So during packing `dist/` is in it and package.json is the package's own (`--prepack`); afterwards
+ * both are restored (`--postpack`). `--into FOLDER` writes the same files elsewhere. Plain JavaScript for Node 20: a fresh clone may
+ * be packed.
  */
 import {
   cpSync,
@@ -21,16 +21,16 @@ import { buildConsole, isConsoleCurrent } from "./console.mjs";
 import { makeProgram } from "./program.mjs";
 import { alone, nodeBinary, root, setup } from "./setup.mjs";
 
-/** A package that grew past this holds something that it should not. */
+/** A package larger than this contains something that it should not. */
 const bytesMax = 10_000_000;
 const packageFile = join(root, "package.json");
-/** The checkout's own package.json while the package's is in its place. */
+/** A copy of the checkout's package.json while the package's own replaces it. */
 const aside = join(root, "dist-package.json");
 
-/** What the program's own words and README lead to: the pages, and the picture above them. */
+/** Files that the program's messages and README link to: the pages, and their pictures. */
 const pages = ["docs/*.md", "docs/screenshots/overview-*.webp", "CHANGELOG.md"];
 
-/** The packages that a gateway needs: not those of development, and no Node, which whoever installs it has. */
+/** The package.json with the packages that a gateway needs: no development packages, and no Node, which users have. */
 function packageJson(checkout) {
   const { name, version, description, license, type, dependencies } = checkout;
   const optionalDependencies = Object.fromEntries(
@@ -50,7 +50,7 @@ function packageJson(checkout) {
   };
 }
 
-/** Writes `dist` below `folder`: all that runs. */
+/** Writes `dist` below `folder`: all files needed at run time. */
 function writeDist(folder, { name, version, type }) {
   const dist = join(folder, "dist");
   rmSync(dist, { recursive: true, force: true });
@@ -64,13 +64,13 @@ function writeDist(folder, { name, version, type }) {
   copy("scripts/become-node.mjs", "become-node.mjs");
   if (!isConsoleCurrent()) throw new Error("the console could not be built; its reason is above");
   copy("console/dist");
-  // Parts of the build before it, for pages that are open now: nobody has opened one of a new package.
+  // Assets of the previous build serve open pages; a new package has none.
   rmSync(join(dist, "console/dist/previous"), { recursive: true, force: true });
-  // What the program reads of itself.
+  // The fields that the program reads about itself.
   writeFileSync(join(dist, "package.json"), `${JSON.stringify({ name, version, type })}\n`);
 }
 
-/** The files that a pattern with at most one `*`, in its last part, names; Node 20 has no `globSync`. */
+/** The files that match a pattern with at most one `*`, in its last part; Node 20 has no `globSync`. */
 function filesLike(pattern) {
   const [before, after] = basename(pattern).split("*");
   const folder = dirname(pattern);
@@ -91,7 +91,7 @@ function filesOf(folder) {
     });
 }
 
-/** What lies in `dist`, by its parts. @throws Error where that is too much */
+/** Prints the sizes of the parts of `dist`. @throws Error if the total is too large */
 function report(dist) {
   const parts = new Map();
   for (const { path, bytes } of filesOf(dist)) {
@@ -111,7 +111,7 @@ function report(dist) {
     );
 }
 
-/** Gives the checkout its own package.json back, also after a packing that was cut short. */
+/** Restores the checkout's own package.json, also after an interrupted packing. */
 function restore() {
   if (!existsSync(aside)) return;
   writeFileSync(packageFile, readFileSync(aside));
@@ -135,7 +135,7 @@ async function prepack() {
   await setup();
   const own = await build(root);
   cpSync(packageFile, aside);
-  // npm reads what follows packing from this file.
+  // npm reads its scripts after packing from this file.
   const { prepack, postpack } = JSON.parse(readFileSync(aside, "utf8")).scripts;
   writeFileSync(packageFile, asText({ ...own, scripts: { prepack, postpack } }));
 }

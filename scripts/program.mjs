@@ -1,6 +1,6 @@
 /**
- * Puts the program together: the files of `src` and `sandbox` that a start would load one by one become a few of JavaScript, which
- * takes half the time. What runs is the same; the packages stay apart. Plain JavaScript for Node 20: a fresh clone starts with it.
+ * Bundles the program: the files of `src` and `sandbox`, which a start would load one by one, become a few JavaScript files. That
+ * takes half the time. The code is the same, and packages stay separate. Plain JavaScript for Node 20: a fresh clone starts with it.
  * docs/architecture.md "Decisions worth knowing".
  */
 import { spawnSync } from "node:child_process";
@@ -19,12 +19,12 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { alone, hash, root, say } from "./alone.mjs";
 
 const script = fileURLToPath(import.meta.url);
-/** Each state of the sources has a folder of its own in here: a gateway goes on loading the parts that it was started with. */
+/** Each state of the sources has its own folder here: a running gateway keeps loading the parts that it was started with. */
 const programs = join(root, "node_modules/.cache/tollgate-program");
-/** So many states are kept; one has some three megabytes. */
+/** How many states are kept; one has some three megabytes. */
 const keptMax = 10;
 const sources = ["src", "sandbox"];
-/** What a process or a thread begins with; `ownEntry` of src/base/own-files.ts finds them by their names. */
+/** The entry points of processes and threads; `ownEntry` of src/base/own-files.ts finds them by name. */
 const entries = {
   main: "src/cli/main.ts",
   worker: "src/cli/workers/worker.ts",
@@ -32,10 +32,10 @@ const entries = {
   "parquet-worker": "src/exports/parquet-worker.ts",
 };
 
-/** What is imported by such a name stays where npm has put it. */
+/** Matches imports of packages, which stay where npm has installed them. */
 const packages = /^(?:node:|@?[\w-][\w.-]*(?:\/|$))/;
 
-/** Which state the sources are in, by names, sizes and times of all files: to read them would take as long as to load them. */
+/** Identifies the state of the sources by names, sizes and times of all files: reading them would take as long as loading them. */
 function stateOfSources() {
   const files = sources
     .flatMap((folder) =>
@@ -53,8 +53,8 @@ const rolldownVersion = () =>
   JSON.parse(readFileSync(join(root, "node_modules/rolldown/package.json"), "utf8")).version;
 
 /**
- * Puts the program together in `folder`, which it makes; `parts.json` says which files stand in which part.
- * @throws Error where a file cannot be read or does not fit the others
+ * Bundles the program into `folder`, which it creates; `parts.json` lists the files of each part.
+ * @throws Error if a file cannot be read or the files do not fit together
  */
 async function make(folder) {
   const { rolldown } = await import("rolldown");
@@ -77,7 +77,7 @@ async function make(folder) {
   writeFileSync(join(folder, "parts.json"), JSON.stringify(Object.fromEntries(parts), null, 1));
 }
 
-/** Puts the program together with the Node `binary`, in a process of its own. @throws Error with the reason */
+/** Bundles the program with the Node `binary`, in a separate process. @throws Error with the reason */
 export function makeProgram(folder, binary) {
   const { status, stderr, error } = spawnSync(binary, [script, "--make", folder], {
     cwd: root,
@@ -110,8 +110,8 @@ function makeHere(folder, binary) {
 }
 
 /**
- * The file to run `tollgate` with, put together by the Node `binary` where the sources have changed. Where nothing can be written it is
- * the sources' own.
+ * Returns the file to run `tollgate` with, bundled by the Node `binary` if the sources have changed. If nothing can be written, it is
+ * the entry point of the sources.
  */
 export async function program(binary) {
   const main = join(root, entries.main);

@@ -1,7 +1,7 @@
 /**
- * Refuses sentences of more than 30 words in README, CHANGELOG, CONTRIBUTING and docs/*.md, outside of tables and code, and in the
- * changelog a longer one that stands there twice, as merges leave them. Part of `npm run check`. A piece of code in a sentence counts
- * as one word; each item of a list stands alone.
+ * Refuses sentences of more than 30 words in README, CHANGELOG, CONTRIBUTING and docs/*.md, outside of tables and code. In the
+ * changelog it also refuses a longer sentence that appears twice, because merges cause that. Part of `npm run check`. A piece of code
+ * in a sentence counts as one word; each item of a list counts alone.
  */
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { sentencesOf, wordsMax, wordsOf } from "./sentences.ts";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
-/** A sentence of so many words is not said twice by chance. */
+/** A sentence with at least this many words is not repeated by chance. */
 const twiceFrom = 9;
 
 interface Paragraph {
@@ -17,7 +17,7 @@ interface Paragraph {
   text: string;
 }
 
-/** The paragraphs of a page, each on one line: no code blocks, no tables, no comments, no marks of lists. */
+/** The paragraphs of a page, each on one line, without code blocks, tables, comments and list marks. */
 function paragraphsOf(page: string): readonly Paragraph[] {
   const blank = (text: string) => text.replaceAll(/[^\n]/g, "");
   const prose = page

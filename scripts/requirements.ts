@@ -1,7 +1,7 @@
 /**
- * The requirements and traps with their sentences (docs/requirements.txt, docs/traps.txt), and which test files cite
- * them. A test cites an id in its name, which is the title given to it, test or describe. Where titles are computed from
- * a table (`it.each`, a loop with a template literal), the table's literals that begin with an id count as names too.
+ * The requirements and traps with their sentences (docs/requirements.txt, docs/traps.txt), and the test files that cite them. A test
+ * cites an id in its name, which is the title given to it, test or describe. If titles are computed from a table (`it.each`, a loop
+ * with a template literal), the table's literals that begin with an id count as names too.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -48,20 +48,20 @@ export const knownIds: readonly string[] = [...requirements, ...traps].flatMap((
   rows.map(({ id }) => id),
 );
 
-/** "TXT" of "TXT-01"; "TRAP" of a trap. */
+/** Returns "TXT" for "TXT-01"; "TRAP" for a trap. */
 export const areaOf = (id: string) => (/^T\d/.test(id) ? "TRAP" : id.replace(/-.*/, ""));
 
 /** The areas in the order of the pages. */
 export const areas: readonly string[] = [...new Set(knownIds.map(areaOf))];
 
-/** Words such as UTF-8 or SHA-256 look like ids but are not: only our own areas can be cited wrongly. */
+/** The cited ids that do not exist. Words such as UTF-8 or SHA-256 look like ids but are not, so only our own areas count. */
 export function unknownIdsIn(text: string): readonly string[] {
   const known = new Set(knownIds);
   const ours = new Set(areas);
   return (text.match(idPattern) ?? []).filter((id) => ours.has(areaOf(id)) && !known.has(id));
 }
 
-/** The string and template literals of a source text, each with the code in front of it; comments are skipped. */
+/** The string and template literals of a source text, each with the code before it; comments are skipped. */
 function literals(source: string) {
   const token =
     /\/\/[^\n]*|\/\*[^]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`|(?<=[(,=:[!&|?{};\n]\s*)\/(?![*/])(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/g;
@@ -84,7 +84,7 @@ function citedIn(source: string): readonly string[] {
   return [...titles, ...rows].flatMap(({ text }) => text.match(idPattern) ?? []);
 }
 
-/** The test files that cite each id, as paths below test/, in the order of the alphabet. */
+/** The test files that cite each id, as paths below test/, in alphabetical order. */
 export function citations(): ReadonlyMap<string, readonly string[]> {
   const cited = new Map<string, string[]>();
   const names = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" });

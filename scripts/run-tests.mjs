@@ -1,18 +1,18 @@
-// Runs tests with vitest, and once more the few files in which one failed. A test that met a moment it was not written for
-// passes then: it is named, and is a defect to mend. The file runs anew and after all others, for a first try that failed half
-// way leaves behind what a second one in its place would stumble over: a server that is down, a purse that is empty.
+// Runs tests with vitest, and then the few files with a failed test once more. A test that passes only then is unsteady: it is
+// reported, and must be mended. A file runs anew and after all others. A first try that failed half way leaves things behind that
+// would fail an immediate retry: a stopped server, an empty account.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runVitest } from "./run-vitest.mjs";
 
-/** More files than these fail because something is wrong, and are not tried again. */
+/** More failed files than this have a real cause, and are not tried again. */
 const secondTriesMax = 3;
 
 /**
- * Runs `command` (vitest with the reporter of final-line-reporter.ts) for `files`, given as to vitest; `hasSecondTry`: whether
- * what fails is tried once more. Resolves with the totals `passed`, `failed` and `skipped`, with `left`, what tests left behind,
- * and with `unsteady`, the tests that passed at the second try only.
+ * Runs `command` (vitest with the reporter of final-line-reporter.ts) for `files`, in vitest's form. `hasSecondTry`: failed files are
+ * tried once more. Resolves with the totals `passed`, `failed` and `skipped`, with `left`, the processes that tests left behind, and
+ * with `unsteady`, the tests that passed only at the second try.
  *
  * @returns {Promise<{ totals: Record<"passed" | "failed" | "skipped", number>, left: string[], unsteady: string[] }>}
  */
@@ -42,7 +42,7 @@ async function run(command, files, options) {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-test-"));
   const totalsFile = join(folder, "totals.json");
   const { status, left } = await runVitest([...command, ...files], { ...options, totalsFile });
-  // Without totals vitest itself fell over: that is a failure, whatever it exited with.
+  // Without totals vitest itself crashed: that is a failure, whatever its exit code.
   const totals = existsSync(totalsFile)
     ? JSON.parse(readFileSync(totalsFile, "utf8"))
     : { passed: 0, failed: 1, skipped: 0 };

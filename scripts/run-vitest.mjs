@@ -1,32 +1,32 @@
-// Runs vitest to an end. It waits for the output of each of its processes to close, for ever: a process that a test left
-// behind holds that open, and then a whole run of passed tests did not end.
+// Runs vitest to an end. vitest waits forever for the output of each of its processes to close. A process that a test left behind
+// keeps that output open, and then a whole run of passed tests did not end.
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What the reporter (final-line-reporter.ts) is told by: the file that it leaves the totals in. */
+/** The variable that names the file for the totals of the reporter (final-line-reporter.ts). */
 const totalsVariable = "TOLLGATE_TEST_TOTALS";
 
-/** What still runs of all that was started with this file of totals, and what it was started as. Linux only. */
+/** Running processes that were started with this totals file, with their command lines. Linux only. */
 function startedWith(totalsFile) {
   if (process.platform !== "linux") return [];
   const mark = `${totalsVariable}=${totalsFile}\0`;
   return readdirSync("/proc").flatMap((pid) => {
     if (!/^\d+$/.test(pid)) return [];
     try {
-      // One that has ended, and whose parent has not asked, has no environment.
+      // A zombie process has no environment.
       if (!`${readFileSync(`/proc/${pid}/environ`, "utf8")}\0`.includes(mark)) return [];
       const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll(/[\0\s]+/g, " ");
       return [{ pid: Number(pid), words: words.trim().slice(0, 200) }];
     } catch {
-      return []; // It ended meanwhile, or is another user's.
+      return []; // It has ended since, or belongs to another user.
     }
   });
 }
 
 /**
- * What outlives vitest by more than `graceMs`, which it is then ended after. Shells that remove directories of tests do not
- * count (test/support/postgres.ts).
+ * Kills processes that outlive vitest by more than `graceMs`, and returns their command lines. Shells that remove directories of
+ * tests do not count (test/support/postgres.ts).
  */
 async function endWhatIsLeft(totalsFile, graceMs) {
   const deadline = Date.now() + graceMs;
@@ -34,22 +34,22 @@ async function endWhatIsLeft(totalsFile, graceMs) {
   return end(startedWith(totalsFile));
 }
 
-/** Ends processes; what they were started as. */
+/** Kills processes, and returns their command lines. */
 function end(processes) {
   for (const { pid } of processes) {
     try {
       process.kill(pid, "SIGKILL");
     } catch {
-      // It ended by itself.
+      // It has already ended.
     }
   }
   return processes.map(({ words }) => words);
 }
 
 /**
- * Runs a command that leaves its totals in a file, with the given environment and ours; it has `graceMs` to end after that,
- * and so has what it started. Resolves with its exit code (1 where a signal ended it) and with what was left behind.
- * SIGINT and SIGTERM are handed on.
+ * Runs a command that writes its totals into a file, with the given environment and that variable. After the totals it has `graceMs`
+ * to end, and so have processes that it started. Resolves with its exit code (1 if a signal ended it) and with the processes left
+ * behind. SIGINT and SIGTERM are forwarded.
  */
 export async function runVitest(command, { totalsFile, env, cwd, graceMs = 20_000 }) {
   const child = spawn(command[0], command.slice(1), {
@@ -70,7 +70,7 @@ export async function runVitest(command, { totalsFile, env, cwd, graceMs = 20_00
   for (const signal of ["SIGINT", "SIGTERM"]) process.off(signal, hand);
   return { status, left: [...(await watched), ...(await endWhatIsLeft(totalsFile, graceMs))] };
 
-  /** Once the totals are there, ends what keeps it from ending; where it does not end then, itself. */
+  /** Once the totals exist, kills processes that keep vitest from ending; if it still does not end, kills it too. */
   async function watch() {
     const { signal } = watching;
     const pause = (ms) => sleep(ms, undefined, { signal }).catch(() => {});

@@ -1,4 +1,4 @@
-/** Cuts plain text into sentences and words, for the checks of docs and of comments. */
+/** Splits plain text into sentences and words, for the checks of docs and comments. */
 
 /** The sentences of a paragraph, with code as one word and links as their text. */
 export function sentencesOf(text: string): readonly string[] {
@@ -9,7 +9,7 @@ export function sentencesOf(text: string): readonly string[] {
     .split(/(?<=[.!?]["')*]*)\s+/);
 }
 
-/** The words of a sentence; a mark without a letter or a digit is no word. */
+/** The words of a sentence; a token without a letter or digit is not a word. */
 export const wordsOf = (sentence: string): readonly string[] =>
   sentence.split(/\s+/).filter((word) => /[\p{L}\d]/u.test(word));
 

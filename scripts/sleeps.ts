@@ -1,7 +1,7 @@
 /**
- * Tests poll with a deadline (test/support) instead of sleeping for a fixed time: a fixed time is too short on a busy
- * machine and too long on every other. test/sleeps.json counts the sleeps that are left, by file. The list may only
- * shrink: more sleeps than it says are refused, and fewer too until the list says so. Part of `npm run check`.
+ * Refuses new fixed sleeps in tests. Tests poll with a deadline (test/support) instead: a fixed time is too short on a busy machine
+ * and too long on every other. test/sleeps.json counts the remaining sleeps by file. The counts may only shrink: more sleeps are
+ * refused, and fewer too until the list is updated. Part of `npm run check`.
  */
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 
-/** A wait that ends by the clock alone. A loop that looks after each pause is polling, and allowed. */
+/** Matches a wait that depends on the clock alone. A loop that checks after each pause is polling, and allowed. */
 const sleep =
   /\bawait (?:sleep|pause|delay)\(|\bnew Promise(?:<void>)?\(\(\w+\) => (?:void )?setTimeout\(/;
 const polling = /\b(?:while|for) \(/;

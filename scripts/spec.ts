@@ -1,6 +1,6 @@
 /**
- * `npm run spec`: which requirements and traps the names of our tests cite, by area, and which are still open.
- * Exits 1 if an id has no test or a test cites an id that does not exist. `--json` prints {areas, open, unknown} instead.
+ * `npm run spec`: shows which requirements and traps our tests' names cite, by area, and which are still open. Exits 1 if an id has
+ * no test or a test cites an id that does not exist. `--json` prints {areas, open, unknown} instead.
  */
 import { areaOf, areas, citations, knownIds, unknownIdsIn } from "./requirements.ts";
 
@@ -9,7 +9,7 @@ const idsOf = (area: string) => knownIds.filter((id) => areaOf(id) === area);
 const openOf = (area: string) => idsOf(area).filter((id) => !cited.has(id));
 const unknown = [...cited].filter(([id]) => unknownIdsIn(id).length > 0);
 
-/** "TXT 01..03 07": neighbouring ids of one area as ranges. */
+/** Formats open ids such as "TXT 01..03 07": neighbouring ids of one area become ranges. */
 function compact(area: string): string {
   const runs: string[][] = [];
   for (const id of openOf(area)) {

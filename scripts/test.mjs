@@ -1,6 +1,6 @@
 // `npm test`: sets up, runs vitest with the given arguments, and ends with the line `N passed, N failed`.
-// `npm run test:long` is `--long`: the tests that have a longer form (test/support/long.ts), in that form.
-// `npm run screenshots` is `--screenshots`: takes the pictures of the console anew (docs/screenshots).
+// `npm run test:long` is `--long`: runs the tests that have a longer form (test/support/long.ts), in that form.
+// `npm run screenshots` is `--screenshots`: takes new pictures of the console (docs/screenshots).
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildConsole } from "./console.mjs";
@@ -8,7 +8,7 @@ import { program } from "./program.mjs";
 import { runTests } from "./run-tests.mjs";
 import { nodeBinary, root, setup, toolEnvironment } from "./setup.mjs";
 
-/** The test files that import the switch between the two forms. */
+/** The test files with a long form: they import the switch between the two forms. */
 function filesWithLongForm() {
   const names = readdirSync(join(root, "test"), { recursive: true });
   return names
@@ -40,12 +40,12 @@ const { totals, left, unsteady } = await runTests(
   ],
   {
     files: wanted,
-    // What measures, or takes pictures, is to be right at once.
+    // Tests that measure or take pictures must pass at the first try.
     hasSecondTry: !isLong && !isTaking,
     cwd: root,
     env: {
       ...toolEnvironment(),
-      // For the tests' own processes alone (test/support/own-memory.ts).
+      // Only for the tests' own processes (test/support/own-memory.ts).
       GLIBC_TUNABLES: process.env.GLIBC_TUNABLES ?? "glibc.malloc.hugetlb=1",
       ...(isLong ? { TOLLGATE_TEST_LONG: "1" } : {}),
       ...(isTaking ? { TOLLGATE_SCREENSHOTS: "1" } : {}),

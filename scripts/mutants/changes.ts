@@ -1,6 +1,6 @@
-/** How one node of the syntax tree is changed: operators, conditions, returned values. */
+/** The changes of one node of the syntax tree: operators, conditions, returned values. */
 
-/** A node as the parser gives it (ESTree with TypeScript). */
+/** A node from the parser (ESTree with TypeScript). */
 export interface Node {
   readonly type: string;
   readonly start: number;
@@ -8,13 +8,13 @@ export interface Node {
   readonly [key: string]: unknown;
 }
 
-/** `target` is replaced by the text `to`, which is an expression. */
+/** Replaces `target` by the expression `to`. */
 interface Change {
   readonly target: Node;
   readonly to: string;
 }
 
-/** Comparisons move their bound by one and turn round; the others become their opposite. */
+/** A comparison gets a bound moved by one, or its direction reversed; other operators become their opposite. */
 const operators: Record<string, readonly string[]> = {
   "<": ["<=", ">="],
   "<=": ["<", ">"],
@@ -47,7 +47,7 @@ const operators: Record<string, readonly string[]> = {
 const isText = ({ type, value }: Node): boolean =>
   type === "TemplateLiteral" || (type === "Literal" && typeof value === "string");
 
-/** Whether a sum joins texts, as far as its own words show: a difference of texts is nothing anybody writes. */
+/** True if a sum visibly joins texts: subtracting texts would not be a plausible mistake. */
 function joinsTexts(node: Node): boolean {
   const sides = [node["left"], node["right"]] as Node[];
   return sides.some(
@@ -66,7 +66,7 @@ const isYesNo = (node: Node): boolean =>
     isYesNo(node["left"] as Node) &&
     isYesNo(node["right"] as Node));
 
-/** What a function returns instead. */
+/** The changes of a returned value. */
 function returned(value: Node): Change[] {
   const to = (text: string): Change => ({ target: value, to: text });
   if (value.type === "Literal" && typeof value["value"] === "boolean")
@@ -75,7 +75,7 @@ function returned(value: Node): Change[] {
   return isYesNo(value) ? [to("true"), to("false")] : [to("undefined")];
 }
 
-/** Another operator between the same two sides. */
+/** The changes to another operator between the same two sides. */
 function otherOperators(node: Node, source: (node: Node) => string): Change[] {
   const operator = node["operator"] as string;
   if (operator === "+" && joinsTexts(node)) return [];
@@ -90,14 +90,14 @@ function otherOperators(node: Node, source: (node: Node) => string): Change[] {
 
 const withCondition = /^(?:If|While|DoWhile|For)Statement$|^ConditionalExpression$/;
 
-/** All changes of this node alone. */
+/** All changes of this node itself. */
 export function changesOf(node: Node, text: string): readonly Change[] {
   const source = ({ start, end }: Node) => text.slice(start, end);
   const { type, operator } = node;
   if (/^(?:Binary|Logical|Assignment)Expression$/.test(type)) return otherOperators(node, source);
   if (withCondition.test(type)) {
     const condition = node["test"] as Node | null;
-    // A loop without an end says nothing.
+    // An endless loop would show nothing.
     const outcomes = /^(?:If|Cond)/.test(type) ? ["true", "false"] : ["false"];
     return condition ? outcomes.map((to) => ({ target: condition, to })) : [];
   }

@@ -1,20 +1,20 @@
-/** What the command hands to one vitest process, and the lines that this writes back. */
+/** The job that the command gives to one vitest process, and the lines that the process writes back. */
 import type { Switched } from "./weave.ts";
 
-/** Tests of one file: those that are named, or all. */
+/** Tests of one file: the named ones, or all. */
 export interface Unit {
   readonly file: string;
   readonly tests: readonly string[] | "all";
-  /** How long they took without a mutant, in milliseconds. */
+  /** Their duration without a mutant, in milliseconds. */
   readonly ms: number;
-  /** Whether the mutant is reached while the file is imported. */
+  /** True if importing the file reaches the mutant. */
   readonly atImport: boolean;
 }
 
-/** One mutant and the tests that may notice it, the quickest first. */
+/** One mutant and the tests that may notice it, fastest first. */
 export interface Trial {
   readonly mutant: number;
-  /** It changes what runs on import: modules are evaluated anew for it. */
+  /** True if the mutant changes code that runs on import: modules are evaluated anew for it. */
   readonly fresh: boolean;
   readonly units: readonly Unit[];
 }
@@ -27,47 +27,47 @@ export type Switches = Record<
 export interface Job {
   /** Absolute path of the repository. */
   readonly root: string;
-  /** Every file that mutants are compiled into, as it was when they were found. */
+  /** Every file that mutants are compiled into, with its text when they were found. */
   readonly switches: Switches;
-  /** Test files that are taken in, relative to the root. */
+  /** Test files of the job, relative to the root. */
   readonly files: readonly string[];
-  /** Without trials, all files run once, and each test says which mutants it reaches. */
+  /** Absent: all files run once, and each test reports the mutants it reaches. */
   readonly trials?: readonly Trial[];
-  /** A file to which lines of JSON are appended. */
+  /** The file to which the process appends lines of JSON. */
   readonly results: string;
 }
 
-/** Which mutants one test reaches; without `test`, its file's import and hooks. */
+/** The mutants that one test reaches; without `test`, those that the file's import and hooks reach. */
 export interface Reached {
   readonly kind: "reached";
   readonly file: string;
   readonly test?: string;
   readonly ms: number;
   readonly mutants: readonly number[];
-  /** Of a file: those that its import reaches. */
+  /** For a file: the mutants that its import reaches. */
   readonly imported?: readonly number[];
   readonly failed: boolean;
 }
 
-/** A sign of life: a trial begins, or time passes. */
+/** A sign of life: a trial begins, or the process still runs. */
 export interface Alive {
   readonly kind: "begin" | "beat";
   readonly mutant?: number;
 }
 
 /**
- * How a trial ended. `doubtful`: the test that failed fails without the mutant too, so that this process is not to be
- * trusted any more; it ends.
+ * The result of a trial. `doubtful`: the failed test also fails without the mutant, so this process can no longer be trusted; it
+ * ends.
  */
 export interface Ended {
   readonly kind: "end";
   readonly mutant: number;
   readonly how: "killed" | "survived" | "doubtful";
-  /** What killed it. */
+  /** The test that killed it. */
   readonly by?: string;
 }
 
 export type Line = Reached | Alive | Ended;
 
-/** The variable with the path of the job's file. */
+/** The environment variable with the path of the job's file. */
 export const jobVariable = "TOLLGATE_MUTANTS_JOB";

@@ -1,21 +1,21 @@
-/** One vitest process that does one job, watched: a mutant that loops for ever stops the signs of life. */
+/** Runs one job in a vitest process, and watches it: a mutant that loops forever stops the signs of life. */
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, existsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { jobVariable, type Job, type Line } from "./job.ts";
 
-/** Without a line for this long, the process hangs. */
+/** A process without a new line for this many ms has hung. */
 const silenceMaxMs = 30_000;
 
 interface Outcome {
-  /** True when it was silent for too long and was ended. */
+  /** True if it was silent for too long and was killed. */
   readonly hung: boolean;
-  /** The last things it printed, for a process that did nothing. */
+  /** The end of its output, to explain a process that did nothing. */
   readonly printed: string;
 }
 
-/** Runs the job to its end, and calls `onLine` for each line it writes, while it runs. */
+/** Runs the job to its end, and calls `onLine` for each line as it is written. */
 export async function runJob(
   job: Omit<Job, "results">,
   onLine: (line: Line) => void,
@@ -40,7 +40,7 @@ export async function runJob(
     try {
       process.kill(-child.pid!, "SIGKILL");
     } catch {
-      // It has ended.
+      // It has already ended.
     }
   };
   process.once("exit", end);

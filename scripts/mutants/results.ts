@@ -1,4 +1,4 @@
-/** docs/mutants.json: what was killed in each folder's sample, and what survived, with the reason why it may. */
+/** docs/mutants.json: the killed mutants of each folder's sample, and the survivors with the reasons why they may live. */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,49 +11,49 @@ export interface Survivor {
   readonly line: number;
   readonly from: string;
   readonly to: string;
-  /** False when none of the tests of the folder comes to it; absent while it has not been tried. */
+  /** False if no test of the folder reaches it; absent while it has not been tried. */
   readonly reached?: boolean;
-  /** Why it may live, written by hand; without one it is open. */
+  /** The reason why it may live, written by hand; without one it is open. */
   readonly reason?: string;
 }
 
 export interface FolderResults {
-  /** All mutants of the folder. */
+  /** The number of all mutants of the folder. */
   readonly mutants: number;
   readonly sample: number;
-  /** Marks of those that were killed, with spaces between. */
+  /** Marks of the killed mutants, separated by spaces. */
   readonly killed: string;
   readonly survivors: readonly Survivor[];
 }
 
 export type Results = Record<string, FolderResults>;
 
-/** The file of the repository. */
+/** The path of the repository's results file. */
 export const resultsPath = (root: string): string => join(root, "docs/mutants.json");
 
 export const readResults = (path: string): Results =>
   existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as Results) : {};
 
-/** A mutant's name in few characters. */
+/** A short hash of a mutant's name. */
 export const mark = (id: string): string =>
   createHash("sha256").update(id).digest("base64url").slice(0, 8);
 
-/** The marks of what was killed the last time. */
+/** The marks of the mutants that were killed the last time. */
 export const knownKilled = (path: string, folder: string): Set<string> =>
   new Set(readResults(path)[folder]?.killed.split(" "));
 
-/** What a run has found so far. */
+/** The results of a run so far. */
 export interface Found {
   readonly all: number;
   readonly sample: readonly Mutant[];
   readonly fates: readonly Fate[];
-  /** Only some test files ran: that none of them comes to a mutant says nothing of the others. */
+  /** True if only some test files ran: then a mutant that they do not reach may still be reached by others. */
   readonly isPartial: boolean;
 }
 
 /**
- * Puts what was found now over what was known, and writes it; may be called again as a run goes on. Mutants that left the
- * sample are forgotten.
+ * Merges new results into the stored ones, and writes them; may be called repeatedly during a run. Mutants that left the sample are
+ * removed.
  */
 export function keepResults(
   path: string,

@@ -1,4 +1,4 @@
-/** Which tests reach which mutants, and what becomes of each mutant. */
+/** Finds which tests reach which mutants, and runs each mutant. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Ended, Job, Line, Reached, Switches, Trial, Unit } from "./job.ts";
@@ -12,7 +12,7 @@ export interface Fate {
   readonly by?: string;
 }
 
-/** Every mutant with its number, by file. Later edits of the files change nothing in a run. */
+/** Every mutant with its number, by file. Later edits of the files do not affect the run. */
 export function switchesOf(root: string, mutants: readonly Mutant[]): Switches {
   const byFile: Record<string, { text: string; mutants: Switched[] }> = {};
   for (const [number, { file, start, end, to }] of mutants.entries()) {
@@ -22,18 +22,18 @@ export function switchesOf(root: string, mutants: readonly Mutant[]): Switches {
   return byFile;
 }
 
-/** Where a run takes place. */
+/** The repository and its switches, for every job of a run. */
 type Place = Pick<Job, "root" | "switches">;
 
-/** The test files in `count` parts of about the same length. */
+/** The test files in `count` parts of similar length. */
 const inParts = <T>(all: readonly T[], count: number): T[][] =>
   Array.from({ length: count }, (_, at) =>
     all.filter((_one, index) => index % count === at),
   ).filter((part) => part.length > 0);
 
 /**
- * Runs the test files once, and gives for each mutant the units of tests that reach it, the quickest first. A file with a
- * test that fails runs once more: on a busy machine that is mostly the machine.
+ * Runs the test files once, and returns for each mutant the units of tests that reach it, fastest first. A file with a failed test
+ * runs once more: on a busy machine the load is the usual cause.
  */
 export async function reach(
   place: Place,
@@ -78,7 +78,7 @@ async function reachIn(place: Place, files: readonly string[]): Promise<Reached[
   return lines;
 }
 
-/** The tests of one file that reach a mutant; all of them where its import does, or only its hooks do. */
+/** The tests of one file that reach a mutant; all of them if its import does, or only its hooks do. */
 function unitsOf(lines: readonly Reached[], number: number): Unit[] {
   const outside = lines.find(({ test }) => test === undefined);
   const tests = lines.filter(({ test, mutants }) => test !== undefined && mutants.includes(number));
@@ -93,7 +93,7 @@ function unitsOf(lines: readonly Reached[], number: number): Unit[] {
     : [];
 }
 
-/** The units that fit into the time, as they took without a mutant; one always does. */
+/** The units that fit into the time, by their duration without a mutant; at least one. */
 function within(units: readonly Unit[], msMax: number): readonly Unit[] {
   let ms = 0;
   return units.filter((unit, index) => (ms += unit.ms) <= msMax || index === 0);
@@ -101,7 +101,7 @@ function within(units: readonly Unit[], msMax: number): readonly Unit[] {
 
 interface Trying {
   readonly processes: number;
-  /** How long the tests of one mutant may take in all, in milliseconds. */
+  /** The time limit for all tests of one mutant, in milliseconds. */
   readonly msMax: number;
   readonly onFate: (fate: Fate) => void;
 }
@@ -121,7 +121,7 @@ export async function tryAll(
       trials.push({ mutant, units: tried, fresh: tried.some(({ atImport }) => atImport) });
     }
   }
-  // Neighbours share test files, and those stay warm.
+  // Sorted so that neighbours share test files, whose modules stay loaded.
   trials.sort((a, b) => (a.units[0]!.file < b.units[0]!.file ? -1 : 1));
   const size = Math.ceil(trials.length / processes);
   const parts = Array.from({ length: processes }, (_, at) =>
@@ -136,7 +136,7 @@ export async function tryAll(
   await Promise.all(parts.map((part) => tryPart(place, part, end)));
 }
 
-/** Runs the trials in one process after another: a new one where a mutant hangs, ends or spoils its process. */
+/** Runs the trials in one process after another: a new one follows if a mutant hangs, ends or spoils its process. */
 async function tryPart(
   base: Place,
   trials: readonly Trial[],
@@ -166,7 +166,7 @@ async function tryPart(
       done.add(begun);
     }
     left = left.filter(({ mutant }) => !done.has(mutant));
-    // What is in doubt comes first in the next process, where nothing else can be the cause.
+    // A doubtful mutant runs first in the next process, where no earlier mutant can be the cause.
     left = left.toSorted(
       (a, b) => Number(b.mutant === doubtful?.mutant) - Number(a.mutant === doubtful?.mutant),
     );

@@ -1,6 +1,6 @@
 /**
- * The runner of vitest that tries mutants one after another in one process. It queues the files it wants itself: the loop of
- * vitest's worker takes whatever stands in its list of files.
+ * The vitest runner that tries mutants one after another in one process. It queues the files itself: the loop of vitest's worker runs
+ * every file that is added to its list.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -17,9 +17,9 @@ interface WorkerFile {
 const job = JSON.parse(readFileSync(process.env[jobVariable]!, "utf8")) as Job;
 const say = (line: Line): void => appendFileSync(job.results, `${JSON.stringify(line)}\n`);
 
-/** The mutant that is on. */
+/** The number of the active mutant; -1: none. */
 let active = -1;
-/** What the running test has reached, or the file outside of its tests. */
+/** The mutants that the running test has reached, or the file outside of its tests. */
 let reached = new Set<number>();
 Object.assign(globalThis, {
   $mutant: job.trials
@@ -29,14 +29,14 @@ Object.assign(globalThis, {
 
 const testsOf = (task: Suite | Test): Test[] =>
   task.type === "test" ? [task] : task.tasks.flatMap(testsOf);
-/** A test's name with those of its suites. */
+/** A test's name, preceded by the names of its suites. */
 const nameOf = (task: Test): string => {
   const names = [task.name];
   for (let at = task.suite; at !== undefined; at = at.suite) names.unshift(at.name);
   return names.join(" > ");
 };
 
-/** What runs next: a unit of a trial, or the test that failed in it once more without the mutant. */
+/** The next step: a unit of a trial, or a repeat of its failed test without the mutant. */
 interface Step {
   readonly trial: Trial;
   readonly unit: number;
@@ -52,10 +52,10 @@ interface WorkerState {
   };
 }
 
-/** vitest's own, and the one PostgreSQL server of the process. */
+/** Modules that stay loaded: vitest's own, and the one PostgreSQL server of the process. */
 const kept = /\/vitest\/dist\/|vitest-virtual-|\/@vitest\/|\/test\/support\/postgres\.ts$/;
 
-/** Modules are evaluated anew when they are next imported, as vitest does it between files that are isolated. */
+/** Makes modules evaluate anew on their next import, as vitest does between isolated files. */
 function forgetModules({ evaluatedModules }: WorkerState): void {
   for (const [path, node] of evaluatedModules.idToModuleMap) {
     if (kept.test(path)) continue;
@@ -72,11 +72,11 @@ export default class MutantRunner extends TestRunner {
   #known: Map<string, WorkerFile>;
   #trials = [...(job.trials ?? [])];
   #step: Step | undefined;
-  /** The first test that failed in the file that runs. */
+  /** The first failed test of the running file. */
   #failed: string | undefined;
   #outside = new Set<number>();
   #imported: readonly number[] = [];
-  /** Whether modules were evaluated with a mutant in what runs on import. */
+  /** True if modules were evaluated with a mutant in code that runs on import. */
   #spoilt = false;
 
   constructor(config: ConstructorParameters<typeof TestRunner>[0]) {
@@ -119,7 +119,7 @@ export default class MutantRunner extends TestRunner {
     return failed === undefined ? trial.units[unit]!.tests : [failed];
   }
 
-  /** Takes out the tests that are not asked for, and the suites that are then empty. */
+  /** Skips the tests that are not wanted, and the suites that are empty after that. */
   onCollected(files: File[]): void {
     this.#failed = undefined;
     this.#outside = new Set(reached);

@@ -1,18 +1,18 @@
 /**
- * The fixed sample of a folder: the mutants whose names hash lowest. A change elsewhere in the folder leaves the sample as it
- * is; a changed line takes its own mutants out and perhaps others in.
+ * The fixed sample of a folder: the mutants whose names hash lowest. A change elsewhere in the folder does not change the sample; a
+ * changed line replaces only its own mutants.
  */
 import { createHash } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { mutantsOf, type Mutant } from "./sites.ts";
 
-/** Mutants of each folder that are run. */
+/** The number of mutants that run per folder. */
 export const sampleSize = 150;
 
 const order = (id: string): string => createHash("sha256").update(id).digest("hex");
 
-/** The sample of `src/FOLDER`, and how many mutants there are in all. */
+/** The sample of `src/FOLDER`, and the number of all its mutants. */
 export function sampleOf(
   root: string,
   folder: string,

@@ -1,16 +1,16 @@
 /**
- * The mutants of one file: operators, conditions and returned values, each changed alone. Found in the syntax tree of the
- * parser that vitest brings. What runs once on import (tables, constants) and what is only a type has none.
+ * The mutants of one file: operators, conditions and returned values, each changed alone. They are found in the syntax tree of
+ * vitest's parser. Code that runs once on import (tables, constants) and types have none.
  */
 import { parseAst } from "vitest/node";
 import { changesOf, type Node } from "./changes.ts";
 
 export interface Mutant {
-  /** Names it for as long as the line stays as it is: path, line of code, change, and which of several. */
+  /** A name that is stable while the line is unchanged: path, line of code, change, and a counter for equal ones. */
   readonly id: string;
   readonly file: string;
   readonly line: number;
-  /** Where the changed expression stands in the file's text. */
+  /** The offsets of the changed expression in the file's text. */
   readonly start: number;
   readonly end: number;
   readonly from: string;
@@ -18,7 +18,7 @@ export interface Mutant {
 }
 
 const functions = /^(?:FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/;
-/** Nodes of TypeScript that only wrap a value. */
+/** TypeScript nodes that only wrap a value. */
 const wrappers = /^(?:TSAsExpression|TSSatisfiesExpression|TSNonNullExpression)$/;
 const types =
   /^(?:typeAnnotation|returnType|typeParameters|typeArguments|superTypeArguments|implements)$/;
@@ -27,8 +27,8 @@ const isNode = (value: unknown): value is Node =>
   typeof value === "object" && value !== null && typeof (value as Node).type === "string";
 
 /**
- * Calls `visit` with every node that has a value and does not run on import, outermost first. Functions that are handed to a
- * call on import are taken to run then.
+ * Calls `visit` with every node that has a value and does not run on import, outermost first. Functions passed to a call on import
+ * are assumed to run then.
  */
 function walk(node: Node, isInside: boolean, visit: (node: Node) => void): void {
   if (node.type.startsWith("TS") && !wrappers.test(node.type)) return;

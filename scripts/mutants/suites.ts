@@ -1,4 +1,4 @@
-/** The folders whose mutants are tried, and the test files that may notice them: those that run in one process, quickly. */
+/** The folders whose mutants are tried, and their test files: quick ones that run in one process. */
 export const suites: Record<string, readonly string[]> = {
   ledger: [
     "test/ledger/*.test.ts",

@@ -1,4 +1,4 @@
-/** vitest as `npm run mutants` uses it: one process, the mutants compiled into the source, our runner around the files. */
+/** The vitest configuration of `npm run mutants`: one process, mutants compiled into the source, and our own runner. */
 import { readFileSync } from "node:fs";
 import { relative } from "node:path";
 import { defineConfig } from "vitest/config";
@@ -14,7 +14,7 @@ export default defineConfig({
     {
       name: "mutants",
       enforce: "pre",
-      // vitest keeps what it has transformed between runs, by the text of the file alone.
+      // vitest caches transformed files between runs, by the text of the file only.
       configureVitest: ({ defineCacheKeyGenerator }) =>
         defineCacheKeyGenerator(({ id }) => (switchesIn(id) === undefined ? undefined : false)),
       transform(_code, id) {
@@ -33,7 +33,7 @@ export default defineConfig({
     isolate: false,
     retry: 0,
     reporters: [{}],
-    // What a mutant holds up is not waited for as long as a slow machine is.
+    // Shorter timeouts: a test that a mutant blocks need not wait as long as on a slow machine.
     testTimeout: job.trials ? 20_000 : 120_000,
     hookTimeout: job.trials ? 20_000 : 120_000,
     expect: { poll: { timeout: 5_000, interval: 15 } },

@@ -11,12 +11,12 @@ export interface Switched {
   readonly to: string;
 }
 
-/** The text with all these mutants in it. No line moves, but for changed expressions of several lines. */
+/** The text with all these mutants in it. No line moves, except for changed expressions of several lines. */
 export function weave(text: string, mutants: readonly Switched[]): string {
   const sorted = mutants.toSorted((a, b) => a.start - b.start || b.end - a.end);
   let next = 0;
 
-  /** The text from one offset to another, with the mutants that lie in it. */
+  /** The text between two offsets, with the mutants inside. */
   function woven(from: number, to: number): string {
     let out = "";
     let at = from;

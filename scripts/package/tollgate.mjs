@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// `npx tollgate <command>` of the published package: needs no more than Node, and runs what scripts/pack.mjs made of the source.
+// `npx tollgate <command>` of the published package: needs only Node, and runs the program that scripts/pack.mjs made from the
+// source.
 import module from "node:module";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -8,10 +9,10 @@ import { becomeProgram, isServe, heapFlags, stopWithNpx } from "../become-node.m
 const dist = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const main = join(dist, "program/main.js");
 const args = process.argv.slice(2);
-/** The first release that can do all of it: `zstd`, `execve`. As in the package's `engines`. */
+/** The first release with all required features: `zstd`, `execve`. Same as `engines` of the package. */
 const [majorMin, minorMin] = [22, 15];
 
-/** What Node has made of the sources once is kept beside them, where that may be written: the next start takes half the time. */
+/** Caches Node's compiled code beside the sources if that folder is writable: the next start takes half the time. */
 function keepCompiled() {
   const modules = resolve(dist, "../..");
   if (basename(modules) !== "node_modules") return;
