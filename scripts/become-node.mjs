@@ -59,8 +59,8 @@ export const isServe = ([word]) => word === undefined || word === "serve" || wor
 const hangUpMs = 1000;
 
 /**
- * Returns a function that tells whether a terminal was just closed that this process should outlive, as with `nohup`: none of its
- * input, output and errors is a terminal. src/cli/signals.ts does the same in the gateway itself.
+ * Returns a function that tells whether a terminal was just closed that this process should outlive, as with `nohup`. That is the
+ * case if none of its input, output and errors is a terminal. src/cli/signals.ts does the same in the gateway itself.
  */
 function watchHangUps() {
   if ([0, 1, 2].some((descriptor) => isatty(descriptor))) return () => false;

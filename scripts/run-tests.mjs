@@ -10,9 +10,9 @@ import { runVitest } from "./run-vitest.mjs";
 const secondTriesMax = 3;
 
 /**
- * Runs `command` (vitest with the reporter of final-line-reporter.ts) for `files`, in vitest's form. `hasSecondTry`: failed files are
- * tried once more. Resolves with the totals `passed`, `failed` and `skipped`, with `left`, the processes that tests left behind, and
- * with `unsteady`, the tests that passed only at the second try.
+ * Runs `command` (vitest with the reporter of final-line-reporter.ts) for `files`, in vitest's form. `hasSecondTry`: failed files
+ * are tried once more. Resolves with the totals `passed`, `failed` and `skipped`. `left` are the processes that tests left behind,
+ * `unsteady` the tests that passed only at the second try.
  *
  * @returns {Promise<{ totals: Record<"passed" | "failed" | "skipped", number>, left: string[], unsteady: string[] }>}
  */

@@ -92,9 +92,9 @@ function npmCommand() {
 }
 
 /**
- * `npm ci` refuses a lock file that lacks a platform's package which the registry did not have when the lock was written, even if
- * this machine does not need it. `npm install` installs the same locked versions and checks the same integrity. It must not write,
- * and the lock must match package.json.
+ * `npm ci` refuses a lock file that lacks a platform's package, even one that this machine does not need. That happens if the
+ * registry did not have the package when the lock was written. `npm install` installs the same locked versions and checks the same
+ * integrity. It must not write, and the lock must match package.json.
  */
 function npmArguments() {
   const { packages } = readJson(join(root, "package-lock.json"));

@@ -25,7 +25,7 @@ export interface HeldResult {
 
 const openMs = 60_000;
 const endMs = 30_000;
-/** How many streams are opened at once: callers come one by one too. */
+/** How many streams are opened per step: real callers do not all come at once either. */
 const openedAtOnce = 50;
 const frameTime = / t=(\d+(?:\.\d+)?);/g;
 

@@ -155,8 +155,8 @@ const chargeOf = (
 ): bigint => chargeFor(priceMedia(offer.price, usage), { log, id });
 
 /**
- * Charges the arrived part of a stream that its client left: the input and the previews, at most as many as were asked for
- * (docs/decisions.md "Client disconnect"). The vendor reports its usage only with the finished picture.
+ * Charges the arrived part of a stream that its client left (docs/decisions.md "Client disconnect"). That is the input and the
+ * previews, at most as many as were asked for. The vendor reports its usage only with the finished picture.
  */
 export async function settlePartial(
   context: ImageContext,

@@ -1,7 +1,7 @@
 /**
- * Keeps the bodies of a call word for word, if its workspace has enabled that: the caller's request, the request sent upstream, and
- * the answer, each up to a bound. Headers are never kept. Texts that look like the gateway's keys, and the provider's credentials,
- * are masked. If it is off, there is no keeper and none of this runs.
+ * Keeps the bodies of a call word for word, if its workspace has enabled that. Kept are the caller's request, the request sent
+ * upstream, and the answer, each up to a bound. Headers are never kept. Texts that look like the gateway's keys, and the provider's
+ * credentials, are masked. If it is off, there is no keeper and none of this runs.
  */
 import type { ByteLease } from "../base/byte-budget.ts";
 import { formatSse, type SseEvent } from "../base/sse.ts";

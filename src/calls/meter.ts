@@ -102,8 +102,8 @@ export const tellsInput = (reported: Usage | undefined): boolean =>
   reported !== undefined && reported.inputTokens > 0;
 
 /**
- * The usage of an answer that its caller left before the end: usage reported so far, and at least the tokens of
- * the text that had arrived.
+ * The usage of an answer that its caller left before the end. It is the usage reported so far, and at least the tokens of the
+ * arrived text.
  */
 export async function meterPartial(
   reported: Usage | undefined,

@@ -1,6 +1,6 @@
 /**
- * Runs every check of a text call that needs no database, and collects the data for its next steps: model, suffix, scope, entry
- * point, fields, routes, upper bound. Requirements: TXT, ALLOW, ROUTE.
+ * Runs every check of a text call that needs no database, and collects the data for its next steps. These are model, suffix, scope,
+ * entry point, fields, routes, upper bound. Requirements: TXT, ALLOW, ROUTE.
  */
 import { GatewayError } from "../base/errors.ts";
 import { inRequestOrder, type Note } from "../base/notes.ts";

@@ -144,9 +144,9 @@ const shareOf = (amountNano: NanoUsd, percent: number): NanoUsd =>
   (amountNano * BigInt(percent) + 99n) / 100n;
 
 /**
- * The digest of everything that determines an answer, including changes by hooks: a caller whose request was not changed must not get
- * the answer to a changed one. `resolved`: the model that the requested name means now. The workspace is part of it, of the row's
- * key, and of the name that the row is sealed with.
+ * The digest of everything that determines an answer, including changes by hooks. A caller whose request was not changed must not
+ * get the answer to a changed one. `resolved`: the model that the requested name means now. The workspace is part of it, of the
+ * row's key, and of the name that the row is sealed with.
  */
 function digestOf(call: AnyCall, resolved: string): string {
   const { caller, protocol, model, stream, callerHeaders } = call;

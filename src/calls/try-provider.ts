@@ -1,6 +1,6 @@
 /**
- * One cheap test call to a provider, to check that it answers: a few tokens to the cheapest of its text models, or one word to an
- * embedding model. It is not charged, not logged, and does not count for the provider's health. docs/models.md "Side by side".
+ * One cheap test call to a provider, to check that it answers. It asks for a few tokens from the cheapest of its text models, or
+ * embeds one word. It is not charged, not logged, and does not count for the provider's health. docs/models.md "Side by side".
  */
 import { msSince } from "../base/elapsed.ts";
 import { isObject } from "../base/json.ts";

@@ -1,8 +1,8 @@
 /**
- * Sends a row's change to every cache that holds the row. The signal is part of the change's transaction, so a crash neither loses it
- * nor sends it without a change. The process that made the change notifies its own caches before it answers: its own signal arrives
- * only after the commit, and the very next request must already fail (KEY-11). It answers only when the other processes know too,
- * because their next requests must see the change as well (T73).
+ * Sends a row's change to every cache that holds the row. The signal is part of the change's transaction, so a crash neither loses
+ * it nor sends it without a change. The process that made the change notifies its own caches before it answers. The very next
+ * request must already fail (KEY-11), but its own signal arrives only a moment after the commit. It answers only when the other
+ * processes know too, because their next requests must see the change as well (T73).
  */
 import { getOrMake, perObject } from "../base/made-once.ts";
 import type { Database, Queryable, Signals } from "../storage/index.ts";

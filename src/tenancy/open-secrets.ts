@@ -144,8 +144,7 @@ async function readRing(database: Queryable, held: readonly DerivedKeys[]): Prom
 /**
  * Opens the secrets of this installation, after checking that the database is under a given master key. The first start stores the
  * check value. Without the check, a wrong master key would look as if every API key had become unknown.
- * @throws MasterKeyError when there is no usable master key, it is not the one of this database, or the database has values that no
- * given key opens.
+ * @throws MasterKeyError if no master key is usable, if it is not the one of this database, or if no given key opens some values.
  */
 export async function openSecrets(options: SecretsOptions): Promise<OpenSecrets> {
   const { database } = options;

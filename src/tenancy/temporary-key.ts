@@ -1,8 +1,8 @@
 /**
  * Temporary values of an API key: for a browser that calls with the key for some minutes and never holds the key itself. A value is
- * `gw_temp_`, the key's id, the index of the key's value, the expiry (ms since the epoch), and an HMAC of all that under its own
- * secret. There is no row. The id is looked up in the same caches as the key's own value, so everything that ends the key's value
- * ends this one too. KEY; docs/management.md.
+ * `gw_temp_`, the key's id, the index of the key's value, and the expiry (ms since the epoch). It ends with an HMAC of all that
+ * under its own secret. There is no row. The id is looked up in the same caches as the key's own value, so everything that ends the
+ * key's value ends this one too. KEY; docs/management.md.
  */
 import { timingSafeEqual } from "node:crypto";
 import { GatewayError, invalidValue } from "../base/errors.ts";
