@@ -92,7 +92,7 @@ export const mediaBody = ({ model, input }: Pick<ImageCall, "model" | "input">) 
   ...input.fields,
 });
 
-/** The information about uploaded pictures for hooks: their types and bytes. */
+/** The information about uploaded pictures for hooks: their media types and sizes in bytes. */
 export const picturesOf = ({ images, mask }: ImageCall["input"]) =>
   [...images, ...(mask ? [mask] : [])].map(({ mediaType, bytes }) => ({
     media_type: mediaType,
