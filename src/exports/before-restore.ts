@@ -1,12 +1,12 @@
 /**
- * Files from before the database was restored from a backup. What was called between the backup and its restore is in them, and in no
- * database any more: they are never written over by less. docs/operate.md "Exports".
+ * Export files from before the database was restored from a backup. They hold calls made between the backup and the restore, which
+ * no database has any more. So a smaller file never overwrites them. docs/operate.md "Exports".
  */
 import type { FileStore } from "../files/index.ts";
 import type { Queryable } from "../storage/index.ts";
 import { fileOf, type Day } from "./day.ts";
 
-/** The file of a day that was over before the last restore, where there is one; undefined where the day may be written. */
+/** Returns the existing file of a day that was over before the last restore. Undefined if the day may be written. */
 export async function fileBeforeRestore(
   tx: Queryable,
   place: FileStore,

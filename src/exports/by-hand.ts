@@ -1,4 +1,4 @@
-/** A day as a file whenever somebody asks for it; nothing is noted. docs/operate.md "Exports". */
+/** Exports one day on request, without recording it as exported. docs/operate.md "Exports". */
 import { dayMs } from "../base/durations.ts";
 import { idTime } from "../base/ids.ts";
 import type { FileStore } from "../files/index.ts";
@@ -7,7 +7,7 @@ import { fileBeforeRestore } from "./before-restore.ts";
 import { exportDay, type Day, type DayFile } from "./day.ts";
 import { closedMs } from "./open-calls.ts";
 
-/** Rows of the day are gone, so that its file would not be what it was. */
+/** Rows of the day are gone, so a new file would lack them. */
 class DayGoneError extends Error {
   override name = "DayGoneError";
 }
@@ -23,10 +23,10 @@ async function refuseGone(tx: Queryable, { kind, day }: Day): Promise<void> {
   );
 }
 
-/** What was written a moment before is there, and gateways have told of calls that began a moment before midnight. */
+/** Seconds that the log may be behind: rows of the last moment become visible, and gateways report calls that began before midnight. */
 const marginSeconds = 60;
 
-/** Calls of the day still run, so that its file would lack them. */
+/** Calls of the day still run, so its file would lack them. */
 class DayOpenError extends Error {
   override name = "DayOpenError";
 }
@@ -48,7 +48,7 @@ async function refuseBeforeRestore(tx: Queryable, place: FileStore, day: Day): P
   );
 }
 
-/** Writes the file of a day that is over, again or elsewhere. @throws DayGoneError, DayOpenError, and as {@link exportDay} */
+/** Writes the file of a day that is over, again or to another place. @throws DayGoneError, DayOpenError, and as {@link exportDay} */
 export function exportByHand(reads: Reads, place: FileStore, day: Day): Promise<DayFile> {
   return reads.read(
     async (tx) => {

@@ -1,12 +1,12 @@
 /**
- * A line of lines.ts as columns of Parquet: one for each of its keys, of the same name, and the token counts of text calls as columns of
- * their own. The types hold that no key is missing. docs/operate.md "Exports".
+ * Parquet columns of the lines of lines.ts: one for each key, with the same name. The token counts of text calls get columns of
+ * their own. The types ensure that no key is missing. docs/operate.md "Exports".
  */
 import type { SchemaElement } from "hyparquet-writer";
 import { parseUsd } from "../base/money.ts";
 import type { ExportKind, Line } from "./lines.ts";
 
-/** `integer`: 32 bits, of an integer column of the database. `json`: text, which every reader knows. */
+/** `integer`: a 32-bit column of the database. `json`: stored as text, which every reader understands. */
 type ColumnType = "text" | "json" | "time" | "money" | "integer" | "count" | "boolean";
 
 const requests: { readonly [Name in keyof Line<"requests">]: ColumnType } = {
@@ -35,7 +35,7 @@ const requests: { readonly [Name in keyof Line<"requests">]: ColumnType } = {
   error_message: "text",
   price_lines: "json",
 };
-/** New ones come at the end. */
+/** New columns come at the end. */
 const { price_lines: priceLines, ...firstOfRequests } = requests;
 
 const ledger: { readonly [Name in keyof Line<"ledger">]: ColumnType } = {
@@ -51,7 +51,7 @@ const ledger: { readonly [Name in keyof Line<"ledger">]: ColumnType } = {
   note: "text",
 };
 
-/** Of `usage`: what text calls are billed by. Absent in the usage of pictures and videos. */
+/** The fields of `usage` by which text calls are billed. The usage of images and videos has none of them. */
 const tokenCounts = [
   "input_tokens",
   "cache_read_tokens",
@@ -61,15 +61,15 @@ const tokenCounts = [
   "reasoning_tokens",
 ] as const;
 
-/** A line as it is parsed from JSON. */
+/** A line, parsed from JSON. */
 export type ParsedLine = Readonly<Record<string, unknown>>;
-/** What the writer takes: text, a number, a bigint (unscaled, of money), a Date. */
+/** A value for the Parquet writer. A bigint is a count or unscaled money. */
 export type Cell = string | number | bigint | boolean | Date | undefined;
 
 export interface Column {
   readonly name: string;
   readonly element: SchemaElement;
-  /** The smallest and the largest value of a row group are kept; of JSON that is of no use, and long. */
+  /** Whether the minimum and maximum of each row group are kept. For JSON they would be long and useless. */
   readonly statistics: boolean;
   readonly cell: (line: ParsedLine) => Cell;
 }
@@ -79,7 +79,7 @@ const string = {
   converted_type: "UTF8",
   logical_type: { type: "STRING" },
 } as const;
-/** All of bigint and more: nine decimals of a dollar, as ledger and log have them. */
+/** Holds every bigint and more. Nine decimals of a dollar, as in the ledger and the log. */
 const decimal = { precision: 38, scale: 9 };
 
 interface Kind {
@@ -113,7 +113,7 @@ const types = {
   boolean: { element: { type: "BOOLEAN" }, of: (value) => value as boolean },
 } as const satisfies Readonly<Record<ColumnType, Kind>>;
 
-/** A count, or nothing: what a vendor reported and no call can have must not stop the export; `usage` has it. */
+/** Returns a count, or undefined if a vendor reported an impossible one: it must not stop the export. `usage` still has it. */
 function wholeNumber(value: unknown): bigint | undefined {
   if (typeof value === "string") return BigInt(value);
   return Number.isSafeInteger(value) ? BigInt(value as number) : undefined;
@@ -132,7 +132,7 @@ const column = (name: string, type: ColumnType, at: (line: ParsedLine) => unknow
 const columnsOf = (table: Readonly<Record<string, ColumnType>>): readonly Column[] =>
   Object.entries(table).map(([name, type]) => column(name, type, (line) => line[name]));
 
-/** The columns of a kind, in their order. */
+/** The columns of each kind, in order. */
 export const columns: Readonly<Record<ExportKind, readonly Column[]>> = {
   requests: [
     ...columnsOf(firstOfRequests),

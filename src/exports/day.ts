@@ -1,6 +1,6 @@
 /**
- * One day as one file: `requests-2026-11-23.jsonl.gz`, or `.parquet`. Rows come by a cursor and leave as the place takes them, so that
- * memory is the same for any day. The name is the day's for ever: a second time writes the same file.
+ * Writes one day as one file: `requests-2026-11-23.jsonl.gz`, or `.parquet`. A cursor reads rows as fast as the store takes them,
+ * so memory use is the same for any day. The name depends only on the day: exporting again writes the same file.
  */
 import type { ExportFormat } from "../base/export-place.ts";
 import type { FileStore } from "../files/index.ts";
@@ -11,12 +11,12 @@ import { parquetOf } from "./parquet.ts";
 
 const fetchRows = 500;
 /**
- * How long the place may take for what is read of a day at once: a part of 5 MB, tried three times. The process may also have been
- * stopped, or be gone: it must not hold its lock and its snapshot for ever.
+ * Limit of a pause between two fetches: enough for the store to try a part of 5 MB three times. The process may also hang or be
+ * gone: it must not hold its lock and snapshot for ever.
  */
 const waitMax = "15min";
 
-/** Which file is written. */
+/** Names the file to write. */
 export interface Day {
   readonly kind: ExportKind;
   /** `YYYY-MM-DD` in UTC. */
@@ -28,7 +28,7 @@ export interface Day {
 export interface DayFile {
   readonly file: string;
   readonly rows: number;
-  /** Compressed. */
+  /** Compressed size. */
   readonly bytes: number;
 }
 
@@ -53,7 +53,7 @@ const formats: Readonly<Record<ExportFormat, Format>> = {
   },
 };
 
-/** The lines of a day, some at a time; `onRows` counts them. */
+/** Yields the lines of a day in batches; calls `onRows` with the size of each. */
 async function* linesOf(
   tx: Queryable,
   { kind, day }: Day,
@@ -74,13 +74,13 @@ async function* linesOf(
   await tx.query("close export_rows");
 }
 
-/** What the file of a day is called. */
+/** The name of a day's file. */
 export const fileOf = ({ kind, day, format = "jsonl" }: Day): string =>
   `${kind}-${day}${formats[format].extension}`;
 
 /**
- * Writes the file of the day. `tx` is a transaction of one snapshot.
- * @throws what the database or the place fails with; then there is no file, or the one from before
+ * Writes the file of the day. `tx` must be a transaction of one snapshot.
+ * @throws errors of the database or the store; then no file exists, or the previous one stays
  */
 export async function exportDay(tx: Queryable, place: FileStore, day: Day): Promise<DayFile> {
   const { mediaType, bytesOf } = formats[day.format ?? "jsonl"];

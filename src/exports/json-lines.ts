@@ -1,4 +1,4 @@
-/** Lines as text, one a row, packed with gzip as the place takes them. */
+/** The file format JSON lines: one line a row, compressed with gzip as the store reads. */
 import { Readable } from "node:stream";
 import { createGzip } from "node:zlib";
 
@@ -12,11 +12,12 @@ async function* textOf(
   }
 }
 
-/** The bytes of the file; the stream fails with `batches`, and ends them where it is destroyed. */
+/** Returns the bytes of the file. The stream fails if `batches` fails; destroying the stream ends `batches`. */
 export function jsonLinesOf(batches: AsyncIterable<readonly object[]>): Readable {
   const source = Readable.from(textOf(batches));
   const packed = createGzip();
-  // The store reads `packed` and fails with it. Before it begins nobody would hear the failure, which then ends the process.
+  // The store reads `packed` and handles its errors. Before it starts, no other listener would catch one, and the process would
+  // end.
   packed.on("error", () => undefined);
   source.on("error", (error) => packed.destroy(error));
   packed.on("close", () => source.destroy());

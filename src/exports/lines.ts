@@ -1,6 +1,6 @@
 /**
- * What a day's file has: which rows, and a row as a line of JSON. Money is decimal text, times are UTC. As columns of Parquet a line is
- * in columns.ts.
+ * The content of a day's file: which rows it has, and each row as a line of JSON. Money is decimal text, times are UTC. For
+ * Parquet, columns.ts turns a line into columns.
  */
 import { chargeLines, renderRequest, type RequestLogRow } from "../admin/index.ts";
 import { dayMs } from "../base/durations.ts";
@@ -25,14 +25,14 @@ interface EntryRow {
   readonly created_at: Date;
 }
 
-/** A kind of file. `Row` is what its statement gives. */
+/** A kind of file. `Row` is a row of its statement. */
 interface Lines<Row extends object> {
   /** The rows of the day that begins at `startMs` in UTC. */
   readonly rows: (startMs: number) => Statement;
   readonly line: (row: Row) => object;
 }
 
-/** A call is of the day in which its id was made: that never changes, whenever it ends. */
+/** A call belongs to the day in which its id was made. That never changes, whenever the call ends. */
 const requests = {
   rows: (startMs: number) => {
     const bounds = [idTime(startMs), idTime(startMs + dayMs)];

@@ -1,6 +1,6 @@
 /**
- * What the setting `exports` asks for: each day that is over, once, the oldest first. The file is put whole, then the day is noted.
- * A process that ends in between leaves a file that the next one writes again, the same. One process of all exports at a time.
+ * Runs the setting `exports`: exports each finished day once, the oldest first. The file is stored whole, then the day is recorded.
+ * If a process ends in between, the next one writes the same file again. Only one process exports at a time.
  */
 import { dayText } from "../base/days.ts";
 import { dayMs } from "../base/durations.ts";
@@ -13,13 +13,13 @@ import { exportDay, type DayFile } from "./day.ts";
 import type { ExportKind } from "./lines.ts";
 import { closedMs } from "./open-calls.ts";
 
-/** Any number that nothing else in the database locks. */
+/** An arbitrary number that no other lock in the database uses. */
 const lockKey = 7_409_318_200_457n;
 
-/** For what is not known of calls under way: clocks that differ, gateways that sleep. */
+/** Seconds of allowance for calls under way that gateways have not reported: clocks differ, gateways sleep. */
 const marginSeconds = 3 * 3_600;
 
-/** Of the log: the time of the oldest row that is not in a file, as in ids. */
+/** Request log: the time of the oldest row that no file has yet, in the format of ids. */
 const firstRequestSql = `
   select min(least(
       (select left(split_part(min(r.id), '_', 2), 10) from requests r where r.workspace_id = w.id
@@ -29,7 +29,10 @@ const firstRequestSql = `
   from workspaces w cross join (
     select coalesce(id_time((max(day) + 1)::timestamp at time zone 'UTC'), '') as low from exported_days where what = 'requests') l`;
 
-/** Of the ledger: the first day that is not in a file, and what is closed. Its times are the database's, and never come late. */
+/**
+ * Ledger: the start of the entries that no file has yet, and the end of the closed time. The database sets its times, so entries
+ * are never late.
+ */
 const ledgerSql = `
   select extract(epoch from coalesce(
       (select (max(day) + 1)::timestamp at time zone 'UTC' from exported_days where what = 'ledger'),
@@ -37,9 +40,9 @@ const ledgerSql = `
         select e.created_at from ledger_entries e where e.workspace_id = a.workspace_id order by e.entry limit 1) x)))::float8 * 1000 as first,
     extract(epoch from now() - interval '10 minutes')::float8 * 1000 as closed`;
 
-/** In milliseconds: where what is in no file begins, and up to where what there is is whole. */
+/** Times in ms since 1970: `first` is the start of the data that no file has; the data before `closed` is complete. */
 interface Span {
-  /** Null where everything is in files. */
+  /** Null if files have everything. */
   readonly first: number | null;
   readonly closed: number;
 }
@@ -53,7 +56,7 @@ async function spanOf(tx: Queryable, kind: ExportKind): Promise<Span> {
   };
 }
 
-/** The day that comes next, `YYYY-MM-DD`; undefined where none is over yet. */
+/** The next day to export, `YYYY-MM-DD`. Undefined if no day is over yet. */
 async function nextDay(tx: Queryable, kind: ExportKind): Promise<string | undefined> {
   const { first, closed } = await spanOf(tx, kind);
   if (first === null) return undefined;
@@ -61,12 +64,12 @@ async function nextDay(tx: Queryable, kind: ExportKind): Promise<string | undefi
   return startMs + dayMs <= closed ? dayText(startMs) : undefined;
 }
 
-/** A file as it was written; or, `kept`, as it stands from before a restore, whose rows are not counted. */
+/** The file that was written. With `kept`, the file from before a restore was kept instead; its rows are not counted. */
 interface Exported extends DayFile {
   readonly kept: boolean;
 }
 
-/** Exports the next day of a kind. @returns its file; undefined where there is none now, or another process is at it */
+/** Exports the next day of a kind. @returns its file; undefined if no day is due or another process is exporting */
 export function exportNext(
   database: Database,
   place: FileStore,

@@ -1,13 +1,13 @@
-/** Until when the request log is whole: which calls may still be written. docs/operate.md "Exports". */
+/** Computes until when the request log is complete: open calls may still be written. docs/operate.md "Exports". */
 import { idMs } from "../base/ids.ts";
 import type { Queryable } from "../storage/index.ts";
 
-/** A process that was not heard of for so long has ended, and its calls with it. */
+/** A gateway not seen for this long has ended, and its calls with it. */
 const lostAfter = "interval '1 hour'";
 
 /**
- * The calls that are not recorded yet: images and tasks by their holds, tasks until their last step, all others as their gateways tell. A
- * gateway of a release that tells nothing has calls of three hours at most.
+ * The oldest call that is not recorded yet. Holds show images and tasks; tasks count until their last step; gateways report all
+ * other calls. Gateways of an older release report nothing: their calls last three hours at most.
  */
 const closedSql = `
   select least(id_time(now() - $1::integer * interval '1 second'),
@@ -16,7 +16,7 @@ const closedSql = `
     (select min(coalesce(calls_since, id_time(now() - interval '3 hours'))) from gateways
       where last_seen_at > now() - ${lostAfter})) as closed`;
 
-/** The time before which every call is in the log, in milliseconds; `marginSeconds` before now at the latest. */
+/** Returns the time in ms before which every call is in the log; at the latest `marginSeconds` before now. */
 export async function closedMs(tx: Queryable, marginSeconds: number): Promise<number> {
   const [row] = await tx.query<{ closed: string }>(closedSql, [marginSeconds]);
   return idMs(row!.closed) ?? 0;

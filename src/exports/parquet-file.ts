@@ -1,13 +1,13 @@
 /**
- * A Parquet file as it is written: rows come in, and bytes leave with each row group. What stays in memory is the group under way, and of
- * each group that is over what the footer says of it.
+ * Writes a Parquet file incrementally: rows come in, and bytes leave with each row group. Memory holds the current group, and the
+ * footer data of each finished group.
  */
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import { gzipSync } from "node:zlib";
 import { columns, type Cell, type Column, type ParsedLine } from "./columns.ts";
 import type { ExportKind } from "./lines.ts";
 
-/** A row group is over with so many rows, or characters of text. */
+/** A row group ends at this many rows, or this many characters of text. */
 const groupRows = 10_000;
 const groupCharacters = 8 * 1024 * 1024;
 
@@ -15,7 +15,7 @@ export class ParquetFile {
   readonly #columns: readonly Column[];
   readonly #bytes = new ByteWriter();
   readonly #file: ParquetWriter;
-  /** Of the group under way, by column. */
+  /** Cells of the current group, by column. */
   #cells: Cell[][];
   #characters = 0;
 
@@ -32,7 +32,7 @@ export class ParquetFile {
     });
   }
 
-  /** Takes lines. @returns the bytes that are written by now and not given out yet; often none */
+  /** Adds lines. @returns the bytes written since the last call; often none */
   add(lines: readonly ParsedLine[]): Uint8Array<ArrayBuffer> {
     for (const [place, { cell }] of this.#columns.entries()) {
       const cells = this.#cells[place]!;
@@ -62,7 +62,7 @@ export class ParquetFile {
       data: this.#cells[place]!,
       offsetIndex: false,
     }));
-    // At once, because the writer is one in memory.
+    // Completes synchronously, because the writer writes to memory.
     void this.#file.write({ columnData, rowGroupSize });
     this.#cells = this.#columns.map(() => []);
     this.#characters = 0;
@@ -70,7 +70,7 @@ export class ParquetFile {
 
   #take(): Uint8Array<ArrayBuffer> {
     const bytes = this.#bytes.getBytes().slice();
-    // Begins its buffer anew; positions in the file go on by `offset`.
+    // Reuses the buffer from its start; `offset` still counts positions in the file.
     this.#bytes.index = 0;
     return bytes;
   }

@@ -1,4 +1,7 @@
-/** The thread that writes a Parquet file: it is sent arrays of lines as JSON, and null at the end. Each is answered with bytes. */
+/**
+ * The worker thread that writes a Parquet file. It receives arrays of lines as JSON, and null at the end. It answers each message
+ * with bytes.
+ */
 import { parentPort, workerData } from "node:worker_threads";
 import { parseJsonText } from "../base/json-text.ts";
 import type { ParsedLine } from "./columns.ts";

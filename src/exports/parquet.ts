@@ -1,6 +1,6 @@
 /**
- * Lines as a Parquet file. A thread writes it, so that calls of the gateway do not wait for columns to be sorted and packed. Its lines are
- * those of the other format, as JSON. One message is under way at a time: memory is the same for any day.
+ * Turns lines into a Parquet file. A worker thread sorts and compresses the columns, so that the gateway's calls do not wait. It
+ * gets the same lines as the JSON format. Only one message is in flight, so memory use is the same for any day.
  */
 import { Worker } from "node:worker_threads";
 import { ownEntry } from "../base/own-files.ts";
@@ -8,12 +8,12 @@ import type { ExportKind } from "./lines.ts";
 
 const threadFile = ownEntry("src/exports/parquet-worker");
 /**
- * Room for the footer of a day of a hundred million calls, 40 kB for each row group; one that needs more ends the thread, and not the
- * gateway. A larger young generation would only be filled.
+ * Enough memory for the footer of a day of a hundred million calls, 40 kB for each row group. If a file needs more, the thread
+ * ends, not the gateway. A larger young generation would only fill up.
  */
 const resourceLimits = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 16 };
 
-/** Asks a thread one thing at a time. The returned function throws what the thread has ended with, then and later. */
+/** Returns a function that sends a thread one message at a time. It throws the error that ended the thread, then and on later calls. */
 function asking(thread: Worker): (lines: string | null) => Promise<Uint8Array> {
   let waiting: PromiseWithResolvers<Uint8Array> | undefined;
   let failure: Error | undefined;
@@ -32,7 +32,7 @@ function asking(thread: Worker): (lines: string | null) => Promise<Uint8Array> {
   };
 }
 
-/** The bytes of the file. @throws what `batches` throws, and what a thread ends with */
+/** Yields the bytes of the file. @throws the error of `batches`, or the one that ended the thread */
 export async function* parquetOf(
   kind: ExportKind,
   batches: AsyncIterable<readonly object[]>,

@@ -1,4 +1,4 @@
-/** Where exports go: a folder, or a bucket with a prefix. A file is there whole or not at all, as in every store of files. */
+/** The place of exports: a folder, or a bucket with a prefix. As in every file store, a file exists whole or not at all. */
 import { isAbsolute, resolve } from "node:path";
 import { reasonOf } from "../base/errors.ts";
 import { exportPlacePattern } from "../base/export-place.ts";
@@ -6,7 +6,7 @@ import { openFileStore, type FileStore, type FileStoreOptions } from "../files/i
 
 type Agents = FileStoreOptions["agents"];
 
-/** The configuration's `exports` fits. */
+/** The type of the configuration's `exports`. */
 export interface ExportPlace extends Pick<
   FileStoreOptions,
   "endpoint" | "region" | "accessKeyId" | "secretAccessKey"
@@ -15,7 +15,7 @@ export interface ExportPlace extends Pick<
   readonly to: string;
 }
 
-/** `to` is no place. */
+/** `to` is not a valid place. */
 class ExportPlaceError extends Error {
   override name = "ExportPlaceError";
 }
@@ -23,7 +23,7 @@ class ExportPlaceError extends Error {
 const placeShape = new RegExp(exportPlacePattern);
 const bucketShape = /^s3:\/\/([^/]+)(?:\/(.*))?$/;
 
-/** How the store of files is opened there. */
+/** Returns the options of the file store for the place. */
 function storeOptions(place: ExportPlace): FileStoreOptions {
   const { to, endpoint, region, accessKeyId, secretAccessKey } = place;
   if (!placeShape.test(to))
@@ -37,7 +37,10 @@ function storeOptions(place: ExportPlace): FileStoreOptions {
   return { kind: "s3", bucket, prefix, endpoint, region, accessKeyId, secretAccessKey };
 }
 
-/** Opens the place. `agents` gives those for a bucket; the client's own if absent. @throws ExportPlaceError */
+/**
+ * Opens the file store of the place. `agents` gives the HTTP agents for a bucket; the S3 client's own if absent. @throws
+ * ExportPlaceError
+ */
 export async function openExportPlace(
   place: ExportPlace,
   agents?: () => Agents,
