@@ -1,4 +1,4 @@
-/** Signing in with a password, and changing it. docs/management.md. */
+/** Password sign-in and password change. docs/management.md. */
 import { GatewayError, invalidValue } from "../base/errors.ts";
 import {
   changeTogether,
@@ -26,26 +26,26 @@ import { inItsTurn, isOverloaded } from "./throttle.ts";
 interface SignIn {
   readonly email: string;
   readonly password: string;
-  /** Where the request came from; undefined where that is not limited. */
+  /** The client address; undefined if attempts are not limited by address. */
   readonly address: string | undefined;
-  /** The cookies of the request: the browser may be known. */
+  /** The request's cookies, which may identify a known browser. */
   readonly cookie?: string | undefined;
   readonly requestId: string;
 }
 
-/** Whose session to open, or whose is open. */
+/** The user of a new session or of an open one. */
 export interface SignedIn {
   readonly userId: string;
-  /** Of one that is open. */
+  /** Set for an open session. */
   readonly sessionId?: string | undefined;
-  /** Somebody else set the password: the session may only change it. */
+  /** Another user set the password: this session may only change it. */
   readonly passwordChangeRequired: boolean;
 }
 
 /**
- * With a password that is theirs, somebody who is still invited accepts: whoever was given it is here. Where it is that of several
- * users, these are one person, and their invitations become those of the one who has joined before.
- * @throws GatewayError 401 `invalid_credential`, in the same words and time for an unknown address; 429 `too_many_attempts`
+ * Signs in with a password. A password that the user chose also accepts the user's open invitations. Users who share an address and
+ * a password are one person: the one who has already joined accepts the invitations of the others.
+ * @throws GatewayError 401 `invalid_credential`, with the same text and timing for an unknown address; 429 `too_many_attempts`
  */
 export async function signIn(
   context: ThrottledContext & KnownBrowserContext,
@@ -61,7 +61,7 @@ export async function signIn(
   const { onlyUser } = admission;
   const logins = await inItsTurn(context.throttle, admission, () =>
     findLogins(context, { email, password, onlyUser }).catch(async (error: unknown) => {
-      // Strangers take all turns: a browser that is known has its own, for its own user.
+      // Strangers may use up all password checks. A known browser has its own, for its own user.
       const known = isOverloaded(error) ? await browser() : undefined;
       if (known === undefined) throw error;
       return findLogins(context, { email, password, onlyUser: known.userId, turn: "known" });
@@ -82,7 +82,7 @@ export async function signIn(
   );
 }
 
-/** Accepts what the users of one password are invited to, as one of them. */
+/** Accepts the open invitations of all users with this password, as user `by.userId`. */
 async function joinAll(
   context: ThrottledContext,
   logins: readonly Login[],
@@ -101,14 +101,14 @@ interface PasswordChange {
   readonly userId: string;
   readonly currentPassword: string;
   readonly newPassword: string;
-  /** Personal tokens go on; without it they end. */
+  /** Keeps personal tokens; otherwise they are revoked. */
   readonly keepTokens: boolean;
   readonly requestId: string;
 }
 
 /**
- * Gives a user another password. All their sessions end, and their personal tokens unless set otherwise. Where the old one
- * was of an invitation, the invitation is accepted: whoever was given it is here.
+ * Changes a user's password. All sessions of the user end, and so do the personal tokens unless `keepTokens` is set. Open
+ * invitations are accepted, because the user has proved the password of the invitation.
  * @throws GatewayError `invalid_value` (naming the password), `conflict` without a password, `too_many_attempts`
  */
 export async function changePassword(
@@ -117,7 +117,7 @@ export async function changePassword(
 ): Promise<void> {
   const { userId, currentPassword, newPassword } = change;
   const { email } = await getUser(context, userId);
-  // Whoever is signed in has a count of their own: strangers who guess do not keep them from another password.
+  // Signed-in users have their own count: guesses by strangers do not block a password change.
   const admission = await context.throttle.begin({ door: "session", whose: userId });
   const stored = await storedPassword(context, userId);
   if (stored === undefined) {
@@ -134,10 +134,10 @@ export async function changePassword(
   const hash = await hashFor(context, email, newPassword);
   await changeTogether(context.database, async (database) => {
     const within = { ...context, database };
-    // Locked in the order in which an invitation that is accepted locks.
+    // Same lock order as accepting an invitation.
     const open = await openInvitationsOf(within, { userId });
     await database.query("select 1 from users where id = $1 for update", [userId]);
-    // Of two changes at once one finds the password it knows.
+    // When two changes race, only one still finds the password that it verified.
     if ((await storedPassword(within, userId)) !== stored) {
       throw new GatewayError("conflict", "The password was changed by somebody else just now.");
     }
@@ -160,13 +160,13 @@ export async function changePassword(
 
 interface Accepting {
   readonly open: readonly Member[];
-  /** Who accepts. */
+  /** The user who accepts. */
   readonly userId: string;
   readonly email: string;
   readonly requestId: string;
 }
 
-/** Uses open invitations up for one user, whom they are for or whose password theirs is. */
+/** Accepts open invitations as one user, whether they are for this user or for another user of the same person. */
 async function acceptAll(context: WithinChange, { open, userId, ...by }: Accepting): Promise<void> {
   for (const invited of open) {
     const member =

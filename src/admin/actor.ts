@@ -1,21 +1,21 @@
-/** Who asks the management API, with their roles as they are now: read anew for each request, so a change holds at once. */
+/** The caller of the management API, with current roles: read for each request, so a change takes effect at once. */
 import type { Queryable } from "../storage/index.ts";
 import type { MemberRole } from "../tenancy/index.ts";
 
-/** How somebody proved who they are. */
+/** How the caller authenticated. */
 export type ActorKind = "admin_token" | "token" | "session";
 
 export interface Actor {
   readonly kind: ActorKind;
-  /** null for the admin token, which is nobody in particular. */
+  /** null for the admin token, which belongs to no user. */
   readonly userId: string | null;
-  /** The session it was proved by; undefined for tokens. */
+  /** The session that authenticated the request; undefined for tokens. */
   readonly sessionId?: string | undefined;
-  /** For the audit log: an e-mail address, or what the admin token is called. */
+  /** Name for the audit log: an e-mail address, or "admin token". */
   readonly name: string;
   /** Administers every organization and workspace. */
   readonly organizationAdmin: boolean;
-  /** The role in each workspace they are a member of. */
+  /** The user's role by workspace id. */
   readonly memberships: ReadonlyMap<string, Membership>;
 }
 
@@ -32,7 +32,7 @@ export const adminTokenActor: Actor = {
   memberships: new Map(),
 };
 
-/** Who stands as creator of what the admin token made: nobody's, and yet not without an owner. */
+/** The recorded creator of an object: the user, or `admin_token`, so that each object has an owner. */
 export const creatorOf = (actor: Actor): string => actor.userId ?? "admin_token";
 
 interface UserRow {
@@ -43,7 +43,7 @@ interface UserRow {
   readonly organization_id: string | null;
 }
 
-/** A user as an actor; undefined where there is no such user any more. */
+/** Loads a user as an actor; undefined if the user no longer exists. */
 export async function loadActor(
   database: Queryable,
   userId: string,

@@ -1,6 +1,6 @@
 /**
- * The admin token: `TOLLGATE_ADMIN_TOKEN`, else one derived from the master key, so that every node of an installation
- * has the same without telling each other. The derived one is kept in a file for the operator to read. docs/operate.md.
+ * The admin token: `TOLLGATE_ADMIN_TOKEN`, or else one derived from the master key, so that all nodes of an installation have the
+ * same without communicating. A derived token is kept in a file for the operator to read. docs/operate.md.
  */
 import { chmod, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -17,8 +17,9 @@ export interface AdminTokenOptions {
 }
 
 /**
- * The admin tokens in force: the environment's, else those of the master keys that are held, which are two while the master
- * key is replaced. Without one in the environment that of the master key in force is written to `<data directory>/admin-token`.
+ * Returns the valid admin tokens: the one of the environment, or else those derived from the held master keys. During a master key
+ * rotation there are two. Without a token in the environment, writes that of the current master key to `<data
+ * directory>/admin-token`.
  */
 export async function openAdminToken(options: AdminTokenOptions): Promise<readonly string[]> {
   if (options.adminToken) return [options.adminToken];
@@ -26,7 +27,7 @@ export async function openAdminToken(options: AdminTokenOptions): Promise<readon
   try {
     await keep(options.dataDir, token);
   } catch (error) {
-    // A gateway that has all it needs elsewhere may run without a writable directory.
+    // A gateway that stores all its data elsewhere may run without a writable directory.
     options.log.warn({ err: error }, "the admin token cannot be kept; set TOLLGATE_ADMIN_TOKEN");
   }
   return options.secrets.adminTokens();
@@ -36,6 +37,6 @@ async function keep(dataDir: string, token: string): Promise<void> {
   const file = path.join(dataDir, "admin-token");
   makeDirectory(dataDir);
   await writeFile(file, `${token}\n`, { mode: 0o600 });
-  // The mode above is for a new file only.
+  // The mode above applies only to a new file.
   await chmod(file, 0o600);
 }

@@ -1,14 +1,14 @@
-/** What the audit log says of a person who is erased: that somebody did it stays, who that was goes. docs/operate.md "Erasing a person". */
+/** Erases a person from the audit log: the entries stay, the person's name and address go. docs/operate.md "Erasing a person". */
 import type { Database, Queryable } from "../storage/index.ts";
 import { addressEraser, type ErasedPerson } from "../tenancy/index.ts";
 
-/** Entries that a page looks at. */
+/** Audit entries read per page. */
 const pageMax = 2_000;
 
 interface Naming {
   readonly person: ErasedPerson;
   readonly token: string;
-  /** Counts, and changes nothing. */
+  /** Only counts; changes nothing. */
   readonly dryRun: boolean;
 }
 
@@ -18,20 +18,20 @@ interface Entry {
   readonly actor_name: string;
   readonly before: unknown;
   readonly after: unknown;
-  /** Of something that the person did, or that was done to them. */
+  /** The person did this, or it was done to them. */
   readonly own: boolean;
-  /** They did it. */
+  /** The person did this. */
   readonly acted: boolean;
 }
 
-/** The last id of a page, and the ids of its entries that name the person, or may. */
+/** The last id of a page, and the ids of its entries that name or may name the person. */
 const pageSql = `
   select max(id) as last, coalesce(array_agg(id) filter (where actor_id = any($2) or object_id = any($2)
     or exists (select from unnest($3::text[]) email
       where strpos(lower(concat(actor_name, before::text, after::text)), email) > 0)), '{}') as ids
   from (select * from audit_entries where id > $1 order by id limit ${pageMax}) page`;
 
-/** Locked, for another erasure may change the same entry. */
+/** Locked, because another erasure may change the same entry. */
 const entriesSql = `
   select workspace_id, id, actor_name, before, after, coalesce(actor_id = any($2), false) as acted,
     coalesce(actor_id = any($2) or object_id = any($2), false) as own
@@ -42,7 +42,7 @@ const renameSql = `
   from json_to_recordset($1::json) as n (workspace_id text, id text, actor_name text, before jsonb, after jsonb)
   where e.workspace_id = n.workspace_id and e.id = n.id`;
 
-/** A copy of a JSON value with other texts; names of members stay. */
+/** Copies a JSON value and applies `change` to its strings; member names stay. */
 function mapTexts(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === "string") return change(value);
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
@@ -52,7 +52,10 @@ function mapTexts(value: unknown, change: (text: string) => string): unknown {
   );
 }
 
-/** Addresses wherever they stand; names as whole values, and in entries of the person alone: others may have the same. */
+/**
+ * Replaces addresses everywhere. Names are replaced only as whole values in the person's own entries, because others may have the
+ * same name.
+ */
 function renamed(entries: readonly Entry[], { person, token }: Naming) {
   const withoutAddresses = addressEraser(person.emails, token);
   const names = new Set(person.names);
@@ -68,7 +71,7 @@ function renamed(entries: readonly Entry[], { person, token }: Naming) {
   });
 }
 
-/** What of an entry may change. */
+/** The changeable fields of an entry, as text to compare. */
 const said = ({ actor_name: name, before, after }: Omit<Entry, "own" | "acted">): string =>
   JSON.stringify([name, before, after]);
 
@@ -88,8 +91,8 @@ async function page(tx: Queryable, naming: Naming, from: string) {
 }
 
 /**
- * Goes through the audit log from behind an entry on, a page a transaction.
- * @returns how many entries named the person, and the last that was looked at
+ * Processes the audit log after the entry `from`, one page per transaction.
+ * @returns how many entries named the person, and the id of the last entry read
  */
 export async function eraseAuditNames(
   database: Database,

@@ -1,6 +1,6 @@
 /**
- * The audit log: who changed what, from what to what. An entry is written in the transaction of its change, so there is
- * no change without one. Secrets are in no view and so in no entry.
+ * The audit log: who changed what, with values before and after. Each entry is written in the transaction of its change, so no
+ * change lacks one. Views contain no secrets, so entries contain none.
  */
 import { camelCased, wireCased, type SnakeCased } from "../base/casing.ts";
 import { isObject } from "../base/json.ts";
@@ -20,13 +20,13 @@ import {
 import type { Actor, ActorKind } from "./actor.ts";
 import type { Place } from "./guard.ts";
 
-/** What happened, in the words of the table of rights where it is a right. */
+/** An audited action. `action` is the name in the table of rights, if it is a right. */
 export interface AuditInput {
   readonly actor: Pick<Actor, "kind" | "userId" | "name">;
   readonly action: string;
   readonly object: { readonly type: string; readonly id: string };
   readonly place: Place;
-  /** The object before and after; null where it did not exist, both null where nothing of it changed. */
+  /** The object before and after; null if it did not exist. Both are null if none of its fields changed. */
   readonly before: object | null;
   readonly after: object | null;
   readonly requestId: string;
@@ -43,14 +43,14 @@ export interface AuditEntry {
     readonly name: string;
   };
   readonly action: string;
-  /** With the name that it has now. */
+  /** The object, with its current name. */
   readonly object: { readonly type: string; readonly id: string; readonly name: string | null };
   readonly before: object | null;
   readonly after: object | null;
   readonly requestId: string | null;
 }
 
-/** Of two views the fields that differ; a view that stands alone is kept whole. */
+/** Returns the fields of `view` that differ from `other`; the whole view if `other` is null. */
 function differing(view: object | null, other: object | null): object | null {
   if (!isObject(view) || !isObject(other)) return view;
   const changed = Object.entries(view).filter(
@@ -59,11 +59,11 @@ function differing(view: object | null, other: object | null): object | null {
   return Object.fromEntries(changed);
 }
 
-/** Adds an entry within the transaction of the change. */
+/** Writes an audit entry within the transaction of the change. */
 export const writeAudit = (context: RowContext, input: AuditInput): Promise<void> =>
   writeAudits(context, [input]);
 
-/** Adds some entries within the transaction of their changes. */
+/** Writes audit entries within the transaction of their changes. */
 export async function writeAudits(
   { database, clock }: RowContext,
   inputs: readonly AuditInput[],
@@ -115,7 +115,10 @@ export interface AuditFilter extends PageRequest {
 
 const visible = whereVisible(1, { workspace: "workspace_id", owner: "actor_id" });
 
-/** Entries newest first; `from` counts, `to` does not. Only what is asked for is in the query, so that an index is found for it. */
+/**
+ * Lists entries, newest first; `from` is inclusive, `to` exclusive. The query has only the conditions that are set, so that it can
+ * use an index.
+ */
 export async function listAudit(
   database: Queryable,
   filter: AuditFilter,

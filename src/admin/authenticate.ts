@@ -1,4 +1,4 @@
-/** From a credential of the management API to who asks: the admin token or a personal one. docs/management.md. */
+/** Resolves a management API credential, the admin token or a personal token, to an actor. docs/management.md. */
 import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
 import { isSameSecret } from "../base/same-secret.ts";
@@ -18,7 +18,7 @@ export interface ActorsOptions {
 export interface Actors {
   /** @throws GatewayError 401 `invalid_credential`; 503 `database_unavailable` */
   ofBearer(bearer: string): Promise<Actor>;
-  /** The user of a session that was found good. @throws GatewayError as above; 403 `password_change_required` */
+  /** The user of a valid session. @throws GatewayError as above; 403 `password_change_required` */
   ofSession(session: SignedIn): Promise<Actor>;
 }
 
@@ -28,7 +28,7 @@ const unknown = (): GatewayError =>
     "The token is not valid here. The management API takes the admin token or a personal token; API keys do not open it.",
   );
 
-/** Actors on a database. Nothing is cached: a management call is rare, and a role that was taken must be gone. */
+/** Resolves actors from the database. Nothing is cached: management calls are rare, and a revoked role must end at once. */
 export function createActors(options: ActorsOptions): Actors {
   const { database, adminTokens } = options;
   async function ofUser(userId: string | undefined, kind: "token" | "session"): Promise<Actor> {

@@ -1,18 +1,18 @@
 /**
- * The guard: applies the table of rights to somebody and an object. Whoever may not see an object gets the answer that it does
- * not exist, in the very words in which a missing one is answered, after the very same read of the database.
+ * The guard: applies the table of rights to an actor and an object. If the actor may not see the object, the answer is that of a
+ * missing object, with the same text and after the same database read.
  */
 import { GatewayError } from "../base/errors.ts";
 import { noSuch, type Visibility } from "../tenancy/index.ts";
 import type { Actor } from "./actor.ts";
 import { reachesTo, verdict, type Action, type Relation, type Role } from "./rights.ts";
 
-/** Where an object stands. Nothing given: it belongs to the installation. */
+/** The place of an object. Without any field, it belongs to the installation. */
 export interface Place {
   readonly workspaceId?: string | null | undefined;
-  /** Of an organization itself; it is in reach of the members of its workspaces. */
+  /** Set for an organization itself; members of its workspaces may reach it. */
   readonly organizationId?: string | null | undefined;
-  /** The user who made it, or whom it is about. */
+  /** The user who made the object, or whom it is about. */
   readonly ownerId?: string | null | undefined;
 }
 
@@ -37,20 +37,20 @@ function memberOf(actor: Actor, place: Place): Role | undefined {
 const roleOf = (role: "admin" | "member"): Role =>
   role === "admin" ? "workspace_admin" : "member";
 
-/** In which role somebody meets an object, and how it stands to them. */
+/** Returns the role in which the actor meets an object, and the object's relation to the actor. */
 function standing(actor: Actor, place: Place): Standing {
   const member = memberOf(actor, place);
   const role = actor.organizationAdmin ? "organization_admin" : (member ?? "member");
   const mine = actor.userId !== null && place.ownerId === actor.userId;
-  // What somebody made in a workspace they have left is theirs no more.
+  // Objects that a user made in a workspace stop being theirs when they leave it.
   const reached = member !== undefined || actor.organizationAdmin || !place.workspaceId;
   if (mine && reached) return { role, relation: "own" };
   return { role, relation: member === undefined ? "foreign" : "workspace" };
 }
 
 /**
- * Lets somebody pass who may do that. `what` names the kind of object, such as "workspace".
- * @throws GatewayError 403 `insufficient_permissions`; 404 `not_found`, where they may not even see it
+ * Throws unless the actor may do the action. `what` names the kind of object, such as "workspace".
+ * @throws GatewayError 403 `insufficient_permissions`; 404 `not_found`, if the actor may not even see the object
  */
 export function permit(actor: Actor, action: Action, place: Place, what: string): void {
   const { role, relation } = standing(actor, place);
@@ -59,7 +59,7 @@ export function permit(actor: Actor, action: Action, place: Place, what: string)
   if (decided === "refused") throw insufficient(action);
 }
 
-/** Whether somebody may do that, for what depends on it. */
+/** True if the actor may do the action, for decisions that depend on it. */
 export function allows(actor: Actor, action: Action, place: Place): boolean {
   const { role, relation } = standing(actor, place);
   return verdict(action, role, relation) === "allowed";
@@ -68,7 +68,7 @@ export function allows(actor: Actor, action: Action, place: Place): boolean {
 export const insufficient = (action: string): GatewayError =>
   new GatewayError("insufficient_permissions", `Your role does not allow ${action}.`);
 
-/** What somebody sees of a list, whose rows are read by the right `action`. */
+/** Returns which rows of a list the actor sees; the right `action` governs reading them. */
 export function visibilityOf(actor: Actor, action: Action): Visibility {
   if (actor.organizationAdmin) {
     return {
@@ -90,7 +90,7 @@ export function visibilityOf(actor: Actor, action: Action): Visibility {
   };
 }
 
-/** The organizations somebody may read; undefined: all of them. */
+/** The organizations that the actor may read; undefined: all. */
 export function organizationIdsOf(actor: Actor): string[] | undefined {
   const { everything, workspaceIds } = visibilityOf(actor, "organization.read");
   if (everything) return undefined;

@@ -1,37 +1,37 @@
 /**
- * What the identity provider says of somebody, and how much of it is believed: an ID token that is verified, and a profile of the
- * very person that the token names. OpenID Connect Core 3.1.3.7 and 5.3.2; docs/management.md.
+ * Decides which claims of the identity provider are trusted: a verified ID token, and a profile with the same subject as that
+ * token. OpenID Connect Core 3.1.3.7 and 5.3.2; docs/management.md.
  */
 import type { Log } from "../base/log.ts";
 import { parseJsonObject, type WireObject } from "../base/json.ts";
 
-/** What somebody is called, in the token or at the userinfo endpoint. */
+/** A user's claims, from the token or the userinfo endpoint. */
 export interface Profile {
   readonly sub?: unknown;
   readonly email?: unknown;
   readonly email_verified?: unknown;
 }
 
-/** What the provider gave for the code of a sign-in. */
+/** Tokens that the provider returned for the code of a sign-in. */
 interface Granted {
   readonly idToken?: string | undefined;
 }
 
-/** The part of the library's provider that tells who somebody is; it verifies an ID token where there is one. */
+/** The part of the library's provider that returns the user's claims; it verifies an ID token if there is one. */
 export interface ToldProvider {
   readonly id: string;
   getUserInfo(granted: Granted): Promise<{ readonly data: Profile } | null>;
 }
 
 interface Checking {
-  /** Who we are at the provider. */
+  /** The gateway's client id at the provider. */
   readonly clientId: string;
   readonly log: Pick<Log, "warn">;
-  /** Hears of a profile that is believed, before the library looks for its account. */
+  /** Receives each trusted profile before the library looks for its account. */
   readonly meet: (profile: Profile) => Promise<void>;
 }
 
-/** What a token says that was verified before. */
+/** The claims of a token that is already verified. */
 function claimsOf(idToken: string): WireObject {
   try {
     return parseJsonObject(Buffer.from(idToken.split(".")[1] ?? "", "base64url"));
@@ -40,7 +40,10 @@ function claimsOf(idToken: string): WireObject {
   }
 }
 
-/** What is wrong with a verified token that the library lets pass: one without an end is good for ever, and `azp` is who asked for it. */
+/**
+ * Returns the fault of a verified token that the library accepts. A token without `exp` never expires; `azp` is the client that
+ * requested it.
+ */
 function faultOf({ exp, azp }: WireObject, clientId: string): string | undefined {
   if (typeof exp !== "number") return "gave an ID token without an end";
   if (azp !== undefined && azp !== clientId)
@@ -70,7 +73,7 @@ async function believed(
   return told;
 }
 
-/** The library's provider, with these checks. */
+/** Wraps the library's provider with these checks. */
 export const checkedProvider = <Provider extends ToldProvider>(
   provider: Provider,
   checking: Checking,

@@ -1,6 +1,6 @@
 /**
- * Who the identity provider says somebody is. Only here an address proves something: a verified one finds its user, and
- * accepts the invitations that are open for it. Nobody else is found by an address. docs/management.md.
+ * Matches people of the identity provider to users. Only here does an address prove something: a verified one finds its user and
+ * accepts open invitations. No other sign-in finds a user by address alone. docs/management.md.
  */
 import { newId } from "../base/ids.ts";
 import type { Queryable } from "../storage/index.ts";
@@ -16,26 +16,26 @@ import {
 import { writeAudit } from "./audit.ts";
 import { noteAccepted } from "./joining.ts";
 
-/** In the audit log, where a request's id would be: the provider's answer has none of ours. */
+/** Stands for the request id in the audit log: the provider's answer has none of ours. */
 const oidcRequest = "oidc";
-/** The identity provider's name in paths: `/auth/callback/oidc`. */
+/** The identity provider's id in paths: `/auth/callback/oidc`. */
 export const oidcProvider = "oidc";
 
-/** What the provider vouches for. */
+/** The identity that the provider confirmed. */
 export interface Vouched {
-  /** Its own id of the person, with its own name ({@link subjectAt}). */
+  /** The person's id at the provider, with the issuer ({@link subjectAt}). */
   readonly subject: string;
   readonly email: string;
 }
 
 /**
- * A person's id at an identity provider. Two providers may give the same one to different people (`1`, a user name), so the
- * issuer is part of it; `` where the provider gave none. OpenID Connect Core 5.7.
+ * A person's id at an identity provider. Two providers may give the same id to different people (`1`, a user name), so the issuer
+ * is part of it. Empty if the provider gave no id. OpenID Connect Core 5.7.
  */
 export const subjectAt = (issuer: string, sub: unknown): string =>
   typeof sub === "string" && sub !== "" ? `${issuer} ${sub}` : "";
 
-/** Ids that were kept without their issuer are of the one in force; an id has no space. */
+/** Adds the current issuer to ids stored without one; those contain no space. */
 export async function adoptSubjects(database: Queryable, issuer: string): Promise<void> {
   await database.query(
     `update auth_accounts a set account_id = $2::text || ' ' || a.account_id
@@ -45,7 +45,7 @@ export async function adoptSubjects(database: Queryable, issuer: string): Promis
   );
 }
 
-/** Forgets what the provider granted at sign-ins of before, which was kept for nothing and opens doors elsewhere. */
+/** Deletes tokens that the provider granted at earlier sign-ins. They were stored without need and give access elsewhere. */
 export async function forgetTokens(database: Queryable): Promise<void> {
   await database.query(
     `update auth_accounts set access_token = null, refresh_token = null, id_token = null,
@@ -54,12 +54,12 @@ export async function forgetTokens(database: Queryable): Promise<void> {
   );
 }
 
-/** Links the person with their user, where there is one, and accepts what they are invited to. */
+/** Links the person to their user, if there is one, and accepts the user's open invitations. */
 export async function meetPerson(context: ChangeContext, vouched: Vouched): Promise<void> {
   const email = addressText(vouched.email);
   await changeTogether(context.database, async (database) => {
     const within = { ...context, database };
-    // Locked in the order in which an invitation that is accepted locks.
+    // Same lock order as accepting an invitation.
     const open = await openInvitationsOf(within, { email });
     const userId =
       (await linkedUser(database, vouched.subject)) ?? (await link(within, vouched.subject, email));
@@ -87,7 +87,7 @@ async function linkedUser(database: Queryable, subject: string): Promise<string 
   return row?.user_id;
 }
 
-/** The one whose address was verified before, else whoever works under it, else whoever is invited. */
+/** Prefers the user with a verified address, then an active member, then an invited one. */
 const ofAddress = `
   select u.id, u.email_verified from users u left join members m on m.user_id = u.id
     and (m.status = 'active' or m.invitation_expires_at > $2)
@@ -111,15 +111,15 @@ async function link(
      values ($1, $2, $3, $4, $5, $5) on conflict (provider_id, account_id) do nothing returning 1`,
     [newId("account", context.clock.now()), user.id, oidcProvider, subject, now],
   );
-  // In another tab of theirs, a moment ago.
+  // Another tab of theirs linked it a moment ago.
   if (linked.length === 0) return linkedUser(database, subject);
   if (!user.email_verified) await takeOver(context, { userId: user.id, email });
   return user.id;
 }
 
 /**
- * The identity provider has vouched for a user for the first time. Until then the address was somebody's claim, and the
- * password may be known to whoever added the user: it ends, with the sessions and tokens that came of it.
+ * Runs when the identity provider first confirms a user. Until then the address was only claimed, and the one who added the user
+ * may know the password. So the password, its sessions and its tokens end.
  */
 async function takeOver(
   context: ChangeContext,

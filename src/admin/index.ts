@@ -1,4 +1,4 @@
-/** The door of administration: who asks, what they may do, and the record of what they did. docs/management.md. */
+/** Administration: authenticates callers, checks their rights and records their changes. docs/management.md. */
 export { changePassword, signIn, type SignedIn } from "./accounts.ts";
 export { adminTokenActor, creatorOf, type Actor } from "./actor.ts";
 export { openAdminToken } from "./admin-token.ts";

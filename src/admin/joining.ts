@@ -1,4 +1,4 @@
-/** Accepting an invitation: by its link, whoever holds it. docs/management.md. */
+/** Accepts invitations: the holder of the link may do so. docs/management.md. */
 import {
   changeTogether,
   claimUser,
@@ -21,7 +21,7 @@ export interface ThrottledContext extends ChangeContext {
   readonly throttle: Throttle;
 }
 
-/** Who accepts: somebody who is signed in, or somebody who chooses a password. */
+/** The accepting person: a signed-in user, or one who chooses a password. */
 export type Accepting =
   | { readonly userId: string; readonly email: string; readonly sessionId: string | undefined }
   | { readonly password: string; readonly name: string | undefined };
@@ -33,9 +33,8 @@ interface Acceptance {
 }
 
 /**
- * Accepts an invitation, once. With a password it is the person's own: the password of a user with this address joins as
- * that user, any other makes the user of the invitation theirs. Such a choice counts as a sign-in that failed where the
- * password is nobody's, since it tells whether it is.
+ * Accepts an invitation, once. If the password opens an existing user with this address, that user joins. Otherwise it becomes the
+ * password of the invited user. That choice counts as a failed sign-in, since it reveals whether the password exists.
  * @throws GatewayError `not_found`, `conflict` (a member already), `too_many_attempts`
  */
 export async function acceptInvitation(
@@ -46,7 +45,7 @@ export async function acceptInvitation(
   const joiner = await joinerOf(context, open, by);
   return changeTogether(context.database, async (database) => {
     const within = { ...context, database };
-    // Where somebody else sets the user's password meanwhile, the session ends, and joins nothing.
+    // If another user sets this user's password meanwhile, the session ends and cannot join.
     if ("userId" in by) await keepSession(within, by.sessionId);
     const { member: invited } = open;
     const isTheirs = joiner.userId === undefined || joiner.userId === invited.userId;
@@ -75,7 +74,8 @@ async function joinerOf(
 ): Promise<Joiner> {
   if ("userId" in by) return by;
   const { password, name } = by;
-  // Whoever has a link is no stranger, whose guesses do not count here, and many of one office may join at once.
+  // The link's holder has a count separate from strangers' guesses. No address limit applies: many people of one office may join at
+  // once.
   const admission = await context.throttle.begin({ door: "invited", whose: email });
   const [known] = await inItsTurn(context.throttle, admission, () =>
     findLogins(context, { email, password }),
@@ -87,7 +87,7 @@ async function joinerOf(
   return { userId: undefined, email, name, hash: await hashFor(context, email, password) };
 }
 
-/** The audit entry of an invitation that was accepted. */
+/** Writes the audit entry of an accepted invitation. */
 export function noteAccepted(
   context: WithinChange,
   done: {

@@ -1,4 +1,4 @@
-/** The objects of the management API as the guard, the entity tags and the audit log see them. */
+/** How the guard, the entity tags and the audit log see each kind of object of the management API. */
 import {
   renderCreditLine,
   renderLowBalance,
@@ -51,7 +51,7 @@ export const workspaceKind: Kind<Workspace> = {
   }),
 };
 
-/** A workspace as the place where something is made. @throws GatewayError `not_found` */
+/** The workspace in which an object is created, as a place. @throws GatewayError `not_found` */
 export async function placeOfWorkspace(context: RowContext, id: string) {
   const workspace = await getWorkspace(context, id);
   return { place: workspaceKind.place(workspace), what: workspaceKind.what };
@@ -84,7 +84,7 @@ export const keyKind: Kind<KeyRecord> = {
   view: renderKeySettings,
 };
 
-/** The secret itself is in no view. */
+/** The view leaves out the secret itself. */
 export const signingSecretKind: Kind<SigningSecret & { readonly workspace: Workspace }> = {
   type: "signing_secret",
   what: "workspace",

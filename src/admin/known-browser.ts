@@ -1,8 +1,8 @@
 /**
- * Browsers in which a user has signed in before. Strangers who guess close an account for everybody else, and not for these:
- * they have a count of their own. OWASP "Slow Down Online Guessing Attacks with Device Cookies".
- * The cookie opens nothing. Its signature covers the password's hash, so it ends when the password changes: whoever knew the
- * old password cannot have collected cookies, and with them guesses at the new one.
+ * Browsers in which a user has signed in before. When strangers' guesses block an account, these browsers still get in: they have
+ * their own count. OWASP "Slow Down Online Guessing Attacks with Device Cookies".
+ * The cookie gives no access. Its signature covers the password's hash, so a password change ends it. So a thief who knew the old
+ * password has no cookies to guess the new one with.
  */
 import { createHmac } from "node:crypto";
 import { newId } from "../base/ids.ts";
@@ -11,9 +11,9 @@ import { addressText, usersOf, storedPassword, type RowContext } from "../tenanc
 import type { Secrets } from "../tenancy/index.ts";
 
 export interface KnownBrowser {
-  /** Of the cookie. */
+  /** The id in the cookie. */
   readonly id: string;
-  /** The only user whose password may be tried under its count. */
+  /** The only user whose password may be tried with this browser's count. */
   readonly userId: string;
 }
 
@@ -25,7 +25,7 @@ const cookieName = "tollgate.browser";
 const lifeS = 90 * 24 * 60 * 60;
 const inCookies = /(?:^|;\s*)tollgate\.browser=([\w-]+)\.([\w-]+)\.(\d{1,15})\.([\w-]+)(?:;|$)/;
 
-/** Signs what a cookie says; undefined for a user without a password. */
+/** Signs the text of a cookie; undefined for a user without a password. */
 async function sign(
   context: KnownBrowserContext,
   { userId, text }: { readonly userId: string; readonly text: string },
@@ -37,7 +37,7 @@ async function sign(
     .digest("base64url");
 }
 
-/** The `Set-Cookie` for a browser in which a user has just given their password; undefined for one who has none. */
+/** The `Set-Cookie` value for a browser in which a user just signed in by password; undefined for a user without a password. */
 export async function browserCookie(
   context: KnownBrowserContext,
   { userId, secure }: { readonly userId: string; readonly secure: boolean },
@@ -50,7 +50,7 @@ export async function browserCookie(
   return `${cookieName}=${text}.${signature}; ${flags}`;
 }
 
-/** The browser that sent these cookies, where it is one of a user who has this address. */
+/** Returns the known browser of these cookies, if it belongs to a user with this address. */
 export async function knownBrowser(
   context: KnownBrowserContext,
   { cookie = "", email }: { readonly cookie: string | undefined; readonly email: string },

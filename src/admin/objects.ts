@@ -1,6 +1,6 @@
 /**
- * How every object of the management API is read and changed: the right is checked on the very row that is read, and a
- * change is one transaction with its precondition and its audit entry.
+ * Reads and changes objects of the management API. The right is checked on the row that is read. A change is one transaction with
+ * its precondition and its audit entry.
  */
 import { changeTogether, type ChangeContext, type ChangeDatabase } from "../tenancy/index.ts";
 import type { Actor } from "./actor.ts";
@@ -9,26 +9,26 @@ import { checkIfMatch } from "./etag.ts";
 import { permit, type Place } from "./guard.ts";
 import type { Action } from "./rights.ts";
 
-/** What is the same for all objects of a kind. */
+/** The traits that all objects of a kind share. */
 export interface Kind<Row> {
-  /** In the log of changes, such as `api_key`. */
+  /** Name in the audit log, such as `api_key`. */
   readonly type: string;
-  /** In messages, such as `API key`. */
+  /** Name in messages, such as `API key`. */
   readonly what: string;
   id(row: Row): string;
   place(row: Row): Place;
-  /** Its settings as they go over the wire, without what changes by itself and without secrets. */
+  /** The settings as sent on the wire, without secrets and without values that change by themselves. */
   view(row: Row): object;
 }
 
-/** Who asks for what. */
+/** The actor and headers of a request. */
 export interface Asked {
   readonly actor: Actor;
   readonly requestId: string;
   readonly ifMatch: string | undefined;
 }
 
-/** An object that may be read, or `not_found`. */
+/** Loads an object that the actor may read, or throws `not_found`. */
 export async function readObject<Row>(
   kind: Kind<Row>,
   asked: Pick<Asked, "actor">,
@@ -40,25 +40,25 @@ export async function readObject<Row>(
   return row;
 }
 
-/** What a change runs in: the shared transaction. */
+/** The context within a change: its shared transaction. */
 export interface WithinChange extends ChangeContext {
   readonly database: ChangeDatabase;
 }
 
 interface ObjectChange<Row> {
   readonly action: Action;
-  /** What the log of changes calls it, where that is not the right's own name. */
+  /** The action's name in the audit log, if it differs from the right. */
   readonly entry?: string;
   /** Reads the row and locks it. @throws GatewayError `not_found` */
   load(context: WithinChange): Promise<Row>;
-  /** Changes it, and gives what is stored then; the same row where nothing is to change. */
+  /** Applies the change and returns the stored row; the same row if nothing changes. */
   apply(context: WithinChange, row: Row): Promise<Row>;
-  /** It removes the row. */
+  /** True if the change removes the row. */
   readonly removes?: boolean;
 }
 
 /**
- * Changes an object: lock, right, precondition, change, audit entry; all of it or nothing.
+ * Changes an object in one transaction: lock, right, precondition, change, audit entry.
  * @throws GatewayError `not_found`, `insufficient_permissions`, `precondition_failed`, and what `apply` throws
  */
 export function changeObject<Row>(
@@ -90,14 +90,14 @@ export function changeObject<Row>(
 
 interface ObjectCreation<Made, Row> {
   readonly action: Action;
-  /** Where it is to be made, and what that is called when the actor may not see it. */
+  /** The place of the new object, and what to call that place if the actor may not see it. */
   place(context: WithinChange): Promise<{ readonly place: Place; readonly what: string }>;
   create(context: WithinChange): Promise<Made>;
-  /** The row in what was made, which may hold a secret beside it. */
+  /** Extracts the row from the result, which may also hold a secret. */
   row(made: Made): Row;
 }
 
-/** Makes an object: right, creation, audit entry; all of it or nothing. @throws GatewayError as {@link changeObject} */
+/** Creates an object in one transaction: right, creation, audit entry. @throws GatewayError as {@link changeObject} */
 export function createObject<Made, Row>(
   context: ChangeContext,
   kind: Kind<Row>,

@@ -1,6 +1,6 @@
 /**
- * Opening a session for a user whom we know: better-auth keeps it and sets its cookie, we decide whose it is. The call has
- * no path, so no request reaches it.
+ * A better-auth plugin that opens a session for a user we have authenticated. The library stores the session and sets its cookie.
+ * The call has no path, so requests cannot reach it.
  */
 import { createAuthEndpoint } from "better-auth/api";
 import { setSessionCookie } from "better-auth/cookies";
@@ -9,7 +9,7 @@ export interface SessionOpening {
   readonly userId: string;
   /** The session may only change the password. */
   readonly passwordChangeRequired: boolean;
-  /** False: until the browser closes. */
+  /** False: the session lasts until the browser closes. */
   readonly remember: boolean;
 }
 

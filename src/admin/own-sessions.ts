@@ -1,4 +1,4 @@
-/** The open sessions of a user: where they are signed in, and ending one of them or all others. docs/management.md. */
+/** A user's open sessions: lists them, and ends one or all others. docs/management.md. */
 import { camelCased, type SnakeCased } from "../base/casing.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { Queryable } from "../storage/index.ts";
@@ -15,13 +15,13 @@ import {
 } from "../tenancy/index.ts";
 import type { Kind } from "./objects.ts";
 
-/** A session without its token, which never leaves the database. */
+/** A session, without its token, which never leaves the database. */
 export interface OwnSession {
   readonly id: string;
   readonly userId: string;
   readonly createdAt: Date;
   readonly expiresAt: Date;
-  /** Where it was opened from; null where that is not known. */
+  /** The client address that opened it; null if unknown. */
   readonly ip: string | null;
   readonly userAgent: string | null;
 }
@@ -72,8 +72,9 @@ export async function getSession(
 }
 
 /**
- * Keeps an open session until the transaction ends: what would end it waits, and finds what was made with it.
- * @throws GatewayError `invalid_credential` where it has ended, also in the moment in which it was waited for
+ * Locks an open session until the transaction ends. A request that would end it waits, and then sees the result of this
+ * transaction.
+ * @throws GatewayError `invalid_credential` if it has ended, even while this call waited for the lock
  */
 export async function keepSession(
   { database, clock }: RowContext,
@@ -89,7 +90,7 @@ export async function keepSession(
 export const sessionEnded = (): GatewayError =>
   new GatewayError("invalid_credential", "The session has ended. Sign in again.");
 
-/** Ends a session: its cookie opens nothing from the next request on. */
+/** Ends a session; the next request with its cookie is refused. */
 export async function endSession(
   { database }: Pick<RowContext, "database">,
   id: string,
@@ -97,7 +98,7 @@ export async function endSession(
   await database.query("delete from auth_sessions where id = $1", [id]);
 }
 
-/** Ends the sessions of a user but one; all of them without `keep`. Returns how many. */
+/** Ends all sessions of a user except `keep`; all if `keep` is undefined. Returns how many ended. */
 export async function endSessions(
   { database }: Pick<RowContext, "database">,
   { userId, keep }: { readonly userId: string; readonly keep: string | undefined },
@@ -109,7 +110,7 @@ export async function endSessions(
   return rows.length;
 }
 
-/** How many sessions a user may have at a time: whoever signs in again and again ends their oldest ones. */
+/** Open sessions per user; a further sign-in ends the oldest. */
 const sessionsMax = 100;
 
 export async function endOldest(database: Queryable, userId: string): Promise<void> {

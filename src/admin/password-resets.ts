@@ -1,7 +1,7 @@
 /**
- * A new password for somebody who has lost theirs: an admin makes a link, and whoever holds it chooses. docs/management.md.
- * The password opens every workspace of the user. So it takes somebody who administers all of them, when the link is made
- * and still when it is used.
+ * Password resets: an admin makes a link, and its holder chooses a new password. docs/management.md.
+ * The password opens every workspace of the user. So the admin must administer all of them, both when making the link and when it
+ * is used.
  */
 import { GatewayError } from "../base/errors.ts";
 import type { Queryable } from "../storage/index.ts";
@@ -34,7 +34,7 @@ interface TargetRow {
   readonly workspaces: readonly string[];
 }
 
-/** Why somebody may not give a member of theirs a new password; undefined where they may. */
+/** Returns why the actor may not reset a member's password; undefined if they may. */
 async function refusalOf(
   database: Queryable,
   actor: Actor,
@@ -60,7 +60,7 @@ async function refusalOf(
   return undefined;
 }
 
-/** A link and its only appearance. */
+/** A new link. Its token is never shown again. */
 interface MadeReset {
   readonly userId: string;
   readonly token: string;
@@ -68,8 +68,8 @@ interface MadeReset {
 }
 
 /**
- * Makes the link for a member, in place of one there is.
- * @throws GatewayError `not_found`, `insufficient_permissions`; `conflict` for somebody who has not joined
+ * Makes a member's reset link, replacing an existing one.
+ * @throws GatewayError `not_found`, `insufficient_permissions`; `conflict` for a member who has not joined
  */
 export function offerReset(
   context: ChangeContext,
@@ -101,7 +101,7 @@ export function offerReset(
   });
 }
 
-/** The link of a token, where whoever made it may still do so. @throws GatewayError `not_found` */
+/** Returns the reset of a token, if its maker may still make one. @throws GatewayError `not_found` */
 export async function readReset(
   context: RowContext,
   token: string,
@@ -115,7 +115,7 @@ export async function readReset(
     "select 1 from members where workspace_id = $1 and user_id = $2 and status = 'active'",
     [workspaceId, userId],
   );
-  // That the maker still administers the workspace is part of the refusal: it looks at each one that the member is in.
+  // The refusal also covers that the maker still administers the workspace: it checks every workspace of the member.
   const isOff =
     maker === undefined ||
     members.length === 0 ||
@@ -131,7 +131,7 @@ interface NewPassword {
 }
 
 /**
- * Gives the user of a link the password that its holder chose, once. Sessions and personal tokens of the user end.
+ * Sets the password that the link's holder chose, once. The user's sessions and personal tokens end.
  * @returns the user's id @throws GatewayError `not_found`
  */
 export async function useReset(

@@ -1,6 +1,6 @@
 /**
- * A provider as the management API has it: what was added there, sealed whole under the master key, or what the file, the
- * environment or the sandbox says.
+ * A provider as the management API shows it. Its settings are sealed under the master key if it was added there. Otherwise they
+ * come from the file, the environment or the sandbox.
  */
 import { isObject, type WireObject } from "../base/json.ts";
 import {
@@ -31,18 +31,18 @@ export interface ProviderContext extends ChangeContext {
   readonly catalog: () => Catalog;
 }
 
-/** A provider, wherever it is from. */
+/** A provider of any source. */
 export interface ProviderObject {
   readonly id: string;
   readonly source: ProviderSource;
-  /** As it is shown. */
+  /** The fields shown to users. */
   readonly shown: object;
   readonly pausedUntil: Date | null;
-  /** Of one that was added here. */
+  /** Set if the provider was added over the management API. */
   readonly added?: AddedProvider & Pick<StoredProvider, "version" | "createdAt" | "updatedAt">;
 }
 
-/** Keys are in no view, and nothing that may be one. */
+/** Views contain no keys, nor values that may be keys. */
 export const providerKind: Kind<ProviderObject> = {
   type: "provider",
   what: "provider",
@@ -60,7 +60,7 @@ export const providerKind: Kind<ProviderObject> = {
   }),
 };
 
-/** What a row holds, opened. `removed`: the credentials that were removed, in place of those in use. @throws where it was sealed by another key */
+/** Unseals a provider row. `removed`: returns the removed credentials instead of those in use. @throws if another key sealed the row */
 export function openProvider(
   secrets: Secrets,
   row: StoredProvider,
@@ -82,14 +82,14 @@ export function openProvider(
   return { id: row.id, settings, credentials };
 }
 
-/** Settings as they are stored. */
+/** Seals settings for storage. */
 export const sealedSettings = (
   { secrets }: ProviderContext,
   id: string,
   settings: WireObject,
 ): Buffer => secrets.seal(providerSealName(id), JSON.stringify(settings));
 
-/** A provider as it is now, its row locked. @throws GatewayError `not_found` */
+/** Loads a provider and locks its row. @throws GatewayError `not_found` */
 export async function getProvider(context: ProviderContext, id: string): Promise<ProviderObject> {
   const { database, secrets, clock } = context;
   await lockProvider(database, id);

@@ -1,6 +1,6 @@
 /**
- * Changes of providers over the management API. Only those that were added there can be changed; any can be paused. Every
- * change is one transaction that tells every gateway. docs/models.md "Side by side".
+ * Changes providers over the management API. Only providers that were added there can change; any can be paused. Each change is one
+ * transaction that notifies every gateway. docs/models.md "Side by side".
  */
 import { GatewayError } from "../base/errors.ts";
 import type { WireObject } from "../base/json.ts";
@@ -37,7 +37,7 @@ const origins: Readonly<Record<ProviderSource["kind"], string>> = {
   api: "was added here",
 };
 
-/** Why an id is not to be changed here, by name. */
+/** The error for a provider that cannot be changed here; names its source. */
 function readOnly(id: string, { kind, line }: ProviderSource): GatewayError {
   const at = line === undefined ? "" : `, line ${line}`;
   const fix =
@@ -46,13 +46,13 @@ function readOnly(id: string, { kind, line }: ProviderSource): GatewayError {
   return new GatewayError("conflict", message, { param: "id" });
 }
 
-/** One that was added here. @throws GatewayError `conflict` for any other */
+/** The settings of a provider that was added here. @throws GatewayError `conflict` for any other */
 function own({ id, source, added }: ProviderObject) {
   if (added === undefined) throw readOnly(id, source);
   return added;
 }
 
-/** A suggestion ends in a question mark. */
+/** Ends a message with a full stop, unless it ends with the question mark of a suggestion. */
 const ended = (text: string): string => (text.endsWith("?") ? text : `${text}.`);
 
 /** @throws GatewayError with every mistake */
@@ -68,7 +68,7 @@ function check(context: ProviderContext, added: AddedProvider): void {
 
 const providersMax = 500;
 
-/** Adds a provider. @throws GatewayError `invalid_value`, `conflict` for an id that is taken */
+/** Adds a provider. @throws GatewayError `invalid_value`, `conflict` for an id that exists */
 export function addProvider(
   context: ProviderContext,
   added: AddedProvider,
@@ -118,7 +118,7 @@ async function insertSealed(
   throw new GatewayError("conflict", message, { param: "id" });
 }
 
-/** Changes a row of a provider in its transaction, tells every gateway, and gives what is stored then. */
+/** Changes a provider's rows in a transaction, notifies every gateway, and returns the stored provider. */
 async function changed(
   context: ProviderContext,
   id: string,
@@ -131,7 +131,7 @@ async function changed(
   return getProvider(context, id);
 }
 
-/** What a change says: settings to set, null to leave out; a key in place of the one that is there. */
+/** A change: settings to set, or null to remove; `apiKey` replaces the only key. */
 export interface ProviderPatch {
   readonly settings: WireObject;
   readonly apiKey?: string | undefined;
@@ -158,7 +158,7 @@ export function changeProvider(
   });
 }
 
-/** The one credential with another key. @throws GatewayError where there are several */
+/** The only credential, with another key. @throws GatewayError if there are several */
 function replaced(credentials: readonly Credential[], apiKey: string): Credential {
   const [only = { id: "default", weight: 1 }] = credentials;
   if (credentials.length < 2) return { ...only, apiKey };
@@ -167,7 +167,7 @@ function replaced(credentials: readonly Credential[], apiKey: string): Credentia
   throw new GatewayError("invalid_value", message, { param: "api_key" });
 }
 
-/** Adds a key to those that share the load. @throws GatewayError `invalid_value`, `conflict` */
+/** Adds a credential to those that share the load. @throws GatewayError `invalid_value`, `conflict` */
 export function addCredential(
   context: ProviderContext,
   object: ProviderObject,
@@ -188,7 +188,7 @@ export function addCredential(
   });
 }
 
-/** Removes a key; calls under way keep it. @throws GatewayError `not_found`, `conflict` for the last one */
+/** Removes a credential; calls in flight keep it. @throws GatewayError `not_found`, `conflict` for the last one */
 export function dropCredential(
   context: ProviderContext,
   object: ProviderObject,
@@ -208,7 +208,7 @@ export function dropCredential(
   });
 }
 
-/** Removes a provider: no new call goes there, calls and tasks under way end. @throws GatewayError `conflict` */
+/** Removes a provider: it gets no new calls; calls and tasks in flight finish. @throws GatewayError `conflict` */
 export async function dropProvider(
   context: ProviderContext,
   object: ProviderObject,
@@ -221,7 +221,7 @@ export async function dropProvider(
   return object;
 }
 
-/** Lets a provider of any origin rest until a moment, or go on. */
+/** Pauses a provider of any source until a time; null resumes it. */
 export function pauseProvider(
   context: ProviderContext,
   { id }: ProviderObject,

@@ -1,34 +1,37 @@
-/** What somebody may do, said beforehand: so that a page offers no button that would be refused. The same table decides again when it is pressed. */
+/**
+ * Lists an actor's rights in advance, so that a page offers no button that would be refused. The same table decides again on each
+ * request.
+ */
 import type { Actor } from "./actor.ts";
 import { reachesTo, rights, type Action, type Role } from "./rights.ts";
 
-/** The actions of somebody in one workspace. */
+/** The actions of an actor in one workspace. */
 export interface WorkspaceRights {
-  /** With everything in it. */
+  /** On every object in the workspace. */
   readonly all: readonly Action[];
-  /** With what they made themselves, or what is about them. */
+  /** On objects that they made or that are about them. */
   readonly own: readonly Action[];
 }
 
 export interface ActorRights {
-  /** Wherever it is. */
+  /** On objects anywhere. */
   readonly everywhere: readonly Action[];
-  /** With what is their own, in no workspace. */
+  /** On their own objects outside workspaces. */
   readonly own: readonly Action[];
-  /** By the id of each workspace they are a member of. */
+  /** By workspace id, for each membership. */
   readonly workspaces: Readonly<Record<string, WorkspaceRights>>;
 }
 
 const actions = Object.keys(rights) as Action[];
 
-/** With what belongs to a user alone, in no workspace. */
+/** True for actions on objects that belong to a user, outside workspaces. */
 const isPersonal = (action: Action): boolean => /^(token|session)\./.test(action);
 
-/** The actions of a role that reach as far as one relation and no further. */
+/** The actions with which a role reaches objects of this relation. */
 const reaching = (role: Role, to: "own" | "workspace" | "foreign"): Action[] =>
   actions.filter((action) => reachesTo(action, role, to));
 
-/** What somebody may do. An organization admin may do it everywhere, so workspaces add nothing and are left out. */
+/** Returns an actor's rights. An organization admin has them everywhere, so workspaces add nothing and are left out. */
 export function rightsOf(actor: Actor): ActorRights {
   const role: Role = actor.organizationAdmin ? "organization_admin" : "member";
   const everywhere = reaching(role, "foreign");

@@ -3,19 +3,19 @@
  * CAP-12 to CAP-14, VIS-01 to VIS-04.
  */
 
-/** organization_admin: administers the installation; the others are roles in the workspace of the object. */
+/** organization_admin administers the installation; the others are roles in the object's workspace. */
 export type Role = "organization_admin" | "workspace_admin" | "member";
 
-/** How an object stands to whoever asks: made by them, in a workspace of theirs, or neither. */
+/** The object's relation to the actor: made by them, in a workspace of theirs, or neither. */
 export type Relation = "own" | "workspace" | "foreign";
 
-/** How far a right reaches; each one includes those before it. */
+/** How far a right reaches; each includes those before it. */
 type Reach = "nothing" | "own" | "workspace" | "everything";
 
-/** missing: answered as if the object did not exist, because its reader may not see it either. */
+/** missing: answered as if the object did not exist, because the actor may not see it. */
 export type Verdict = "allowed" | "refused" | "missing";
 
-/** The rights that decide who sees an object at all. */
+/** The rights that decide who sees an object. */
 type Seeing =
   | "organization.read"
   | "workspace.read"
@@ -28,7 +28,7 @@ type Seeing =
   | "delivery.read";
 
 interface Right extends Readonly<Record<Role, Reach>> {
-  /** The right whose holders see the object; null: there is nothing to hide. */
+  /** The right needed to see the object; null: there is nothing to hide. */
   readonly seen: Seeing | null;
 }
 
@@ -41,7 +41,7 @@ function right(
   return { seen, organization_admin, workspace_admin, member };
 }
 
-/** Each action with the right that sees its object, and how far it reaches for organization admin, workspace admin, member. */
+/** Each action with the right to see its object, and its reach for organization admin, workspace admin and member. */
 export const rights = {
   "organization.read": right("organization.read", "everything", "workspace", "workspace"),
   "organization.create": right(null, "everything", "nothing", "nothing"),
@@ -57,7 +57,7 @@ export const rights = {
   "workspace.add_credits": right("workspace.read", "everything", "nothing", "nothing"),
   "balance.read": right("workspace.read", "everything", "workspace", "workspace"),
   "ledger.read": right("workspace.read", "everything", "workspace", "nothing"),
-  // Of the ledgers of all workspaces at once.
+  // For the ledgers of all workspaces at once.
   "ledger.verify": right(null, "everything", "nothing", "nothing"),
 
   "signing_secret.read": right("workspace.read", "everything", "workspace", "nothing"),
@@ -84,16 +84,16 @@ export const rights = {
   "key.reveal": right("key.read", "everything", "workspace", "own"),
   "key.rotate": right("key.read", "everything", "workspace", "own"),
 
-  // Of oneself, and with a session only.
+  // For the actor's own tokens, and only with a session.
   "token.create": right(null, "own", "own", "own"),
   "token.read": right("token.read", "own", "own", "own"),
   "token.revoke": right("token.read", "own", "own", "own"),
 
-  // Of oneself: where one is signed in.
+  // For the actor's own open sessions.
   "session.read": right("session.read", "own", "own", "own"),
   "session.end": right("session.read", "own", "own", "own"),
 
-  // Made by a key of one's own: a call, a task, its callback.
+  // For calls, tasks and callbacks; `own`: made by the actor's key.
   "request.read": right("request.read", "everything", "workspace", "own"),
   "task.read": right("task.read", "everything", "workspace", "own"),
   "task.cancel": right("task.read", "everything", "workspace", "own"),
@@ -102,7 +102,7 @@ export const rights = {
   "webhook.test": right("workspace.read", "everything", "workspace", "nothing"),
   "usage.read": right(null, "everything", "workspace", "own"),
 
-  // The configuration, which belongs to nobody.
+  // The configuration, which has no owner.
   "model.read": right(null, "everything", "everything", "everything"),
   "provider.read": right(null, "everything", "everything", "everything"),
   "provider.create": right(null, "everything", "nothing", "nothing"),
@@ -114,12 +114,12 @@ export const rights = {
   "gateway.read": right(null, "everything", "nothing", "nothing"),
   "hook.read": right(null, "everything", "nothing", "nothing"),
 
-  // The list of models that the vendors' presets go by, of the whole installation.
+  // The installation's list of models, which vendor presets use.
   "vendor.read": right(null, "everything", "nothing", "nothing"),
   "catalog.read": right(null, "everything", "nothing", "nothing"),
   "catalog.change": right(null, "everything", "nothing", "nothing"),
 
-  // Of whoever is named, in any workspace.
+  // For the named person, in all workspaces.
   "personal_data.erase": right(null, "everything", "nothing", "nothing"),
 
   "audit.read": right(null, "everything", "workspace", "nothing"),
@@ -134,11 +134,11 @@ const reaches: Readonly<Record<Reach, readonly Relation[]>> = {
   everything: ["own", "workspace", "foreign"],
 };
 
-/** Whether a right of a role reaches objects of a relation. */
+/** True if a role's right reaches objects of this relation. */
 export const reachesTo = (action: Action, role: Role, relation: Relation): boolean =>
   reaches[rights[action][role]].includes(relation);
 
-/** What somebody of a role gets who does `action` to an object of a relation. */
+/** The verdict on `action` by a role on an object of this relation. */
 export function verdict(action: Action, role: Role, relation: Relation): Verdict {
   if (reachesTo(action, role, relation)) return "allowed";
   const { seen } = rights[action];

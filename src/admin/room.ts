@@ -1,6 +1,6 @@
 /**
- * How many objects people may make: enough for any use by hand or by script, and not so many that lists, removals and other
- * organizations become slow. Organization administrators, who may provision thousands, are not counted. docs/management.md.
+ * Limits how many objects users may make: enough for manual or scripted use, but not so many that lists, removals and other
+ * organizations become slow. Organization admins, who may provision thousands, are not limited. docs/management.md.
  */
 import { counted } from "../base/counted.ts";
 import { dayMs, hourMs } from "../base/durations.ts";
@@ -11,17 +11,20 @@ import type { RowContext } from "../tenancy/index.ts";
 interface Room {
   readonly most: number;
   readonly singular: string;
-  /** Whose they are, and which count. */
+  /** Message text: whose objects count, and which. */
   readonly counting: string;
   readonly remedy: string;
   readonly withinMs: number;
-  /** Of ids in a large table, where rows are found by the time that these begin with. */
+  /** Id prefix in a large table, where rows are found by the time in their ids. */
   readonly prefix?: string;
-  /** One row for each that counts; whose they are, then since when new ones count anyway. */
+  /**
+   * SQL with a row for each counted object. Parameters: owners, id bound if `prefix` is set, and the time since which all new
+   * objects count.
+   */
   readonly rows: string;
 }
 
-/** What ended counts for a day after it was made: making and ending in turn is bounded too. */
+/** Ended objects count for a day after their creation, which also limits creating and ending in turn. */
 const rooms = {
   key: {
     most: 1_000,
@@ -49,7 +52,7 @@ const rooms = {
     remedy: "Revoke invitations that nobody accepts, or ask an organization administrator",
     withinMs: dayMs,
     prefix: "audit",
-    // Who was added and removed in turn is in the log of changes alone.
+    // Members who were added and removed again are only in the audit log.
     rows: `(select 1 from members where workspace_id = $1 and status = 'invited' and created_at <= $3)
       union all (select 1 from audit_entries
         where workspace_id = $1 and id > $2 and created_at > $3 and action = 'member.create')`,
@@ -66,7 +69,7 @@ const rooms = {
 } as const satisfies Record<string, Room>;
 
 /**
- * Before one more is made, in its transaction. Several that are made at once may be a few too many.
+ * Checks the limit before a new object is made, in its transaction. Concurrent requests may exceed the limit by a few.
  * @throws GatewayError `conflict`, with what to do
  */
 export async function checkRoom(
@@ -77,7 +80,7 @@ export async function checkRoom(
   const room: Room = rooms[name];
   const { most, singular, counting, remedy, withinMs, rows } = room;
   const sinceMs = clock.now() - withinMs;
-  // Ids begin with their time, and the keys of the large tables with the workspace and the id.
+  // Ids begin with their time; the keys of large tables are workspace and id.
   const first = room.prefix !== undefined ? [`${room.prefix}_${idTime(sinceMs)}`] : [];
   const found = await database.query(`${rows} limit ${most}`, [
     ...whose,

@@ -1,6 +1,4 @@
-/**
- * Console sessions: better-auth on our database, with its tables under our names and our migrations. docs/management.md. Loaded at the first use: a gateway that nobody signs in to need not hold it in memory.
- */
+/** Console sessions by better-auth, on our tables and migrations. Loaded at first use, to save memory. docs/management.md. */
 import type { betterAuth, BetterAuthOptions } from "better-auth";
 import { GatewayError } from "../base/errors.ts";
 import { inTime } from "../base/in-time.ts";
@@ -23,27 +21,27 @@ export interface SessionsOptions {
   readonly clock: Clock;
   readonly secrets: Pick<Secrets, "sessionSecret">;
   readonly oidc: Settings["console"]["oidc"];
-  /** The address people use; known once the gateway listens. */
+  /** The public URL; known once the gateway listens. */
   readonly publicUrl: () => string;
   readonly log: Pick<Log, "info" | "warn" | "error">;
-  /** How long the identity provider may take for one step; 10 s where absent. */
+  /** Timeout in ms for one step of the identity provider; 10 s if absent. */
   readonly providerMs?: number | undefined;
 }
 
 export interface Sessions {
-  /** What people sign in with besides a password: the host of the identity provider; null without one. */
+  /** The host of the identity provider; null without one. */
   readonly provider: string | null;
-  /** Answers a request below `/auth` about a session that there is. */
+  /** Answers a request below `/auth` about an existing session. */
   handle(request: Request): Promise<Response>;
-  /** Answers a step of signing in with the identity provider. @throws GatewayError `upstream_timeout` where that is silent */
+  /** Answers a sign-in step with the identity provider. @throws GatewayError `upstream_timeout` if that does not answer */
   signIn(request: Request): Promise<Response>;
-  /** Whose session these headers carry; undefined without a good one. */
+  /** The session's user by these headers; undefined without a valid session. */
   userOf(headers: Headers): Promise<SignedIn | undefined>;
-  /** Opens a session. The answer sets its cookie and tells the user and the token. */
+  /** Opens a session. The response sets its cookie and contains the user and the token. */
   open(opening: SessionOpening, headers: Headers): Promise<Response>;
 }
 
-/** What a session's cookie is called begins with this. */
+/** Prefix of the session cookie's name. */
 export const cookiePrefix = "tollgate";
 const dayS = 24 * 60 * 60;
 export const passwordLengthMin = 10;
@@ -51,7 +49,7 @@ export const passwordLengthMax = 128;
 
 const timestamps = { createdAt: "created_at", updatedAt: "updated_at" };
 
-/** Their names, in our tables. */
+/** The library's names, mapped to our tables. */
 const tables = {
   user: { modelName: "users", fields: { emailVerified: "email_verified", ...timestamps } },
   session: {
@@ -100,7 +98,7 @@ const idPrefixes: Readonly<Record<string, string>> = {
   verification: "verification",
 };
 
-/** With where the library writes: one for all that are loaded, so that what strangers cause is bounded. */
+/** Adds the library's log writer: one for all instances, so that log lines caused by strangers stay bounded. */
 interface Loading extends SessionsOptions {
   readonly write: ReturnType<typeof signInLog>;
 }
@@ -117,27 +115,27 @@ function baseOptions(options: Loading) {
     account: {
       modelName: "auth_accounts",
       fields: accountFields,
-      // An address proves nothing by itself: identity.ts links before the library looks for an account.
+      // An address alone proves nothing: identity.ts links the user before the library looks for an account.
       accountLinking: { enabled: false },
-      // What the provider grants opens its own doors, and nothing here needs it.
+      // The provider's tokens give access to its own services; we do not need them.
       updateAccountOnSignIn: false,
-      // Whoever begins to sign in is a stranger: they keep what it takes themselves, sealed.
+      // A client that begins to sign in is unknown: it keeps the state itself, sealed.
       storeStateStrategy: "cookie" as const,
     },
-    // Passwords are checked by ours (accounts.ts): several users may have one address.
+    // accounts.ts checks passwords: several users may have one address.
     emailAndPassword: { enabled: false },
-    // Ours counts accounts too, and on all nodes (throttle.ts).
+    // throttle.ts limits instead: it also counts accounts, and across all nodes.
     rateLimit: { enabled: false },
     telemetry: { enabled: false },
     databaseHooks: {
       session: { create: { after: ({ userId }) => endOldest(options.database, userId) } },
     },
     logger: { level: "error" as const, log: options.write },
-    onAPIError: { errorURL: "/" }, // where a return goes that belongs to no sign-in: the console says so
+    onAPIError: { errorURL: "/" }, // A return that belongs to no sign-in goes here; the console shows an error
     advanced: {
       cookiePrefix,
       useSecureCookies: baseURL.startsWith("https:"),
-      // Checked for all that a cookie may do in one place (src/http/admin/same-origin.ts).
+      // One place checks this for all cookie requests (src/http/admin/same-origin.ts).
       disableCSRFCheck: true,
       database: {
         generateId: ({ model }: { model: string }) => newId(idPrefixes[model] ?? model),
@@ -160,7 +158,7 @@ type Auth = Pick<ReturnType<typeof betterAuth>, "handler"> & {
   };
 };
 
-/** A provider that says an address is not verified vouches for nobody by it; one that says nothing is taken to. */
+/** An address that the provider calls unverified proves nothing. Without `email_verified`, the address counts as verified. */
 async function meet(options: SessionsOptions, issuer: string, profile: Profile): Promise<void> {
   const { email, email_verified: verified } = profile;
   const subject = subjectAt(issuer, profile.sub);
@@ -170,7 +168,7 @@ async function meet(options: SessionsOptions, issuer: string, profile: Profile):
   }
 }
 
-/** Sessions by themselves: they are good however the identity provider is. */
+/** Loads sessions without the identity provider: they work even if that fails. */
 async function loadSessions(options: Loading): Promise<Auth> {
   const { betterAuth } = await import("better-auth");
   const { sessionOpener } = await import("./open-session.ts");
@@ -179,7 +177,7 @@ async function loadSessions(options: Loading): Promise<Auth> {
   return auth as unknown as Auth;
 }
 
-/** Signing in with the identity provider. `whole`: it could be read. */
+/** Loads sign-in with the identity provider. `whole`: its configuration could be read. */
 async function loadProvider(
   options: Loading,
   oidc: NonNullable<SessionsOptions["oidc"]>,
@@ -213,7 +211,7 @@ async function loadProvider(
           },
         ],
       }),
-      // Behind the library's own: what that found is checked.
+      // Runs after the library's own plugin, to check the user info that it found.
       {
         id: "checked-provider",
         init: ({ socialProviders }) => ({
@@ -229,7 +227,7 @@ async function loadProvider(
   return { auth, whole: authentication !== undefined && isThere };
 }
 
-/** How long the identity provider may take for one step of a sign-in. */
+/** Default timeout for one step of the identity provider. */
 const providerMsDefault = 10_000;
 
 const silent = (): GatewayError =>
@@ -238,7 +236,7 @@ const silent = (): GatewayError =>
     "The identity provider did not answer in time. Try again, or sign in with a password.",
   );
 
-/** What is loaded at its first use; again where that failed, or is not `good`. */
+/** Loads at the first use; loads again if that failed or the result is not `good`. */
 function atFirstUse<Loaded>(
   load: () => Promise<Loaded>,
   good: (loaded: Loaded) => boolean = () => true,
@@ -266,7 +264,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       () => loadProvider(loading, oidc),
       ({ whole }) => whole,
     );
-  /** The library says only that it failed. @throws GatewayError `database_unavailable` where that is why */
+  /** The library reports a failure without its cause. @throws GatewayError `database_unavailable` if that is the cause */
   const whyNot = async (failure: unknown): Promise<never> => {
     await lookOnce("Sessions cannot be checked now: the database does not answer.", () =>
       options.database.query("select 1", []),

@@ -1,6 +1,6 @@
 /**
- * What the library for sessions says, in our log: of each kind one line a minute. What strangers cause by bad callbacks is no error of
- * ours or of the identity provider's, and is told apart: it can fill neither the errors, nor their kinds.
+ * Writes the session library's messages to our log: one line a minute for each kind. Strangers' bad callbacks are not our errors,
+ * nor the provider's: they count separately, so they cannot crowd out errors.
  */
 import { atIntervals } from "../base/at-intervals.ts";
 import { isObject } from "../base/json.ts";
@@ -9,13 +9,13 @@ import { getOrMake } from "../base/made-once.ts";
 import { shortText } from "../base/text.ts";
 
 const everyMs = 60_000;
-/** Its texts are fixed but for a few: what is beyond so many kinds shares one line a minute. */
+/** The library has few variable texts; kinds beyond this number share one line a minute. */
 const kindsMax = 20;
 const reasonMax = 300;
 
 type Write = (level: string, message: string, ...said: readonly unknown[]) => void;
 
-/** For the library's option `logger.log`. */
+/** Returns the library's option `logger.log`. */
 export function signInLog(log: Pick<Log, "info" | "warn" | "error">): Write {
   const counters = { info: countersOf(), warn: countersOf(), error: countersOf() };
   return (level, message, ...said) => {
@@ -24,13 +24,13 @@ export function signInLog(log: Pick<Log, "info" | "warn" | "error">): Write {
     const count = counters[as](message);
     if (count === undefined) return;
     const reason = reasonOf(first);
-    // Without a text it says that the provider did not take a code.
+    // An empty message means that the provider refused a code.
     const text = message === "" ? "the identity provider refused the code" : message;
     log[as]({ count, ...(reason !== "" && { reason }) }, `sign-in: ${text}`);
   };
 }
 
-/** Counts by kind. A call returns how often the kind was met since its last line; undefined within a minute of that. */
+/** Counts messages by kind. A call returns how often the kind occurred since its last line; undefined within a minute of that. */
 function countersOf(): (kind: string) => number | undefined {
   const kinds = new Map<string, () => number | undefined>();
   const rest = atIntervals(everyMs);
@@ -40,23 +40,23 @@ function countersOf(): (kind: string) => number | undefined {
       : rest)();
 }
 
-/** What anybody causes who calls `/auth` with nonsense, or signs in at the provider and has no account here. */
+/** Caused by nonsense calls to `/auth`, or by people of the provider without an account here. */
 const ofCallers = /^(?:State not found|signup_disabled|account_not_linked|Invalid \w+: .*)$/;
 
 function levelOf(level: string, message: string, said: unknown): "info" | "warn" | "error" {
   const { code, error } = Object(said) as Record<string, unknown>;
-  // A state that is not of this browser's sign-in, or a code that was made up.
+  // The state belongs to another browser's sign-in, or the code is made up.
   const isStrange =
     message === "Failed to parse state"
       ? typeof code === "string" && code.startsWith("state_")
       : error === "invalid_grant";
   if (isStrange || ofCallers.test(message)) return "info";
-  // The callback says so: its caller, or a provider that is another than the configured one.
+  // The callback names another issuer: its caller made it up, or the provider is not the configured one.
   if (message === "OAuth issuer mismatch") return "warn";
   return level === "warn" ? "warn" : "error";
 }
 
-/** What went wrong, of an error or of an identity provider's refusal: without it nobody knows what to mend. */
+/** The reason of an error or of the identity provider's refusal, which the operator needs to fix it. */
 function reasonOf(said: unknown): string {
   if (!isObject(said) && !(said instanceof Error)) return "";
   const { status, error, error_description, message } = said as Record<string, unknown>;

@@ -1,8 +1,8 @@
 /**
- * The throttle of passwords that are tried: failures within a window, counted in the database, so that all nodes count
- * together. An attempt is counted before the password is looked at, and taken back when it was right: many attempts at once
- * cannot pass together. Each door has counts of its own, so that a stranger closes only the strangers' door: a browser that
- * is known (known-browser.ts), somebody who is signed in, and the holder of an invitation still get in.
+ * The throttle of password attempts: counts failures within a window in the database, for all nodes together. An attempt counts
+ * before its password is checked, and is taken back if it was right. So many concurrent attempts cannot all pass.
+ * Each door has its own counts, so a stranger closes only the strangers' door. Known browsers (known-browser.ts), signed-in users
+ * and holders of an invitation still get in.
  */
 import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
@@ -14,34 +14,34 @@ export interface Throttle {
   /** Counts an attempt. @throws GatewayError 429 `too_many_attempts` */
   begin(attempt: Attempt): Promise<Admission>;
   /**
-   * The attempt was right, or nobody looked at its password: it counts no more. Those before it do: several users may have one
-   * address, and whoever signs in as one of them must not make room for guesses at the others.
+   * Uncounts an attempt that was right, or whose password was not checked. Earlier attempts still count. Several users may have one
+   * address: signing in as one must not allow more guesses at the others.
    */
   takeBack(admission: Admission): Promise<void>;
 }
 
-/** Where a password is tried: a sign-in by e-mail address, an invitation by its own, a session by its user's id. */
+/** The kind of password check: a sign-in by e-mail address, an invitation by its own, a session by its user's id. */
 type Door = "account" | "invited" | "session";
 
 export interface Attempt {
   readonly door: Door;
-  /** Whose password is tried: an e-mail address, or a user's id. */
+  /** The e-mail address or user id whose password is tried. */
   readonly whose: string;
-  /** What is limited together (base/client-address.ts); undefined where no limit by address holds. */
+  /** The client address that is limited as one (base/client-address.ts); undefined if no address limit applies. */
   readonly address?: string | undefined;
-  /** Where the door is closed: the known browser that the attempt comes from. */
+  /** Looks up the known browser of the attempt; used if the door is closed. */
   readonly browser?: (() => Promise<KnownBrowser | undefined>) | undefined;
 }
 
 /** An attempt that may go on. */
 export interface Admission {
-  /** The only user whose password may be tried; undefined where it may be anybody's of the address. */
+  /** The only user whose password may be tried; undefined: any user with the address. */
   readonly onlyUser: string | undefined;
-  /** What counted it. */
+  /** The names of the counters that counted it. */
   readonly names: readonly string[];
 }
 
-/** How many failures fit into a window: people mistype, an office shares an address. */
+/** Failures allowed per window: people mistype, and an office shares an address. */
 const failuresMax = { account: 10, invited: 10, session: 10, browser: 10, address: 50 };
 const windowMs = 5 * 60_000;
 
@@ -52,12 +52,12 @@ const countOne = `
     started_at = case when a.started_at <= $3 then $2 else a.started_at end
   returning count, started_at`;
 
-/** Names may be long, and are anybody's text: one account has one, however its address is typed. */
+/** A counter's name. Names may be long and are arbitrary text; an account has one name, however its address is typed. */
 const nameOf = (kind: string, text: string): string => `${kind}:${addressText(text).slice(0, 300)}`;
 
-/** A throttle for all gateways of a database: 10 failures at a door, 50 of an address, within five minutes. */
+/** Creates the throttle shared by all gateways of a database: 10 failures per door and 50 per address within five minutes. */
 export function createThrottle(database: Queryable, clock: Clock): Throttle {
-  /** Counts one, and tells for how long it is one too many; 0 for one that is not. */
+  /** Counts an attempt. Returns the ms for which it is too many; 0 if it is allowed. */
   async function count(kind: keyof typeof failuresMax, name: string): Promise<number> {
     const nowMs = clock.now();
     const [row] = await database.query<{ count: number; started_at: Date }>(countOne, [
@@ -96,7 +96,7 @@ export function createThrottle(database: Queryable, clock: Clock): Throttle {
   };
 }
 
-/** Looks at an attempt's password. Where many others are looked at, and this one had no turn, it was no wrong one. */
+/** Checks an attempt's password. If the check is overloaded, the attempt is taken back, because it was not wrong. */
 export async function inItsTurn<Found>(
   throttle: Throttle,
   admission: Admission,
@@ -120,12 +120,12 @@ const tooMany = (of: "account" | "address", waitMs: number): GatewayError =>
     { retryAfterSeconds: Math.ceil(waitMs / 1000) },
   );
 
-/** How many rows of a table one step takes away. */
+/** Rows of a table that one step deletes. */
 const stepMax = 1_000;
 
 /**
- * Takes away what signing in leaves behind: counts whose window is over, also where nobody ever signs in, and sessions that have
- * ended by themselves. One step. @returns how many rows went
+ * Deletes data that sign-ins leave behind, in one step: counts whose window is over, even if no user signs in again, and expired
+ * sessions. @returns how many rows were deleted
  */
 export async function sweepSignIns(database: Queryable, nowMs: number): Promise<number> {
   const attempts = await database.query(

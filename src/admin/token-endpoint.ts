@@ -1,12 +1,12 @@
-/** How the identity provider takes the client's secret, by its discovery document. OpenID Connect Discovery 1.0, 3. */
+/** Finds out how the identity provider accepts the client secret, from its discovery document. OpenID Connect Discovery 1.0, 3. */
 import { isObject } from "../base/json.ts";
 
-/** Whoever signs in waits for it, with a password too. */
+/** A sign-in waits for it, even with a password. */
 const timeoutMs = 5_000;
 
 /**
- * `basic` where the provider names HTTP Basic and not the form; `post`, which most take, otherwise. Undefined where it does
- * not answer.
+ * Returns `basic` if the provider lists HTTP Basic and not the form, otherwise `post`, which most accept. Undefined if it does not
+ * answer.
  */
 export async function tokenEndpointAuth(
   discoveryUrl: string,

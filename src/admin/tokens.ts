@@ -1,6 +1,6 @@
 /**
- * Personal tokens: bearers for the management API with the role of their owner, as it is at each request.
- * docs/management.md. Only an HMAC is stored: a token is shown once.
+ * Personal tokens: bearer tokens for the management API, with their owner's current role. docs/management.md. Only an HMAC is
+ * stored: a token is shown once.
  */
 import { camelCased, wireCased, type SnakeCased } from "../base/casing.ts";
 import { randomBytes } from "node:crypto";
@@ -44,7 +44,7 @@ interface TokenContext {
   readonly secrets: Pick<Secrets, "lookup">;
 }
 
-/** A new token and its only appearance. @throws GatewayError `missing_required_parameter`, `invalid_value` */
+/** Creates a token; only this result contains it. @throws GatewayError `missing_required_parameter`, `invalid_value` */
 export async function createToken(
   context: TokenContext,
   input: { readonly userId: string; readonly name: string; readonly expiresAt: Date | null },
@@ -82,7 +82,7 @@ export async function getToken(
   return camelCased(onlyRow(rows, "token"));
 }
 
-/** The tokens of a user, newest first, revoked ones too. */
+/** Lists a user's tokens, newest first, including revoked ones. */
 export async function listTokens(
   { database }: Pick<TokenContext, "database">,
   filter: PageRequest & { readonly userId: string },
@@ -96,7 +96,7 @@ export async function listTokens(
   return pageOf(rows.map(camelCased), limit);
 }
 
-/** Ends a token for good; again, it changes nothing. @throws GatewayError `not_found` */
+/** Revokes a token for good; a second time changes nothing. @throws GatewayError `not_found` */
 export async function revokeToken(
   { database, clock }: Omit<TokenContext, "secrets">,
   id: string,
@@ -108,14 +108,14 @@ export async function revokeToken(
   return camelCased(onlyRow(rows, "token"));
 }
 
-/** The use of a token is noted about once a minute: the statement is for that alone, and looks once more. */
+/** A token's use is recorded about once a minute. The statement checks the time again, because another request may have recorded it. */
 const noteMs = 60_000;
 const noteUse = `update admin_tokens set last_used_at = $2 where id = $1
   and (last_used_at is null or last_used_at <= $2::timestamptz - interval '1 minute')`;
 
 /**
- * The owner of a bearer that is a personal token; undefined where it is none.
- * @throws GatewayError 401 `invalid_credential` for one that has ended
+ * Returns the owner of a personal token; undefined if the bearer is none.
+ * @throws GatewayError 401 `invalid_credential` for an expired or revoked token
  */
 export async function ownerOfToken(
   context: TokenContext,
@@ -139,7 +139,7 @@ export async function ownerOfToken(
   return row.user_id;
 }
 
-/** The record on the wire; a creation adds `token` beside it. */
+/** Renders the record; a creation adds `token` to it. */
 export const renderToken = (token: AdminToken) => ({
   ...wireCased(token),
   object: "admin_token",

@@ -1,6 +1,6 @@
 /**
- * The streams of one process. While somebody reads, the database is asked once a second for what is new, for all of them
- * together; each gets what they may see and have asked for. Nobody there: nothing is asked. docs/management.md.
+ * The event streams of one process. While there are readers, one query a second reads news for all of them together. Each reader
+ * gets the topics it asked for, as far as it may see them. Without readers, nothing is queried. docs/management.md.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { GatewayError, overloaded } from "../../base/errors.ts";
@@ -12,77 +12,77 @@ import { Had, isVisible, rowTopicsOf, type NewRow, type RowFilter, type Topic } 
 import { RowEvents, type RowEventsOptions } from "./row-events.ts";
 import { timingDefault, type Timing } from "./timing.ts";
 
-/** What a stream says; `id` is where its reader may go on from. */
+/** One event of a stream. The `id` on the wire tells where to resume. */
 export interface StreamEvent {
   readonly event: "ready" | "row" | "skipped" | "state" | "changed" | "usage" | "reset" | "bye";
   readonly data: object;
 }
 
-/** Where the events of one reader go. */
+/** The output of one reader. */
 export interface Sink {
-  /** Sends events, and where to go on from behind them. */
+  /** Sends events, and the mark after which the reader may resume. */
   send(events: readonly StreamEvent[], mark: bigint | undefined): void;
-  /** Something must be sent now and then, or a proxy takes the connection for dead. */
+  /** Sends a sign of life; otherwise a proxy considers the connection dead. */
   keepAlive(mark: bigint | undefined): void;
-  /** The reader takes nothing any more. */
+  /** True if the client no longer reads. */
   isStuck(): boolean;
   end(): void;
 }
 
-/** What somebody sees, by kind of row, and what besides rows they are told of. */
+/** The visibility of a reader: rows by kind, and notices of other topics. */
 export interface Sight {
   readonly rows: Readonly<Record<RowTopic, Visibility>>;
   readonly notices: readonly NoticeTopic[];
 }
 
 export interface Joining {
-  /** Who reads. */
+  /** The user who reads. */
   readonly userId: string;
   readonly topics: readonly Topic[];
   readonly filter: RowFilter;
   readonly sight: Sight;
-  /** What they see now. @throws GatewayError 401 or 403 where they see nothing any more */
+  /** Reloads what the reader may see. @throws GatewayError 401 or 403 if the reader may see nothing any more */
   readonly lookAgain: () => Promise<Sight>;
-  /** Where they go on from; undefined: from now. */
+  /** The mark from which the reader resumes; undefined: from now on. */
   readonly since: bigint | undefined;
   readonly sink: Sink;
 }
 
 export interface EventHubOptions extends RowEventsOptions {
   readonly database: Queryable;
-  /** How the providers are doing, as far as everybody may know. */
+  /** The state of the providers, as far as every user may know it. */
   readonly providers: () => object;
   readonly notices: NoticeSources;
-  /** True once this process was asked to stop. */
+  /** True once this process is stopping. */
   readonly leaving: () => boolean;
   readonly timing?: Partial<Timing> | undefined;
 }
 
 interface Reader extends Omit<Joining, "sight"> {
   sight: Sight;
-  /** Undefined until it is known where they begin. */
+  /** Undefined until the reader's start is known. */
   had: Had | undefined;
   checkedMs: number;
   sentMs: number;
   usageMs: number;
-  /** What they were sent of the providers. */
+  /** The last provider state that was sent, as JSON. */
   providers: string | undefined;
-  /** What they know of. */
+  /** The last known text of each notice topic. */
   readonly noticed: Map<NoticeTopic, string>;
 }
 
-/** What besides rows somebody follows and may be told of. */
+/** The notice topics that the reader follows and may see. */
 const noticesOf = ({ topics, sight }: Reader): NoticeTopic[] =>
   sight.notices.filter((topic) => topics.includes(topic));
 
 export interface EventHub {
-  /** Takes a reader, until what it returns is called or the stream ends. @throws GatewayError `overloaded` */
+  /** Adds a reader until the returned function is called or the stream ends. @throws GatewayError `overloaded` */
   join(joining: Joining): () => void;
 }
 
 const rightsOver = new Set([401, 403]);
 
-/** A hub of this process: it looks for news only while somebody reads. */
+/** Creates the hub of this process. It looks for news only while it has readers. */
 export const createEventHub = (options: EventHubOptions): EventHub => new Hub(options);
 
 class Hub implements EventHub {
@@ -122,7 +122,7 @@ class Hub implements EventHub {
       try {
         await this.#turn();
       } catch (error) {
-        // The database is away for a moment, say. Nobody has moved their mark, so nobody misses anything.
+        // The database may be unavailable for a moment. No reader's mark has moved, so no reader misses anything.
         this.#options.log.warn({ err: error }, "events could not be read");
       }
       await sleep(this.#timing.pollMs);
@@ -150,10 +150,10 @@ class Hub implements EventHub {
     }
   }
 
-  /** Where a reader goes on from is looked up for them alone: others are further. */
+  /** Looks up the start of one reader separately: the others are already further. */
   async #begin(reader: Reader): Promise<void> {
     const { since, topics, sink } = reader;
-    // Whoever reads a page once they are told that the stream has begun misses nothing: it is known by then what there was.
+    // Once told that the stream has begun, a client that loads its page misses nothing: the notices known now are the baseline.
     newsFor(
       noticesOf(reader),
       await this.#notices.read(new Set(noticesOf(reader))),
@@ -187,18 +187,18 @@ class Hub implements EventHub {
     }
   }
 
-  /** Notes what was read for a reader; false where that was not all, and they must read the lists again. */
+  /** Records the news that was read for a reader. False if it was incomplete: the reader must read its lists again. */
   #move(had: Had, news: News): boolean {
     if (had.since > news.top) {
-      // Another server: a standby without the last transactions, or a restored database.
+      // Another server: a standby that lacks the last transactions, or a restored database.
       had.restart(news.mark);
       return false;
     }
     const { isHeld, mark } = had;
     had.add(news.mark, news.names);
-    // A write transaction that stays open, of another database too, holds the mark: what is behind it would be read each time.
+    // A long-open write transaction, even of another database, holds the mark back: all rows behind it would be read each time.
     if (news.isCut && news.mark <= mark) had.leap(news.top);
-    // What was open when they leapt has ended, and may have written rows.
+    // The transactions that were open at the leap have ended, and may have written rows.
     return !news.isCut && isHeld === had.isHeld;
   }
 
@@ -208,7 +208,7 @@ class Hub implements EventHub {
     this.#send(reader, events);
   }
 
-  /** Whether to say that there are newer numbers. */
+  /** True if the reader is due a `usage` event for newer numbers. */
   #hasNumbers(reader: Reader, rows: readonly NewRow[]): boolean {
     const nowMs = performance.now();
     if (!reader.topics.includes("usage") || nowMs - reader.usageMs < this.#timing.usageMs)
@@ -232,7 +232,7 @@ class Hub implements EventHub {
     }
   }
 
-  /** What is no row and is another now, to those who may see it. */
+  /** Sends `changed` for notice topics that changed, to readers who may see them. */
   async #tellChanged(): Promise<void> {
     const readers = [...this.#readers].map((reader) => ({ reader, topics: noticesOf(reader) }));
     const texts = await this.#notices.read(new Set(readers.flatMap(({ topics }) => topics)));
@@ -258,7 +258,7 @@ class Hub implements EventHub {
       reader.checkedMs = performance.now();
     } catch (error) {
       const isOver = error instanceof GatewayError && rightsOver.has(error.status);
-      // Where the database cannot be asked nothing is read of it either.
+      // Without the database, no rows are read either.
       if (!isOver) throw error;
       this.#end(reader, "signed_out");
     }

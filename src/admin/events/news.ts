@@ -1,27 +1,30 @@
-/** What was written since a moment: names of log rows, tasks and callbacks, of every workspace. */
+/** Finds the rows written since a mark: names of log rows, tasks and callbacks, of all workspaces. */
 import type { Queryable } from "../../storage/index.ts";
 import type { RowName } from "../reads/visible-ids.ts";
 
-/** The kinds of rows that can be followed. */
+/** The kinds of rows that a reader can follow. */
 export type RowTopic = "requests" | "tasks" | "deliveries";
 
 export interface NewName extends RowName {
   readonly topic: RowTopic;
-  /** The transaction that wrote it. */
+  /** The id of the transaction that wrote the row. */
   readonly written: bigint;
 }
 
 export interface News {
-  /** All that was written before this transaction could be seen. Whoever goes on from here misses nothing, and may see a row twice. */
+  /**
+   * The oldest transaction still open: everything that earlier ones wrote was visible. A reader that resumes here misses nothing,
+   * and may see a row twice.
+   */
   readonly mark: bigint;
-  /** The first transaction that has not begun yet. */
+  /** The first transaction id that is not assigned yet. */
   readonly top: bigint;
   readonly names: readonly NewName[];
-  /** There were more than are read at once. */
+  /** There were more than one read returns. */
   readonly isCut: boolean;
 }
 
-/** Names of one kind that are read at once. */
+/** Names read at once, per kind. */
 const newsMax = 1_000;
 
 interface NewsRow {
@@ -33,7 +36,7 @@ interface NewsRow {
   readonly written: bigint;
 }
 
-/** The news of some kinds, in one snapshot. Without `since` it tells where to go on from, and no names. */
+/** Reads the news of some kinds in one snapshot. Without `since`, returns only where to resume, and no names. */
 export async function readNews(
   database: Queryable,
   since: bigint | undefined,

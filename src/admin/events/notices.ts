@@ -1,12 +1,12 @@
-/** What can be followed and is no row: a stream says only that it is another now, and who may see it reads it again. */
+/** Topics that are not rows. The stream only says that a topic changed; a client that may see it reads it again. */
 
-/** `providers`: their numbers and credentials; that one is out is a `state`. */
+/** `providers`: their numbers and credentials. An outage of a provider is a `state` event instead. */
 export type NoticeTopic = "providers" | "gateways" | "verification";
 
-/** Something that is another text whenever what the topic is about is another. */
+/** For each topic, returns a text that differs whenever the topic's content differs. */
 export type NoticeSources = Readonly<Record<NoticeTopic, () => string | Promise<string>>>;
 
-/** How often a topic is looked at, at most. */
+/** Least ms between two reads, by topic. */
 export type NoticePace = Readonly<Record<NoticeTopic, number>>;
 
 interface Known {
@@ -14,7 +14,7 @@ interface Known {
   readonly readMs: number;
 }
 
-/** The present text of each topic, read anew only while somebody asks, and for all of them together. */
+/** The current text of each topic, read only on demand and shared by all readers. */
 export class Notices {
   readonly #sources: NoticeSources;
   readonly #everyMs: NoticePace;
@@ -25,7 +25,7 @@ export class Notices {
     this.#everyMs = everyMs;
   }
 
-  /** The texts of some topics, each as old as its pace allows. */
+  /** Returns the texts of some topics, each at most as old as its pace allows. */
   async read(topics: ReadonlySet<NoticeTopic>): Promise<ReadonlyMap<NoticeTopic, string>> {
     const texts = new Map<NoticeTopic, string>();
     for (const topic of topics) texts.set(topic, await this.#readOne(topic));
@@ -42,7 +42,7 @@ export class Notices {
   }
 }
 
-/** What one reader knows of: the topics that are another than they were, which are kept in `known`. A first look is no news. */
+/** Returns the topics whose text changed since this reader last saw it, and updates `known`. The first text is not a change. */
 export function newsFor(
   topics: readonly NoticeTopic[],
   texts: ReadonlyMap<NoticeTopic, string>,

@@ -1,15 +1,15 @@
-/** One reader of the stream: what they follow, what of it they may see, and which rows they have. */
+/** One reader of the stream: the topics it follows, what it may see of them, and which rows it has had. */
 import type { Visibility } from "../../tenancy/index.ts";
 import type { NewName, RowTopic } from "./news.ts";
 import type { NoticeTopic } from "./notices.ts";
 
-/** What can be followed: rows, that there are newer numbers, what is no row. */
+/** A topic: a kind of rows, new usage numbers, or a notice. */
 export type Topic = RowTopic | "usage" | NoticeTopic;
 
 const isRowTopic = (topic: Topic): topic is RowTopic =>
   topic === "requests" || topic === "tasks" || topic === "deliveries";
 
-/** The kinds of rows that must be looked at for some topics. */
+/** The kinds of rows to read for some topics. */
 export const rowTopicsOf = (topics: readonly Topic[]): RowTopic[] => [
   ...new Set(
     topics.flatMap<RowTopic>((topic) =>
@@ -18,19 +18,19 @@ export const rowTopicsOf = (topics: readonly Topic[]): RowTopic[] => [
   ),
 ];
 
-/** A row that was written, with what decides who gets it. */
+/** A newly written row, with the data that decides who gets it. */
 export interface NewRow {
   readonly name: NewName;
-  /** Whose it is; null where nobody made it. */
+  /** The owner's user id; null if no user made it. */
   readonly ownerId: string | null;
-  /** As its list shows it; `inside`: to those who run the installation. */
+  /** The row as its list shows it; `inside`: for organization admins. */
   record(inside: boolean): object;
 }
 
-/** Values that a row must have, by the names of its record; `member_id` is its owner. */
+/** Values that a row must have, by field name of its record; `member_id` is the owner. */
 export type RowFilter = Readonly<Record<string, string | undefined>>;
 
-/** Whether somebody who sees so much sees a row: the rule of the lists (`whereVisible`), for a row in memory. */
+/** True if this visibility includes the row: the rule of the lists (`whereVisible`), for a row in memory. */
 export function isVisible(
   { everything, workspaceIds, ownWorkspaceIds, userId }: Visibility,
   { name: { workspaceId }, ownerId }: Pick<NewRow, "name" | "ownerId">,
@@ -41,25 +41,25 @@ export function isVisible(
 
 const statusOf = (row: NewRow): unknown => (row.record(false) as { status?: unknown }).status;
 
-/** Whether a row has the values. A name that rows of its kind do not have fits none. */
+/** True if a row has these values. A field that rows of its kind lack never matches. */
 export function fitsFilter(filter: RowFilter, row: NewRow): boolean {
   return Object.entries(filter).every(([name, value]) => {
     if (value === undefined) return true;
     if (name === "workspace_id") return row.name.workspaceId === value;
     if (name === "member_id") return row.ownerId === value;
-    // A task, and the callbacks that are about it.
+    // Matches the task itself; its callbacks match below.
     if (name === "task_id" && row.name.topic === "tasks") return row.name.id === value;
-    // Several statuses, by commas, as the lists take them.
+    // Several statuses, separated by commas, as in the lists.
     if (name === "status") return value.split(",").some((one) => one === statusOf(row));
     const found = (row.record(false) as Readonly<Record<string, unknown>>)[name];
     return typeof found === "number" ? String(found) === value : found === value;
   });
 }
 
-/** Which rows somebody has had: those before their mark, and those that were visible beyond it already. */
+/** Which rows a reader has had: those before its mark, and later ones that were already visible. */
 export class Had {
   #mark: bigint;
-  /** Where rows are read from instead, while a transaction that stays open holds the mark. */
+  /** Reading starts here instead of at the mark while a long-open transaction holds the mark back. */
   #floor: bigint | undefined;
   readonly #beyond = new Map<string, bigint>();
 
@@ -68,27 +68,27 @@ export class Had {
     this.add(mark, names);
   }
 
-  /** Where they go on from after a break: they miss nothing. */
+  /** Where the reader resumes after a break without missing anything. */
   get mark(): bigint {
     return this.#mark;
   }
 
-  /** The first transaction whose rows are read for them. */
+  /** The first transaction whose rows are read for this reader. */
   get since(): bigint {
     return this.#floor ?? this.#mark;
   }
 
-  /** They are told nothing of transactions before `since` that are still open. */
+  /** True while the reader gets no rows of still open transactions before `since`. */
   get isHeld(): boolean {
     return this.#floor !== undefined;
   }
 
-  /** A row that changed since is another one. */
+  /** True if the reader has had this version of the row; a change makes a new version. */
   has({ topic, id, written }: NewName): boolean {
     return written < this.since || this.#beyond.get(`${topic} ${id}`) === written;
   }
 
-  /** They have these names now, and all that was written before `mark`. */
+  /** Records that the reader has these names and everything written before `mark`. */
   add(mark: bigint, names: readonly NewName[]): void {
     if (this.#floor !== undefined && mark >= this.#floor) this.#floor = undefined;
     if (this.#floor === undefined && mark > this.#mark) this.#mark = mark;
@@ -100,14 +100,14 @@ export class Had {
     }
   }
 
-  /** They read the lists anew, and go on from `mark`: numbers of transactions are others now. */
+  /** The reader reads its lists again and resumes from `mark`, because transaction numbers have changed. */
   restart(mark: bigint): void {
     this.#mark = mark;
     this.#floor = undefined;
     this.#beyond.clear();
   }
 
-  /** They read the lists anew, and are told of what transactions from `top` on write. */
+  /** The reader reads its lists again. From then on it gets only rows of transactions from `top` on. */
   leap(top: bigint): void {
     this.#floor = top;
     this.#beyond.clear();

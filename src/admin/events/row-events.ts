@@ -1,4 +1,4 @@
-/** Rows that were written, as the events of those who may see them. A row that cannot be shown keeps nobody from the others. */
+/** Turns new rows into events for the readers who may see them. A row that cannot be rendered does not hold back the others. */
 import { atIntervals } from "../../base/at-intervals.ts";
 import type { Log } from "../../base/log.ts";
 import { isTransient } from "../../storage/index.ts";
@@ -6,13 +6,13 @@ import type { Visibility } from "../../tenancy/index.ts";
 import type { NewName, RowTopic } from "./news.ts";
 import { fitsFilter, isVisible, type NewRow, type RowFilter, type Topic } from "./reader.ts";
 
-/** A row as a stream says it, or how many there were. */
+/** A row, or the number of rows that were skipped. */
 export interface RowEvent {
   readonly event: "row" | "skipped";
   readonly data: object;
 }
 
-/** Who gets rows: what they see of each kind, and what of that they have asked for. */
+/** The topics, filter and visibility of a reader. */
 export interface RowReader {
   readonly topics: readonly Topic[];
   readonly filter: RowFilter;
@@ -21,12 +21,12 @@ export interface RowReader {
 
 export interface RowEventsOptions {
   readonly log: Pick<Log, "warn">;
-  /** Rows of a kind, by their names. */
+  /** Reads rows of one kind by their names. */
   readonly read: (topic: RowTopic, names: readonly NewName[]) => Promise<readonly NewRow[]>;
 }
 
 const warnMs = 60_000;
-/** Names of rows in a line of the log. */
+/** Row ids in one log line. */
 const warnedRowsMax = 5;
 
 export class RowEvents {
@@ -37,7 +37,7 @@ export class RowEvents {
     this.#options = options;
   }
 
-  /** Rows by their names; undefined where they cannot be read, and could not if they were asked for again. */
+  /** Reads rows by their names. Undefined after an error that a retry would not mend; transient errors are thrown. */
   async read(names: readonly NewName[]): Promise<readonly NewRow[] | undefined> {
     const groups = Map.groupBy(names, ({ topic }) => topic);
     try {
@@ -52,7 +52,7 @@ export class RowEvents {
     }
   }
 
-  /** What a reader gets of some rows; of a kind with more than `rowsMax` only their number. */
+  /** The events of some rows for a reader. A kind with more than `rowsMax` rows gives only their number. */
   eventsFor(reader: RowReader, rows: readonly NewRow[], rowsMax = Infinity): RowEvent[] {
     const fitting = rows.filter((row) => this.#guard(row, () => isFor(reader, row)) === true);
     return [...Map.groupBy(fitting, ({ name }) => name.topic)].flatMap(([topic, of]) =>

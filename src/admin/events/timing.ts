@@ -1,18 +1,18 @@
-/** How often streams of events look for what is new, and what they bound. */
+/** Intervals and limits of event streams. */
 import type { NoticePace } from "./notices.ts";
 
 export interface Timing {
   readonly pollMs: number;
-  /** How often it is looked whether a reader may still read. */
+  /** Interval at which each reader's rights are checked again. */
   readonly checkMs: number;
   readonly keepAliveMs: number;
   readonly usageMs: number;
   readonly noticeMs: NoticePace;
-  /** Streams at once. */
+  /** Concurrent streams. */
   readonly streamsMax: number;
-  /** Of these, one person's: nobody takes the others' away. */
+  /** Concurrent streams of one user, so that no user takes all of them. */
   readonly personStreamsMax: number;
-  /** Rows of one kind that a reader gets at once; of more there is only the number. */
+  /** Rows of one kind that a reader gets at once; beyond that it gets only their number. */
   readonly rowsMax: number;
 }
 

@@ -1,4 +1,4 @@
-/** Which spend caps were nearly or fully used, as far as the reader may see it. docs/callbacks.md "Spend caps". */
+/** Lists alerts of spend caps that were nearly or fully used, as far as the reader may see them. docs/callbacks.md "Spend caps". */
 import { wireCased } from "../../base/casing.ts";
 import { formatUsd } from "../../base/money.ts";
 import type { Queryable } from "../../storage/index.ts";
@@ -29,7 +29,7 @@ interface AlertFilter extends PageRequest {
   readonly workspaceId?: string | undefined;
 }
 
-/** The last alert of a page: its time, and what tells it from others of that time. */
+/** The last alert of a page: its time, and a hash that distinguishes alerts of that time. */
 const cursorShape = /^(\d{13})_([0-9a-f]{32})$/;
 
 function after(cursor: string | undefined): readonly [at: Date | null, id: string | null] {
@@ -39,7 +39,7 @@ function after(cursor: string | undefined): readonly [at: Date | null, id: strin
   throw noCursor();
 }
 
-/** An alert about a member is that member's own, one about a key its owner's; one about the workspace is nobody's own. */
+/** A member owns alerts about them, a key's owner those about the key. Alerts about a workspace have no owner. */
 const statement = `
   with seen as (
     select a.*, md5(concat_ws('|', a.workspace_id, a.scope, a.scope_id, a.cap_window, a.period_start, a.cap_nano, a.threshold)) as id,
@@ -56,7 +56,7 @@ const statement = `
     and ($2::timestamptz is null or (date_trunc('milliseconds', created_at), id) < ($2, $3))
   order by date_trunc('milliseconds', created_at) desc, id desc limit $4`;
 
-/** Alerts, newest first. @throws GatewayError `invalid_value` (limit, cursor) */
+/** Lists alerts, newest first. @throws GatewayError `invalid_value` (limit, cursor) */
 export async function listAlerts(
   database: Queryable,
   filter: AlertFilter,

@@ -1,4 +1,4 @@
-/** What workspaces have left. docs/management.md. */
+/** Reads the balances of workspaces. docs/management.md. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { camelCased, type SnakeCased } from "../../base/casing.ts";
 import type { Queryable } from "../../storage/index.ts";
@@ -16,19 +16,19 @@ export interface Balance {
   readonly creditsNano: bigint;
   readonly chargedNano: bigint;
   readonly heldNano: bigint;
-  /** How far below zero credits - charged may go; null: without limit. 0 for a workspace that is prepaid. */
+  /** How far below zero credits - charged may go; null: no limit. 0 for a prepaid workspace. */
   readonly creditLineNano: bigint | null;
-  /** credits + credit line (0 where it is without limit) - charged - held; below zero where a call cost more than its bound. */
+  /** credits + credit line (0 if unlimited) - charged - held. Below zero if a call cost more than its bound. */
   readonly availableNano: bigint;
 }
 
-/** Whose balances are asked for: those that somebody sees, or of them those of one organization. */
+/** Selects the workspaces that the actor sees, or those of one organization. */
 interface BalanceFilter {
   readonly organizationId?: string | undefined;
   readonly visibility: Visibility;
 }
 
-/** `$1` to `$3`: as `filterParams` gives them. */
+/** Parameters `$1` to `$3` come from `filterParams`. */
 const matching = `($1::text is null or a.workspace_id in (select id from workspaces where organization_id = $1))
   and ($2::boolean or a.workspace_id = any($3::text[]))`;
 const filterParams = ({ organizationId, visibility }: BalanceFilter) => [
@@ -37,7 +37,7 @@ const filterParams = ({ organizationId, visibility }: BalanceFilter) => [
   visibility.workspaceIds,
 ];
 
-/** The balances of all workspaces together. */
+/** The sums over workspaces. */
 export interface BalanceSum {
   readonly workspaces: number;
   readonly creditsNano: bigint;
@@ -45,9 +45,9 @@ export interface BalanceSum {
   readonly heldNano: bigint;
 }
 
-/** What all workspaces have together, with what is set aside for calls to come among `heldNano`. */
+/** Sums the balances of all matching workspaces. `heldNano` includes allowances that are not in use yet. */
 export async function sumBalances(database: Queryable, filter: BalanceFilter): Promise<BalanceSum> {
-  // Together they may be more than a bigint holds.
+  // The sums may exceed a bigint.
   const [row] = await database.query<{ workspaces: number; sums: readonly string[] }>(
     `select count(*)::integer as workspaces, array[coalesce(sum(credits_nano), 0)::text,
        coalesce(sum(charged_nano), 0)::text, coalesce(sum(held_nano), 0)::text] as sums
@@ -58,14 +58,14 @@ export async function sumBalances(database: Queryable, filter: BalanceFilter): P
   return { workspaces: row!.workspaces, creditsNano, chargedNano, heldNano };
 }
 
-/** A workspace's place in the order by what is left: those without limit are last. */
+/** SQL sort key by available balance; workspaces without a limit come last. */
 const place = (account: string, workspace: string): string =>
   `${workspace}.credit_line_nano is null,
    ${account}.credits_nano + coalesce(${workspace}.credit_line_nano, 0) - ${account}.charged_nano - ${account}.held_nano, ${workspace}.id`;
 
 /**
- * A page of the workspaces with the least left first, as it is at the moment of each page: one whose balance changes meanwhile may
- * come twice or not at all. @throws GatewayError `invalid_value` (limit, cursor)
+ * Returns a page of workspaces, the least available balance first. Each page reads current balances: a workspace whose balance
+ * changes meanwhile may appear twice or never. @throws GatewayError `invalid_value` (limit, cursor)
  */
 export async function listByAvailable(
   database: Queryable,
@@ -83,7 +83,7 @@ export async function listByAvailable(
   return pageOf(rows, limit);
 }
 
-/** What workspaces have left, all at one moment, by their ids; one that does not exist is not among them. */
+/** Returns the balances by workspace id, all as of one moment; ids that do not exist are absent. */
 export async function readBalances(
   database: Queryable,
   workspaceIds: readonly string[],
@@ -97,13 +97,13 @@ export async function readBalances(
   return new Map(rows.map(({ workspace_id: id, ...row }) => [id, camelCased(row)]));
 }
 
-/** Headroom goes back a moment after a key's last call (ledger/key-use.ts): so long it is waited for, and so often it is looked at. */
+/** A key returns its headroom a moment after its last call (ledger/key-use.ts). Milliseconds to wait for it, and between checks. */
 const restWaitMs = 200;
 const restRetryMs = 20;
 
 /**
- * The same without what is set aside for calls to come and not in use, once that has gone back: then `held` is what calls and tasks under
- * way reserve. Where calls go on, and new headroom with them, the answer is as of 200 ms later.
+ * Returns balances once unused headroom has gone back: then `held` is only what calls and tasks in flight reserve. If new calls
+ * keep reserving headroom, reads the balances after 200 ms.
  */
 export async function readBalancesAtRest(
   database: Queryable,

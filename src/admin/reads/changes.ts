@@ -1,27 +1,27 @@
-/** What was changed in a request, out of the names and sentences that the log keeps of it. */
+/** Reconstructs the changes of a request from the parameter names and notes in the log. */
 
 /** One change, as the management API shows it. */
 export interface Change {
-  /** The caller's own dotted name. */
+  /** The caller's dotted parameter name. */
   readonly param: string;
   readonly action: "dropped" | "ignored" | "rewritten";
-  /** Why; null where no sentence says it. */
+  /** The reason; null if no note gives one. */
   readonly note: string | null;
 }
 
-/** The sentences end with the word, or say it: notes of `base/notes.ts`. */
+/** Notes of `base/notes.ts` contain the word of the action. */
 function actionOf(note: string): Change["action"] {
   if (/\bdropped\b/.test(note)) return "dropped";
   return /\bignored\b/.test(note) ? "ignored" : "rewritten";
 }
 
-/** The name that a sentence begins with: the longest, since a caller's name may have a colon in it. */
+/** The parameter that a note begins with: the longest match, since a caller's name may contain a colon. */
 const paramOf = (sentence: string, params: readonly string[]): string =>
   params
     .filter((param) => sentence.startsWith(`${param}: `))
     .reduce((longest, param) => (param.length > longest.length ? param : longest), "");
 
-/** Each sentence as a change, and each name that none is about. */
+/** Returns a change for each note, and one for each name without a note. */
 export function changesOf(dropped: readonly string[], notes: readonly string[]): Change[] {
   const explained = notes.map((sentence): Change => {
     const known = paramOf(sentence, dropped);

@@ -1,6 +1,6 @@
 /**
- * The log by cost, the dearest call first. There is no index of costs, since each call would pay for it: a page looks at the rows of
- * the asked period, no more of them than a page with rare filters does, and says how far back that was.
+ * Lists the log by cost, the most expensive call first. There is no index on cost, since it would slow each call. A page scans the
+ * requested period, up to as many rows as with rare filters, and reports how far back it looked.
  */
 import { dayMs } from "../../base/durations.ts";
 import { GatewayError } from "../../base/errors.ts";
@@ -19,7 +19,7 @@ import {
 
 const dearestDaysMax = 31;
 
-/** `<nano-USD>.<id>` of the last row of the page before. */
+/** `<nano-USD>.<id>` of the previous page's last row. */
 const cursorShape = /^(\d{1,18})\.((?:req|task)_[0-9a-z]{26})$/;
 
 const dearestFirst = {
@@ -28,7 +28,7 @@ const dearestFirst = {
   column: "x.cost_nano",
 };
 
-/** @throws GatewayError `invalid_value` without a beginning, or where there is too much between the two */
+/** @throws GatewayError `invalid_value` without a start, or if the period is too long */
 function checkPeriod({ from, to = new Date() }: TrailFilter): void {
   if (from !== undefined && to.getTime() - from.getTime() <= dearestDaysMax * dayMs) return;
   throw new GatewayError(
@@ -44,13 +44,13 @@ const cheapestFirst = {
   column: "x.cost_nano",
 };
 
-/** Rows of less cost than a row, or with `>` of more; of equal cost, the older and the newer ones. */
+/** Condition for rows that cost less than a row (`<`) or more (`>`); of equal cost, for older or newer ones. */
 const beside =
   (than: "<" | ">", { costNano, part }: { readonly costNano: bigint; readonly part: string }) =>
   (bind: Bind): string =>
     `(x.cost_nano, split_part(x.id, '_', 2)) ${than} (${bind(costNano)}::bigint, ${bind(part)}::text)`;
 
-/** Rows behind the last one of the page before. @throws GatewayError `invalid_value` for a cursor that is none */
+/** Condition for rows after the previous page's last one. @throws GatewayError `invalid_value` for an invalid cursor */
 function behind(cursor: string): (bind: Bind) => string {
   const [, cost, id] = cursorShape.exec(cursor) ?? [];
   if (cost === undefined || id === undefined) throw noCursor();
@@ -58,7 +58,7 @@ function behind(cursor: string): (bind: Bind) => string {
   return beside("<", { costNano: BigInt(cost), part });
 }
 
-/** A page of the calls somebody sees, the dearest first. @throws GatewayError `invalid_value` (limit, cursor, from) */
+/** A page of the calls that the actor sees, the most expensive first. @throws GatewayError `invalid_value` (limit, cursor, from) */
 export async function listDearest(
   database: Queryable,
   { cursor, ...asked }: TrailFilter,
@@ -86,7 +86,7 @@ export async function listDearest(
 }
 
 /**
- * The calls before and after one in the list by cost, within the same rows as the list; null: none.
+ * The calls before and after one in the list by cost, among the same rows as the list; null: none.
  * @throws GatewayError `invalid_value` (from)
  */
 export async function besideByCost(

@@ -1,4 +1,4 @@
-/** The entries of a workspace's ledger, page by page. docs/management.md. */
+/** Pages of a workspace's ledger entries. docs/management.md. */
 import { camelCased, type SnakeCased } from "../../base/casing.ts";
 import { entryId } from "../../ledger/index.ts";
 import type { Queryable } from "../../storage/index.ts";
@@ -18,7 +18,7 @@ export interface Entry {
   readonly createdAt: Date;
 }
 
-/** Which entries of a workspace; absent: any. */
+/** Filters of the entries of a workspace; absent: any. */
 interface EntriesPage {
   /** The `nextCursor` of the page before. */
   readonly cursor?: string | undefined;
@@ -36,7 +36,7 @@ interface EntriesPage {
 interface EntryPage {
   /** Newest first. */
   readonly entries: Entry[];
-  /** For the next page; null on the last. */
+  /** Cursor of the next page; null on the last. */
   readonly nextCursor: string | null;
 }
 
@@ -47,7 +47,7 @@ const toEntry = ({ entry, ...row }: EntryRow): Entry => ({
   ...camelCased(row),
 });
 
-/** Entries that a page with rare filters looks at, at most. */
+/** The most entries that a page with rare filters scans. */
 const lookedAtMax = 50_000;
 const entryColumns =
   "entry, kind, amount_nano, held_nano, balance_after_nano, reference, key_id, member_id, note, created_at";
@@ -58,7 +58,7 @@ function entryOf(cursor: string): bigint {
   return BigInt(cursor);
 }
 
-/** The statement of a piece of the ledger: newest first, before the cursor, of the period. */
+/** SQL for a section of the ledger: newest first, before the cursor, within the period. */
 function pieceSql(
   workspaceId: string,
   page: EntriesPage,
@@ -73,8 +73,8 @@ function pieceSql(
 }
 
 /**
- * A page of a workspace's entries, newest first. `cursor` is the `nextCursor` of the page before. Few entries may have what is asked
- * for: a page then has fewer than `limit`, and a cursor from which others are looked for. @throws GatewayError `invalid_value` (cursor)
+ * Returns a page of a workspace's entries, newest first. With rare filters, a page may have fewer than `limit` entries and still a
+ * cursor, from which the search continues. @throws GatewayError `invalid_value` (cursor)
  */
 export async function readEntries(
   database: Queryable,

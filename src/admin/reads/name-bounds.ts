@@ -1,10 +1,13 @@
-/** Between which ids the rows of a page are: with it a plan has only the parts of the log that they are in (storage/baseline/10_request_parts.sql). */
+/**
+ * Id bounds of a page's rows: with them, a query plan has only the parts of the log that hold the rows
+ * (storage/baseline/10_request_parts.sql).
+ */
 import { requestTrail } from "./trails.ts";
 import { nameParams, type RowName } from "./visible-ids.ts";
 
 const wellFormed = /^(?:req|task)_[0-9a-z]{26}$/;
 
-/** A page's rows of the log as {@link nameParams} has them, and a condition on `x.id` with parameters that follow those. */
+/** Returns {@link nameParams} of a page's log rows, and a condition on `x.id` with further parameters after those. */
 export function boundedNames(names: readonly RowName[]): {
   readonly params: unknown[];
   readonly bounds: string;

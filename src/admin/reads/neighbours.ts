@@ -1,4 +1,4 @@
-/** Which calls stand before and after one in a list of the log, with the list's filters. docs/management.md. */
+/** Finds the calls before and after one in a list of the log, with the list's filters. docs/management.md. */
 import { idMs, idTime } from "../../base/ids.ts";
 import type { Queryable } from "../../storage/index.ts";
 import { boundedNames } from "./name-bounds.ts";
@@ -17,20 +17,20 @@ import {
 } from "./visible-ids.ts";
 import { listVisible } from "./visible-page.ts";
 
-/** Ids of calls; null: there is none. */
+/** Ids of calls; null: none. */
 interface Neighbours {
-  /** The one above it in the list. */
+  /** The call above in the list. */
   readonly previous: string | null;
-  /** The one below it. */
+  /** The call below in the list. */
   readonly next: string | null;
 }
 
 const oldestFirst = { inside: "x.id", outside: "split_part(n.id, '_', 2)" };
 
-/** The first part of an id behind the one with this part: ids have one length. */
+/** The lowest id part after this one: all ids have one length. */
 const behind = (part: string): string => `${part}0`;
 
-/** The call after one in time: of the next day and days first, as a page is looked for; null: none. */
+/** Returns the next newer call, searching the nearest days first as a page does; null: none. */
 async function newerThan(
   database: Queryable,
   filter: TrailFilter,
@@ -62,8 +62,8 @@ async function costOf(database: Queryable, name: RowName): Promise<bigint> {
 }
 
 /**
- * The calls beside one in the list with such a filter, which need not list the call itself. With rare filters as many rows are
- * looked at each way as for a page. @throws GatewayError `not_found` for a call that is not seen, `invalid_value` (from)
+ * Returns the calls next to one in the filtered list, which need not contain the call itself. With rare filters, each direction
+ * scans as many rows as a page. @throws GatewayError `not_found` for a call that the actor may not see, `invalid_value` (from)
  */
 export async function findNeighbours(
   database: Queryable,

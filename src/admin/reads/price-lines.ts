@@ -1,25 +1,25 @@
-/** How a charge came about, for who looks at a call later: line by line, by the rule that charged it. docs/management.md. */
+/** Explains a charge line by line, by the same rule that charged it. docs/management.md. */
 import { amountNanoMax, type NanoUsd } from "../../base/money.ts";
 import { priceLines, requestPart, sumOfParts, type PriceLine } from "../../base/price-parts.ts";
 import type { Catalog } from "../../catalog/index.ts";
 import { partsAt, priceOfKept, type AnyPrice } from "../../media/index.ts";
 
-/** What the log has of a charge. */
+/** The log's fields of a charge. */
 export interface Charged {
   readonly model: string | null;
   readonly provider: string | null;
-  /** As the call was billed by it; null where nothing was made. */
+  /** The billed usage; null if nothing was generated. */
   readonly usage: object | null;
   readonly cost_nano: NanoUsd;
   readonly explanation: { readonly cache?: string } | null;
-  /** What it was charged by; null in a row of before prices were kept. */
+  /** The price of the charge; null in rows from before prices were kept. */
   readonly price: object | null;
 }
 
 export interface ChargeLines {
-  /** Their amounts add up to the charge exactly; null where what it was charged by is not known any more. */
+  /** Their amounts add up to the charge exactly; null if its price is no longer known. */
   readonly price_lines: readonly PriceLine[] | null;
-  /** `call`: what was kept with it. `catalog`: prices in force now, which lead to the same charge. Null where there are no lines. */
+  /** `call`: the price kept with the call. `catalog`: current prices that give the same charge. Null without lines. */
   readonly price_lines_from: "call" | "catalog" | null;
 }
 
@@ -27,12 +27,12 @@ const nothing: ChargeLines = { price_lines: [], price_lines_from: null };
 const unknown: ChargeLines = { price_lines: null, price_lines_from: null };
 
 /**
- * The lines of a charge, by what the log has of it. A row of before prices were kept is explained by prices in force now, where an
- * offer of its provider in `catalog` still leads to the charge.
+ * Returns the lines of a charge. For a row from before prices were kept, tries the current prices of its provider's offers in
+ * `catalog`, and uses those that give the same charge.
  */
 export function chargeLines(charged: Charged, catalog?: Catalog): ChargeLines {
   const { usage, cost_nano: costNano, explanation, price } = charged;
-  // An answer of the response cache, charged as its key says.
+  // An answer from the response cache, charged by the key's setting.
   if (explanation?.cache === "hit" && costNano > 0n)
     return from("call", priceLines([requestPart("cached_answer", costNano)]));
   if (usage === null) return costNano === 0n ? nothing : unknown;
@@ -55,7 +55,7 @@ function linesNow(catalog: Catalog, charged: Charged, usage: object): PriceLine[
   return undefined;
 }
 
-/** Undefined where they do not lead to the charge. What a call cost beyond the most that one call is charged is a line, too. */
+/** Undefined if the parts do not add up to the charge. If the charge was cut to the maximum of one call, the rest is a line, too. */
 function linesAt(price: AnyPrice, usage: object, costNano: NanoUsd): PriceLine[] | undefined {
   const parts = partsAt(price, usage);
   if (parts === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** One call with what the list of calls leaves out. docs/management.md. */
+/** One call, with the details that the list of calls leaves out. docs/management.md. */
 import { errorCatalogue, GatewayError } from "../../base/errors.ts";
 import { idMs, latePart } from "../../base/ids.ts";
 import { formatUsd } from "../../base/money.ts";
@@ -13,7 +13,7 @@ import { readRows, renderRequest, type RequestLogRow } from "./requests.ts";
 import { requestTrail } from "./trails.ts";
 import { findVisible } from "./visible-ids.ts";
 
-/** Of an id from before the log begins: it says since when it is kept. Whether there was such a call is not said. */
+/** The error for an id from before the log begins. It says since when the log is kept, but not whether such a call existed. */
 async function droppedError(database: Queryable, id: string): Promise<GatewayError | undefined> {
   const [row] = await database.query<{ id_time: string }>("select id_time from request_log_start");
   const madeMs = idMs(id.slice(id.indexOf("_") + 1));
@@ -26,7 +26,7 @@ async function droppedError(database: Queryable, id: string): Promise<GatewayErr
   );
 }
 
-/** What a call's hold ended with, and what charged it where that came later: its hold had expired while it ran. */
+/** The entry that ended a call's hold. `late`: the later charge, if the hold expired while the call ran. */
 async function entriesOf(database: Queryable, workspaceId: string, id: string) {
   const entryOf = async (reference: string): Promise<Entry | undefined> =>
     (await readEntries(database, workspaceId, { reference, limit: 1 })).entries[0];
@@ -34,7 +34,7 @@ async function entriesOf(database: Queryable, workspaceId: string, id: string) {
   return { ended, late: ended?.kind === "expire" ? await entryOf(id + latePart) : undefined };
 }
 
-/** What a call's workspace and its key are called today. */
+/** The current names of a call's workspace and key. */
 async function namesOf(
   database: Queryable,
   { workspaceId }: { workspaceId: string },
@@ -52,7 +52,7 @@ async function namesOf(
   return names;
 }
 
-/** One log row, its entry of the ledger and its price line by line. @throws GatewayError `not_found` */
+/** Returns one log row with its ledger entry and its price lines. @throws GatewayError `not_found` */
 export async function getRequest(
   { database, catalog }: { readonly database: Queryable; readonly catalog?: () => Catalog },
   id: string,
@@ -73,7 +73,7 @@ export async function getRequest(
   };
 }
 
-/** What is kept of a call word for word. @throws GatewayError `not_found`, alike for a foreign call and one that is not kept */
+/** Returns the stored bodies of a call. @throws GatewayError `not_found`, both for a call of others and for one without stored bodies */
 export async function getRequestBody(
   { database, secrets }: { readonly database: Queryable; readonly secrets: Sealing },
   id: string,
@@ -104,7 +104,7 @@ const known: ReadonlyMap<string, { readonly type: string; readonly meaning: stri
   Object.entries(errorCatalogue),
 );
 
-/** What the catalogue says of a code. A row may be older than this version. */
+/** The error catalogue's type and meaning of a code; null for a code that this version does not know. */
 function describe(code: string) {
   const entry = known.get(code);
   return { type: entry?.type ?? null, meaning: entry?.meaning ?? null };

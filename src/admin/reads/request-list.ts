@@ -1,4 +1,4 @@
-/** The request log as a list to look through: small rows, without plans and attempts. docs/management.md. */
+/** The request log as a list to browse: small rows, without plans and attempts. docs/management.md. */
 import { formatUsd } from "../../base/money.ts";
 import type { Queryable } from "../../storage/index.ts";
 import { boundedNames } from "./name-bounds.ts";
@@ -14,13 +14,13 @@ interface HeadlineRow {
   readonly owner: string | null;
 }
 
-/** A small row, and whose key made it. */
+/** A small row, with the owner of its key. */
 export interface Headline {
   readonly ownerId: string | null;
   readonly record: { readonly id: string; readonly workspace_id: string };
 }
 
-/** Rows as `listRequests` finds them, a tenth of their size. @throws GatewayError `invalid_value` (limit, cursor, from) */
+/** Lists the same rows as `listRequests`, at a tenth of their size. @throws GatewayError `invalid_value` (limit, cursor, from) */
 export async function listRequestHeadlines(
   database: Queryable,
   filter: RequestFilter,
@@ -30,7 +30,7 @@ export async function listRequestHeadlines(
   return { ...page, records: rows.map(({ record }) => record) };
 }
 
-/** Small rows by their names, in their order. */
+/** Reads small rows by their names, in the same order. */
 export async function readHeadlines(
   database: Queryable,
   names: readonly RowName[],

@@ -9,7 +9,7 @@ import { requestTrail } from "./trails.ts";
 import type { NamePage, RowName, TrailFilter } from "./visible-ids.ts";
 import { listVisible } from "./visible-page.ts";
 
-/** A row as the database gives it. */
+/** A row of the view `request_log`. */
 export interface RequestLogRow {
   readonly workspace_id: string;
   readonly id: string;
@@ -37,7 +37,7 @@ export interface RequestLogRow {
   readonly end_user: string | null;
 }
 
-/** What the log explains of a call; `reserved_nano` of tasks. */
+/** The log's explanation of a call; `reserved_nano` only for tasks. */
 interface Explanation {
   readonly error?: string | null;
   readonly reserved_nano?: string;
@@ -53,18 +53,21 @@ export interface RenderedPage {
 }
 
 export interface RequestFilter extends TrailFilter {
-  /** `cost`: the dearest first. Newest first if absent. */
+  /** `cost`: the most expensive first. Newest first if absent. */
   readonly sort?: "cost" | undefined;
 }
 
-/** The names of a page of the log. @throws GatewayError `invalid_value` (limit, cursor, from) */
+/** Finds the row names of a page of the log. @throws GatewayError `invalid_value` (limit, cursor, from) */
 export const findRequests = (
   database: Queryable,
   { sort, ...filter }: RequestFilter,
 ): Promise<NamePage> =>
   sort === "cost" ? listDearest(database, filter) : listVisible(database, requestTrail, filter);
 
-/** Log rows somebody sees, with their prices line by line (`catalog`: price-lines.ts). @throws GatewayError `invalid_value` (limit, cursor, from) */
+/**
+ * Lists log rows that the actor sees, with their price lines (`catalog`: price-lines.ts). @throws GatewayError `invalid_value`
+ * (limit, cursor, from)
+ */
 export async function listRequests(
   database: Queryable,
   filter: RequestFilter,
@@ -80,7 +83,7 @@ export async function listRequests(
   return { ...page, records };
 }
 
-/** Rows by their names, in their order. */
+/** Reads rows by their names, in the same order. */
 export function readRows(database: Queryable, names: readonly RowName[]): Promise<RequestLogRow[]> {
   const { params, bounds } = boundedNames(names);
   return database.query<RequestLogRow>(
@@ -90,7 +93,7 @@ export function readRows(database: Queryable, names: readonly RowName[]): Promis
   );
 }
 
-/** A row as somebody may see it; `inside`: they administer the installation. */
+/** A row as the actor may see it; `inside`: for organization admins. */
 export function renderRequest(row: RequestLogRow, inside: boolean) {
   return {
     id: row.id,
@@ -117,12 +120,12 @@ export function renderRequest(row: RequestLogRow, inside: boolean) {
   };
 }
 
-/** What only those who run the installation see of an attempt: our account with the vendor, and the vendor's own words. */
+/** Fields of an attempt that only organization admins see: our account with the vendor, and the vendor's own words. */
 const insideNames = ["credential", "upstream_model", "message"];
-/** What tells a key from the one before it. Log rows that an older release writes of a task have it too. */
+/** Internal: distinguishes a credential from its predecessor. Task rows written by an older release have it too. */
 const ownNames = ["key_hash"];
 
-/** Attempts as somebody may see them; `inside`: they administer the installation. */
+/** Attempts as the actor may see them; `inside`: for organization admins. */
 export function renderAttempts(attempts: readonly object[], inside: boolean): readonly object[] {
   const hidden = new Set(inside ? ownNames : [...ownNames, ...insideNames]);
   return attempts.map((attempt) =>
@@ -130,10 +133,10 @@ export function renderAttempts(attempts: readonly object[], inside: boolean): re
   );
 }
 
-/** `cacheWrite1hTokens` as `cache_write_1h_tokens`. */
+/** Converts `cacheWrite1hTokens` to `cache_write_1h_tokens`. */
 const snakeCase = (name: string): string =>
   name.replaceAll(/[A-Z]|\d+/g, (part) => `_${part.toLowerCase()}`);
 
-/** A stored usage on the wire: the counts a call was billed by, whatever kind it was. */
+/** Renders a stored usage: the billed counts of any kind of call. */
 export const renderUsage = (usage: object): object =>
   Object.fromEntries(Object.entries(usage).map(([name, value]) => [snakeCase(name), value]));

@@ -1,51 +1,51 @@
-/** In which parts of time, as bounds of ids, a page of the log is looked for. docs/management.md. */
+/** Time steps, as bounds of ids, in which a page of the log is searched. docs/management.md. */
 import { dayMs, minuteMs } from "../../base/durations.ts";
 import { idMs, idTime } from "../../base/ids.ts";
 
 const randomCharacters = 16;
-/** Behind the part of every id that follows its prefix. */
+/** Sorts after every id part that follows a prefix. */
 export const newest = "z".repeat(10 + randomCharacters);
 
 const shape = /^[a-z]{1,10}_([0-9a-z]{26})$/;
 
-/** An id without its prefix; undefined for what is no id. */
+/** An id without its prefix; undefined for an invalid id. */
 export const partOf = (id: string): string | undefined => shape.exec(id)?.[1];
 
 /**
- * A page is looked for in the nearest day first, then in so many, and in all of them where they have too few: of each workspace that
- * is seen each part of the log between is looked at, though most have nothing there.
+ * A page is searched in the last day first, then in the last 8 days, then in all time, until it is full. A query reads each part of
+ * the log in its range for each visible workspace, though most parts hold nothing for it.
  */
 export const nearMs = [1, 8].map((days) => days * dayMs);
 
-/** Where each of the near times before `high` begins, if not before `low`; `low` itself last. */
+/** The start of each near time before `high`, if it is after `low`; `low` itself last. */
 export function nearLows({ low, high }: { readonly low: string; readonly high: string }): string[] {
   const end = (high === newest ? Date.now() : idMs(high)) ?? 0;
   const near = nearMs.map((ms) => idTime(Math.max(0, end - ms)));
   return [...near.filter((one) => one > low), low];
 }
 
-/** The length of each step, back from where the one before it ended; the next one goes to the end. */
+/** The length of each step, counted back from the end of the one before; a final step goes to the end. */
 const stepsMs = [5, 40, 320, 2_560, 20_480].map((minutes) => minutes * minuteMs);
-/** No step but a page's second one is begun after so long; the last one may take several times as long. */
+/** Milliseconds after which a page begins no further step, except its second. The last step may take several times as long. */
 export const scanMsMax = 500;
-/** Before it there is nothing. */
+/** No rows are older. */
 const earliestMs = Date.UTC(2020);
 
-/** Parts of ids: from `low` on, before `high`. */
+/** Id parts from `low` on, before `high`. */
 interface Span {
   readonly low: string;
   readonly high: string;
 }
 
 interface Step extends Span {
-  /** Which of the lengths it has. */
+  /** Index of its length in `stepsMs`. */
   readonly at: number;
 }
 
 /**
- * How far back a page with rare conditions looks where somebody sees many workspaces: step by step, until it is full or has taken its time.
- * How many rows there are in a time is not known before they are read. From `high`, or from now where it is of no time, down to `low`;
- * the first one has the length `first`.
+ * Yields the steps in which a page with rare conditions searches many workspaces, until it is full or out of time. The number of
+ * rows in a time is unknown before they are read. Steps go from `high`, or from now if that has no time, down to `low`. The first
+ * has the length `first`.
  */
 export function* stepsBack({ low, high }: Span, nowMs: number, first: number): Generator<Step> {
   let end = high;
@@ -63,13 +63,13 @@ export function* stepsBack({ low, high }: Span, nowMs: number, first: number): G
 
 const unused = "0".repeat(randomCharacters - 1);
 
-/** With which length the next page begins, after a page whose last step took so long: with that one, which is not its last. */
+/** The index of the step length with which the next page begins: that of the last step, or two less if it took over 2 seconds. */
 export const nextFirst = ({ at }: Step, tookMs: number): number =>
   tookMs > 4 * scanMsMax ? Math.max(at - 2, 0) : at;
 
-/** The part that a page's cursor has which ended with a step: of no id, and with the length that the next page begins with. */
+/** The cursor part of a page that ended after a step. No row has this id; it encodes the step length index of the next page. */
 export const endPart = ({ low }: Step, first: number): string => `${low}${unused}${first}`;
 
-/** The length that the next page begins with. */
+/** Reads that step length index from a cursor part; 0 if a row's id is the cursor. */
 export const firstOf = (part: string): number =>
   part.slice(10, -1) === unused ? Math.min(Number(part.at(-1)) || 0, stepsMs.length) : 0;

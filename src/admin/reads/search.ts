@@ -1,4 +1,4 @@
-/** What somebody sees by a part of its name, up to five of a kind: for a palette that jumps there. */
+/** Searches visible objects by a part of the name, up to five of each kind: for the command palette. */
 import type { Queryable } from "../../storage/index.ts";
 import { visibilityParams, whereVisible, type Visibility } from "../../tenancy/index.ts";
 
@@ -36,7 +36,7 @@ export interface SearchSight {
   readonly workspaces: Visibility;
 }
 
-/** True where a column has the text $1 in it; `first`: what begins with it comes before what merely has it. */
+/** SQL that is true if a column contains the text $1. `first` sorts values that begin with it before others. */
 const has = (column: string): string => `strpos(lower(${column}), lower($1)) > 0`;
 const first = (column: string): string =>
   `strpos(lower(${column}), lower($1)) <> 1, lower(${column})`;
@@ -55,7 +55,10 @@ const workspaceSql = `select id, name from workspaces
   where (${has("name")} or id = $1) and ($2::boolean or id = any($3::text[]))
   order by ${first("name")}, id limit ${foundMax}`;
 
-/** Keys by name, last four characters or id, members by name or e-mail, workspaces by name or id, as far as somebody sees them. */
+/**
+ * Finds keys by name, last four characters or id, members by name or e-mail, and workspaces by name or id. Returns only objects
+ * that the actor sees.
+ */
 export async function search(
   database: Queryable,
   text: string,

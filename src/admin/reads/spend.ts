@@ -1,8 +1,8 @@
-/** What a workspace, a member or a key has been charged. docs/management.md. */
+/** Reads the spend of workspaces, members and keys. docs/management.md. */
 import { resetsAt, type Layer, type Window } from "../../base/cap-windows.ts";
 import type { Queryable } from "../../storage/index.ts";
 
-/** What one workspace, member or key has been charged, in nano-USD, and when its windows start anew. */
+/** The charges of one workspace, member or key in nano-USD, and when its windows reset. */
 interface Spend extends Readonly<Record<Window, bigint>> {
   readonly resetsAt: Readonly<Record<Window, Date | null>>;
 }
@@ -21,7 +21,7 @@ interface Place {
   readonly id: string;
 }
 
-/** What each of these of `layer` has been charged by now, per window, in their order; zeros where nothing was ever charged. */
+/** Returns the current charges of each place of `layer`, per window, in the same order; zeros if nothing was ever charged. */
 export async function readSpends(
   database: Queryable,
   layer: Layer,
@@ -57,7 +57,7 @@ export async function readSpends(
   });
 }
 
-/** The same of one. */
+/** Returns the current charges of one workspace, member or key. */
 export async function readSpend(
   database: Queryable,
   workspaceId: string,

@@ -1,21 +1,21 @@
-/** What calls leave behind, as tables to look through: log rows, tasks, callbacks, and what their rows may be asked for. */
+/** The tables that calls write and lists browse: log rows, tasks, callbacks. Defines the conditions by which rows can be filtered. */
 
-/** A table whose key is (workspace_id, id). Its names are written into statements and are never input. */
+/** A table with the key (workspace_id, id). The names are written into SQL and are never input. */
 export interface Trail {
   readonly table: "requests" | "tasks" | "webhook_deliveries";
-  /** Of its ids; each kind sorts by time. */
+  /** Its id prefixes; ids of each prefix sort by time. */
   readonly prefixes: readonly string[];
-  /** What one row is called. */
+  /** The name of one row in messages. */
   readonly what: string;
-  /** True where the row `x` is of user `$1`. */
+  /** SQL that is true if row `x` belongs to user `$1`. */
   readonly mine: string;
-  /** Whether it is kept in parts by the time of its ids: what is asked for is mostly in the newest. */
+  /** Whether the table is partitioned by the time of its ids. Most reads want the newest part. */
   readonly inParts?: boolean;
-  /** True where the column has the value, an expression, in row `x`. */
+  /** SQL that is true if the column has the value, an SQL expression, in row `x`. */
   equal(column: string, value: string): string;
 }
 
-/** True where the log's row `x` is of user `user`, an expression: a key of theirs made it. */
+/** SQL that is true if a key of `user`, an SQL expression, made the log row `x`. */
 const ofUser = (user: string): string => {
   const key = (id: string): string =>
     `api_keys k where k.workspace_id = x.workspace_id and k.id = ${id} and k.created_by = ${user}`;
@@ -27,9 +27,9 @@ const ofUser = (user: string): string => {
 const inRow = (column: string, value: string): string => `x.${column} = ${value}`;
 
 /**
- * True where the head of row `x` has something. For each part of the log the planner chooses between a look by the key for each row,
- * and one at all heads: those of the workspaces that are looked through, because others may have many times as many. Takes the
- * parameters $2 to $5 of a page (visible-ids.ts).
+ * SQL that is true if the head of row `x` meets the condition. For each part of the log, the planner either looks up each row's
+ * head by key or scans all heads. The workspace conditions limit that scan, because other workspaces may have many times as many.
+ * Uses the parameters $2 to $5 of a page (visible-ids.ts).
  */
 const headHas = (condition: string): string =>
   `exists (select from request_heads h where h.workspace_id = x.workspace_id and h.id = x.head
@@ -37,9 +37,9 @@ const headHas = (condition: string): string =>
     and ($5::text is null or h.workspace_id = $5) and ${condition})`;
 
 /**
- * Of the log only rows are walked, in their order and no further than the page goes. A join with heads, as in the view `request_log`,
- * is estimated wrongly and would read a workspace whole. `head in (select ...)` would read all heads for each part, and where
- * most of very many have what is asked for, once for each row.
+ * Queries walk only rows of the log, in order and no further than the page needs. The planner estimates a join with heads, as in
+ * the view `request_log`, wrongly and would read a whole workspace. `head in (select ...)` would read all heads for each part.
+ * Where most of very many heads match, it would read them once for each row.
  */
 export const requestTrail: Trail = {
   table: "requests",
@@ -66,17 +66,17 @@ export const deliveryTrail: Trail = {
   equal: inRow,
 };
 
-/** Puts a value among the parameters of a statement, and says its place there. */
+/** Appends a bound parameter and returns its placeholder (`$3`). */
 export type Bind = (value: unknown) => string;
 
-/** What a row `x` must have, as SQL. */
+/** Builds an SQL condition on row `x`. */
 export type Condition = (bind: Bind) => string;
 
-/** Conditions on rows of the log that few may have; each is SQL, with its value bound. */
+/** Rare conditions on log rows; each is SQL with its value bound. */
 export const requestConditions = {
   member_id: (value: string) => (bind: Bind) => ofUser(bind(value)),
   protocol: (value: string) => (bind: Bind) => requestTrail.equal("protocol", bind(value)),
-  /** Asked it in one of the attempts, whoever answered. A single attempt stands in the head. */
+  /** True if any attempt went to the provider, whichever answered. A single attempt is stored in the head. */
   attempted_provider: (value: string) => (bind: Bind) => {
     const provider = bind(value);
     return `(exists (select from json_array_elements(x.attempts) a where a ->> 'provider' = ${provider})
@@ -91,7 +91,7 @@ export const requestConditions = {
   end_user: (value: string) => (bind: Bind) => `x.end_user = ${bind(value)}`,
   min_cost: (nano: bigint) => (bind: Bind) => `x.cost_nano >= ${bind(nano)}::bigint`,
   min_duration_ms: (ms: number) => (bind: Bind) => `x.duration_ms >= ${bind(ms)}::integer`,
-  /** In the code or the message of the error, whatever the case of its letters. */
+  /** True if the error's code or message contains the text, ignoring case. */
   q: (text: string) => (bind: Bind) => {
     const like = bind(`%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`);
     const code = "explanation ->> 'error'";

@@ -1,7 +1,7 @@
 /**
- * Pages of what calls leave behind (log rows, tasks, callbacks), over every workspace somebody sees, newest first. Each
- * workspace's newest are found by the primary key, so that a page costs the same however long the tables are, and only its
- * ids are sorted; the rows themselves are read for the page alone (T86).
+ * Pages of log rows, tasks and callbacks over all workspaces that the actor sees, newest first. The primary key finds each
+ * workspace's newest rows, so a page costs the same however long the tables are. Only ids are sorted; rows are read for the page
+ * alone (T86).
  */
 import { hourMs } from "../../base/durations.ts";
 import { idTime } from "../../base/ids.ts";
@@ -17,7 +17,7 @@ import {
 import { newest, partOf } from "./scan-steps.ts";
 import type { Bind, Condition, Trail } from "./trails.ts";
 
-/** Which row, whose content is read elsewhere. */
+/** Identifies a row, which is read separately. */
 export interface RowName {
   readonly workspaceId: string;
   readonly id: string;
@@ -32,24 +32,24 @@ export interface TrailFilter extends PageRequest {
   readonly to?: Date | undefined;
   /** Columns of the table, by name, and the value each must have; undefined: any. */
   readonly equal?: Readonly<Record<string, string | undefined>>;
-  /** What few rows may have: with any of it a page looks at so many rows and no more, and may be short. */
+  /** Rare conditions, which few rows may meet. With any of them, a page scans a limited number of rows and may be short. */
   readonly rare?: readonly Condition[];
 }
 
 export interface NamePage {
   readonly names: readonly RowName[];
   readonly nextCursor: string | null;
-  /** When the oldest row was made that was looked at; null: nothing is left to look at. */
+  /** Creation time of the oldest row that was scanned; null: nothing is left to scan. */
   readonly scannedTo: Date | null;
 }
 
-/** Rows that a page with rare conditions looks at: of all workspaces together, and of one where there are many. */
+/** Rows that a page with rare conditions scans: of all workspaces together, and at least of each where there are many. */
 const lookedAtMax = 50_000;
 const lookedAtMin = 2_000;
-/** Above so many workspaces the fewest rows that are looked at of each would be too many in all. */
+/** With more workspaces, the least rows of each would be too many in all. */
 const fewWorkspacesMax = lookedAtMax / lookedAtMin;
 
-/** An id is made when a call arrives, its row says when it began: after its body was read, or by another clock. */
+/** An id is made when a call arrives, while `created_at` is when it began: later, after its body was read, or by another clock. */
 const clockSlackMs = hourMs;
 export interface NameRow {
   readonly workspace_id: string;
@@ -59,7 +59,7 @@ export interface NameRow {
 
 export const nameOf = (row: NameRow): RowName => ({ workspaceId: row.workspace_id, id: row.id });
 
-/** The workspaces `w` of which somebody sees something; `whole` where they see every row. Takes $1 to $4. */
+/** The workspaces `w` in which the actor sees something; `whole` if every row. Uses $1 to $4. */
 const scope = `(
   select v.id as workspace_id, ($2::boolean or v.id = any($3::text[])) as whole from workspaces v
   where $2::boolean or v.id = any($3::text[]) or v.id = any($4::text[])
@@ -70,7 +70,7 @@ function scopeParams(visibility: Visibility): unknown[] {
   return [userId, everything, whole, own];
 }
 
-/** The filter with the workspace of the key that it names: else each row of every workspace would be looked at. */
+/** Adds the workspace of the filter's key. Without it, each row of every workspace would be scanned. */
 export async function ofKeysWorkspace<Filter extends TrailFilter>(
   database: Queryable,
   filter: Filter,
@@ -80,36 +80,36 @@ export async function ofKeysWorkspace<Filter extends TrailFilter>(
   return { ...filter, workspaceId: await workspaceOfKey(database, keyId, filter.visibility) };
 }
 
-/** Ids without their prefixes: from `low` on, before `high`. */
+/** Id parts after the prefix: from `low` on, before `high`. */
 export interface Bounds {
   readonly low: string;
   readonly high: string;
 }
 
-/** The bounds of ids, without their prefixes. @throws GatewayError `invalid_value` for a cursor that no page of the trail gave */
+/** Returns the id bounds, without prefixes. @throws GatewayError `invalid_value` for a cursor of another list */
 export function idBounds({ prefixes }: Trail, { cursor, from, to }: TrailFilter): Bounds {
   const low = from === undefined ? "" : idTime(from.getTime() - clockSlackMs);
   const high = to === undefined ? newest : idTime(to.getTime() + clockSlackMs);
   if (cursor === undefined) return { low, high };
   const before = partOf(cursor);
-  // An id of another list has a time too: the page would look like the one that was meant.
+  // Another list's id also has a time: the page would look like the intended one.
   if (before === undefined || !prefixes.some((prefix) => cursor.startsWith(prefix)))
     throw noCursor();
   return { low, high: before < high ? before : high };
 }
 
 export interface ScanEnd {
-  /** The part of an id after its prefix. */
+  /** The id part after the prefix. */
   readonly part: string;
   readonly at: Date;
 }
 
 interface Scan extends Bounds {
-  /** `up`: from the oldest row on, `down` from the newest. */
+  /** `up`: from the oldest row on; `down`: from the newest. */
   readonly way: "up" | "down";
 }
 
-/** Where a page with rare conditions ends at the latest; undefined where all rows are few enough. */
+/** Returns where a page with rare conditions ends at the latest; undefined if the rows are few enough to scan all. */
 export async function scanEnd(
   database: Queryable,
   trail: Trail,
@@ -142,17 +142,17 @@ export async function scanEnd(
   return end;
 }
 
-/** Of a status any one may be asked for, by commas. */
+/** SQL for a column; for `status`, any of several values separated by commas. */
 function anyOf(trail: Trail, column: string, { value, bind }: { value: string; bind: Bind }) {
   const values = column === "status" ? value.split(",") : [value];
   return `(${values.map((one) => trail.equal(column, bind(one))).join(" or ")})`;
 }
 
-/** In which order names are found: within a workspace by columns of row `x`, then among all of them by those of `n`. */
+/** The order of names: within a workspace by columns of row `x`, then among all workspaces by those of `n`. */
 interface Order {
   readonly inside: string;
   readonly outside: string;
-  /** A column that the order needs beside the id. */
+  /** A column that the order needs besides the id. */
   readonly column?: string;
 }
 
@@ -164,7 +164,7 @@ interface Wanted extends Bounds {
   readonly order?: Order;
 }
 
-/** The first names of what is asked for, with ids from `low` up to `high`, at most `most`. */
+/** Returns the first names that match the filter, with ids from `low` up to `high`, at most `most`. */
 export function readNames(
   database: Queryable,
   trail: Trail,
@@ -181,7 +181,7 @@ export function readNames(
   where.push(...(filter.rare ?? []).map((condition) => condition(bind)));
   const count = bind(most);
   const column = order.column === undefined ? "" : `, ${order.column}`;
-  // The bounds of each prefix as they are, so that a plan has only the parts between them.
+  // Literal bounds per prefix, so that a plan has only the parts between them.
   const ofPrefix = (prefix: string): string => `(
        select x.workspace_id, x.id${column} from ${trail.table} x
        where x.workspace_id = w.workspace_id and x.id >= ${bind(prefix + low)} and x.id < ${bind(prefix + high)}
@@ -196,7 +196,7 @@ export function readNames(
   );
 }
 
-/** Whether rows of many workspaces are looked through. */
+/** True if the filter covers many workspaces. */
 export async function seesMany(database: Queryable, filter: TrailFilter): Promise<boolean> {
   if (filter.workspaceId !== undefined) return false;
   const [row] = await database.query<{ many: boolean }>(
@@ -207,8 +207,8 @@ export async function seesMany(database: Queryable, filter: TrailFilter): Promis
 }
 
 /**
- * One row that somebody sees. Rows of workspaces that are not theirs are not looked at, so that they answer as missing ones
- * do, and as fast. @throws GatewayError `not_found`
+ * Returns the name of one visible row. Rows of other workspaces are not read, so they answer like missing rows, and as fast.
+ * @throws GatewayError `not_found`
  */
 export async function findVisible(
   database: Queryable,
@@ -227,7 +227,7 @@ export async function findVisible(
   return nameOf(onlyRow(rows, trail.what));
 }
 
-/** The two parameters by which a page's rows are read: their workspaces and their ids. */
+/** The two parameters that select a page's rows: workspace ids and row ids. */
 export const nameParams = (names: readonly RowName[]): [string[], string[]] => [
   names.map(({ workspaceId }) => workspaceId),
   names.map(({ id }) => id),

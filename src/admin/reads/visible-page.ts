@@ -1,4 +1,7 @@
-/** Pages of the names that somebody sees: near by first, and with rare conditions no further back than a page may look. docs/management.md. */
+/**
+ * Pages of visible row names: searched from near to far, and with rare conditions only as far back as a page may look.
+ * docs/management.md.
+ */
 import { idMs } from "../../base/ids.ts";
 import type { Queryable } from "../../storage/index.ts";
 import { pageLimit } from "../../tenancy/index.ts";
@@ -26,7 +29,7 @@ import {
   type TrailFilter,
 } from "./visible-ids.ts";
 
-/** A page of many workspaces with rare conditions: what is found until it has taken its time. */
+/** A page over many workspaces with rare conditions: searches until its time is used up. */
 async function listStepwise(
   database: Queryable,
   trail: Trail,
@@ -55,7 +58,7 @@ async function listStepwise(
   return { names: found, nextCursor: null, scannedTo: null };
 }
 
-/** A page of the ids somebody sees. @throws GatewayError `invalid_value` (limit, cursor) */
+/** Returns a page of visible row names. @throws GatewayError `invalid_value` (limit, cursor) */
 export async function listVisible(
   database: Queryable,
   trail: Trail,
@@ -69,7 +72,7 @@ export async function listVisible(
   return listNear(database, trail, filter, { limit, end: await scanEnd(database, trail, filter) });
 }
 
-/** A page that is looked for as far back as `end`. */
+/** Returns a page searched as far back as `end`. */
 async function listNear(
   database: Queryable,
   trail: Trail,
