@@ -1,4 +1,4 @@
-/** The console: everything it is wrapped in, put into the page. docs/console.md. */
+/** Entry point of the console: mounts the router in its providers. docs/console.md. */
 import "@fontsource-variable/inter/wght.css";
 import "@mantine/core/styles.css";
 import "@mantine/notifications/styles.css";
@@ -19,7 +19,7 @@ import { cssVariablesResolver, theme } from "./theme/theme.ts";
 import { keepFocus } from "./ui/keep-focus.ts";
 import { noteOpened } from "./ui/opened.ts";
 
-/** What lets this page, and nobody else, add styles. A browser hides it from scripts of others, hence the property. */
+/** The CSP nonce that lets only this page add styles. Browsers hide the attribute from scripts; only the property has it. */
 const nonce = document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]")?.nonce ?? "";
 setNonce(nonce);
 

@@ -1,4 +1,4 @@
-/** The tree of routes, each page's in menu order. The server answers with the console at their first steps (src/http/console). */
+/** The route tree, in menu order. The server serves the console at these paths' first segments (src/http/console). */
 import { createRouter } from "@tanstack/react-router";
 import { parseSearch, stringifySearch } from "./base/search.ts";
 import { accountRoute } from "./pages/account/route.ts";
@@ -71,9 +71,9 @@ export const router = createRouter({
   ]),
   parseSearch,
   stringifySearch,
-  // What no page reads leaves the address.
+  // Removes parameters that no page reads from the URL.
   search: { strict: true },
-  // What is long in coming says that it comes; before that the page that was left stays.
+  // A slow page shows a pending message; until then the previous page stays.
   defaultPendingComponent: Waiting,
   defaultPreload: "intent",
   scrollRestoration: true,

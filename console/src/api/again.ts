@@ -1,22 +1,22 @@
 /**
- * A session that ends while somebody is at work. Calls that are refused for it wait until they have signed in again, and are
- * then sent once more: nothing that was typed is lost. Before anybody was known a refusal is just one.
+ * Handles a session that ends while the reader works. Calls refused for it wait until the reader has signed in again, and are then
+ * resent: no input is lost. Before the first successful call, a refusal is final.
  */
 
 let isKnown = false;
 let waiting: PromiseWithResolvers<void> | undefined;
 const watchers = new Set<() => void>();
 
-/** Whether calls wait for a new session now. */
+/** True while calls wait for a new session. */
 export const isSignInNeeded = (): boolean => waiting !== undefined;
 
-/** Calls `watcher` whenever that changes. Returns how to stop it. */
+/** Calls `watcher` whenever that changes. Returns a function that stops it. */
 export function watchSignIn(watcher: () => void): () => void {
   watchers.add(watcher);
   return () => watchers.delete(watcher);
 }
 
-/** There is a session again: the calls that wait are sent. */
+/** Resends the waiting calls, because there is a session again. */
 export function signedInAgain(): void {
   waiting?.resolve();
   waiting = undefined;
@@ -31,13 +31,13 @@ function signInNeeded(): Promise<void> {
 
 const unauthorized = 401;
 
-/** `fetch`, or the `send` that is given, which waits for a new session where the old one has ended. */
+/** Calls `send` (by default `fetch`). If the session has ended, waits for a new one and sends the request again. */
 export async function fetchAgain(
   request: Request,
   send: (request: Request) => Promise<Response> = fetch,
 ): Promise<Response> {
   const isOurs = new URL(request.url).pathname.startsWith("/admin/");
-  // A body can be read once.
+  // A body can be read only once.
   const spare = isOurs ? request.clone() : request;
   const response = await send(request);
   if (!isOurs) return response;

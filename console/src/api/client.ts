@@ -1,4 +1,4 @@
-/** The one way to the API: typed by its own document, refusals thrown as ApiError. */
+/** The only client of the API: typed by its OpenAPI document; refusals are thrown as ApiError. */
 import { notifyManager, QueryClient } from "@tanstack/react-query";
 import createFetchClient from "openapi-fetch";
 import createQueryClient from "openapi-react-query";
@@ -24,17 +24,17 @@ client.use({
   onError: ({ error }) => (error instanceof ApiError ? error : asApiError(error)),
 });
 
-/** The client as hooks and query options; keys are method, path and parameters. */
+/** The client as hooks and query options. Query keys are method, path and parameters. */
 export const api = createQueryClient(client);
 
 const tries = 2;
 
-// What a press began is drawn before the next press is heard: a double click makes one key.
+// Renders the effect of a click before the next click is handled: a double click creates one key.
 notifyManager.setScheduler(queueMicrotask);
 
 /**
- * Asked for whatever the browser says of its network: the gateway may be on this very machine. Where it cannot be reached, that
- * is said at once; else a change would wait unseen, and be made long after its reader has gone on.
+ * Sends requests whatever the browser says about its network: the gateway may run on this machine. If the gateway is unreachable, the
+ * reader sees that at once. Otherwise a change would wait unseen, and be sent long after the reader has left.
  */
 const networkMode = "always";
 
@@ -45,7 +45,7 @@ export const queryClient = new QueryClient({
       networkMode,
       refetchOnReconnect: true,
       staleTime: 10_000,
-      // A refusal stays one; a network may come back. What was waited for long enough is left to the reader.
+      // A refusal is final; a network may recover. Reads that timed out are left to the reader.
       retry: (failures, error) => {
         const refusal = asApiError(error);
         const { status } = refusal;

@@ -1,4 +1,4 @@
-/** What the API refuses, as it says it. */
+/** The error responses of the API. */
 
 interface ErrorBody {
   readonly error?: {
@@ -9,13 +9,13 @@ interface ErrorBody {
   readonly message?: unknown;
 }
 
-/** A refusal of the API, or a network that is gone (status 0). */
+/** A refusal by the API, or an unreachable gateway (status 0). */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly param: string | undefined;
   readonly requestId: string | undefined;
-  /** When it may be tried again, where the answer says so. */
+  /** When a retry is allowed, if the response says so. */
   readonly retryAt: Date | undefined;
 
   constructor(status: number, message: string, more: Partial<ApiError> = {}) {
@@ -31,7 +31,7 @@ export class ApiError extends Error {
 const text = (value: unknown): string | undefined =>
   typeof value === "string" ? value : undefined;
 
-/** The refusal of an answer. */
+/** Converts an error response to an ApiError. */
 export async function errorOf(response: Response): Promise<ApiError> {
   const body = (await response.json().catch(() => ({}))) as ErrorBody;
   const seconds = Number(response.headers.get("retry-after"));
@@ -44,18 +44,21 @@ export async function errorOf(response: Response): Promise<ApiError> {
   });
 }
 
-/** Anything that was thrown, as a refusal. */
+/** Converts any thrown value to an ApiError. */
 export const asApiError = (error: unknown): ApiError =>
   error instanceof ApiError ? error : new ApiError(0, "The gateway cannot be reached.");
 
-/** Whether what was read before is shown all the same: a gateway that cannot be reached, or is in trouble, takes no form from under who types in it. A refusal does. */
+/**
+ * True if the page keeps showing earlier data: an unreachable or failing gateway must not remove a form that the reader is typing in. A
+ * refusal removes it.
+ */
 export function stillStands(error: unknown): boolean {
   if (error == null) return true;
   const { status } = asApiError(error);
   return status === 0 || status >= 500;
 }
 
-/** Whether a refusal is about what was asked for: not that the gateway cannot be reached, is in trouble or asks to wait. */
+/** True if the request itself was refused: not if the gateway is unreachable, failing, or asks to wait. */
 export function isFinal(error: unknown): boolean {
   const { status } = asApiError(error);
   return status >= 400 && status < 500 && status !== 408 && status !== 429;
@@ -65,14 +68,14 @@ const isAbout = (name: string, { param }: ApiError): boolean =>
   param !== undefined &&
   (param === name || param.startsWith(`${name}.`) || param.startsWith(`${name}[`));
 
-/** What was refused of a form's field, by its name in the API: the field itself, or what is in it. */
+/** The refusal message for a form field, by its API name: for the field itself or a value inside it. */
 export function refusalOf(error: unknown, name: string): string | undefined {
   if (error == null) return undefined;
   const refusal = asApiError(error);
   return isAbout(name, refusal) ? refusal.message : undefined;
 }
 
-/** The refusal, where it is about none of the fields that show theirs; null otherwise. */
+/** The refusal, if it concerns none of the fields that show their own; null otherwise. */
 export function refusalBeside(error: unknown, names: readonly string[]): ApiError | null {
   if (error == null) return null;
   const refusal = asApiError(error);

@@ -1,9 +1,9 @@
 /**
- * Entity tags: an answer that has one carries it as its field `etag`, so that what is shown and the tag of it never part.
- * A change sends the tag back as `If-Match`, and is refused where somebody else was faster.
+ * Entity tags: a response with a tag gets it as the field `etag`, so that data and tag stay together. A change sends the tag back as
+ * `If-Match`, and is refused if another user changed the object first.
  */
 
-/** Puts the tag of an answer into its body. */
+/** Adds the tag of a response to its body. */
 export async function withEtag(response: Response): Promise<Response> {
   const etag = response.headers.get("etag");
   const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
@@ -13,7 +13,7 @@ export async function withEtag(response: Response): Promise<Response> {
   return new Response(JSON.stringify({ ...body, etag }), { status, headers });
 }
 
-/** `If-Match` of an object as it was read; no header where it has no tag. */
+/** The `If-Match` header of an object; no header without a tag. */
 export function ifMatch(object: object | undefined): { "If-Match"?: string } {
   const etag = object !== undefined && "etag" in object ? object.etag : undefined;
   return typeof etag === "string" ? { "If-Match": etag } : {};

@@ -1,44 +1,44 @@
 /**
- * What is new, as it comes: one stream for all that a page follows. It is closed while the page is hidden, and comes back by itself
- * after a restart of the gateway. `ready` says that from now on nothing is missed; what was there before is to be read.
+ * Live events: one stream for everything that a page follows. It closes while the page is hidden, and reconnects after a gateway
+ * restart. `ready` means that no later event is missed; the page must read earlier data itself.
  */
 import { client, type Schemas } from "./client.ts";
 
 export type RowTopic = "requests" | "tasks" | "deliveries";
 export type Topic = RowTopic | "providers" | "gateways" | "verification" | "usage";
 
-/** Fields of a provider's record that everybody may know. */
+/** Fields of a provider's record that every user may see. */
 export type ProviderState = Pick<
   Schemas["Providers"]["data"][number],
   "id" | "health" | "paused_until"
 >;
 
 export type StreamEvent =
-  /** A stream begins, or lost its place: what was written until now is to be read. */
+  /** A stream began, or lost its position: the page must read everything written so far. */
   | { readonly type: "ready" | "reset" }
-  /** A row is new or changed, as its list shows it. It may come twice. */
+  /** A row is new or changed, as its list shows it. The same row may come twice. */
   | {
       readonly type: "row";
       readonly topic: RowTopic;
       readonly row: { readonly id: string };
-      /** It has the values that the follower wants. No: several follow rows, and each gets those of all. */
+      /** True if the row passed this follower's filter. False if several followers share the stream, which then sends the rows of all. */
       readonly isFiltered: boolean;
     }
-  /** Too many rows at once: only how many. */
+  /** Too many rows at once: only their number. */
   | {
       readonly type: "skipped";
       readonly topic: RowTopic;
       readonly count: number;
       readonly isFiltered: boolean;
     }
-  /** How the providers are doing. */
+  /** The state of the providers. */
   | { readonly type: "state"; readonly data: readonly ProviderState[] }
-  /** What is no row is another now: it is to be read again. */
+  /** Data that is not rows changed: the page must read it again. */
   | { readonly type: "changed"; readonly topic: Topic }
-  /** There are newer numbers. */
+  /** There are newer usage numbers. */
   | { readonly type: "usage" };
 
-/** Values that rows must have, by the names of the API's filters. */
+/** Values that rows must have, by API filter name. */
 export type EventFilter = Readonly<Record<string, string | undefined>>;
 
 export interface Follower {
@@ -55,13 +55,13 @@ let brokenAt: Date | undefined;
 let states: readonly ProviderState[] = [];
 let isPlanned = false;
 
-/** Since when the stream is broken, and what is shown may be old; undefined while it stands or nobody follows anything. */
+/** When the stream broke, so that shown data may be old; undefined while it is open or has no followers. */
 export const streamBrokenAt = (): Date | undefined => brokenAt;
 
-/** How the providers were doing when the stream last said so; it says it as it begins, and on each change. Empty before. */
+/** The last provider states of the stream, which sends them at its start and on each change. Empty before. */
 export const providerStates = (): readonly ProviderState[] => states;
 
-/** Calls `watcher` whenever one of the two above changes. Returns how to stop it. */
+/** Calls `watcher` whenever one of the two above changes. Returns a function that stops it. */
 export function watchStream(watcher: () => void): () => void {
   watchers.add(watcher);
   return () => watchers.delete(watcher);
@@ -90,7 +90,7 @@ const givenOf = (filter: EventFilter): [string, string][] =>
 const followRows = (): readonly Follower[] =>
   [...followers].filter(({ topics }) => topics.some((topic) => rowTopics.has(topic)));
 
-/** What all followers follow; where they want different values, those are left to them. */
+/** The stream URL for all followers. If they want different values, the stream is unfiltered and they filter themselves. */
 function wantedAddress(): string {
   if (followers.size === 0 || document.hidden) return "";
   const topics = [...new Set([...followers].flatMap((one) => one.topics))].sort();
@@ -117,7 +117,7 @@ function tell(type: (typeof typesOf)[number], text: string): void {
 
 const againMs = 3_000;
 
-/** The gateway refused: where the session is over, this asks for another one. */
+/** The gateway refused the stream. If the session has ended, this call triggers a new sign-in. */
 async function refused(from: EventSource): Promise<void> {
   await client.GET("/admin/v1/me").catch(() => undefined);
   setTimeout(() => {
@@ -144,7 +144,7 @@ function open(next: string): void {
     opened.addEventListener(type, (message: MessageEvent<string>) => tell(type, message.data));
 }
 
-/** Once what a page follows is known, not once for each part of it. */
+/** Opens the stream once per page change, not once for each follower. */
 function plan(): void {
   if (isPlanned) return;
   isPlanned = true;
@@ -157,7 +157,7 @@ function plan(): void {
 
 document.addEventListener("visibilitychange", plan);
 
-/** Follows something, until what it returns is called. */
+/** Adds a follower until the returned function is called. */
 export function follow(follower: Follower): () => void {
   followers.add(follower);
   plan();

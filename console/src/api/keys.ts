@@ -1,4 +1,4 @@
-/** What a change touches: the paths whose answers are another afterwards. Reads of them are asked for again. */
+/** The API paths whose responses a change affects. Their queries are read again. */
 import type { QueryClient } from "@tanstack/react-query";
 
 const audit = "/admin/v1/audit";
@@ -16,7 +16,7 @@ export const touched = {
   catalog: ["/admin/v1/catalog", "/admin/v1/models", "/admin/v1/vendors", audit],
 } as const satisfies Record<string, readonly string[]>;
 
-/** Asks again for everything at or below these paths that is on the page; the rest when it is needed. */
+/** Reads again all shown queries at or below these paths; others are read when needed. */
 export const refresh = (queries: QueryClient, paths: readonly string[]): Promise<void> =>
   queries.invalidateQueries({
     predicate: ({ queryKey: [, path] }) =>

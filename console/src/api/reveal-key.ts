@@ -1,4 +1,4 @@
-/** An API key in full; who reveals one is in the audit log. */
+/** Returns the full API key. The audit log records who reveals one. */
 import { client } from "./client.ts";
 
 export async function revealKey(id: string): Promise<string> {

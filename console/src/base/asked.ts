@@ -1,8 +1,11 @@
-/** The period of a list's address as the API is asked for it. */
+/** Converts the period in a list's URL to API parameters. */
 import { minuteMs } from "./durations.ts";
 import { momentsIn, type PeriodSearch } from "./period.ts";
 
-/** `from` and `to`; what is undefined is not sent. A period that ends now begins at the full minute, so that what is asked for stays the same for a while. */
+/**
+ * Returns `from` and `to`; undefined ones are not sent. A rolling period begins at a full minute, so that the query stays the same for
+ * a while.
+ */
 export function askedIn({ period, from, to }: PeriodSearch, nowMs: number) {
   const moments = momentsIn(
     { ...(period && { period }), ...(from && { from }), ...(to && { to }) },

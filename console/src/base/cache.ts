@@ -1,11 +1,11 @@
-/** The response cache of a key between a form and the API: for how long an answer is given again, and what that costs. docs/cache.md. */
+/** Converts a key's response cache between form and API: how long an answer is reused, and the price of a repeat. docs/cache.md. */
 
 export interface ResponseCache {
   readonly ttl_seconds: number;
   readonly charge_percent: number;
 }
 
-/** What number fields hold: text while it is typed. Without a time there is no cache. */
+/** Values of number fields: text while the reader types. An empty time means no cache. */
 export interface CacheFields {
   readonly seconds: number | string;
   readonly percent: number | string;
@@ -26,7 +26,7 @@ const units = [
   [1, "s"],
 ] as const;
 
-/** "1 d 6 h": of the largest units that it is made of. */
+/** "1 d 6 h": a time span in its largest units. */
 export function readSpan(seconds: number): string {
   let left = seconds;
   const parts = units.flatMap(([size, unit]) => {
@@ -37,7 +37,7 @@ export function readSpan(seconds: number): string {
   return parts.join(" ");
 }
 
-/** What it does, in words. */
+/** Describes the cache setting. */
 export function readCache(cache: ResponseCache | null): string {
   if (cache === null) return "repeats are asked again";
   const { ttl_seconds: seconds, charge_percent: percent } = cache;

@@ -1,4 +1,4 @@
-/** Spend caps between a form and the API: text in fields, null where there is none. */
+/** Converts spend caps between form and API: text in fields, null for no cap. */
 
 export const windows = ["daily", "weekly", "monthly", "total"] as const;
 export type Window = (typeof windows)[number];

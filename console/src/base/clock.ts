@@ -1,11 +1,11 @@
-/** What time it is for the gateway: the clock of a browser may be minutes off, and what is said of both must fit. */
+/** The gateway's clock: the browser's may be minutes off, and times of both must agree. */
 
-/** By so many milliseconds the clocks may differ unnoticed: answers tell whole seconds, and take a while. */
+/** Clock differences up to this are ignored, in ms: the `Date` header has whole seconds, and responses take time. */
 const sameMs = 3_000;
 
 let aheadMs = 0;
 
-/** Learns the gateway's clock from the `Date` of an answer. */
+/** Learns the gateway's clock from the `Date` header of a response. */
 export function noteDate(text: string | null): void {
   const ms = text === null ? Number.NaN : Date.parse(text);
   if (Number.isNaN(ms)) return;
@@ -13,8 +13,8 @@ export function noteDate(text: string | null): void {
   aheadMs = Math.abs(now) <= sameMs ? 0 : now;
 }
 
-/** Now, for the gateway, in milliseconds since 1970. */
+/** The gateway's current time, in ms since 1970. */
 export const gatewayMs = (): number => Date.now() + aheadMs;
 
-/** The same as a moment. */
+/** The gateway's current time, as a Date. */
 export const gatewayNow = (): Date => new Date(gatewayMs());

@@ -1,4 +1,4 @@
-/** A call as code: curl, and the official SDKs, from the body that is sent. Pure. docs/clients.md has more clients. */
+/** Renders a call as code: curl, and the official SDKs, from the body that is sent. Pure. docs/clients.md has more clients. */
 import { quoted } from "./literals.ts";
 import {
   anthropic,
@@ -24,7 +24,7 @@ export const protocolNames: Readonly<Record<Protocol, string>> = {
 export const protocolOf = (text: string | undefined): Protocol =>
   protocols.find((one) => one === text) ?? "chat";
 
-/** A call of one of the text protocols. The body has no model and no `stream`: where these stand is the protocol's affair. */
+/** A call of a text protocol. The body lacks the model and `stream`: each protocol places them differently. */
 export interface TextCall extends Place {
   readonly protocol: Protocol;
   readonly model: string;
@@ -39,7 +39,7 @@ const paths: Readonly<Record<Protocol, string>> = {
   generate_content: "",
 };
 
-/** Where a call goes, below the base URL. */
+/** The path of a call, below the base URL. */
 export const pathOf = ({
   protocol,
   model,
@@ -49,7 +49,7 @@ export const pathOf = ({
     ? `/v1beta/models/${model}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`
     : paths[protocol];
 
-/** The body as it goes over the wire. */
+/** The body as sent on the wire. */
 export const wireBody = ({
   protocol,
   model,
@@ -65,14 +65,14 @@ const keyHeaders: Readonly<Record<Protocol, string>> = {
   generate_content: "x-goog-api-key: ",
 };
 
-/** A JSON body posted with curl. */
+/** Renders a POST of a JSON body with curl. */
 export const curlOf = (url: string, keyHeader: string, body: unknown, more = ""): string =>
   `curl ${/[?&]/.test(url) ? `"${url}"` : url} \\
   -H "${keyHeader}" \\
   -H "Content-Type: application/json" \\${more}
   -d ${quoted(JSON.stringify(body))}`;
 
-/** Google's SDKs take all but the contents in one `config`. */
+/** Google's SDKs expect all fields except the contents in one `config`. */
 function googleBody({ model, body }: TextCall): object {
   const { contents, generationConfig = {}, ...rest } = body;
   const config = { ...(generationConfig as object), ...rest };
@@ -95,7 +95,7 @@ function sdkOf(call: TextCall): readonly [sdk: Sdk, body: object] {
   }
 }
 
-/** The call in curl. */
+/** Renders the call with curl. */
 export const curlOfText = (call: TextCall): string =>
   curlOf(
     `${call.url}${pathOf(call)}`,
@@ -104,7 +104,7 @@ export const curlOfText = (call: TextCall): string =>
     call.stream ? "\n  -N \\" : "",
   );
 
-/** The call in its protocol's own SDK, in both languages. */
+/** Renders the call with its protocol's own SDK, in both languages. */
 export function sdkCodesOf(call: TextCall): { name: string; codes: readonly CodeText[] } {
   const [sdk, body] = sdkOf(call);
   return { name: sdk.name, codes: inLanguages(sdk, body, call.stream) };

@@ -1,15 +1,15 @@
-/** What a file is called that is handed out: what it has, of which workspace, from when up to when. Pure. */
+/** Names a downloaded file: its content, the workspace, and the period. Pure. */
 
 const partMax = 60;
 
-/** Letters, their marks and digits of any script; what a file system may not take is a dash. */
+/** Keeps letters, marks and digits of any script; replaces the rest by dashes, because file systems may reject it. */
 const safe = (text: string): string =>
   text
     .slice(0, partMax)
     .replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, "-")
     .replaceAll(/^-|-$/g, "");
 
-/** "2026-11-01", or with its time where it is not midnight: "2026-11-01T1430Z". */
+/** "2026-11-01", or with the time if it is not midnight: "2026-11-01T1430Z". */
 function momentOf(text: string | undefined): string {
   const ms = Date.parse(text ?? "");
   if (Number.isNaN(ms)) return "";
@@ -21,13 +21,13 @@ function momentOf(text: string | undefined): string {
 
 interface Handed {
   readonly what: string;
-  /** The workspace's name; undefined: of all. */
+  /** The workspace's name; undefined: all workspaces. */
   readonly workspace: string | undefined;
   readonly from: string | undefined;
   readonly to: string | undefined;
 }
 
-/** Without its ending: "ledger_Product_2026-10-01_2026-11-01". */
+/** The name without extension: "ledger_Product_2026-10-01_2026-11-01". */
 export const fileNameOf = ({ what, workspace = "", from, to }: Handed): string =>
   [safe(what), safe(workspace), momentOf(from), momentOf(to)]
     .filter((part) => part !== "")

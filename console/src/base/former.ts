@@ -1,16 +1,16 @@
-/** What an object had in the fields that a change names: the change that takes it back. */
+/** Computes the change that undoes a change, and the differences between two states of an object. */
 
-/** The former values of the change's fields. */
+/** Returns the previous values of the fields in a change. */
 export function formerOf<Change extends object>(before: object, change: Change): Change {
   const values = before as Readonly<Record<string, unknown>>;
   const fields = Object.keys(change).map((name) => [name, values[name] ?? null]);
   return Object.fromEntries(fields) as Change;
 }
 
-/** Fields that change by themselves, or with every change. */
+/** Fields that change by themselves, or with each change. */
 const moving = new Set(["spend", "remaining", "resets_at", "last_used_at", "updated_at", "etag"]);
 
-/** A value as a person reads it. */
+/** Renders a value for display. */
 export function readValue(value: unknown): string {
   if (value === null || value === undefined || value === "") return "none";
   if (typeof value === "string") return value;
@@ -32,7 +32,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The fields in which two states of an object differ, as text; of what both have within a field, each by its path. */
+/** Returns the fields in which two states of an object differ, as text. Nested fields are listed by path. */
 export function differencesOf(before: object | null, after: object | null): Difference[] {
   return differing((before ?? {}) as Fields, (after ?? {}) as Fields, "");
 }
@@ -50,7 +50,7 @@ function differing(one: Fields, other: Fields, within: string): Difference[] {
     });
 }
 
-/** What a change says of a field by its path, as text; undefined where it leaves it alone. */
+/** The new value of a field in a change, by its path, as text; undefined if the change leaves it. */
 export function saidOf(change: object, path: string): string | undefined {
   let value: unknown = change;
   for (const name of path.split(".")) {

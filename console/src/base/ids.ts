@@ -1,4 +1,4 @@
-/** Names that nobody can guess. Not `randomUUID`: without TLS a browser has none. */
+/** Unguessable ids. Not `randomUUID`: browsers offer it only with TLS. */
 
 /** 32 random hexadecimal digits. */
 export const randomId = (): string =>

@@ -1,14 +1,14 @@
-/** Rate limits between a form and the API: a number or nothing in each field, null where there is no limit. docs/limits.md. */
+/** Converts rate limits between form and API: an empty field means no limit, null in the API. docs/limits.md. */
 
 export const limitNames = ["requests_per_minute", "tokens_per_minute", "concurrency"] as const;
 export type LimitName = (typeof limitNames)[number];
 
 export type RateLimits = Readonly<Record<LimitName, number | null>>;
 
-/** What a number field holds: text while it is typed. */
+/** Values of number fields: text while the reader types. */
 export type LimitFields = Readonly<Record<LimitName, number | string>>;
 
-/** Of an object that may have no limits at all. */
+/** The field values of an object's limits; null: no limits at all. */
 export const limitFieldsOf = (limits: RateLimits | null): LimitFields => ({
   requests_per_minute: limits?.requests_per_minute ?? "",
   tokens_per_minute: limits?.tokens_per_minute ?? "",

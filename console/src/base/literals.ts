@@ -1,12 +1,12 @@
-/** Values as they are written in a shell, in Python and in JavaScript. */
+/** Renders values as literals for a shell, Python and JavaScript. */
 
-/** As one word of a shell. */
+/** Quotes text as one shell word. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 const words: Readonly<Record<string, string>> = { true: "True", false: "False", null: "None" };
 const lineMax = 80;
 
-/** A value as Python, or as JavaScript where `words` are none; on one line where it fits. */
+/** Renders a value as Python or JavaScript, on one line if it fits. */
 function literal(value: unknown, indent: string, python: boolean): string {
   if (typeof value !== "object" || value === null) {
     const text = JSON.stringify(value) ?? "null";
@@ -29,7 +29,7 @@ function literal(value: unknown, indent: string, python: boolean): string {
   return `${open}\n${long}\n${indent}${close}`;
 }
 
-/** The body as named arguments of a Python call. */
+/** Renders the body as named arguments of a Python call. */
 export const pythonArguments = (body: object): string =>
   Object.entries(body)
     .map(([name, value]) => `    ${name}=${literal(value, "    ", true)},\n`)

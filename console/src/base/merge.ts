@@ -1,4 +1,4 @@
-/** Rows that came by the stream, among those of a list: each once, as it is now, in the list's order. Pure. */
+/** Merges rows of the event stream into a list: each row once, in its current state, in the list's order. Pure. */
 
 export interface Listed {
   readonly id: string;
@@ -11,28 +11,28 @@ export interface ListPage<Row extends Listed> {
   readonly next_cursor: string | null;
 }
 
-/** What an infinite query keeps. */
+/** The data of an infinite query. */
 export interface Pages<Row extends Listed> {
   readonly pages: readonly ListPage<Row>[];
   readonly pageParams: readonly unknown[];
 }
 
-/** Rows that are kept while new ones come in: the rest is read again where somebody scrolls to it. */
+/** Rows kept while new ones arrive; older ones are read again when the reader scrolls to them. */
 const keptMax = 500;
 
-/** Ids sort by time behind their prefix. */
+/** Ids sort by time after their prefix. */
 const placeOf = ({ id }: Listed): string => id.slice(id.indexOf("_") + 1);
 
 const newestFirst = (one: Listed, other: Listed): number =>
   placeOf(one) < placeOf(other) ? 1 : -1;
 
-/** Those of the rows that are not in the list yet. */
+/** Returns the rows that are not in the list yet. */
 export function unknownOf<Row extends Listed>(list: Pages<Row>, rows: readonly Row[]): Row[] {
   const known = new Set(list.pages.flatMap(({ data }) => data.map(({ id }) => id)));
   return rows.filter(({ id }) => !known.has(id));
 }
 
-/** The list with those of the rows that it has already as they are now, without those that do not fit it any more. */
+/** Returns the list with its rows updated, and without updated rows that no longer match. */
 export function renewed<Row extends Listed>(
   list: Pages<Row>,
   rows: readonly Row[],
@@ -54,7 +54,7 @@ export function renewed<Row extends Listed>(
   return { ...list, pages };
 }
 
-/** The list with the rows that are new to it. What belongs behind its end is left to the page that comes next. */
+/** Returns the list with new rows added. Rows after the list's end are left to its next page. */
 export function merged<Row extends Listed>(list: Pages<Row>, rows: readonly Row[]): Pages<Row> {
   const [first, ...others] = list.pages;
   if (first === undefined) return list;

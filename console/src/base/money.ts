@@ -1,9 +1,9 @@
-/** Money as the API sends it, decimal text of USD, held as whole nano-dollars. Never a float. */
+/** Money: decimal text of USD in the API, whole nano-dollars here. Never a float. */
 
 const digits = 9;
 const shape = /^(-?)(\d+)(?:\.(\d{1,9}))?$/;
 
-/** "1.25" as 1250000000n. @throws Error for anything but decimal text */
+/** Parses "1.25" to 1250000000n. @throws Error for anything but decimal text */
 export function parseUsd(text: string): bigint {
   const [, sign, whole, part = ""] = shape.exec(text) ?? [];
   if (whole === undefined) throw new Error(`not an amount: ${text}`);
@@ -11,7 +11,7 @@ export function parseUsd(text: string): bigint {
   return sign === "-" ? -nano : nano;
 }
 
-/** The inverse of {@link parseUsd}, as the API sends it: "1234.5", without needless zeros. */
+/** The inverse of {@link parseUsd}, as the API sends it: "1234.5", without trailing zeros. */
 export function usdText(nano: bigint): string {
   const [sign, size] = nano < 0n ? ["-", -nano] : ["", nano];
   const text = String(size).padStart(digits + 1, "0");
@@ -21,16 +21,16 @@ export function usdText(nano: bigint): string {
 
 const grouped = (whole: string): string => whole.replaceAll(/\B(?=(\d{3})+$)/g, ",");
 
-/** A decimal as the API sends it, in groups: "1234.5" as "1,234.5". */
+/** Groups the digits of a decimal: "1234.5" as "1,234.5". */
 export function groupedDecimal(text: string): string {
   const [whole = "", part] = text.split(".");
   return `${grouped(whole)}${part === undefined ? "" : `.${part}`}`;
 }
 
-/** All digits that are not needless zeros: 0.000125, 1.5, 0. */
+/** All digits without trailing zeros: 0.000125, 1.5, 0. */
 export const exactUsd = (nano: bigint): string => groupedDecimal(usdText(nano));
 
-/** To the nearest multiple, halves away from zero. */
+/** Rounds to the nearest multiple, halves away from zero. */
 function rounded(nano: bigint, unit: bigint): bigint {
   const half = unit / 2n;
   return ((nano < 0n ? nano - half : nano + half) / unit) * unit;
@@ -39,7 +39,7 @@ function rounded(nano: bigint, unit: bigint): bigint {
 const dollar = 1_000_000_000n;
 const cent = 10_000_000n;
 
-/** For reading: two decimals from one dollar up, else four significant digits; 0 is 0. */
+/** For display: two decimals from one dollar up, otherwise four significant digits; 0 is 0. */
 export function readUsd(nano: bigint): string {
   const size = nano < 0n ? -nano : nano;
   if (size === 0n) return "0";
@@ -57,7 +57,10 @@ const units = [
 ] as const;
 const briefFrom = 10_000n * dollar;
 
-/** Where there is little room: "12.34M", "90M", "999.99k"; cut and not rounded, so that nothing seems to be reached. Below 10,000 as `readUsd`. */
+/**
+ * Short form for narrow places: "12.34M", "90M", "999.99k". Truncated, not rounded, so that a cap does not seem reached. Below 10,000
+ * as `readUsd`.
+ */
 export function briefUsd(nano: bigint): string {
   const size = nano < 0n ? -nano : nano;
   if (size < briefFrom) return readUsd(nano);
@@ -67,13 +70,13 @@ export function briefUsd(nano: bigint): string {
   return `${nano < 0n ? "-" : ""}${text}${unit}`;
 }
 
-/** How much of a whole a part is, in percent with one decimal; of nothing everything is all of it. */
+/** The share of a part in percent, with one decimal; 100 if the whole is zero. */
 export function shareOf(part: bigint, whole: bigint): number {
   if (whole <= 0n) return 100;
   return Number((part * 1000n) / whole) / 10;
 }
 
-/** All nine decimals, so that amounts below each other are aligned at the point: "-1,234.500000000". */
+/** All nine decimals, so that the points of amounts in a column align: "-1,234.500000000". */
 export function fullUsd(nano: bigint): string {
   const [whole, part = ""] = exactUsd(nano).split(".");
   return `${whole}.${part.padEnd(digits, "0")}`;
@@ -82,7 +85,7 @@ export function fullUsd(nano: bigint): string {
 const counted = (count: bigint, one: string): string =>
   `${grouped(String(count))} ${one}${count === 1n ? "" : "s"}`;
 
-/** "25 dollars and 50 cents", "1 dollar", "minus 3 cents and 5 nano-dollars": an amount before it is paid. */
+/** "25 dollars and 50 cents", "1 dollar", "minus 3 cents and 5 nano-dollars": spells out an amount before it is paid. */
 export function spokenUsd(nano: bigint): string {
   const size = nano < 0n ? -nano : nano;
   const parts = [

@@ -1,4 +1,4 @@
-/** Counts, durations and parts of a whole for reading. */
+/** Formats counts, durations and shares for display. */
 
 const groupedFrom = 100_000;
 
@@ -16,7 +16,7 @@ export function readCount(count: number): string {
   return `${text.replace(/\.0+$/, "")}${unit}`;
 }
 
-/** All of its digits, in groups: 128400 as "128,400", 1.5 as "1.5". At most six after the point. */
+/** All digits, grouped: 128400 as "128,400", 1.5 as "1.5". At most six decimals. */
 export const readWhole = (count: number): string =>
   count.toLocaleString("en-US", { maximumFractionDigits: 6 });
 
@@ -30,7 +30,7 @@ export function readDuration(ms: number): string {
 
 const grouped = (count: bigint): string => count.toLocaleString("en-US");
 
-/** Rounded to so many parts of one, halves up. @param whole above 0 */
+/** The share of `part` in `whole`, in units of one over `parts`, rounded half up. @param whole above 0 */
 const partsOf = (part: bigint, whole: bigint, parts: bigint): bigint =>
   (2n * part * parts + whole) / (2n * whole);
 
@@ -43,11 +43,11 @@ function percentOf(part: bigint, whole: bigint): string {
     : `${grouped(partsOf(part, whole, 100n))} %`;
 }
 
-/** "42 %", "4.2 %", "< 0.1 %"; "-" of nothing. Neither may be below 0. */
+/** "42 %", "4.2 %", "< 0.1 %"; "-" if the whole is 0. Neither may be below 0. */
 export const readShare = (part: bigint, whole: bigint): string =>
   whole === 0n ? "-" : percentOf(part, whole);
 
-/** How much more than before: "+12 %", "-3.1 %", "new" where there was nothing, "" where there is still nothing. */
+/** The change since before: "+12 %", "-3.1 %", "new" if it was 0, "" if both are 0. */
 export function readChange(now: bigint, before: bigint): string {
   if (before === 0n) return now === 0n ? "" : "new";
   const more = now - before;

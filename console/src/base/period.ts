@@ -1,6 +1,6 @@
 /**
- * The period in the address: by a word (`period`), or by two moments (`from`, and `to`, which is not included). Days, weeks and
- * months are those of UTC. One meaning for every page that has a period.
+ * The period in the URL: a word (`period`), or two times (`from`, and `to`, which is exclusive). Days, weeks and months are in UTC.
+ * Every page uses the same rules.
  */
 
 import { dayMs } from "./durations.ts";
@@ -10,7 +10,7 @@ export interface PeriodSearch {
   readonly to?: string;
 }
 
-/** From a moment up to another, which is not included. */
+/** From a time up to another, exclusive. */
 export interface Span {
   readonly from: Date;
   readonly to: Date;
@@ -18,7 +18,7 @@ export interface Span {
 
 interface Period {
   readonly label: string;
-  /** What it is compared with, after "than". */
+  /** Label of the comparison period, after "than". */
   readonly before: string;
   readonly span: (now: Date) => Span;
   readonly spanBefore: (span: Span) => Span;
@@ -31,17 +31,17 @@ export const lengthOf = ({ from, to }: Span): number => to.getTime() - from.getT
 const justBefore = (one: Span): Span =>
   span(one.from.getTime() - lengthOf(one), one.from.getTime());
 
-/** The first of a month, `by` months from the one of `time`. */
+/** The first day of a month, `by` months after that of `time`, in ms since 1970. */
 export const monthOf = (time: Date, by = 0): number =>
   Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + by, 1);
 
-/** The first of the month before the one of `time`. */
+/** The first day of the month before that of `time`. */
 export const monthBefore = (time: Date): Date => new Date(monthOf(time, -1));
 
-/** The first of the month after it. */
+/** The first day of the month after that of `time`. */
 export const monthAfter = (time: Date): Date => new Date(monthOf(time, 1));
 
-/** Midnight before a time. */
+/** The midnight at or before a time, in ms since 1970. */
 const dayOf = (time: Date): number => Math.floor(time.getTime() / dayMs) * dayMs;
 
 const mondayOf = (time: Date): number => dayOf(time) - ((time.getUTCDay() + 6) % 7) * dayMs;
@@ -53,7 +53,7 @@ const rolling = (label: string, before: string, ms: number): Period => ({
   spanBefore: justBefore,
 });
 
-/** By their word in the address. */
+/** The periods, by their word in the URL. */
 const periods: ReadonlyMap<string, Period> = new Map([
   [
     "today",
@@ -112,7 +112,7 @@ const periods: ReadonlyMap<string, Period> = new Map([
 export const periodWords: readonly string[] = [...periods.keys()];
 export const periodChoices = [...periods].map(([value, { label }]) => ({ value, label }));
 
-/** A label within a sentence: "yesterday (UTC)". */
+/** Lowercases a label for use in a sentence: "yesterday (UTC)". */
 export const inSentence = (label: string): string => label.charAt(0).toLowerCase() + label.slice(1);
 
 const timeShape = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
@@ -121,17 +121,17 @@ const timeOf = (text: string | undefined): Date | undefined =>
     ? new Date(text)
     : undefined;
 
-/** Whether a text of the address is a moment. */
+/** True if a text from the URL is a valid time. */
 export const isTime = (text: string): boolean => timeOf(text) !== undefined;
 
-/** `from` and `to` where they say something: what is no time is left out, and so are both where nothing is between them. */
+/** The valid ones of `from` and `to`. Neither if the period between them is empty. */
 function momentsOf({ from, to }: PeriodSearch): { from?: Date; to?: Date } {
   const [begin, end] = [timeOf(from), timeOf(to)];
   if (begin !== undefined && end !== undefined && begin >= end) return {};
   return { ...(begin && { from: begin }), ...(end && { to: end }) };
 }
 
-/** The moments of a list's address, each where it is said; moments win over the word. A period that ends now has no end. */
+/** The start and end of a list's period, each if set; times take precedence over the word. A period that ends now has no end. */
 export function momentsIn(search: PeriodSearch, now: Date): { from?: Date; to?: Date } {
   const moments = momentsOf(search);
   const period = periods.get(search.period ?? "");
@@ -143,20 +143,20 @@ export function momentsIn(search: PeriodSearch, now: Date): { from?: Date; to?: 
 
 export interface Shown extends Span {
   readonly label: string;
-  /** Its word in the address; undefined where two moments say it. */
+  /** Its word in the URL; undefined if two times define it. */
   readonly word: string | undefined;
-  /** The period before, and what it is called. */
+  /** The comparison period, and its label. */
   readonly before: Span;
   readonly beforeLabel: string;
-  /** True where the address says something that is no period. */
+  /** True if the URL contains an invalid period. */
   readonly unread: boolean;
-  /** It ends now, and goes on. */
+  /** True if it ends now, so it is still growing. */
   readonly isOpen: boolean;
 }
 
 const fallback = "7d";
 
-/** The period of a page that always has one: the last seven days where the address says none. */
+/** The period of a page that always has one: by default the last seven days. */
 export function shownOf(search: PeriodSearch, now: Date): Shown {
   const { from, to } = momentsOf(search);
   const end = to ?? now;

@@ -1,4 +1,4 @@
-/** The rates of a price, each with what it is for. Pure. */
+/** Lists the rates of a price, each with its unit. Pure. */
 
 export interface PriceLine {
   readonly name: string;
@@ -7,7 +7,7 @@ export interface PriceLine {
   readonly per: string;
 }
 
-/** What is not sold by the million tokens. */
+/** Units of rates that are not per million tokens. */
 const units: Readonly<Record<string, string>> = {
   output_image: "an image",
   input_image: "an image",
@@ -27,6 +27,6 @@ function linesWithin(name: string, per: string, value: unknown): PriceLine[] {
   );
 }
 
-/** Each rate of a price on a line of its own: `output image, high, 1024x1024`. */
+/** Lists each rate of a price on its own line: `output image, high, 1024x1024`. */
 export const priceLines = (price: object): readonly PriceLine[] =>
   Object.entries(price).flatMap(([field, value]) => linesWithin(field, unitOf(field), value));

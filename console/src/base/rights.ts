@@ -1,4 +1,4 @@
-/** What the reader may do, as the server said in `GET /me`. There is no table of roles here. */
+/** The reader's rights, from `GET /me`. The console has no table of roles. */
 
 export interface Rights {
   readonly everywhere: readonly string[];
@@ -8,7 +8,7 @@ export interface Rights {
   >;
 }
 
-/** Whether an action is allowed with everything of a workspace, or of any where none is named. */
+/** True if an action is allowed on every object of a workspace, or of any workspace if none is named. */
 export function mayAll(rights: Rights, action: string, workspaceId?: string): boolean {
   if (rights.everywhere.includes(action)) return true;
   const places =
@@ -16,7 +16,7 @@ export function mayAll(rights: Rights, action: string, workspaceId?: string): bo
   return places.some((place) => place?.all.includes(action));
 }
 
-/** Whether an action is allowed with what is the reader's own, at least. */
+/** True if an action is allowed at least on the reader's own objects. */
 export function mayOwn(rights: Rights, action: string, workspaceId?: string): boolean {
   if (mayAll(rights, action, workspaceId) || rights.own.includes(action)) return true;
   const places =
@@ -24,13 +24,13 @@ export function mayOwn(rights: Rights, action: string, workspaceId?: string): bo
   return places.some((place) => place?.own.includes(action));
 }
 
-/** What of an object decides who may do something with it. */
+/** The fields of an object that decide who may act on it. */
 interface Owned {
   readonly workspace_id: string;
   readonly created_by: string | null;
 }
 
-/** Whether an action is allowed with one object: its reader's own, or anybody's in that workspace. */
+/** True if an action is allowed on one object: the reader's own, or any in its workspace. */
 export function mayWith(
   me: { readonly user_id: string | null; readonly rights: Rights },
   action: string,

@@ -1,4 +1,4 @@
-/** Routing between a form and the API. */
+/** Converts routing between form and API. */
 
 export const sorts = ["balanced", "price", "latency", "throughput"] as const;
 export const tiers = ["official", "partner", "community"] as const;
@@ -13,7 +13,7 @@ export interface Routing {
 
 type Tier = (typeof tiers)[number];
 
-/** As the API takes it: with `follow` nothing else is sent, and what was set before is kept there. */
+/** The API form. With `follow` only the mode is sent, and the API keeps the earlier settings. */
 export function routingOf({ mode, sort, ...lists }: Routing) {
   if (mode === "follow") return { mode };
   return {

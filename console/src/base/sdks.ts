@@ -1,9 +1,9 @@
-/** How the official SDKs are made and called, in Python and in JavaScript. */
+/** How to create and call the official SDKs, in Python and JavaScript. */
 import { javascript, pythonArguments } from "./literals.ts";
 
-/** Where calls go. */
+/** The endpoint of calls. */
 export interface Place {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly url: string;
   readonly key: string;
 }
@@ -18,16 +18,16 @@ interface Language {
   readonly call: string;
 }
 
-/** How an SDK is called, in both languages. */
+/** How to call an SDK, in both languages. */
 export interface Sdk {
   readonly name: string;
   readonly python: Language;
   readonly javascript: Language;
-  /** What is printed of the answer. */
+  /** The expression that the code prints. */
   readonly result: string;
 }
 
-/** The call in both languages. */
+/** Renders the call in both languages. */
 export const inLanguages = (sdk: Sdk, body: object, stream: boolean): readonly CodeText[] => [
   { label: "Python", text: inPython(sdk, body, stream) },
   { label: "JavaScript", text: inJavaScript(sdk, body, stream) },

@@ -1,14 +1,14 @@
-/** The address: plain `a=b&c=d`, lists by comma, defaults left out. What it does not know it drops. */
+/** The URL's query: plain `a=b&c=d`, lists by comma, defaults left out. Unknown parameters are dropped. */
 
-/** `?a=b` as an object. Of a name that comes twice the last one counts. */
+/** Parses `?a=b` to an object. The last of several equal names counts. */
 export function parseSearch(text: string): Record<string, string> {
   const fields = Object.fromEntries(new URLSearchParams(text));
-  // These mean something else on objects.
+  // These names are special on objects.
   for (const name of ["__proto__", "constructor"]) delete fields[name];
   return fields;
 }
 
-/** The other way; what is undefined or empty is left out. */
+/** The inverse; undefined and empty values are left out. */
 export function stringifySearch(search: Record<string, unknown>): string {
   const kept = Object.entries(search).flatMap(([name, value]) =>
     typeof value === "string" && value !== "" ? [[name, value]] : [],
@@ -17,10 +17,10 @@ export function stringifySearch(search: Record<string, unknown>): string {
   return text === "" ? "" : `?${text}`;
 }
 
-/** The longest field that any page reads: a tag with its value, in characters that count twice. */
+/** The longest field of any page: a tag with its value, in characters that count as two. */
 const lengthMax = 1_200;
 
-/** Takes the named fields of an address; longer ones are left out. */
+/** Picks the named fields of a query; values that are too long are left out. */
 export function pick<Name extends string>(
   search: Record<string, unknown>,
   names: readonly Name[],
@@ -34,7 +34,7 @@ export function pick<Name extends string>(
   return Object.fromEntries(fields) as { [Field in Name]?: string };
 }
 
-/** What the values of a field may look like: a pattern, some words, or a test. */
+/** The allowed values of a field: a pattern, a list of words, or a test. */
 type Shape = RegExp | readonly string[] | ((text: string) => boolean);
 
 const isLike = (shape: Shape, text: string): boolean => {
@@ -43,8 +43,8 @@ const isLike = (shape: Shape, text: string): boolean => {
 };
 
 /**
- * The fields whose values are what they may be; those without a shape as they are. The others are there as undefined: where they were
- * absent, the router would put back what the address says.
+ * Keeps fields with allowed values, and those without a shape. Other fields become undefined: if they were absent, the router would
+ * restore the URL's value.
  */
 export function fit<Fields extends Readonly<Record<string, string | undefined>>>(
   fields: Fields,

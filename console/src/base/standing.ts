@@ -1,10 +1,10 @@
-/** Whether calls of a key are let in, as far as the key itself says. Pure. */
+/** Whether a key's calls are admitted, judging by the key alone. Pure. */
 import { windowNames, windows, type SpendCaps, type Window } from "./caps.ts";
 import { parseUsd } from "./money.ts";
 
 interface Standing {
   readonly word: "active" | "disabled" | "revoked" | "expired" | "cap reached";
-  /** What is to be known of it; undefined where the word says it all. */
+  /** Further detail; undefined if the word says it all. */
   readonly more?: string;
 }
 
@@ -15,7 +15,7 @@ interface StandingKey {
   readonly remaining: Readonly<Record<Window, string | null>>;
 }
 
-/** The state of its record, or why an active one is refused all the same. */
+/** Returns the state of the key's record, or why an active key is refused. */
 export function standingOf(key: StandingKey, now: Date): Standing {
   const { status, expires_at: expiry, spend_caps: caps, remaining } = key;
   if (status !== "active") return { word: status };

@@ -1,10 +1,10 @@
-/** The hours, days and months of a drawing, and how they are read beside it; of UTC. Pure. */
+/** The hours, days and months of a chart, and their labels, in UTC. Pure. */
 import { dayMs, hourMs } from "./durations.ts";
 import { lengthOf, monthOf, type Span } from "./period.ts";
 
 export type Step = "hour" | "day" | "month";
 
-/** How finely a period is drawn: at most some hundred bars. */
+/** The resolution of a period's chart: at most a few hundred bars. */
 export function stepOf(one: Span): Step {
   if (lengthOf(one) <= 2 * dayMs) return "hour";
   return lengthOf(one) <= 100 * dayMs ? "day" : "month";
@@ -12,7 +12,7 @@ export function stepOf(one: Span): Step {
 
 const stepsMax = 1_000;
 
-/** The beginnings of all hours, days or months that a period touches, the first one too where it began earlier. */
+/** The starts of all hours, days or months that overlap a period, including the first, which may begin before it. */
 export function startsOf({ from, to }: Span, step: Step): string[] {
   const starts: string[] = [];
   const size = step === "hour" ? hourMs : dayMs;
@@ -24,7 +24,7 @@ export function startsOf({ from, to }: Span, step: Step): string[] {
   return starts;
 }
 
-/** The end of the hour, day or month that begins then. */
+/** The end of the hour, day or month that starts at `start`. */
 export const endOf = (start: string, step: Step): Date =>
   step === "month"
     ? new Date(monthOf(new Date(start), 1))
@@ -32,7 +32,7 @@ export const endOf = (start: string, step: Step): Date =>
 
 const months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 
-/** "16 Nov", "14:00" or "Nov 2026", of UTC. */
+/** "16 Nov", "14:00" or "Nov 2026", in UTC. */
 export function readStart(start: string, step: Step): string {
   const time = new Date(start);
   const month = months[time.getUTCMonth()]!;
@@ -40,17 +40,17 @@ export function readStart(start: string, step: Step): string {
   return step === "day" ? `${time.getUTCDate()} ${month}` : start.slice(11, 16);
 }
 
-/** The beginning of a step where it stands alone: an hour has its day, since a period of hours may have the same one twice. */
+/** The label of a step outside a chart. An hour includes its day, because a period may contain the same hour twice. */
 export const readPlace = (start: string, step: Step): string =>
   step === "hour" ? `${readStart(start, "day")} ${readStart(start, step)}` : readStart(start, step);
 
-/** The same below a chart: midnight is where a day begins. */
+/** The tick label below a chart: midnight shows the day. */
 export const readTick = (start: string, step: Step): string =>
   readStart(start, step === "hour" && start.slice(11, 16) === "00:00" ? "day" : step);
 
 const readMinute = (time: Date): string => time.toISOString().slice(11, 16);
 
-/** That the first or the last hour, day or month of a drawing is not whole, in words; "" where both are. */
+/** States that the first or last hour, day or month of a chart is partial; "" if both are whole. */
 export function cutOf({ from, to }: Span, step: Step): string {
   const starts = startsOf({ from, to }, step);
   const [first, last] = [starts[0], starts.at(-1)];

@@ -1,4 +1,4 @@
-/** Times for reading, in UTC or in the reader's zone; what is copied or hovered is RFC 3339 in UTC. */
+/** Formats times in UTC or the reader's time zone; copied and hovered times are RFC 3339 in UTC. */
 import { minuteMs } from "./durations.ts";
 import { gatewayNow } from "./clock.ts";
 
@@ -6,7 +6,7 @@ export type Zone = "utc" | "local";
 
 let zone: Zone = "local";
 
-/** From now on times are read in this zone. */
+/** Sets the time zone for display. */
 export function readIn(chosen: Zone): void {
   zone = chosen;
 }
@@ -43,10 +43,10 @@ function dayOf(time: Date): string {
   return `${year}-${two(month + 1)}-${two(date)}`;
 }
 
-/** Whether two moments are of one day of the zone in which times are read. */
+/** True if two times are on the same day in the display zone. */
 export const isSameDay = (one: Date, other: Date): boolean => dayOf(one) === dayOf(other);
 
-/** "14:03:22.114", with the date in front where it is not the day of `now`. */
+/** "14:03:22.114", with the date in front if it is not the day of `now`. */
 export function readTime(time: Date, now = gatewayNow()): string {
   const clock = `${readClock(time)}.${two(time.getMilliseconds(), 3)}`;
   return isSameDay(time, now) ? clock : `${dayOf(time)} ${clock}`;
@@ -54,7 +54,7 @@ export function readTime(time: Date, now = gatewayNow()): string {
 
 const months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 
-/** For a narrow column: "14:03:22.114", of another day "22 Nov 14:03:22", of another year "22 Nov 2025". */
+/** For a narrow column: "14:03:22.114"; on another day "22 Nov 14:03:22"; in another year "22 Nov 2025". */
 export function readInColumn(time: Date, now: Date): string {
   if (isSameDay(time, now)) return readTime(time, now);
   const { date, month, year } = partsOf(time);
@@ -62,27 +62,27 @@ export function readInColumn(time: Date, now: Date): string {
   return year === partsOf(now).year ? `${day} ${readClock(time)}` : `${day} ${year}`;
 }
 
-/** "14:03:22", for what is shown as of then. */
+/** "14:03:22", for data shown as of that time. */
 export const readClock = (time: Date): string => `${readMinute(time)}:${two(time.getSeconds())}`;
 
-/** "14:03", for what is about to happen. */
+/** "14:03", for upcoming events. */
 export function readMinute(time: Date): string {
   const { hours, minutes } = partsOf(time);
   return `${two(hours)}:${two(minutes)}`;
 }
 
-/** The same where it may be days away: "14:03", of another day "2 Dec 14:03". */
+/** "14:03", or on another day "2 Dec 14:03", for times that may be days away. */
 export function readMoment(time: Date, now = gatewayNow()): string {
   if (isSameDay(time, now)) return readMinute(time);
   const { date, month } = partsOf(time);
   return `${date} ${months[month]} ${readMinute(time)}`;
 }
 
-/** Words of the gateway, such as "paused until 2026-12-02T14:03:00.000Z", with moments as people read them. */
+/** Reformats times in gateway messages, such as "paused until 2026-12-02T14:03:00.000Z". */
 export const readMomentsIn = (words: string): string =>
   words.replaceAll(/\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, (moment) => readMoment(new Date(moment)));
 
-/** "in 5 h 12 m", "in 3 d 2 h": how far off a time to come is. */
+/** "in 5 h 12 m", "in 3 d 2 h": the time until a future moment. */
 export function readUntil(time: Date, now = gatewayNow()): string {
   const minutes = Math.max(0, Math.ceil((time.getTime() - now.getTime()) / minuteMs));
   const [days, hours] = [Math.floor(minutes / 1440), Math.floor(minutes / 60) % 24];
@@ -90,7 +90,7 @@ export function readUntil(time: Date, now = gatewayNow()): string {
   return hours > 0 ? `in ${hours} h ${minutes % 60} m` : `in ${minutes} m`;
 }
 
-/** "2 m ago", "3 d ago": how long ago something was; for what was used last, and nothing else. */
+/** "2 m ago", "3 d ago": the time since a past moment; only for last use. */
 export function readAgo(time: Date, now = gatewayNow()): string {
   const minutes = Math.floor((now.getTime() - time.getTime()) / minuteMs);
   if (minutes < 1) return "just now";

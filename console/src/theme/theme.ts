@@ -1,4 +1,4 @@
-/** One type scale, one spacing scale, two accents: what Mantine is told. The colours themselves are in tokens.css. */
+/** The Mantine theme: one type scale, one spacing scale, two accents. tokens.css has the colours. */
 import {
   createTheme,
   defaultVariantColorsResolver,
@@ -9,7 +9,7 @@ import {
 
 const tuple = (...colors: readonly string[]) => colors as unknown as MantineColorsTuple;
 
-/** What stands on the filled accent: Mantine works it out for the light scheme, and writes white on light blue in the dark one. */
+/** The text colour on the filled accent. Mantine derives it from the light scheme, which gives white on light blue in the dark one. */
 const variantColors: VariantColorsResolver = (input) => {
   const colors = defaultVariantColorsResolver(input);
   const isAccent = input.color === undefined || input.color === input.theme.primaryColor;
@@ -35,7 +35,7 @@ export const theme = createTheme({
       "#094e88",
       "#08345c",
     ),
-    // Fields, borders and what floats in the dark scheme: the tones of tokens.css.
+    // Fields, borders and overlays in the dark scheme: the tones of tokens.css.
     dark: tuple(
       "#e6e9ed",
       "#c6ccd3",
@@ -62,15 +62,15 @@ export const theme = createTheme({
   respectReducedMotion: true,
   components: {
     Button: { defaultProps: { size: "sm" } },
-    // Motion is for panels, not for what is read.
+    // Only panels animate, not controls with text.
     SegmentedControl: { defaultProps: { transitionDuration: 0 } },
     Table: { defaultProps: { borderColor: "var(--line)" } },
-    // Of our forms every field is needed but those that say otherwise.
+    // In our forms each field is required unless it says otherwise.
     InputWrapper: { defaultProps: { withAsterisk: false } },
   },
 });
 
-/** Mantine's own names for what our tokens say. */
+/** Maps Mantine's CSS variables to our tokens. */
 export const cssVariablesResolver: CSSVariablesResolver = () => {
   const both = {
     "--mantine-color-body": "var(--ground)",

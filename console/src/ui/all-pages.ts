@@ -1,21 +1,21 @@
-/** A list that is needed whole: its pages are read one after the other, up to a bound. */
+/** Reads a whole list page after page, up to a bound. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 
-/** So many rows are asked for at once, as text for an address. */
+/** Rows per request, as text for a URL. */
 export const pageSize = "100";
 
 export interface AllPages<Row> {
-  /** Undefined until all of them are there. */
+  /** Undefined until all rows are read. */
   readonly rows: readonly Row[] | undefined;
   readonly error: Error | null;
-  /** There are more than are read. */
+  /** There are more rows than are read. */
   readonly isCut: boolean;
   readonly refetch: () => unknown;
 }
 
 interface AllPagesOptions<Row> {
-  /** Of the query: method, path, and what the list is of. */
+  /** The query key: method, path, and the subject of the list. */
   readonly key: readonly unknown[];
   readonly pagesMax: number;
   readonly read: (
@@ -24,7 +24,7 @@ interface AllPagesOptions<Row> {
   ) => Promise<{ readonly data: readonly Row[]; readonly next_cursor: string | null }>;
 }
 
-/** Reads page after page until the end, or until it is enough. */
+/** Reads page after page until the end or `pagesMax`. */
 export function useAllPages<Row>({ key, pagesMax, read }: AllPagesOptions<Row>): AllPages<Row> {
   const query = useInfiniteQuery({
     queryKey: key,

@@ -1,4 +1,4 @@
-/** Entries of the audit log: who did what when, and the fields that it changed. */
+/** Entries of the audit log: who did what when, and the changed fields. */
 import { Table, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Schemas } from "../api/client.ts";
@@ -8,7 +8,7 @@ import { ScrollBox } from "./scroll-box.tsx";
 
 type Entry = Schemas["AuditEntries"]["data"][number];
 
-/** What an entry changed, a line a field. */
+/** The changes of an entry, one line a field. */
 function Changes({ entry: { before, after } }: { entry: Entry }) {
   const rows = differencesOf(before, after);
   if (rows.length === 0) return <span className="muted">-</span>;
@@ -26,9 +26,9 @@ function Changes({ entry: { before, after } }: { entry: Entry }) {
 
 interface AuditEntriesProps {
   readonly entries: readonly Entry[];
-  /** What of the object stands in each row; left out where all are of one. */
+  /** Renders the object in each row; absent if all entries are of one object. */
   readonly subject?: (entry: Entry) => ReactNode;
-  /** Who did it and what was done, where they are more than words. */
+  /** Render the actor and the action; plain text if absent. */
   readonly who?: (entry: Entry) => ReactNode;
   readonly what?: (entry: Entry) => ReactNode;
 }

@@ -1,4 +1,4 @@
-/** On a phone: the most used pages within reach of a thumb, and the way to all others. */
+/** The navigation bar on phones: the most used pages within thumb reach, and a menu of all others. */
 import { AppShell } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import classes from "./shell.module.css";

@@ -1,4 +1,4 @@
-/** What is shown while a page is long in coming, when it breaks, when a part of it is gone after an upgrade, and where nothing is. */
+/** Shown while a page loads slowly, when it fails, when an upgrade removed its script, and for unknown URLs. */
 import { Anchor, Box, Button, Text, Title } from "@mantine/core";
 import { useEffect } from "react";
 import { RegionError } from "./region-error.tsx";
@@ -6,7 +6,7 @@ import { ApiError } from "../api/errors.ts";
 
 const reloadedKey = "tollgate-reloaded";
 
-/** After an upgrade the parts of the page before are gone: one reload brings the new ones. */
+/** An upgrade removes the scripts of the previous version: one reload loads the new ones. */
 function useReloadOnce(error: unknown): void {
   useEffect(() => {
     const isMissingPart = error instanceof TypeError && /import|module/i.test(error.message);
@@ -38,7 +38,7 @@ export function RouteError({ error }: { error: unknown }) {
   );
 }
 
-/** While a page is on its way. */
+/** Shown while a page loads. */
 export const Waiting = () => (
   <Text component="output" display="block" p="xl" className="muted">
     Loading

@@ -1,6 +1,6 @@
 /**
- * Says that something is on its way: a line below the head after a moment, words to those who listen, and once the gateway has been
- * silent for long, how long. Without it a slow network looks like a page that did not hear the press.
+ * Shows progress: a line below the header after a moment, text for screen readers, and a message if the gateway is silent for long.
+ * Otherwise a slow network looks like a page that ignored the click.
  */
 import { Text, VisuallyHidden } from "@mantine/core";
 import { useIsFetching, useIsMutating } from "@tanstack/react-query";
@@ -9,11 +9,11 @@ import { useEffect, useState, useSyncExternalStore } from "react";
 import { isSignInNeeded, watchSignIn } from "../api/again.ts";
 import classes from "./busy.module.css";
 
-/** What comes sooner needs no line. */
+/** Faster responses need no line, in ms. */
 const soonMs = 400;
 const longMs = 10_000;
 
-/** The longest of these that have passed since `isOn` last became true; 0 while none has. */
+/** The largest of these times that has passed since `isOn` last became true; 0 before the first. */
 function usePassed(isOn: boolean, times: readonly number[]): number {
   const [passed, setPassed] = useState(0);
   if (!isOn && passed !== 0) setPassed(0);
@@ -28,11 +28,11 @@ function usePassed(isOn: boolean, times: readonly number[]): number {
 const times = [soonMs, longMs] as const;
 
 export function Busy() {
-  // What is shown already is read again without a word.
+  // Silent for data that is shown already and read again.
   const reads = useIsFetching({ predicate: ({ state }) => state.data === undefined });
   const changes = useIsMutating();
   const isLeaving = useRouterState({ select: ({ status }) => status === "pending" });
-  // Calls that wait for a new session wait for the reader.
+  // Calls that wait for a new session wait for the reader, not for the gateway.
   const mustSignIn = useSyncExternalStore(watchSignIn, isSignInNeeded);
   const passed = usePassed(!mustSignIn && (reads + changes > 0 || isLeaving), times);
   const isLong = passed >= longMs;

@@ -1,4 +1,4 @@
-/** The response cache of a key in a form. */
+/** Form fields of a key's response cache. */
 import { NumberInput, SimpleGrid } from "@mantine/core";
 import { readSpan, type CacheFields as Fields } from "../base/cache.ts";
 
@@ -7,14 +7,14 @@ const monthSeconds = 30 * 24 * 60 * 60;
 interface CacheFieldsProps {
   readonly fields: Fields;
   readonly set: (fields: Fields) => void;
-  /** The refusal of a field of the API. */
+  /** The refusal of a field, by its API name. */
   readonly at: (name: string) => string | undefined;
   readonly disabled?: boolean;
-  /** Its reader may switch it off, and no more. */
+  /** The reader may only switch it off. */
   readonly isOnlyOff?: boolean;
 }
 
-/** What stands below the time. */
+/** The description below the time field. */
 function timeWords({ seconds }: Fields, isOnlyOff: boolean): string {
   if (isOnlyOff)
     return seconds === ""

@@ -1,4 +1,4 @@
-/** A spend cap as a bar: what was spent of it, what is left, when it begins anew. Never by colour alone. */
+/** A spend cap as a bar: spent, left, and when it resets. Never by colour alone. */
 import { Progress } from "@mantine/core";
 import { parseUsd, readUsd, shareOf } from "../base/money.ts";
 import { readUntil } from "../base/time.ts";
@@ -10,14 +10,14 @@ export interface Cap {
   readonly cap: string | null;
   readonly spent: string;
   readonly remaining: string | null;
-  /** RFC 3339; undefined for a cap that never begins anew. */
+  /** RFC 3339; undefined for a cap that never resets. */
   readonly resetsAt?: string | undefined;
 }
 
-/** Where the workspace's own are not known. */
+/** Used if the workspace's own thresholds are unknown. */
 const usual: readonly number[] = [80];
 
-/** What is left and until when, in words. */
+/** The amount left and the reset time, in words. */
 function left({ cap, remaining, resetsAt }: Cap, percent: number): string {
   if (cap === null) return "no cap";
   const until = resetsAt === undefined ? "" : `, resets ${readUntil(new Date(resetsAt))}`;
@@ -25,15 +25,15 @@ function left({ cap, remaining, resetsAt }: Cap, percent: number): string {
   return `${readUsd(parseUsd(remaining ?? "0"))} left${until}`;
 }
 
-/** So many characters fit into a column. */
+/** Characters that fit into a column. */
 const longMax = 20;
 const lengthOf = ({ spent, cap }: Cap): number =>
   [spent, ...(cap === null ? [] : [cap])].map((one) => readUsd(parseUsd(one))).join(" / ").length;
 
 interface CapBarProps extends Cap {
-  /** Names the cap to those who listen, such as "Spend today". */
+  /** Name of the cap for screen readers, such as "Spend today". */
   readonly label: string;
-  /** In a column of amounts: without words, and its numbers end where those above and below it do. */
+  /** For a column of amounts: without words, and right-aligned. */
   readonly short?: boolean;
   /** Percentages at which the workspace is alerted, ascending. */
   readonly thresholds?: readonly number[] | undefined;
@@ -42,7 +42,7 @@ interface CapBarProps extends Cap {
 export function CapBar(props: CapBarProps) {
   const { cap, spent, label, short, thresholds = usual } = props;
   const marks = thresholds.filter((one) => one < 100);
-  // From the last mark on a cap is near.
+  // A cap is near from the last threshold on.
   const near = marks.at(-1) ?? 100;
   const percent = cap === null ? 0 : shareOf(parseUsd(spent), parseUsd(cap));
   const state = percent >= 100 ? "reached" : percent >= near ? "near" : "free";

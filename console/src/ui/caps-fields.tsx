@@ -1,4 +1,4 @@
-/** Spend caps in a form. Amounts are text, never numbers of the browser. */
+/** Form fields of spend caps. Amounts are text, never JavaScript numbers. */
 import { Checkbox, SimpleGrid, TextInput } from "@mantine/core";
 import { windows, type CapFields, type Window } from "../base/caps.ts";
 
@@ -11,7 +11,7 @@ const labels: Readonly<Record<Window, string>> = {
 
 const amountShape = /^\s*\d+(\.\d{1,9})?\s*$/;
 
-/** What was refused of an amount: of what is none in words for who types, else as the API says it. */
+/** The refusal of an amount: our own hint if the text is no amount, otherwise the API's message. */
 const wordsOf = (refusal: string | undefined, text: string): string | undefined =>
   refusal === undefined || amountShape.test(text)
     ? refusal
@@ -20,7 +20,7 @@ const wordsOf = (refusal: string | undefined, text: string): string | undefined 
 interface CapsFieldsProps {
   readonly fields: CapFields;
   readonly set: (fields: CapFields) => void;
-  /** The refusal of a field of the API. */
+  /** The refusal of a field, by its API name. */
   readonly at: (name: string) => string | undefined;
   readonly shown?: readonly Window[];
   readonly disabled?: boolean;

@@ -1,6 +1,6 @@
 /**
- * The one way to change something: `If-Match` of what was read, an `Idempotency-Key`, refusals by field, what to do where
- * somebody else was faster (412), what is read again afterwards, and Undo.
+ * The only way to change an object: sends `If-Match` and an `Idempotency-Key`, assigns refusals to fields, handles conflicts (412),
+ * reads again afterwards, and offers Undo.
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
@@ -12,9 +12,9 @@ import { openConflict } from "./conflict.tsx";
 import { offerUndo, say, sayRefusal } from "./undo.tsx";
 
 export interface Headers {
-  /** Of the object that the change was decided on. */
+  /** From the object on which the change is based. */
   readonly ifMatch: { "If-Match"?: string };
-  /** The same for the same input until it has succeeded, so that a second click does nothing twice. */
+  /** The same key for the same input until it succeeds, so that a second click has no further effect. */
   readonly idempotency: { "Idempotency-Key": string };
 }
 
@@ -22,39 +22,39 @@ export interface ChangeOptions<Input, Output, Base extends object> {
   readonly send: (input: Input, headers: Headers) => Promise<Output>;
   /** Paths to read again (`touched`). */
   readonly touches: readonly string[];
-  /** The object that the input was decided on, as it was read; with `read`, a 412 shows both. */
+  /** The object, as read, on which the input is based. With `read`, a 412 shows both versions. */
   readonly base?: Base | undefined;
   readonly read?: () => Promise<Base>;
-  /** Said when it is done. */
+  /** Shown on success. */
   readonly said?: string;
-  /** Said, with the reason, when it is refused: for what has no place beside it that says so. */
+  /** Shown with the reason on refusal, if no field shows it. */
   readonly refused?: string;
   /**
-   * The way back, offered for ten seconds: sends the former values with `ifMatch(after)`. `before` is what the change took the
-   * place of: `base`, or what somebody else had made of it.
+   * Undoes the change, offered for ten seconds: sends the former values with `ifMatch(after)`. `before` is the replaced state: `base`,
+   * or another user's version of it.
    */
   readonly undo?: (after: Output, input: Input, before: Base) => Promise<unknown>;
-  /** Whether the reader may go that way back; yes if absent. */
+  /** Whether the reader may undo the change; yes if absent. */
   readonly mayUndo?: (input: Input) => boolean;
   readonly done?: (after: Output, input: Input) => void;
-  /** What was typed counts no more: it is saved, or the other's was taken. */
+  /** The draft is no longer needed: it is saved, or the other version was taken. */
   readonly settled?: () => void;
 }
 
 export interface Change<Input> {
   readonly run: (input: Input) => void;
-  /** The same, to be waited for. */
+  /** The same, as a promise. */
   readonly runNow: (input: Input) => Promise<unknown>;
   readonly isPending: boolean;
   readonly error: Error | null;
-  /** The refusal of a field, by its name in the API. */
+  /** The refusal of a field, by its API name. */
   readonly at: (name: string) => string | undefined;
-  /** The refusal that is about none of these fields. */
+  /** The refusal, if it concerns none of these fields. */
   readonly beside: (...names: readonly string[]) => ApiError | null;
   readonly reset: () => void;
 }
 
-/** A key for each input, until it was taken. */
+/** One key for each input, until a request with it succeeds. */
 function useIdempotency(): { of: (input: unknown) => Headers["idempotency"]; taken: () => void } {
   const kept = useRef<{ readonly text: string; readonly id: string }>(undefined);
   return {
@@ -67,7 +67,7 @@ function useIdempotency(): { of: (input: unknown) => Headers["idempotency"]; tak
   };
 }
 
-/** A change that is sent when `run` is called. */
+/** Returns a change that is sent when `run` is called. */
 export function useChange<Input, Output, Base extends object>(
   options: ChangeOptions<Input, Output, Base>,
 ): Change<Input> {
@@ -101,7 +101,7 @@ export function useChange<Input, Output, Base extends object>(
     async onError(error, { input }) {
       if (refused !== undefined) {
         sayRefusal(refused, error);
-        // What it was decided on may be what was wrong.
+        // The refusal may come from stale data.
         await again();
       }
       if (asApiError(error).status !== 412 || base === undefined || read === undefined) return;

@@ -1,11 +1,11 @@
-/** Takes all filters of a list away. It is there where one is set, or is written and not sent yet. */
+/** Clears all filters of a list. Shown if a filter is set, or typed but not sent yet. */
 import { Button } from "@mantine/core";
 import { useEffect, useState, type RefObject } from "react";
 
 interface ClearFiltersProps {
   readonly isSet: boolean;
   readonly clear: () => void;
-  /** Where some are written, and sent together. */
+  /** The form of filters that are typed and sent together. */
   readonly form?: RefObject<HTMLFormElement | null>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Dialogs before what cannot be undone: one that names the consequence, and one in which the object's name must be typed.
- * What was refused is said in the dialog, which stays.
+ * Confirmation dialogs before irreversible actions: one names the consequence, one also requires typing the object's name. A refusal is
+ * shown in the dialog, which stays open.
  */
 import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { modals } from "@mantine/modals";
@@ -10,20 +10,20 @@ import { FormError } from "./form-error.tsx";
 
 export interface Question {
   readonly title: string;
-  /** What will happen. */
+  /** The consequence. */
   readonly text: ReactNode;
-  /** On the button: a verb and what it is done to. */
+  /** The button's label: a verb and its object. */
   readonly action: string;
-  /** It is done; the dialog closes when it has succeeded. */
+  /** Does it; the dialog closes on success. */
   readonly run: () => Promise<unknown>;
-  /** This must be typed first. */
+  /** The text that must be typed first. */
   readonly typed?: string;
-  /** The button is red. */
+  /** Makes the button red. */
   readonly danger?: boolean;
 }
 
 const lineBreaks = /\s+/g;
-/** A name as it can be typed: what a page shows as one space is one. */
+/** A name as it can be typed: pages show any white space as one space. */
 const typeable = (name: string): string => name.replaceAll(lineBreaks, " ").trim();
 
 function Body({ question, close }: { question: Question; close: () => void }) {
@@ -33,7 +33,7 @@ function Body({ question, close }: { question: Question; close: () => void }) {
   const isReady = typed === undefined || typeable(written) === typeable(typed);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    // Forms of the page around a dialog hear what its own form sends.
+    // React also bubbles this event to forms of the page around the dialog.
     event.stopPropagation();
     if (isReady) run.mutate();
   };
@@ -68,7 +68,7 @@ function Body({ question, close }: { question: Question; close: () => void }) {
   );
 }
 
-/** Asks. Cancel has the focus first. */
+/** Opens the dialog. Cancel has the initial focus. */
 export function confirm(question: Question): void {
   const id = modals.open({
     title: question.title,

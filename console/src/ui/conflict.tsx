@@ -1,11 +1,11 @@
-/** Somebody else was faster (412): what they changed, what one's own change says of it, and whose stays. */
+/** The conflict dialog (412): shows another user's changes beside the reader's own, and lets the reader choose. */
 import { Button, Group, Stack, Table, Text } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { differencesOf, saidOf } from "../base/former.ts";
 import { ScrollBox } from "./scroll-box.tsx";
 
 export interface Conflict {
-  /** As it was when the change was decided on, and as it is now. */
+  /** The object on which the change was based, and its current state. */
   readonly before: object;
   readonly theirs: object;
   readonly mine: object;

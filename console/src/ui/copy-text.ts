@@ -1,14 +1,14 @@
-/** Copies a text, and says whether it did: for keys, which have no button that could. */
+/** Copies a text and shows whether that worked: for keyboard shortcuts, which have no button to show it. */
 import { say } from "./undo.tsx";
 
-/** The way of before: what is selected in a field is copied. The field that had the focus has it afterwards. */
+/** The legacy way: copies the selection of a temporary field, then restores the focus. */
 function copySelected(text: string): boolean {
   const before = document.activeElement;
   const field = document.createElement("textarea");
   field.value = text;
   field.readOnly = true;
   field.ariaHidden = "true";
-  // In the sight of the browser, or it does not copy; nothing moves for it.
+  // Must be inside the viewport, or the browser does not copy; `fixed` keeps the layout.
   Object.assign(field.style, { position: "fixed", top: "0", opacity: "0" });
   document.body.append(field);
   field.select();
@@ -20,8 +20,8 @@ function copySelected(text: string): boolean {
 }
 
 /**
- * Puts a text on the clipboard. Only with TLS, or on this very machine, a browser has an object for it: a gateway at an address of the local
- * network is copied from in the way of before.
+ * Puts a text on the clipboard. Browsers offer the clipboard API only with TLS or on localhost. For a gateway on the local network, the
+ * legacy way is used.
  * @throws Error where the browser does not let it be copied
  */
 export async function putOnClipboard(text: string): Promise<void> {

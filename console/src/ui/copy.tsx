@@ -1,4 +1,4 @@
-/** A button that copies a text, and says that it did. */
+/** A button that copies a text, and shows that it did. */
 import { Button, VisuallyHidden } from "@mantine/core";
 import { useState } from "react";
 import { putOnClipboard } from "./copy-text.ts";
@@ -12,10 +12,10 @@ const words: Readonly<Record<State, string>> = {
 const shownMs = 2_000;
 
 interface CopyProps {
-  /** It may have to be fetched first. */
+  /** A promise if the text must be fetched first. */
   readonly text: () => string | Promise<string>;
   readonly label: string;
-  /** The button says what it copies: beside nothing that does. */
+  /** The button names what it copies, if no label beside it does. */
   readonly isNamed?: boolean;
 }
 
@@ -40,7 +40,7 @@ export function Copy(props: CopyProps) {
       >
         {state === "ready" && props.isNamed === true ? `Copy ${props.label}` : words[state]}
       </Button>
-      {/* Another name of a button that has the focus is not said by itself. */}
+      {/* Screen readers do not announce a new name of the focused button. */}
       <VisuallyHidden component="output">{state === "ready" ? "" : words[state]}</VisuallyHidden>
     </>
   );

@@ -1,8 +1,8 @@
-/** What a call may be charged by, or all calls of a period, exactly: for who compares a bill with the vendors' invoices. */
+/** The exact billing counts of a call, or of all calls of a period: to compare a bill with the vendors' invoices. */
 import { Table } from "@mantine/core";
 import { readWhole } from "../base/numbers.ts";
 
-/** In groups: what is indented is part of the count above it. */
+/** In groups: an indented count is part of the one above. */
 const names = [
   ["input_tokens", "Input tokens"],
   ["cache_read_tokens", "read from a cache", true],
@@ -32,7 +32,7 @@ const textOf = (count: unknown): string =>
   typeof count === "number" ? readWhole(count) : String(count);
 const known: ReadonlySet<string> = new Set(countNames);
 
-/** `counts`: by their names in the API. What has another name stands at the end, under it. */
+/** `counts`: by API name. Counts with unknown names come last, under their own name. */
 export function CountsTable(props: {
   readonly label: string;
   readonly counts: Readonly<Record<string, unknown>>;

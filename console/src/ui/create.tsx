@@ -1,4 +1,4 @@
-/** Making something: a dialog with its form, and after it what is shown this once. */
+/** Creating an object: a dialog with its form, and then the result that is shown only once. */
 import { Button, Modal, Stack } from "@mantine/core";
 import type { FormEvent, ReactNode } from "react";
 import type { Change } from "./change.ts";
@@ -6,7 +6,7 @@ import { FormError } from "./form-error.tsx";
 
 interface CreateFormProps {
   readonly change: Change<object>;
-  /** The fields of the API that show their own refusals. */
+  /** The API fields that show their own refusals. */
   readonly shown: readonly string[];
   readonly action?: string;
   readonly disabled?: boolean;
@@ -46,7 +46,7 @@ export function CreateDialog(props: CreateDialogProps) {
       opened={opened}
       onClose={close}
       title={title}
-      // What was typed, or is shown this once, must not go by a slip.
+      // A stray click must not discard typed text, or a secret that is shown once.
       closeOnClickOutside={false}
       closeButtonProps={{ "aria-label": "Close" }}
     >

@@ -1,4 +1,4 @@
-/** A button that fetches an answer as a CSV file and hands it to the browser. */
+/** A button that downloads a response as a CSV file. */
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { fetchAgain } from "../api/again.ts";
@@ -6,28 +6,28 @@ import { errorOf, asApiError } from "../api/errors.ts";
 import { fileNameOf } from "../base/file-name.ts";
 import { useWorkspaceNames } from "./workspaces.ts";
 
-/** No line that is looked for is longer. */
+/** The longest possible last line. */
 const lineMax = 200;
 
 interface CsvButtonProps {
   readonly path: string;
-  /** With `from` and `to`; what is undefined is not sent. Asked for when the button is pressed. */
+  /** The query, with `from` and `to`; undefined values are not sent. Called when the button is pressed. */
   readonly query: () => Readonly<Record<string, string | undefined>>;
-  /** What the file has; its name begins with it. */
+  /** The file's content; its name begins with it. */
   readonly name: string;
-  /** The workspace whose rows it has, where the query names none. */
+  /** The workspace of the rows, if the query names none. */
   readonly workspaceId?: string;
-  /** As the buttons beside it are. */
+  /** The size of the buttons beside it. */
   readonly size?: "xs" | "sm";
 }
 
-/** What the last line of a file says that has not all rows; undefined where it has. */
+/** The last line's notice in a truncated file; undefined if the file is complete. */
 async function cutOf(file: Blob): Promise<string | undefined> {
   const [, words] = /\n(cut after [^\r\n]*)\r\n$/.exec(await file.slice(-lineMax).text()) ?? [];
   return words;
 }
 
-/** Hands the file to the browser; what is to be said of it, if anything. */
+/** Downloads the file; returns a notice to show, if any. */
 async function download(
   { path, query, name, workspaceId }: CsvButtonProps,
   names: ReadonlyMap<string, string>,

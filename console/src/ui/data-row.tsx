@@ -1,29 +1,29 @@
-/** A row of a table: a cell a column, or on a phone two lines of what matters. */
+/** A table row: one cell a column, or on phones two lines of the main columns. */
 import { Table } from "@mantine/core";
 import type { ReactNode } from "react";
 import classes from "./data-table.module.css";
 
 export interface Column<Row> {
   readonly header: string;
-  /** In pixels; the one without a width takes what is left. */
+  /** In pixels; the column without a width takes the rest. */
   readonly width?: number;
   readonly align?: "right";
-  /** Left out on phones, and where there is too little room (fitting.ts), where `phone` does not say otherwise. */
+  /** Left out on phones, unless `phone` is set, and where there is too little room (fitting.ts). */
   readonly wide?: true;
-  /** Only where there is much room: left out before all others. */
+  /** Needs much room: left out before all others. */
   readonly roomy?: true;
   /**
-   * The line it stands in on a phone; of a line the first one takes the room that is left. If absent: the one without a width and
-   * the last one stand in the first line, the others in the second.
+   * The line of the column on a phone; the first column of a line takes the remaining room. If absent, the column without a width and
+   * the last one go to line 1, the others to line 2.
    */
   readonly phone?: 1 | 2;
-  /** What stands before it there, where it says nothing by itself. */
+  /** A label before the value on phones, if it needs one. */
   readonly phoneName?: string;
   cell(row: Row): ReactNode;
 }
 
 export const rowHeight = 40;
-/** Two lines. */
+/** The height of two lines. */
 export const narrowRowHeight = 60;
 
 export const classOf = ({ align }: Column<never>): string =>
@@ -44,7 +44,7 @@ export const WideRow = <Row,>({ columns, row }: RowProps<Row>) => (
   </Table.Tr>
 );
 
-/** The columns of a line on a phone. */
+/** The columns of one line on a phone. */
 function lineOf<Row>(columns: readonly Column<Row>[], line: 1 | 2): readonly Column<Row>[] {
   const last = columns.at(-1);
   return columns.filter((column) => {

@@ -1,6 +1,6 @@
 /**
- * A long list as a table: only the rows in sight are in the page, and the next ones are asked for as the end comes near.
- * Its columns are fixed, so that nothing moves while rows arrive.
+ * A long list as a virtual table: the page has only the visible rows, and reads the next ones near the end. Columns are fixed, so that
+ * nothing moves while rows arrive.
  */
 import { Skeleton, Table } from "@mantine/core";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
@@ -29,14 +29,14 @@ const overscan = 12;
 interface DataTableProps<Row> {
   readonly label: string;
   readonly columns: readonly Column<Row>[];
-  /** Undefined while the first of them are on their way. */
+  /** Undefined while the first rows load. */
   readonly rows: readonly Row[] | undefined;
   readonly keyOf: (row: Row) => string;
-  /** Of a list that comes in pages. */
+  /** The next page of a paged list. */
   readonly next?: NextPage;
-  /** Why the next rows are not asked for by themselves; undefined: they are. */
+  /** Why the next rows do not load automatically; undefined: they do. */
   readonly pause?: string | undefined;
-  /** In pixels; where the window has less room, the page scrolls sideways. If absent, columns are left out there. */
+  /** In pixels; in a narrower window, the page scrolls sideways. If absent, columns are left out instead. */
   readonly minWidth?: number | undefined;
 }
 
@@ -64,7 +64,7 @@ const Head = <Row,>({ columns }: { columns: readonly Column<Row>[] }) => (
   </Table.Thead>
 );
 
-/** The height of the rows that are not in the page. */
+/** A spacer in place of the rows that are not rendered. */
 const Space = ({ height, columns }: { height: number; columns: number }) =>
   height > 0 && (
     <tr aria-hidden style={{ height }}>
@@ -75,7 +75,7 @@ const Space = ({ height, columns }: { height: number; columns: number }) =>
 const widthOf = ({ minWidth }: { readonly minWidth?: number | undefined }, isNarrow: boolean) =>
   !isNarrow && minWidth !== undefined && { miw: minWidth };
 
-/** The columns that there is room for; where not even those of a phone have it, its rows of two lines, which need all. */
+/** The columns that fit; if not even the phone's columns fit, two-line rows, which need all columns. */
 function useColumns<Row>(
   { columns, minWidth }: Pick<DataTableProps<Row>, "columns" | "minWidth">,
   place: RefObject<HTMLElement | null>,

@@ -1,11 +1,11 @@
 /**
- * What is typed into a form of one object. Untouched it follows the object as it is read again; once something is typed, it
- * stays with the object as it was then, so that a change says what it was decided on.
+ * The draft of a form for one object. Without edits it follows the object as it is read again. From the first edit on, it keeps the
+ * object as it was then, on which the change is based.
  */
 import { useState } from "react";
 
 export interface Draft<Shown, Fields> {
-  /** The object that the fields are of: what `If-Match` names. */
+  /** The object that the fields come from, and that `If-Match` names. */
   readonly base: Shown;
   readonly fields: Fields;
   readonly isChanged: boolean;
@@ -29,7 +29,7 @@ export function useDraft<Shown, Fields extends object>(
   };
 }
 
-/** The fields of a form that differ from what its object has. */
+/** Returns the fields that differ from the object's. */
 export function changedFields<Fields extends object>(
   before: Fields,
   after: Fields,

@@ -1,4 +1,4 @@
-/** What stands where there is nothing yet: one sentence, one way on. */
+/** Shown for empty lists: one sentence and one link. */
 import { Button, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 
@@ -19,14 +19,14 @@ export function Empty(props: {
   );
 }
 
-/** What a list is of, and what brings something into it. */
+/** Explains what a list shows and how it fills. */
 const abouts = {
   call: "Each call of a key is listed here, with how it ended, why, and what it cost.",
   key: "A program calls the gateway with a key, within its caps. Make one here, or with your first call.",
   task: "Pictures and videos that are made through the gateway appear here, finished or under way.",
 } as const;
 
-/** A list without rows: of a kind there are none, or none fits the filters of its page. */
+/** An empty list: there are no rows, or none matches the filters. */
 export function NoRows(props: {
   what: keyof typeof abouts;
   to: "/requests" | "/keys" | "/tasks";

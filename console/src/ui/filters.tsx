@@ -1,10 +1,10 @@
-/** The filters of a list: above it, or on a phone behind a button, so that the list is what one sees. */
+/** The filters of a list: above it, or behind a button on phones, so that the list stays visible. */
 import { Button, Drawer } from "@mantine/core";
 import { useRef, useState, type ReactNode } from "react";
 import { useNarrow } from "./narrow.ts";
 
 interface FiltersProps {
-  /** How many are set. */
+  /** The number of active filters. */
   readonly count: number;
   readonly children: ReactNode;
 }
@@ -13,7 +13,7 @@ export function Filters({ count, children }: FiltersProps) {
   const isNarrow = useNarrow();
   const [isOpen, setIsOpen] = useState(false);
   const fields = useRef<HTMLDivElement>(null);
-  // What is written and was not sent would go with the drawer.
+  // Submits typed text, which would be lost when the drawer closes.
   const show = () => {
     const form = fields.current?.querySelector("form");
     if (form?.reportValidity() === false) return;

@@ -1,4 +1,4 @@
-/** Which columns of a table there is room for. Pure. */
+/** Chooses the table columns that fit the width. Pure. */
 
 interface Fitted {
   readonly width?: number;
@@ -7,18 +7,18 @@ interface Fitted {
   readonly phone?: 1 | 2;
 }
 
-/** What is left at least for the column without a width, in pixels: with less its words would stand in the next one. */
+/** Minimum width of the column without a width, in pixels: with less, its text would overlap the next column. */
 const growMin = 140;
 
 const widthOf = (columns: readonly Fitted[]): number =>
   columns.reduce((sum, { width = growMin }) => sum + width, 0);
 
-/** Whether these have so many pixels as they need. */
+/** True if these columns fit into this width, in pixels. */
 export const fits = (columns: readonly Fitted[], room: number): boolean => widthOf(columns) <= room;
 
 /**
- * The columns that fit into so many pixels, in their order. Where there is too little room, those that want much of it go first,
- * then those that a phone leaves out; of each kind the last one first. What a phone shows is always there.
+ * Returns the columns that fit into a width in pixels, in order. If it is too small, `roomy` columns go first, then those that phones
+ * leave out; within each kind, from the last on. Columns shown on phones always stay.
  */
 export function fitting<Column extends Fitted>(
   columns: readonly Column[],

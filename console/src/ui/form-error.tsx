@@ -1,4 +1,4 @@
-/** Why a form was refused, said to those who read and to those who listen. */
+/** The refusal of a form, visible and announced to screen readers. */
 import { Text } from "@mantine/core";
 import { asApiError, type ApiError } from "../api/errors.ts";
 import { readMinute } from "../base/time.ts";
@@ -8,7 +8,7 @@ const wordsOf = (error: ApiError): string =>
     ? `Too many attempts. Try again at ${readMinute(error.retryAt)}.`
     : error.message;
 
-/** Its place is kept, so that nothing jumps. */
+/** Keeps its height, so that nothing moves. */
 export function FormError(props: { error: unknown }) {
   return (
     <Text role="alert" size="sm" mih={18} c="var(--bad)">

@@ -1,4 +1,4 @@
-/** Forms whose fields the browser holds. */
+/** Helpers for uncontrolled forms. */
 import { useRef, type FormEvent } from "react";
 
 const textIn = (form: FormData, name: string): string => {
@@ -6,7 +6,7 @@ const textIn = (form: FormData, name: string): string => {
   return typeof value === "string" ? value : "";
 };
 
-/** Reads a form's text field, by its name, when it is sent. */
+/** Returns a reader of the text fields of a submitted form, by name. */
 export function fieldsOf(event: FormEvent<HTMLFormElement>): (name: string) => string {
   event.preventDefault();
   const form = new FormData(event.currentTarget);
@@ -14,8 +14,8 @@ export function fieldsOf(event: FormEvent<HTMLFormElement>): (name: string) => s
 }
 
 /**
- * What stands in the text fields of a form of filters now, whether it was sent or not: it counts with the next filter that is chosen.
- * Nothing where a field refuses what is written; an empty field is no filter.
+ * Returns the current text of a filter form's fields, even if not submitted: it applies together with the next chosen filter. Empty if
+ * a field is invalid; an empty field is no filter.
  */
 export function useWritten<Name extends string>(names: readonly Name[]) {
   const form = useRef<HTMLFormElement>(null);

@@ -1,4 +1,4 @@
-/** Which keys do what, and a switch for those who want none. */
+/** Lists the keyboard shortcuts, with a switch to disable them. */
 import { Checkbox, Kbd, Modal, Table } from "@mantine/core";
 import { useState } from "react";
 import { useFocusBack } from "./use-focus-back.ts";

@@ -1,4 +1,4 @@
-/** The ways to jump: the palette behind its button and Ctrl K, and keys. Both are loaded when they are first wanted. */
+/** Quick navigation: the command palette, by button and Ctrl K, and keyboard shortcuts. Both dialogs are loaded at first use. */
 import { Button, useMantineColorScheme } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";

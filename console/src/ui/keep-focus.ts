@@ -1,13 +1,13 @@
 /**
- * A button cannot be pressed while its change is under way, and a browser takes the focus from what is disabled. Here it gets it back:
- * whoever works by keys presses on, and hears what became of it.
+ * A button is disabled while its change is in flight, and browsers blur disabled elements. This gives the button its focus back, so
+ * that keyboard users can continue and screen readers announce the result.
  */
 
-/** Whether nothing has the focus. */
+/** True if no element has the focus. */
 export const isFocusLost = (): boolean =>
   document.activeElement === null || document.activeElement === document.body;
 
-/** Begins to look after the whole page, once. */
+/** Starts watching the whole page; called once. */
 export function keepFocus(): void {
   let last: EventTarget | null = null;
   document.addEventListener("focusin", ({ target }) => (last = target));

@@ -1,9 +1,9 @@
-/** What this browser keeps for its reader: one text by name, the same in all parts of a page. */
+/** Values kept in this browser's local storage: one text by name, shared by all components. */
 import { useSyncExternalStore } from "react";
 
 interface Kept {
   readonly read: () => string | undefined;
-  /** undefined: nothing is kept any more. */
+  /** undefined removes the value. */
   readonly write: (text: string | undefined) => void;
   readonly watch: (told: () => void) => () => void;
 }
@@ -14,7 +14,7 @@ export function keptAs(name: string): Kept {
     try {
       return localStorage.getItem(name) ?? undefined;
     } catch {
-      // Storage is switched off: it lasts as long as the page.
+      // Storage is disabled: the value lasts as long as the page.
       return undefined;
     }
   };

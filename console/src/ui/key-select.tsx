@@ -1,4 +1,4 @@
-/** Chooses a key of those the reader sees. Of many only some are listed: what is typed is looked for in all of them. */
+/** Chooses one of the keys that the reader sees. Only some are listed; typing searches all of them. */
 import { Select } from "@mantine/core";
 import { keepPreviousData } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
@@ -11,7 +11,7 @@ interface KeySelectProps {
   readonly set: (id: string | undefined) => void;
   readonly placeholder?: string;
   readonly label?: string;
-  /** Only those that can call. */
+  /** Only active keys. */
   readonly isActive?: boolean;
 }
 
@@ -28,7 +28,7 @@ const choiceOf = ({
   label: keyLabel(name, end),
 });
 
-/** Keys that were used last, or that fit a text; the chosen one is among them. */
+/** Recently used keys, or those that match the text; includes the chosen one. */
 function useChoices({ ws, value, isActive = false }: KeySelectProps, text: string) {
   const query = {
     limit: String(listedMax),

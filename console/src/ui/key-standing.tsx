@@ -1,4 +1,4 @@
-/** Whether a key's calls are let in, in a word and never in a colour alone. */
+/** Whether a key's calls are admitted, in a word, never by colour alone. */
 import { useState } from "react";
 import type { Schemas } from "../api/client.ts";
 import { gatewayNow } from "../base/clock.ts";

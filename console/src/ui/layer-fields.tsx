@@ -1,4 +1,4 @@
-/** What an organization and a workspace have alike in a form: a name, an allowlist, routing. */
+/** The form fields that organizations and workspaces share: name, allowlist, routing. */
 import { Stack, TextInput } from "@mantine/core";
 import type { Routing } from "../base/routing.ts";
 import { ModelPicker } from "./model-picker.tsx";

@@ -1,4 +1,4 @@
-/** Asks before a page is left on which something was typed and not saved. */
+/** Asks before the reader leaves a page with unsaved input. */
 import { Button, Group, Modal, Text } from "@mantine/core";
 import { useBlocker } from "@tanstack/react-router";
 
@@ -7,11 +7,11 @@ interface Place {
   readonly search: object;
 }
 
-/** The form is gone there: another page, or another part of this one. */
+/** True if the form is gone there: another page, or another part of this one. */
 const isElsewhere = (here: Place, there: Place): boolean =>
   here.pathname !== there.pathname || JSON.stringify(here.search) !== JSON.stringify(there.search);
 
-/** In a form. A window that is closed asks nothing. */
+/** Used inside a form. Closing the window asks nothing. */
 export function LeaveGuard({ isChanged }: { isChanged: boolean }) {
   const { status, proceed, reset } = useBlocker({
     shouldBlockFn: ({ current, next }) => isChanged && isElsewhere(current, next),

@@ -1,4 +1,4 @@
-/** Rate limits in a form: requests and tokens a minute, and calls at once. */
+/** Form fields of rate limits: requests and tokens a minute, and concurrent calls. */
 import { NumberInput, SimpleGrid } from "@mantine/core";
 import type { ReactNode } from "react";
 import { limitNames, type LimitFields, type LimitName } from "../base/limits.ts";
@@ -12,12 +12,12 @@ const labels: Readonly<Record<LimitName, string>> = {
 interface LimitsFieldsProps {
   readonly fields: LimitFields;
   readonly set: (fields: LimitFields) => void;
-  /** The refusal of a field of the API. */
+  /** The refusal of a field, by its API name. */
   readonly at: (name: string) => string | undefined;
   readonly disabled?: boolean;
-  /** Why they cannot be changed. */
+  /** Why the limits cannot be changed. */
   readonly description?: string | undefined;
-  /** Fields that stand beside them. */
+  /** Fields beside them. */
   readonly children?: ReactNode;
 }
 

@@ -1,4 +1,4 @@
-/** The frame of pages that somebody opens by a link with a token: what it leads to, or that it leads nowhere any more. */
+/** The frame of pages opened by a link with a token: shows their content, or that the link is no longer valid. */
 import { Anchor } from "@mantine/core";
 import { useRouterState } from "@tanstack/react-router";
 import { useEffect, type ReactNode } from "react";
@@ -7,14 +7,14 @@ import { FormError } from "./form-error.tsx";
 import { Outside } from "./outside.tsx";
 import { RegionError } from "./region-error.tsx";
 
-/** The token of the link: behind the `#`, which no browser sends. */
+/** The link's token: after the `#`, which browsers do not send. */
 export const useToken = (): string => useRouterState({ select: ({ location }) => location.hash });
 
 interface LinkPageProps {
   readonly title: string;
-  /** Said where it leads nowhere any more. */
+  /** Shown if the link is no longer valid. */
   readonly gone: string;
-  /** What was read of it. Whoever cannot reach the gateway need not ask for another link. */
+  /** The query of the link's object. If the gateway is unreachable, the page offers a retry, and does not ask for another link. */
   readonly read: { readonly error: unknown; readonly refetch: () => unknown };
   readonly children: ReactNode;
 }

@@ -1,4 +1,4 @@
-/** A list that grows by itself, as its page has it: how many new rows wait above it. */
+/** The bar of a live list: the number of new rows that wait above it. */
 import { Button } from "@mantine/core";
 import { hashKey } from "@tanstack/react-query";
 import type { Listed } from "../base/merge.ts";
@@ -6,7 +6,7 @@ import { readCount } from "../base/numbers.ts";
 import classes from "./live-bar.module.css";
 import { useLiveList, type LiveListOptions } from "./live-list.ts";
 
-/** It floats, so that nothing moves. */
+/** Floats, so that nothing moves. */
 function Bar<Row extends Listed>(options: LiveListOptions<Row>) {
   const { count, show } = useLiveList(options);
   return (
@@ -20,7 +20,7 @@ function Bar<Row extends Listed>(options: LiveListOptions<Row>) {
   );
 }
 
-/** Of another list nothing waits, and nothing is under way: what came to one never enters another. */
+/** The key resets all state for another list, so that rows of one list never enter another. */
 export const LiveBar = <Row extends Listed>(options: LiveListOptions<Row>) => (
   <Bar key={hashKey(options.queryKey)} {...options} />
 );

@@ -1,4 +1,4 @@
-/** A list as it grows: new rows enter at its top while the reader is there, and wait behind their number else. */
+/** A live list: new rows enter at its top while the reader is there. Otherwise they wait, and only their number shows. */
 import { useQueryClient, type QueryKey } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import type { EventFilter, RowTopic, StreamEvent } from "../api/events.ts";
@@ -13,7 +13,7 @@ import {
 import { useMeanwhile, type Came } from "./meanwhile.ts";
 import { useEvents } from "./use-events.ts";
 
-/** Rows that wait; of more only the number is kept. */
+/** The most waiting rows that are kept; beyond that only their number. */
 const waitingMax = 500;
 const topPx = 8;
 const isAtTop = (): boolean => scrollY <= topPx;
@@ -21,25 +21,25 @@ const isAtTop = (): boolean => scrollY <= topPx;
 interface Live {
   /** New rows that are not shown yet. */
   readonly count: number;
-  /** Shows them. */
+  /** Shows the waiting rows. */
   readonly show: () => void;
 }
 
 export interface LiveListOptions<Row extends Listed> {
   readonly topic: RowTopic;
-  /** The stream's own filters; the others are looked at by `fits`. */
+  /** The filters that the stream applies; `fits` checks the others. */
   readonly filter: EventFilter;
   readonly enabled: boolean;
-  /** Of the infinite query whose list it is. */
+  /** The key of the list's infinite query. */
   readonly queryKey: QueryKey;
   readonly readFirst: () => Promise<ListPage<Row>>;
-  /** Whether a row is one of the list; undefined: the list alone knows, and is asked. */
+  /** Whether a row belongs to the list; undefined: only the API can tell, and is asked. */
   readonly fits: (row: Row) => boolean | undefined;
 }
 
 interface Waiting<Row> {
   readonly rows: readonly Row[];
-  /** Came too fast to be kept. */
+  /** The number of rows that are not kept. */
   readonly skipped: number;
 }
 
@@ -52,7 +52,7 @@ const withMore = <Row extends Listed>(before: Waiting<Row>, fresh: readonly Row[
   return { rows: all.slice(over), skipped: before.skipped + over };
 };
 
-/** The rows of a list, in it and waiting above it. */
+/** The rows of a list, both in it and waiting above it. */
 function useRows<Row extends Listed>(queryKey: QueryKey) {
   const queries = useQueryClient();
   const [waiting, setWaiting] = useState<Waiting<Row>>(nothing);
@@ -60,7 +60,7 @@ function useRows<Row extends Listed>(queryKey: QueryKey) {
   const change = (run: (list: Pages<Row>) => Pages<Row>) =>
     queries.setQueryData<Pages<Row>>(queryKey, (before) => before && run(before));
   const enter = (rows: readonly Row[]) => change((before) => merged(before, rows));
-  /** Rows of the list that came are as they are now. Returns those that fit it. */
+  /** Updates rows that are already in the list. Returns the rows that match it. */
   const renew = (came: readonly Came<Row>[]): readonly Row[] => {
     const rows = came.map(({ row }) => row);
     const wanted = new Set(came.filter(({ isWanted }) => isWanted).map(({ row }) => row.id));
@@ -84,7 +84,7 @@ function useRows<Row extends Listed>(queryKey: QueryKey) {
   return { waiting, setWaiting, list, enter, renew, take, during: meanwhile.during };
 }
 
-/** Reads what was written before the stream began, or while it was away. */
+/** Reads rows written before the stream began, or while it was broken. */
 function useCatchUp<Row extends Listed>(
   { queryKey, readFirst }: LiveListOptions<Row>,
   { list, setWaiting, enter, renew, take, during }: ReturnType<typeof useRows<Row>>,
@@ -93,7 +93,7 @@ function useCatchUp<Row extends Listed>(
   return useOneAtATime(async () => {
     if (list() === undefined) await queries.cancelQueries({ queryKey });
     const { found: page, newer } = await during(readFirst).catch((error: unknown) => {
-      // Its own read was cancelled for this one: it says what is wrong, and can be asked to try again.
+      // The list's own read was cancelled for this one: it now shows the error, and offers a retry.
       if (list() === undefined) void queries.refetchQueries({ queryKey });
       throw error;
     });
@@ -101,7 +101,7 @@ function useCatchUp<Row extends Listed>(
     const isLost =
       now !== undefined && page.has_more && unknownOf(now, page.data).length === page.data.length;
     if (now === undefined || isLost) {
-      // A page that is under way belongs behind the list as it was.
+      // A next page in flight belongs to the end of the old list.
       await queries.cancelQueries({ queryKey });
       setWaiting(nothing);
       queries.setQueryData<Pages<Row>>(queryKey, { pages: [page], pageParams: [undefined] });
@@ -114,7 +114,7 @@ function useCatchUp<Row extends Listed>(
   });
 }
 
-/** To be used by one list as long as it is that list (`LiveBar`). */
+/** For one list only; `LiveBar` remounts it for another. */
 export function useLiveList<Row extends Listed>(options: LiveListOptions<Row>): Live {
   const { topic, filter, enabled, queryKey, fits } = options;
   const list = useRows<Row>(queryKey);
@@ -149,7 +149,7 @@ export function useLiveList<Row extends Listed>(options: LiveListOptions<Row>): 
   return { count: waiting.rows.length + waiting.skipped, show };
 }
 
-/** Whoever scrolls to the top sees what waits there. */
+/** Scrolling to the top shows the waiting rows. */
 function useShowAtTop(hasWaiting: boolean, show: () => void): void {
   useEffect(() => {
     if (!hasWaiting) return undefined;
@@ -159,7 +159,7 @@ function useShowAtTop(hasWaiting: boolean, show: () => void): void {
   });
 }
 
-/** Runs one at a time, and once more where it was asked for meanwhile: rows come faster than a list is read. */
+/** Runs one at a time, and once more if requested meanwhile: rows may arrive faster than a list is read. */
 function useOneAtATime(run: () => Promise<void>): () => void {
   const state = useRef<"once" | "again">(undefined);
   const start = (): void => {

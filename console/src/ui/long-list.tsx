@@ -1,4 +1,4 @@
-/** A list that comes in pages: its table, what stands there while it is empty, and what went wrong. */
+/** A paged list: its table, its empty state, and its errors. */
 import type { ReactNode } from "react";
 import { DataTable, type Column } from "./data-table.tsx";
 import type { Paged } from "./pages.ts";
@@ -6,13 +6,13 @@ import { RegionError } from "./region-error.tsx";
 
 interface LongListProps<Row> {
   readonly query: Paged<{ readonly data: readonly Row[] }>;
-  /** What it lists, in the plural, such as "keys". */
+  /** The plural name of its rows, such as "keys". */
   readonly what: string;
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly keyOf: (row: Row) => string;
   readonly empty: ReactNode;
-  /** Why the next page is not asked for by itself; undefined: it is. */
+  /** Why the next page does not load automatically; undefined: it does. */
   readonly pause?: string | undefined;
   readonly minWidth?: number | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Rows that came by the stream while their list was being read. The answer may be older than they are, and takes the place of the
- * list as it was when the read began: they are put into it again.
+ * Keeps rows that the stream delivers while their list is read. The response may be older than these rows, and replaces the list. So
+ * they are merged into it again.
  */
 import { hashKey, useQueryClient, type QueryKey } from "@tanstack/react-query";
 import { useEffect, useEffectEvent, useRef } from "react";
@@ -8,23 +8,23 @@ import type { Listed } from "../base/merge.ts";
 
 export interface Came<Row> {
   readonly row: Row;
-  /** It is one of the list. */
+  /** It belongs to the list. */
   readonly isWanted: boolean;
 }
 
 interface Meanwhile<Row> {
-  /** Keeps rows for as long as a read is under way. */
+  /** Keeps rows while a read is in flight. */
   readonly note: (rows: readonly Came<Row>[]) => void;
-  /** Runs a read of its own. `newer` are the rows that came since it began. */
+  /** Runs a separate read. `newer` are the rows that came since it began. */
   readonly during: <Found>(
     read: () => Promise<Found>,
   ) => Promise<{ readonly found: Found; readonly newer: readonly Came<Row>[] }>;
 }
 
-/** So many rows are kept, however long a read takes. */
+/** The most rows kept, however long a read takes. */
 const keptMax = 1_000;
 
-/** `putBack` gets what came during each read of the query, in the moment in which its answer is in its place. */
+/** `putBack` gets the rows that came during each read of the query, as soon as its response is stored. */
 export function useMeanwhile<Row extends Listed>(
   queryKey: QueryKey,
   putBack: (rows: readonly Came<Row>[]) => void,
@@ -41,7 +41,7 @@ export function useMeanwhile<Row extends Listed>(
     () =>
       queries.getQueryCache().subscribe((event) => {
         if (event.type !== "updated" || event.query.queryHash !== hash) return;
-        // What is written by hand is the list as it is now, with one row more.
+        // Manual updates keep the current list and add rows to it.
         if (event.action.type === "success" && event.action.manual !== true) landed();
       }),
     [queries, hash],

@@ -1,4 +1,4 @@
-/** Chooses a member of a workspace. Of many only some are listed: what is typed is looked for in all of them. */
+/** Chooses a member of a workspace. Only some are listed; typing searches all of them. */
 import { Select, type SelectProps } from "@mantine/core";
 import { keepPreviousData } from "@tanstack/react-query";
 import { api, type Schemas } from "../api/client.ts";
@@ -16,7 +16,7 @@ function useFound(ws: string | undefined, text: string) {
   );
 }
 
-/** The newest members of a workspace that the reader sees. Undefined while they are on their way. */
+/** The newest members of a workspace that the reader sees. Undefined while they load. */
 export const useMembers = (ws: string | undefined): readonly Schemas["Member"][] | undefined =>
   useFound(ws, "").data?.data;
 
@@ -27,9 +27,9 @@ interface MemberSelectProps extends Pick<
   readonly ws: string;
   readonly value: string | undefined;
   readonly set: (id: string | undefined) => void;
-  /** Only those who can have keys. */
+  /** Only active members, who can have keys. */
   readonly isActive?: boolean;
-  /** Somebody who is no choice. */
+  /** A member who is left out. */
   readonly without?: string | null | undefined;
 }
 

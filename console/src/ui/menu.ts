@@ -1,9 +1,9 @@
-/** The menu, in its order. An entry is there for whoever may use its page; those with `bar` stand at the bottom of a phone. */
+/** The menu, in order. An entry shows to readers who may use its page; those with `bar` also show in the phone's bottom bar. */
 
 interface Entry {
   readonly to: string;
   readonly label: string;
-  /** The right that opens the page; `all`: only where it reaches beyond what is one's own. */
+  /** The right that opens the page; `all`: only if it covers more than the reader's own objects. */
   readonly action: string;
   readonly all?: true;
   readonly bar?: true;
@@ -22,7 +22,7 @@ export const entries = [
   { to: "/settings", label: "Settings", action: "workspace.change", all: true },
 ] as const satisfies readonly Entry[];
 
-/** The letter that leads to a page after `g`; those of pages to come are kept. */
+/** The letter that opens a page after `g`; letters of future pages are reserved. */
 const letters: Readonly<Record<string, string>> = {
   "/start": "s",
   "/overview": "o",
@@ -38,5 +38,5 @@ const letters: Readonly<Record<string, string>> = {
 
 export const letterOf = (to: string): string => letters[to] ?? "";
 
-/** Where `/` leads once there was a call: behind Start. */
+/** The page of `/` once there was a call: the one after Start. */
 export const landing = entries[1].to;

@@ -1,7 +1,7 @@
-/** A model's id as the way to its page. */
+/** A model's id as a link to its page. */
 import { Link } from "@tanstack/react-router";
 
-/** The steps of an id in an address: the vendor, and all that follows. */
+/** The path segments of an id: the vendor, and the rest. */
 function stepsOf(id: string): { readonly vendor: string; readonly _splat: string } {
   const [vendor = "", ...rest] = id.split("/");
   return { vendor, _splat: rest.join("/") };

@@ -1,4 +1,4 @@
-/** Choosing models for an allowlist. Those that a layer above leaves out stay, and are marked. */
+/** Chooses models for an allowlist. Models that a higher layer excludes stay, and are marked. */
 import { MultiSelect, Text } from "@mantine/core";
 import { api } from "../api/client.ts";
 import { nothingFound } from "./use-searched.ts";
@@ -6,7 +6,7 @@ import { nothingFound } from "./use-searched.ts";
 interface ModelPickerProps {
   readonly value: readonly string[];
   readonly set: (models: string[]) => void;
-  /** Of the saved ones: out of reach now. */
+  /** Saved models that are not callable now. */
   readonly outOfScope?: readonly string[];
   readonly error?: string | undefined;
   readonly disabled?: boolean;
@@ -21,7 +21,7 @@ export function ModelPicker({
 }: ModelPickerProps) {
   const read = api.useQuery("get", "/admin/v1/models", {}, { staleTime: 60_000 });
   const known = (read.data?.data ?? []).map(({ id }) => id);
-  // What is chosen and is not configured any more can still be taken away.
+  // Chosen models that are no longer configured can still be removed.
   const options = [...new Set([...known, ...value])];
   const left = value.filter((id) => outOfScope.includes(id));
   return (

@@ -1,10 +1,10 @@
-/** An amount of USD: read short, or shorter still, exact when hovered. */
+/** An amount of USD: short or shorter, exact on hover. */
 import { briefUsd, exactUsd, parseUsd, readUsd } from "../base/money.ts";
 
 interface MoneyProps {
   readonly amount: string;
   readonly exact?: boolean;
-  /** There is little room. */
+  /** Use the shortest form. */
   readonly brief?: boolean;
   readonly unit?: boolean;
 }

@@ -1,4 +1,4 @@
-/** The end of a list that has more: a button that asks for it, and why the last one that was asked for did not come. */
+/** The end of a list with more pages: a button that loads the next one, and the error of the last try. */
 import { Button, Group, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { asApiError } from "../api/errors.ts";
@@ -6,12 +6,12 @@ import type { NextPage } from "./pages.ts";
 
 interface MoreProps {
   readonly next: NextPage;
-  /** On the button. */
+  /** The button's label. */
   readonly label?: string;
   readonly size?: "xs" | "sm";
-  /** Stands before the button, where there is one. */
+  /** Text before the button, if it shows. */
   readonly note?: string | undefined;
-  /** Stands behind it, or in its place. */
+  /** Content after the button, or in its place. */
   readonly children?: ReactNode;
 }
 

@@ -1,4 +1,4 @@
-/** Phones: below this width tables have rows of two lines, tabs are lists to choose from, and the menu is at the bottom. */
+/** True on phones: below this width, tables have two-line rows, tabs become a select, and the menu is at the bottom. */
 import { useMediaQuery } from "@mantine/hooks";
 
 export const useNarrow = (): boolean =>

@@ -1,10 +1,10 @@
-/** The workspace that a page about one of them is about: the one of the address, or the only one there is. */
+/** The workspace of a page about a single one: that of the URL, or the only one there is. */
 import { useWorkspaces, type Workspace } from "./workspaces.ts";
 
 export interface OneWorkspace {
-  /** Undefined until it is known, and where the reader must choose. */
+  /** Undefined until it is known, and if the reader must choose. */
   readonly id: string | undefined;
-  /** All that the reader sees; undefined until they are known. */
+  /** All workspaces that the reader sees; undefined until they are known. */
   readonly choices: readonly Workspace[] | undefined;
 }
 

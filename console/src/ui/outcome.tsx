@@ -1,9 +1,9 @@
-/** How a call ended, in a word and never in a colour alone. */
+/** The outcome of a call, in a word, never by colour alone. */
 
 interface Ended {
   readonly status: string | null;
   readonly http_status: number | null;
-  /** The code of the error, where it failed. */
+  /** The error code, if it failed. */
   readonly error?: string | null | undefined;
 }
 
@@ -19,7 +19,7 @@ export function Outcome({ row }: { row: Ended }) {
   if (status !== "failed") return <span className="muted">{words[status] ?? status}</span>;
   return (
     <span className="bad">
-      {/* Of a task that was taken and failed later the status says nothing. */}
+      {/* The HTTP status of a task that was accepted and failed later says nothing. */}
       {row.http_status !== null && row.http_status >= 400 && `${row.http_status} `}
       {row.error ?? "failed"}
     </span>

@@ -1,4 +1,4 @@
-/** The frame of the pages outside: one narrow column. */
+/** The frame of pages outside the shell: one narrow column. */
 import { Box, Title } from "@mantine/core";
 import type { ReactNode } from "react";
 

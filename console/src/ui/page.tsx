@@ -1,19 +1,22 @@
-/** A page's frame: its title, which takes the focus after a move, and what stands beside it. */
+/** A page's frame: its title, which gets the focus after navigation, and the content beside it. */
 import { Group, Title } from "@mantine/core";
 import { useRouter } from "@tanstack/react-router";
 import { useEffect, useRef, type ReactNode } from "react";
 import { Unread } from "./unread.tsx";
 
-/** The path whose title has had the focus: it gets it once a move. A title that changes when its data arrive must not take it from what somebody types. */
+/**
+ * The path whose title has had the focus: once per navigation. A title that changes when data arrive must not steal the focus from
+ * typing.
+ */
 let arrived = "";
 
-/** The dialog that had the focus when the last move began: it closes with it. */
+/** The dialog that had the focus when the last navigation began: it closes with it. */
 let left: Element | null = null;
 
 const dialogInFocus = (): Element | null =>
   document.activeElement?.closest("[role=dialog]") ?? null;
 
-/** Notes each move as it begins. */
+/** Notes each navigation as it begins. */
 function useMoves(): void {
   const router = useRouter();
   useEffect(
@@ -32,7 +35,7 @@ export function Page(props: { title: string; aside?: ReactNode; children: ReactN
     document.title = `${props.title} - Tollgate`;
     if (arrived === location.pathname) return;
     arrived = location.pathname;
-    // A page may come late: a dialog that was opened since, such as the palette, keeps what is typed.
+    // A page may load late: a dialog opened since, such as the palette, keeps the focus.
     const dialog = dialogInFocus();
     if (dialog !== null && dialog !== left) return;
     heading.current?.focus({ preventScroll: true });

@@ -1,4 +1,4 @@
-/** A list of the API that is read a page at a time. */
+/** Reads a list of the API page by page. */
 import {
   hashKey,
   keepPreviousData,
@@ -8,36 +8,36 @@ import {
 } from "@tanstack/react-query";
 import { useEffect, useEffectEvent, useState } from "react";
 
-/** What the end of a list knows of its next page. */
+/** The state of a list's next page. */
 export interface NextPage {
   readonly hasNextPage: boolean;
-  /** It is read, or will be as soon as the list is. */
+  /** The page is being read, or will be once the list is. */
   readonly isFetchingNextPage: boolean;
-  /** Why the last one that was asked for did not come. */
+  /** The error of the last requested page. */
   readonly nextPageError: Error | null;
-  /** Asks for it: it comes, whatever else is read of the list meanwhile. */
+  /** Requests the next page, which comes even if the list is read again meanwhile. */
   readonly fetchNextPage: () => void;
 }
 
 export interface Paged<Page> extends NextPage {
   readonly data: InfiniteData<Page> | undefined;
-  /** Why the list itself is not shown, or not as it is now. */
+  /** Why the list is not shown, or not in its current state. */
   readonly error: Error | null;
   readonly refetch: () => unknown;
 }
 
 interface UsePagesOptions<Page> {
-  /** Of the query: method, path, and what the list is of. */
+  /** The query key: method, path, and the subject of the list. */
   readonly key: QueryKey;
   readonly read: (cursor: string | undefined, signal: AbortSignal) => Promise<Page>;
   readonly enabled?: boolean;
-  /** It changes by what is written into it, and is not read again by itself. */
+  /** Stream events update the list; it is not read again by itself. */
   readonly isLive?: boolean;
-  /** The list before stays while another one is read. */
+  /** Keeps the previous list while another is read. */
   readonly isKept?: boolean;
 }
 
-/** The pages that were asked for so far, and how to ask for the next one. */
+/** The pages read so far, and a function to request the next one. */
 export function usePages<Page extends { readonly next_cursor: string | null }>(
   options: UsePagesOptions<Page>,
 ): Paged<Page> {
@@ -73,8 +73,8 @@ interface Asking {
 }
 
 /**
- * Asking for the page behind those that are there. A read of the whole list is not broken off for it, and where one breaks it off
- * it is asked for once more: the library alone would forget it.
+ * Requests the page after the loaded ones. It does not cancel a read of the whole list. If such a read cancels the page, it is
+ * requested again: the library would forget it.
  */
 function useNextPage(query: Asking, list: string) {
   const { data, error, isFetching, isFetchingNextPage, hasNextPage, fetchNextPage } = query;
@@ -82,7 +82,7 @@ function useNextPage(query: Asking, list: string) {
   const [asked, setAsked] = useState<{ readonly list: string; readonly behind: number }>();
   const isOpen = asked?.list === list && asked.behind === count && hasNextPage;
   const isStuck = error !== null && !isFetching;
-  // It is there, the list is another one, or what failed is left to the reader.
+  // The page arrived, the list changed, or a failure is left to the reader.
   if (asked !== undefined && (!isOpen || isStuck)) setAsked(undefined);
   useEffect(() => {
     if (isOpen && !isFetching && !isStuck) void fetchNextPage({ cancelRefetch: false });
@@ -96,7 +96,7 @@ function useNextPage(query: Asking, list: string) {
   };
 }
 
-/** Asks for the next page by itself while the end of the list is near. One that did not come is left to the reader, who is told. */
+/** Requests the next page near the end of the list. After a failure the reader is told, and must retry. */
 export function useNextSoon(next: NextPage | undefined, isNear: boolean): void {
   const isWanted =
     isNear && next?.hasNextPage === true && !next.isFetchingNextPage && next.nextPageError === null;

@@ -1,4 +1,4 @@
-/** The palette: pages at once, and what is found by a part of its name from two letters on. The id of a call opens it. */
+/** The command palette: lists pages at once, and search results from two letters on. An id of a call opens it. */
 import { createSpotlight, Spotlight } from "@mantine/spotlight";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData } from "@tanstack/react-query";
@@ -28,7 +28,10 @@ const providersMax = 10;
 const has = (label: string, text: string) => label.toLowerCase().includes(text.toLowerCase());
 const knownId = /^(req|task|key)_[0-9a-z]{26}$/;
 
-/** What the gateway finds, each with the page that shows it. Until it has answered for this very text, what it found before stays only where its name has the text. */
+/**
+ * Search results of the gateway, with the page of each. Until the gateway answers for the current text, earlier results stay only if
+ * their name contains it.
+ */
 function useFound(text: string, go: (to: NavigateOptions) => void): Item[] {
   const now = text.trim();
   const [q] = useDebouncedValue(now, lookAfterMs);
@@ -68,7 +71,7 @@ function useFound(text: string, go: (to: NavigateOptions) => void): Item[] {
   return found.filter(({ label }) => answered || has(label, now));
 }
 
-/** Providers by their names, of those who have their page. There are few: one answer has them all. */
+/** Providers by name, for readers who may open their page. There are few: one response lists all. */
 function useProviders({ pages }: PaletteProps, text: string, go: (to: NavigateOptions) => void) {
   const now = text.trim();
   const enabled = now.length >= 2 && pages.some(({ to }) => to === "/providers");
@@ -83,7 +86,7 @@ function useProviders({ pages }: PaletteProps, text: string, go: (to: NavigateOp
     });
 }
 
-/** The pages of what has this id, as logs and callbacks tell it. */
+/** The pages of the object with this id, as logs and callbacks show it. */
 function placesOf(id: string, go: (to: NavigateOptions) => void): Item[] {
   const kind = knownId.exec(id)?.[1];
   const params = { id };
@@ -100,7 +103,7 @@ function placesOf(id: string, go: (to: NavigateOptions) => void): Item[] {
   ];
 }
 
-/** What is known without asking. */
+/** Matches that need no request. */
 function useKnown(
   { pages, actions }: PaletteProps,
   text: string,
@@ -118,7 +121,10 @@ function useKnown(
   return [...placesOf(text.trim(), go), ...items];
 }
 
-/** What arrives after the last letter is marked too: Enter opens the first of what is shown. (The list marks only what is there while somebody types.) */
+/**
+ * Selects the first result even if it arrives after the last keystroke, so that Enter opens it. (The library selects only results
+ * present while typing.)
+ */
 function useFirstMarked(items: readonly Item[]) {
   useEffect(() => {
     const list = document.getElementById(store.getState().listId);

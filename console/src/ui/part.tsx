@@ -1,4 +1,4 @@
-/** A panel of a page, with its title. What is wider than the panel scrolls below the title. */
+/** A titled panel of a page. Wide content scrolls below the title. */
 import { Title } from "@mantine/core";
 import type { ReactNode } from "react";
 import { ScrollBox } from "./scroll-box.tsx";

@@ -1,4 +1,4 @@
-/** Chooses the period of a page, in the address: by a word, or from one day to another (UTC). */
+/** Chooses a page's period, kept in the URL: a word, or a range of days (UTC). */
 import { Button, Group, Popover, Select, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { dayMs } from "../base/durations.ts";
@@ -7,7 +7,7 @@ import { fieldsOf } from "./form.ts";
 
 interface PeriodPickerProps {
   readonly search: PeriodSearch;
-  /** What is shown where the address says nothing: a word, or all times. */
+  /** The default if the URL has no period: a word, or null for all times. */
   readonly fallback: string | null;
   readonly set: (search: PeriodSearch) => void;
 }
@@ -17,7 +17,7 @@ const dayOf = (text: string | undefined, before = 0): string => {
   return Number.isNaN(ms) ? "" : new Date(ms - before).toISOString().slice(0, 10);
 };
 
-/** From the first day up to the end of the last one. */
+/** From the first day to the end of the last. */
 function spanOf(first: string, last: string): PeriodSearch {
   const end = Date.parse(`${last}T00:00:00Z`);
   return {
@@ -39,7 +39,7 @@ function Days({ search, set }: Pick<PeriodPickerProps, "search" | "set">) {
         <form
           onSubmit={(event) => {
             const field = fieldsOf(event);
-            // It may stand within another form.
+            // It may be inside another form.
             event.stopPropagation();
             setOpen(false);
             set(spanOf(field("first"), field("last")));
@@ -69,7 +69,7 @@ function Days({ search, set }: Pick<PeriodPickerProps, "search" | "set">) {
 
 const isDay = (text: string | undefined) => text === undefined || /T00:00:00(\.000)?Z$/.test(text);
 
-/** "2026-11-01 14:00 to 15:00", of UTC. */
+/** "2026-11-01 14:00 to 15:00", in UTC. */
 function hourWords(from: string, to: string): string {
   const [begin, end] = [from, to].map((text) =>
     new Date(text).toISOString().slice(0, 16).replace("T", " "),
@@ -77,7 +77,7 @@ function hourWords(from: string, to: string): string {
   return `${begin} to ${begin.slice(0, 10) === end.slice(0, 10) ? end.slice(11) : end}`;
 }
 
-/** "2026-11-01 to 2026-11-07", as days where both are whole ones. */
+/** "2026-11-01 to 2026-11-07"; with times unless both are midnight. */
 function words({ from, to }: PeriodSearch): string {
   if (from !== undefined && to !== undefined && (!isDay(from) || !isDay(to)))
     return hourWords(from, to);
@@ -103,7 +103,7 @@ export function PeriodPicker({ search, fallback, set }: PeriodPickerProps) {
         clearable={fallback === null}
         allowDeselect={fallback === null}
         data={periodChoices}
-        // All of them without scrolling: a place that scrolls takes the keyboard too.
+        // Shows all without scrolling: a scroll container would take keyboard focus too.
         maxDropdownHeight={360}
         value={hasMoments ? null : isKnown ? search.period! : fallback}
         onChange={(period) => set(period === null || period === fallback ? {} : { period })}
@@ -113,7 +113,7 @@ export function PeriodPicker({ search, fallback, set }: PeriodPickerProps) {
   );
 }
 
-/** Says that the address names no period. */
+/** Shows that the URL has an invalid period. */
 export const UnreadPeriod = ({ unread, label }: { unread: boolean; label: string }) =>
   unread && (
     <Text component="output" display="block" size="sm" mb="md">

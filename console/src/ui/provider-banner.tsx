@@ -1,18 +1,18 @@
-/** "1 provider out" in the header of every page, for those who can do something about it. */
+/** "1 provider out" in the header of every page, for readers who may act on it. */
 import { Link } from "@tanstack/react-router";
 import { useSyncExternalStore } from "react";
 import { providerStates, watchStream, type ProviderState } from "../api/events.ts";
 import { useEvents } from "./use-events.ts";
 import { useMay } from "./use-may.ts";
 
-/** A pause is meant; what is left out by itself is not. */
+/** A pause is intended; an automatic exclusion is not. */
 const isOut = ({ paused_until: paused, health }: ProviderState): boolean =>
   paused === null && health !== null && health.state !== "ready";
 
-/** Those that are out, as the stream of events says. The list of providers has far more than that, and is not read. */
+/** The providers that are out, from the event stream. The providers list has far more data, and is not read. */
 function useOut(): readonly ProviderState[] {
   const enabled = useMay("provider.pause");
-  // A page that follows providers may have begun the stream before the rights were known.
+  // Another follower of providers may have opened the stream before the rights were known.
   const states = useSyncExternalStore(watchStream, providerStates);
   useEvents({ topics: ["providers"], enabled, on: () => undefined });
   return enabled ? states.filter(isOut) : [];

@@ -1,7 +1,7 @@
-/** Reading again what a page shows, without taking anything from a read that is under way. */
+/** Refetches queries without disturbing a read in flight. */
 import type { Query, QueryClient, QueryKey } from "@tanstack/react-query";
 
-/** Waits until nothing of a query is read any more. */
+/** Waits until no read of a query is in flight. */
 async function rest(query: Query, ended?: Promise<unknown>): Promise<void> {
   const { promise, state } = query;
   if (state.fetchStatus === "idle" || promise === undefined || promise === ended) return;
@@ -10,8 +10,8 @@ async function rest(query: Query, ended?: Promise<unknown>): Promise<void> {
 }
 
 /**
- * Reads one query again once nothing of it is read any more: a next page that was asked for is not thrown away for it, and what is
- * under way may have begun before what is new was written. Resolves when it is read, or has failed.
+ * Refetches a query once no read of it is in flight. A requested next page is thus not discarded, and a read in flight may be older
+ * than the new data. Resolves when the read ends or fails.
  */
 export async function readAgain(queries: QueryClient, queryKey: QueryKey): Promise<void> {
   const query = queries.getQueryCache().find({ queryKey });

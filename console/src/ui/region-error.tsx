@@ -1,4 +1,4 @@
-/** What stands where a region could not be loaded: what happened, in the API's words, and a way on. */
+/** Shown if a region could not be loaded: the API's message and a retry. */
 import { Button, Group, Text } from "@mantine/core";
 import { asApiError } from "../api/errors.ts";
 import { isLate } from "../api/in-time.ts";
@@ -7,7 +7,7 @@ export function RegionError(props: { what: string; error: unknown; retry?: () =>
   const refusal = asApiError(props.error);
   const { status, code, message, requestId } = refusal;
   const what = props.what.charAt(0).toUpperCase() + props.what.slice(1);
-  // What was read before may be shown below it.
+  // Earlier data may still show below it.
   const title = status === 404 ? `There is no such ${props.what}` : `${what} could not be read`;
   const text =
     status === 404

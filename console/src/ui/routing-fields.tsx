@@ -1,4 +1,4 @@
-/** Routing in a form: of its own or as the layer above, by what, and among whom. */
+/** Form fields of routing: own or inherited, the order, and the providers. */
 import { MultiSelect, Select, Stack, Switch } from "@mantine/core";
 import { api } from "../api/client.ts";
 import { sorts, tiers, type Routing } from "../base/routing.ts";

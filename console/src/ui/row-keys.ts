@@ -1,4 +1,4 @@
-/** `j` and `k` in a list: the focus goes from row to row, by the link that each one has. */
+/** `j` and `k` in a list move the focus from row to row, by each row's link. */
 import type { RefObject } from "react";
 import { usePageKeys } from "./shortcuts.ts";
 
@@ -7,10 +7,10 @@ const linksIn = (body: HTMLElement): HTMLElement[] =>
     (row) => row.querySelector<HTMLElement>("a[href]") ?? [],
   );
 
-/** In the page, below its head. */
+/** True if the link is below the sticky header. */
 const isInSight = (link: HTMLElement): boolean => link.getBoundingClientRect().top >= 96;
 
-/** The row after the one that has the focus, or the first in sight where none has. */
+/** Focuses the next or previous row, or the first visible one if no row has the focus. */
 function step(body: HTMLElement, by: 1 | -1): void {
   const links = linksIn(body);
   const at = links.findIndex((link) => link.closest("tr")!.contains(document.activeElement));

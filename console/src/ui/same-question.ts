@@ -1,6 +1,6 @@
-/** Numbers that stay while newer ones are read: those of the same question, and of no other one. */
+/** Keeps numbers visible while newer ones of the same question load, but not those of another question. */
 
-/** What a query keeps of what it was asked for, whatever time it is. */
+/** Query options for a question, which is independent of the current time. */
 export const asking = (question: string) => ({
   meta: { question },
   placeholderData<Data>(

@@ -1,4 +1,4 @@
-/** The end of a form: what was refused, Save and Discard. Its place is kept while nothing is changed. */
+/** The end of a form: refusals, Save and Discard. It keeps its place while nothing is changed. */
 import { Button, Group, Text } from "@mantine/core";
 import type { Change } from "./change.ts";
 import { FormError } from "./form-error.tsx";
@@ -7,11 +7,11 @@ import { LeaveGuard } from "./leave-guard.tsx";
 interface SaveBarProps {
   readonly draft: { readonly isChanged: boolean; readonly discard: () => void };
   readonly change: Pick<Change<object>, "isPending" | "beside">;
-  /** The fields of the API that show their own refusals. */
+  /** The API fields that show their own refusals. */
   readonly shown: readonly string[];
 }
 
-/** Within a `<form>`, whose `onSubmit` saves. */
+/** Used inside a `<form>`, whose `onSubmit` saves. */
 export function SaveBar({ draft, change, shown }: SaveBarProps) {
   const { isChanged, discard } = draft;
   const { isPending } = change;

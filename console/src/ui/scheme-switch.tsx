@@ -1,4 +1,4 @@
-/** Dark or light; what is chosen stays chosen in this browser. */
+/** Switches between dark and light; the browser keeps the choice. */
 import { Button, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
 
 export function SchemeSwitch() {

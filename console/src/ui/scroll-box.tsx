@@ -1,4 +1,4 @@
-/** A box that scrolls sideways where its content is wider than the page, and then by keys too. */
+/** A box that scrolls sideways if its content is too wide, then also by keyboard. */
 import { useEffect, useRef, useState, type ReactNode } from "react";
 
 export function ScrollBox(props: { label: string; children: ReactNode }) {
@@ -8,7 +8,7 @@ export function ScrollBox(props: { label: string; children: ReactNode }) {
     const element = box.current!;
     const look = (): void => setIsWider(element.scrollWidth > element.clientWidth);
     const sizes = new ResizeObserver(look);
-    // What comes later may be wider than what stood there at first.
+    // Later content may be wider than the first.
     const content = new MutationObserver(look);
     sizes.observe(element);
     for (const child of element.children) sizes.observe(child);

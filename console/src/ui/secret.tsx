@@ -1,4 +1,4 @@
-/** A secret that is shown for a minute, or until the tab is left. */
+/** A secret, shown for a minute or until the reader leaves the tab. */
 import { Button, Group, Text } from "@mantine/core";
 import { useEffect, type ReactNode } from "react";
 import { Copy } from "./copy.tsx";
@@ -9,7 +9,7 @@ interface SecretProps {
   readonly value: string;
   readonly label: string;
   readonly hide: () => void;
-  /** That it was shown is noted; yes if absent. */
+  /** The audit log records that it was shown; yes if absent. */
   readonly isAudited?: boolean;
   readonly children?: ReactNode;
 }

@@ -1,4 +1,4 @@
-/** Filters that stand in the address and have no field of their own: each is named, and removed by a press. */
+/** Filters of the URL without a field of their own: a button each, which removes the filter. */
 import { Button } from "@mantine/core";
 
 export function SetFilters<Name extends string>({

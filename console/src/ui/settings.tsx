@@ -1,4 +1,4 @@
-/** The frame of the pages of settings: their titles, and the way between them. */
+/** The frame of the settings pages: titles and navigation. */
 import { Anchor, Group } from "@mantine/core";
 import { Link, useRouterState } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -8,7 +8,7 @@ import { mayAll } from "../base/rights.ts";
 import { Page } from "./page.tsx";
 import { RegionError } from "./region-error.tsx";
 
-/** Each with the right that opens it. */
+/** Each section with the right that opens it. */
 const sections = [
   { to: "/settings/members", label: "Members", action: "member.create" },
   { to: "/settings/workspaces", label: "Workspaces", action: "workspace.change" },

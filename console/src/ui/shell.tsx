@@ -1,4 +1,4 @@
-/** What surrounds every page inside: menu, workspace switch, who reads, the colour scheme, signing out. */
+/** The shell around every signed-in page: menu, workspace switch, user, colour scheme, sign-out. */
 import { Anchor, AppShell, Button, Group, NavLink, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { modals } from "@mantine/modals";
@@ -78,13 +78,13 @@ function Header({ name, pages }: HeaderProps) {
   );
 }
 
-/** Without its workspaces a page that is about one shows nothing: it says why. */
+/** Shows why the workspaces could not be read: a page about one would be empty without explanation. */
 function WorkspacesError() {
   const { error, refetch } = useWorkspaces();
   return error !== null && <RegionError what="workspaces" error={error} retry={refetch} />;
 }
 
-/** The address may be of a workspace that is gone, or of somebody else's: empty pages would say that nothing was called in it. */
+/** The URL may name a deleted workspace, or one of other users: empty pages would suggest that it had no calls. */
 function NoSuchWorkspace() {
   const { ws } = useSearch({ from: "/shell" });
   const { rows, isCut } = useWorkspaces();
@@ -101,7 +101,7 @@ function NoSuchWorkspace() {
   );
 }
 
-/** What a page asks goes with it: Back leaves no question about something else than what is shown. */
+/** Closes a page's dialogs on navigation: after Back, no question about another page stays. */
 function useQuestionsOfThePage(): void {
   const router = useRouter();
   useEffect(
@@ -113,7 +113,7 @@ function useQuestionsOfThePage(): void {
   );
 }
 
-/** Another tab of the browser may have signed somebody else in: they get a page of their own, with nothing on it that others have read. */
+/** Another tab may have signed in another user: this tab then reloads, so that the new user sees no data of the previous one. */
 function useOnePerson(id: string | null | undefined): void {
   const [first, setFirst] = useState(id);
   if (first === undefined && id !== undefined) setFirst(id);

@@ -1,9 +1,12 @@
-/** Keys that do something: a letter after `g`, `/` to the first filter, `?` to the list of them, and those of a page. Never while somebody types. */
+/**
+ * Keyboard shortcuts: a letter after `g`, `/` for the first filter, `?` for the list of shortcuts, and those of the page. Never active
+ * while the reader types.
+ */
 import { useEffect, useEffectEvent } from "react";
 
 const kept = "tollgate-single-keys";
 
-/** Whether single keys do something in this browser. */
+/** True if single-key shortcuts are on in this browser. */
 export function areKeysOn(): boolean {
   try {
     return localStorage.getItem(kept) !== "off";
@@ -16,7 +19,7 @@ export function switchKeys(on: boolean): void {
   try {
     localStorage.setItem(kept, on ? "on" : "off");
   } catch {
-    // Storage is switched off: they stay as they are.
+    // Storage is disabled: the setting stays as it is.
   }
 }
 
@@ -32,20 +35,20 @@ function focusFilter(): boolean {
 
 interface PageKey {
   readonly key: string;
-  /** What it does, for the list of keys. */
+  /** Its action, for the list of shortcuts. */
   readonly what: string;
   readonly act: () => void;
 }
 
-/** Those of what is shown, the newest last: a panel that opens over a list has its keys before the list's. */
+/** The shortcuts of the mounted components, the newest last. A panel that opens over a list takes precedence over the list. */
 const shown = new Set<readonly PageKey[]>();
 
-/** The keys that do something on this page now, each once. */
+/** The current shortcuts of the page, each key once. */
 export const pageKeys = (): readonly PageKey[] => [
   ...new Map([...shown].flat().map((one) => [one.key, one])).values(),
 ];
 
-/** Keys of a page or of a part of it, while it is shown. */
+/** Registers the shortcuts of a component while it is mounted. */
 export function usePageKeys(keys: readonly PageKey[]): void {
   const run = useEffectEvent((key: string) => keys.find((one) => one.key === key)?.act());
   const names = JSON.stringify(keys.map(({ key, what }) => [key, what]));
@@ -67,7 +70,7 @@ function actOnPage(key: string): boolean {
 }
 
 interface Shortcuts {
-  /** Goes to the page of a letter; false where there is none. */
+  /** Opens the page of a letter; false if there is none. */
   readonly go: (letter: string) => boolean;
   readonly palette: () => void;
   readonly help: () => void;
@@ -75,7 +78,7 @@ interface Shortcuts {
 
 const waitMs = 1_500;
 
-/** Listens while it is mounted. */
+/** Listens for shortcuts while mounted. */
 export function useShortcuts(shortcuts: Shortcuts): void {
   const act = useEffectEvent((event: KeyboardEvent, isAfterG: boolean): boolean => {
     if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) {

@@ -1,4 +1,4 @@
-/** Signing in again over a page whose session has ended. The page stays as it is; what was refused is sent once more. */
+/** The sign-in dialog over a page whose session has ended. The page stays as it is; refused requests are sent again. */
 import { Anchor, Modal, Text } from "@mantine/core";
 import { useEffect } from "react";
 import { signedInAgain } from "../api/again.ts";
@@ -10,7 +10,7 @@ interface SignInDialogProps {
   readonly email: string;
 }
 
-/** Whoever signed in elsewhere, in another tab, need not do it here. Another person gets a page of their own. */
+/** If the reader has signed in again in another tab, the dialog closes. If another user has, the page reloads for that user. */
 async function lookWho(userId: string | null): Promise<void> {
   const answer = await fetch("/admin/v1/me").catch(() => undefined);
   if (answer?.ok !== true) return;
@@ -45,7 +45,7 @@ export function SignInDialog({ userId, email }: SignInDialogProps) {
           if (mustChange) location.assign("/password");
           else signedInAgain();
         }}
-        // In a tab of its own; this one notices when it is looked at again.
+        // Opens a new tab; this one checks for a session when it regains the focus.
         onElsewhere={(address) => window.open(address, "_blank", "noopener")}
       />
       <Text mt="lg" size="sm">

@@ -1,4 +1,4 @@
-/** The form to sign in with a password, and the way to the identity provider. */
+/** The sign-in form: password, or a link to the identity provider. */
 import { Button, Divider, PasswordInput, Stack, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import type { FormEvent } from "react";
@@ -13,12 +13,12 @@ interface Fields {
 }
 
 interface SignInFormProps {
-  /** Whose password is asked for; anybody's if absent. */
+  /** The fixed e-mail address; the reader types one if absent. */
   readonly email?: string | undefined;
-  /** What is shown while nothing else went wrong. */
+  /** Shown unless a newer error replaces it. */
   readonly notice?: ApiError | undefined;
   readonly onSignedIn: (answer: { readonly password_change_required: boolean }) => void;
-  /** Goes to the identity provider, at an address. */
+  /** Opens the identity provider's URL. */
   readonly onElsewhere: (address: string) => void;
 }
 

@@ -1,16 +1,16 @@
-/** A short table, all of which is in the page; where it is wider than that, it scrolls by itself. */
+/** A short table, rendered whole; if too wide, it scrolls sideways. */
 import { Table } from "@mantine/core";
 import type { ReactNode } from "react";
 import { ScrollBox } from "./scroll-box.tsx";
 
 interface SmallTableProps {
   readonly label: string;
-  /** Of the columns, from left to right. */
+  /** Column headers, from left to right. */
   readonly headers: readonly string[];
-  /** Those of them above numbers, which end where their numbers do. */
+  /** The headers of number columns, which are right-aligned. */
   readonly numbers?: readonly string[];
   readonly minWidth?: number;
-  /** Rows. */
+  /** The rows. */
   readonly children: ReactNode;
 }
 

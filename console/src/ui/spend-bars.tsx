@@ -1,4 +1,4 @@
-/** How much of each spend cap of a key or a workspace is used. */
+/** The used share of each spend cap of a key or a workspace. */
 import { windowNames, windows } from "../base/caps.ts";
 import { CapBar } from "./cap-bar.tsx";
 
@@ -11,7 +11,7 @@ interface SpendBarsProps {
     readonly remaining: Of<string | null>;
     readonly resets_at: Readonly<Record<"daily" | "weekly" | "monthly", string>>;
   };
-  /** At which the workspace is alerted. */
+  /** Percentages at which the workspace is alerted. */
   readonly thresholds: readonly number[] | undefined;
 }
 

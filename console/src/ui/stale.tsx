@@ -1,4 +1,4 @@
-/** Says that what is shown is not the newest: the stream of events is broken, and comes back by itself. */
+/** Shows that the data may be old: the event stream is broken, and reconnects by itself. */
 import { Text } from "@mantine/core";
 import { useSyncExternalStore } from "react";
 import { streamBrokenAt, watchStream } from "../api/events.ts";

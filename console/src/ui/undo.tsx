@@ -1,4 +1,4 @@
-/** What is said after a change: a line at the edge that goes by itself; with Undo for ten seconds where there is a way back. */
+/** Notifications after a change: they close by themselves, with Undo for ten seconds if the change can be undone. */
 import { Button, Group, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { asApiError } from "../api/errors.ts";
@@ -7,12 +7,12 @@ const undoMs = 10_000;
 const saidMs = 4_000;
 const closeButtonProps = { "aria-label": "Close" };
 
-/** Says that something is done. */
+/** Shows that something is done. */
 export function say(text: string): void {
   notifications.show({ message: text, autoClose: saidMs, closeButtonProps });
 }
 
-/** Says that something could not be done; stays until it is closed. */
+/** Shows that something failed; stays until it is closed. */
 export function sayRefusal(text: string, error: unknown): void {
   const { message } = asApiError(error);
   const title = <span className="bad">{text}</span>;
@@ -20,8 +20,8 @@ export function sayRefusal(text: string, error: unknown): void {
 }
 
 /**
- * Says what was done, with a way back for ten seconds. `undo` sends the former values, with `If-Match` of what the change
- * answered: where somebody else changed it meanwhile nothing is taken back, and that is said.
+ * Shows a finished change, with Undo for ten seconds. `undo` sends the former values with the `If-Match` of the change's response. If
+ * another user has changed the object since, nothing is undone, and the reader is told.
  */
 export function offerUndo(said: string, undo: () => Promise<unknown>): void {
   const take = async () => {

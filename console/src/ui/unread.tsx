@@ -1,4 +1,4 @@
-/** Names what an address said that its page cannot read. The page shows what it shows without. */
+/** Lists URL parameters that the page cannot read and has ignored. */
 import { Text } from "@mantine/core";
 import { useMatches } from "@tanstack/react-router";
 import { useEffect, useState } from "react";

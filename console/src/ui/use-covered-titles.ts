@@ -1,10 +1,10 @@
 /**
- * The link of a row covers all of it, so a title below the link never shows: the link says what is under the pointer. That is the
- * title there, such as an exact amount, or the text of a cell that is cut off.
+ * A row's link covers the whole row, so titles below it would never show. The link therefore takes the title under the pointer, such as
+ * an exact amount, or the text of a truncated cell.
  */
 import { useEffect, type RefObject } from "react";
 
-/** What the link says by itself, while it says something else. */
+/** The link's own title, while another replaces it. */
 interface Covered {
   readonly link: HTMLElement;
   readonly own: string;
@@ -13,7 +13,7 @@ interface Covered {
 const isCut = (element: Element): boolean =>
   element.classList.contains("cut") && element.scrollWidth > element.clientWidth;
 
-/** What is to be read at a place of a row, below its link; undefined where nothing is but what the link says. */
+/** The title under the pointer in a row, below its link; undefined if only the link's own applies. */
 function wordsAt(row: Element, link: Element, { clientX, clientY }: MouseEvent) {
   for (const element of document.elementsFromPoint(clientX, clientY)) {
     if (element === row) return undefined;

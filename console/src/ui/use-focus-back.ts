@@ -1,8 +1,8 @@
-/** The focus of a dialog that is drawn only while it is open: whatever closes it, what had the focus before has it again. */
+/** Restores the focus after a dialog that is mounted only while open, however it closes. */
 import { useEffect, useState } from "react";
 import { isFocusLost } from "./keep-focus.ts";
 
-/** To be called by what is drawn with the dialog, and goes with it. Where something else took the focus meanwhile, it stays there. */
+/** Call it in a component that is mounted with the dialog. If another element has the focus at the end, it keeps it. */
 export function useFocusBack(): void {
   const [opener] = useState(() => document.activeElement);
   useEffect(

@@ -1,4 +1,4 @@
-/** Whether the reader may do something, as the server says. */
+/** True if the server grants the reader this right. */
 import { api } from "../api/client.ts";
 import { mayOwn } from "../base/rights.ts";
 

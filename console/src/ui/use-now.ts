@@ -1,4 +1,4 @@
-/** The time for the gateway, for pages that say how long something still takes: it moves on every second while the page is open. */
+/** The gateway's time, updated every second while the page is open: for pages that show remaining time. */
 import { useEffect, useState } from "react";
 import { gatewayNow } from "../base/clock.ts";
 

@@ -1,4 +1,4 @@
-/** The list of providers as their state changes: what the stream says of each is put into what was read of it. */
+/** The list of providers with live states: merges the states of the stream into the data that was read. */
 import { useQueryClient } from "@tanstack/react-query";
 import type { ProviderState, StreamEvent } from "../api/events.ts";
 import { api, type Schemas } from "../api/client.ts";
@@ -12,12 +12,12 @@ const withStates = (list: Providers, states: readonly ProviderState[]): Provider
   return { ...list, data: list.data.map((one) => ({ ...one, ...byId.get(one.id) })) };
 };
 
-/** Whether somebody was added or removed: the stream has the names of all. */
+/** True if a provider was added or removed: the stream lists all. */
 const isOther = (list: Providers, states: readonly ProviderState[]): boolean =>
   list.data.length !== states.length ||
   list.data.some((one) => states.every(({ id }) => id !== one.id));
 
-/** Reads all providers, and keeps their states current while the page is seen. There are few; one answer has them all. */
+/** Reads all providers, and keeps their states current while the page is visible. There are few: one response lists all. */
 export function useProviderStates(enabled = true) {
   const queries = useQueryClient();
   const { queryKey } = api.queryOptions("get", "/admin/v1/providers", {});
@@ -29,7 +29,7 @@ export function useProviderStates(enabled = true) {
       const list = queries.getQueryData<Providers>(queryKey);
       const isRead = queries.getQueryState(queryKey)?.fetchStatus === "fetching";
       if (list !== undefined) queries.setQueryData(queryKey, withStates(list, event.data));
-      // An answer that is under way may be older than this, the first one too.
+      // A response in flight may be older than this event, even the first.
       if (isRead || (list !== undefined && isOther(list, event.data)))
         void readAgain(queries, queryKey);
     },

@@ -1,4 +1,4 @@
-/** Reads what a page shows again whenever the stream says that it is another, and not more often than it can be looked at. */
+/** Reads a page's data again when the stream reports a change, at a limited rate. */
 import { useQueryClient, type QueryKey } from "@tanstack/react-query";
 import { useEffect, useEffectEvent, useRef } from "react";
 import type { EventFilter, StreamEvent, Topic } from "../api/events.ts";
@@ -7,23 +7,23 @@ import { useEvents } from "./use-events.ts";
 
 interface UseRenewalOptions {
   readonly topics: readonly Topic[];
-  /** Values that rows must have, by the names of the API's filters. */
+  /** Values that rows must have, by API filter name. */
   readonly filter?: EventFilter;
-  /** False: nothing is followed now. Yes if absent. */
+  /** False: follows nothing. Yes if absent. */
   readonly enabled?: boolean;
-  /** Whether a row is about what is shown: where a page follows several things, each gets the rows of all. Yes if absent. */
+  /** Whether a row concerns this page: if a page follows several things, each gets the rows of all. Yes if absent. */
   readonly isAbout?: (row: { readonly id: string }) => boolean;
-  /** Keys of the queries that are read again. */
+  /** Keys of the queries to read again. */
   readonly reads?: readonly QueryKey[];
-  /** What is done beside that. */
+  /** Called besides reading. */
   readonly renew?: () => void;
 }
 
 const everyMs = 1_000;
 
 /**
- * Reads again when a stream begins and when something came: at once, and then once a second at most. An answer that takes longer is
- * waited for: asked for anew each second, it would never come.
+ * Reads again when a stream begins and on each event: at once, then at most once a second. It waits for slower responses: restarting
+ * each second, a slow read would never finish.
  */
 export function useRenewal(options: UseRenewalOptions): void {
   const { isAbout = () => true, reads = [], renew, ...followed } = options;

@@ -1,4 +1,4 @@
-/** Draws anew when the reader comes back to the window: what is shown may be of another minute by then. */
+/** Renders again when the reader returns to the window: relative times may be out of date. */
 import { focusManager } from "@tanstack/react-query";
 import { useEffect, useReducer } from "react";
 

@@ -1,7 +1,7 @@
-/** How wide the place is that something stands in: known before it is drawn, so that nothing moves. */
+/** The available width of an element, known before it is painted, so that nothing moves. */
 import { useLayoutEffect, useState, type RefObject } from "react";
 
-/** In pixels, of an element that takes all the width it is given; Infinity until it is there. */
+/** The width in pixels of an element that fills its parent; Infinity until it is mounted. */
 export function useRoom(place: RefObject<HTMLElement | null>): number {
   const [room, setRoom] = useState(Infinity);
   useLayoutEffect(() => {

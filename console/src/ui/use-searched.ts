@@ -1,4 +1,4 @@
-/** A field that chooses one of many: what is typed is looked for on the server, what is chosen is no search. */
+/** A select that searches on the server: only typed text is a search, not the chosen value. */
 import { useDebouncedValue } from "@mantine/hooks";
 import { useState, type KeyboardEvent } from "react";
 import { asApiError } from "../api/errors.ts";
@@ -6,10 +6,10 @@ import { asApiError } from "../api/errors.ts";
 const lookAfterMs = 200;
 const textMax = 100;
 
-/** So many are asked for and listed. */
+/** The number of choices that are requested and listed. */
 export const listedMax = 50;
 
-/** Of a field that is searched: Enter takes the first of what fits, and a name without a place for a break goes on in the next line. */
+/** Options of a searchable field: Enter takes the first match, and a long name breaks across lines. */
 export const choosing = {
   searchable: true,
   selectFirstOptionOnChange: true,
@@ -17,11 +17,11 @@ export const choosing = {
 } as const;
 
 /**
- * Enter takes the choice that is marked, else the first. `Select` marks none when what fits comes later from the server; and who types
- * at once has the mark on a choice that it forgets when its list is open.
+ * Enter takes the marked choice, or the first. `Select` marks none if matches arrive later from the server. If the reader types at
+ * once, it marks a choice and forgets it when the list opens.
  */
 function takeMarked(event: KeyboardEvent<HTMLInputElement>): void {
-  // While a word is composed, Enter is the input method's.
+  // During composition, the input method handles Enter.
   if (event.key !== "Enter" || event.nativeEvent.isComposing) return;
   const list = document.getElementById(event.currentTarget.getAttribute("aria-controls") ?? "");
   const choice =
@@ -33,10 +33,10 @@ function takeMarked(event: KeyboardEvent<HTMLInputElement>): void {
   choice.click();
 }
 
-/** The text to look for, and what a `Select` needs for it. */
+/** Returns the search text, and the props for a `Select`. */
 export function useSearched(set: (id: string | undefined) => void) {
   const [text, setText] = useState("");
-  // The field shows what is chosen: that is no search.
+  // The field also shows the chosen value, which is not a search.
   const [isTyped, setIsTyped] = useState(false);
   const [wanted] = useDebouncedValue(isTyped ? text.trim().slice(0, textMax) : "", lookAfterMs);
   const field = {
@@ -45,7 +45,7 @@ export function useSearched(set: (id: string | undefined) => void) {
     limit: listedMax,
     searchValue: text,
     onSearchChange: setText,
-    // By keys, by pasting, by speaking.
+    // By typing, pasting or dictation.
     onInput: () => setIsTyped(true),
     ...(isTyped ? { onKeyDownCapture: takeMarked } : {}),
     onDropdownClose: () => setIsTyped(false),
@@ -57,7 +57,7 @@ export function useSearched(set: (id: string | undefined) => void) {
   return { wanted, field };
 }
 
-/** What stands in place of choices: that they are on their way, or are not read, is not that there are none. */
+/** The text instead of choices: distinguishes loading and errors from no match. */
 export function nothingFound(
   what: string,
   { data, error }: { readonly data: unknown; readonly error: unknown },
@@ -71,7 +71,7 @@ interface Choice {
   readonly label: string;
 }
 
-/** What was found with the chosen one among it; until that is read, and where the reader may not see it, its id stands for it. */
+/** Adds the chosen value to the results. Until its name is read, or if the reader may not see it, its id is shown. */
 export function withChosen(
   found: readonly Choice[],
   value: string | undefined,

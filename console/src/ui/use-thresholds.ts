@@ -1,4 +1,4 @@
-/** At which percentages of a spend cap a workspace is alerted; undefined until that is known. */
+/** The percentages of a spend cap at which a workspace is alerted; undefined until known. */
 import { api } from "../api/client.ts";
 
 export function useThresholds(workspaceId: string): readonly number[] | undefined {

@@ -1,9 +1,9 @@
-/** The day that it is for the reader: times of today stand without their day, and a page may be open past midnight. One clock for all rows. */
+/** The reader's current day: times of today show without a date, and a page may stay open past midnight. All rows share one clock. */
 import { useSyncExternalStore } from "react";
 import { gatewayNow } from "../base/clock.ts";
 import { isSameDay } from "../base/time.ts";
 
-/** A computer that slept goes on counting where it stopped: its days are compared, not waited for. */
+/** Interval of comparing days. One long timer would be late after the computer slept. */
 const everyMs = 20_000;
 
 let today = gatewayNow();
@@ -25,5 +25,5 @@ function watch(watcher: () => void): () => void {
   return () => watchers.delete(watcher);
 }
 
-/** A moment of today: another one once the day is another. */
+/** A time of today; changes when the day does. */
 export const useToday = (): Date => useSyncExternalStore(watch, () => today);

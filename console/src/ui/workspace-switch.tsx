@@ -1,15 +1,15 @@
-/** Which workspace the pages are about: all, or one, as `ws` of the address. */
+/** The workspace of the pages: all, or one, as `ws` in the URL. */
 import { Select, Text } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { choosing } from "./use-searched.ts";
 import { choicesMax, useWorkspaces } from "./workspaces.ts";
 
-/** On a phone the switch is in the menu: here is which workspace the page is about. Nothing where it is about all, or there is only one. */
+/** On phones the switch is in the menu; this line names the page's workspace. Empty for all workspaces, or if there is only one. */
 export function WorkspaceLine() {
   const { ws } = useSearch({ from: "/shell" });
   const { rows } = useWorkspaces();
   if (ws === undefined || rows?.length === 1) return null;
-  // Its place is kept while the names are on their way.
+  // Keeps its place while the names load.
   const name = rows?.find(({ id }) => id === ws)?.name;
   if (rows !== undefined && name === undefined) return null;
   return (

@@ -1,13 +1,13 @@
-/** Which workspace a page is about that is about one: that of the address, or the first in which its reader may do what it is for. */
+/** The workspace of a page about one: that of the URL, or the first in which the reader has the page's right. */
 import { useSearch } from "@tanstack/react-router";
 import { api } from "../api/client.ts";
 import { mayAll } from "../base/rights.ts";
 import { useWorkspaces, type Workspace } from "./workspaces.ts";
 
 interface Chosen {
-  /** Undefined while it is on its way, and where there is none. */
+  /** Undefined while it loads, and if there is none. */
   readonly workspace: Workspace | undefined;
-  /** There is none in which the reader may do that. */
+  /** There is none in which the reader has the right. */
   readonly isNone: boolean;
 }
 
@@ -17,7 +17,7 @@ export function useWorkspace(action: string): Chosen {
   const { rows } = useWorkspaces();
   if (me === undefined || rows === undefined) return { workspace: undefined, isNone: false };
   const open = rows.filter(({ id }) => mayAll(me.rights, action, id));
-  // Of several the oldest: lists are newest first.
+  // The oldest of several: lists are newest first.
   const workspace = ws === undefined ? open.at(-1) : open.find(({ id }) => id === ws);
   return { workspace, isNone: workspace === undefined };
 }

@@ -1,10 +1,10 @@
-/** The workspaces that the reader sees: all of them, newest first. */
+/** All workspaces that the reader sees, newest first. */
 import { client, type Schemas } from "../api/client.ts";
 import { pageSize, useAllPages, type AllPages } from "./all-pages.ts";
 
 export type Workspace = Schemas["Workspaces"]["data"][number];
 
-/** Two thousand; beyond that they are found by search (Ctrl K). */
+/** Two thousand workspaces; search finds the others (Ctrl K). */
 const pagesMax = 20;
 
 export const useWorkspaces = (): AllPages<Workspace> =>
@@ -17,10 +17,10 @@ export const useWorkspaces = (): AllPages<Workspace> =>
     },
   });
 
-/** So many choices a field lists at once; what is typed is looked for in all. */
+/** Choices that a field lists at once; typing searches all. */
 export const choicesMax = 100;
 
-/** Their names by their ids. */
+/** Workspace names by id. */
 export function useWorkspaceNames(): ReadonlyMap<string, string> {
   return new Map((useWorkspaces().rows ?? []).map(({ id, name }) => [id, name]));
 }

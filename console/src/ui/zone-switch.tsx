@@ -1,4 +1,4 @@
-/** Whether times are read in UTC or in the reader's zone. */
+/** Switches times between UTC and the reader's time zone. */
 import { Button } from "@mantine/core";
 import { useZone } from "./zone.ts";
 

@@ -1,4 +1,4 @@
-/** In which zone times are read: that of the address (`tz`), else what this browser keeps, else the reader's own. */
+/** The time zone for display: that of the URL (`tz`), else the one kept in this browser, else the reader's own. */
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { readIn, type Zone } from "../base/time.ts";
 import { keptAs, useKept } from "./kept.ts";
@@ -9,10 +9,10 @@ const kept = keptAs("tollgate-times");
 
 export const zoneOf = (text: string | undefined): Zone => (text === "utc" ? "utc" : "local");
 
-/** Before a page is shown. */
+/** Sets the zone; call before a page renders. */
 export const settleZone = (tz: string | undefined): void => readIn(zoneOf(tz ?? kept.read()));
 
-/** The zone, and how to choose another one: what is chosen is kept, and the address no longer says one. */
+/** The zone and its setter. A chosen zone is kept, and removed from the URL. */
 export function useZone(): readonly [Zone, (zone: Zone) => void] {
   const { tz } = useSearch({ from: "/shell" });
   const navigate = useNavigate();

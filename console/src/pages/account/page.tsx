@@ -1,4 +1,4 @@
-/** What is the reader's own: who they are, their password, how the console looks, where they are signed in, their personal tokens. */
+/** The account page: user, password, display settings, sessions, personal tokens. */
 import { Button, SegmentedControl, Stack, Text, Title, useMantineColorScheme } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";

@@ -1,4 +1,4 @@
-/** `/account`: what is the reader's own. */
+/** `/account`: the reader's own account. */
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { shellRoute } from "../root.ts";
 

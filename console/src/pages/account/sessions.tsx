@@ -1,4 +1,4 @@
-/** Where the reader is signed in, and ending it elsewhere. */
+/** The reader's sessions, with buttons to end the others. */
 import { Button, Group, Stack, Table, Text, Title } from "@mantine/core";
 import { api, client, type Schemas } from "../../api/client.ts";
 import { touched } from "../../api/keys.ts";

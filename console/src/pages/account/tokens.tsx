@@ -1,4 +1,4 @@
-/** Personal tokens: for programs that manage, with the rights of their owner. */
+/** Personal tokens: for management programs, with their owner's rights. */
 import { Button, Group, Stack, Table, Text, TextInput, Title } from "@mantine/core";
 import { useCallback, useState, type FormEvent } from "react";
 import { api, client, type Schemas } from "../../api/client.ts";

@@ -1,4 +1,4 @@
-/** Spend caps that came near or were reached. */
+/** Spend caps that were nearly or fully reached. */
 import { Table, Text } from "@mantine/core";
 import { Link, useSearch } from "@tanstack/react-router";
 import { api, client, type Schemas } from "../../api/client.ts";
@@ -22,7 +22,7 @@ const useAlerts = (ws: string | undefined) =>
     },
   });
 
-/** What the cap is of; a key is a link to its caps. */
+/** The owner of the cap; a key links to its caps. */
 function Of({ alert: { layer, layer_id: id, name } }: { alert: Alert }) {
   const text = `${layer} ${name ?? id}`;
   if (layer !== "key") return text;

@@ -1,4 +1,4 @@
-/** The audit log: who changed what, from what to what. */
+/** The audit log: who changed what, with the values before and after. */
 import { Button, Group, Text, TextInput } from "@mantine/core";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -41,7 +41,7 @@ const useEntries = ({ ws, actor, action, subject, ...period }: Filters) =>
     },
   });
 
-/** Leads to the entries that have this in common with it. */
+/** A link to the entries with the same value. */
 function Others({ of, children }: { of: Partial<Filters>; children: ReactNode }) {
   return (
     <Link to="/settings/audit" search={(before) => ({ ...before, ...of })}>
@@ -50,7 +50,7 @@ function Others({ of, children }: { of: Partial<Filters>; children: ReactNode })
   );
 }
 
-/** What an entry is about: a key has a page, of others the entries are shown. */
+/** The object of an entry: a key links to its page, other objects to their entries. */
 function Subject({ entry: { subject } }: { entry: Entry }) {
   const text =
     subject.name === null ? (

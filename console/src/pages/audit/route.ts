@@ -1,4 +1,4 @@
-/** `/settings/audit`. Its filters are in the address. */
+/** `/settings/audit`. Its filters are in the URL. */
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { isTime, periodWords } from "../../base/period.ts";
 import { fit, pick } from "../../base/search.ts";

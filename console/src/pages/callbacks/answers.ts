@@ -1,4 +1,4 @@
-/** What came of callbacks, for reading. Pure. */
+/** Summarizes the results of callback attempts. Pure. */
 
 export const statuses = ["pending", "delivered", "failed"] as const;
 export type Status = (typeof statuses)[number];
@@ -8,7 +8,7 @@ interface Try {
   readonly error: string | null;
 }
 
-/** What tries met, in their order, the same one after the other once: ["3 x 503", "200"]. */
+/** The results of attempts in order, with equal neighbours counted: ["3 x 503", "200"]. */
 export function answersOf(tries: readonly Try[]): readonly string[] {
   const met: { text: string; count: number }[] = [];
   for (const { http_status: status, error } of tries) {

@@ -1,4 +1,4 @@
-/** The last callbacks of a workspace, each with its tries; trying an address. */
+/** A workspace's latest callbacks with their attempts, and a form to test a URL. */
 import { Button, Group, Select, Stack, Table, Text, TextInput, Title } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
@@ -15,7 +15,7 @@ import { say } from "../../ui/undo.tsx";
 import { answersOf, statuses, type Status } from "./answers.ts";
 import { useDeliveries, type Delivery } from "./queries.ts";
 
-/** What the tries met, and when the next one is. */
+/** The results of the attempts, and the time of the next one. */
 function Tries({ delivery: { attempts, next_attempt_at: next } }: { delivery: Delivery }) {
   return (
     <>
@@ -33,7 +33,7 @@ function Tries({ delivery: { attempts, next_attempt_at: next } }: { delivery: De
   );
 }
 
-/** What happened, leading to the task it happened to. */
+/** The event, linked to its task. */
 const Event = ({ delivery: { type, task_id: task } }: { delivery: Delivery }) =>
   task === null ? (
     type

@@ -1,4 +1,4 @@
-/** Callbacks of a workspace: the secret they are signed with, how to verify one, what was sent. */
+/** Callbacks of a workspace: the signing secret, how to verify a callback, and the deliveries. */
 import { Stack } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { RegionError } from "../../ui/region-error.tsx";

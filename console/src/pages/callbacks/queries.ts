@@ -1,4 +1,4 @@
-/** What the page of callbacks asks for. */
+/** Queries of the callbacks page. */
 import { api, client, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../ui/pages.ts";
 import { useRenewal } from "../../ui/use-renewal.ts";
@@ -11,7 +11,7 @@ export type Delivery = Schemas["WebhookDelivery"];
 export const useSigning = (id: string) =>
   api.useQuery("get", "/admin/v1/workspaces/{id}/signing_secret", { params: { path: { id } } });
 
-/** Deliveries, newest first, as they come and go on. */
+/** Deliveries, newest first, kept up to date by the event stream. */
 export function useDeliveries(id: string, status: Status | undefined) {
   const key = ["get", "/admin/v1/webhook_deliveries", id, status];
   useRenewal({ topics: ["deliveries"], filter: { workspace_id: id }, reads: [key] });

@@ -1,4 +1,4 @@
-/** `/settings/callbacks`. Which deliveries are shown is in the address. */
+/** `/settings/callbacks`. The status filter is in the URL. */
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { fit, pick } from "../../base/search.ts";
 import { shellRoute } from "../root.ts";

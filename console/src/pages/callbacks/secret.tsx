@@ -1,4 +1,4 @@
-/** The signing secret: hidden, switched on and off, replaced. */
+/** The signing secret: reveal it, replace it, and switch callbacks on or off. */
 import { Button, Group, Skeleton, Stack, Switch, Text, Title } from "@mantine/core";
 import { useCallback, useState } from "react";
 import { client } from "../../api/client.ts";
@@ -10,7 +10,7 @@ import { confirm } from "../../ui/confirm.tsx";
 import { Secret } from "../../ui/secret.tsx";
 import { enable, type Signing, type Workspace } from "./queries.ts";
 
-/** The height of a switch. */
+/** The height of a switch, in pixels. */
 const switchPx = 20;
 
 interface ToggleProps {
@@ -71,7 +71,7 @@ function Rotate({ workspace: { id, name }, disabled }: RotateProps) {
 
 interface SecretProps {
   readonly workspace: Workspace;
-  /** Undefined until it is read: what is below keeps its place. */
+  /** Undefined until it is read; a placeholder keeps the layout. */
   readonly signing: Signing | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Verifying a callback, by language. As docs/callbacks.md. */
+/** Code to verify a callback, by language. The same as in docs/callbacks.md. */
 
 const javascript = `import { Webhook } from "standardwebhooks";
 

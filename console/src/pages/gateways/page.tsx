@@ -1,4 +1,4 @@
-/** The processes that serve this installation: version, load, and when each was last heard of. */
+/** The gateways of this installation: version, load, and when each was last seen. */
 import { Table } from "@mantine/core";
 import { api, type Schemas } from "../../api/client.ts";
 import { readCount, readDuration } from "../../base/numbers.ts";
@@ -12,7 +12,7 @@ import { useMay } from "../../ui/use-may.ts";
 
 type Gateway = Schemas["Gateways"]["data"][number];
 
-/** One that serves is heard of every ten seconds. */
+/** A working gateway reports every ten seconds. */
 const silentMs = 30_000;
 const mebibyte = 1024 ** 2;
 
@@ -67,7 +67,7 @@ export function GatewaysPage() {
   const { queryKey } = api.queryOptions("get", "/admin/v1/gateways", {});
   useRenewal({ topics: ["gateways"], enabled, reads: [queryKey] });
   const now = useNow();
-  // What started last is what an upgrade leads to.
+  // The gateway that started last has the target version of an upgrade.
   const newest = data?.data.at(-1)?.version ?? "";
   return (
     <Settings title="Gateways" isClosed={me !== undefined && !enabled}>

@@ -1,4 +1,4 @@
-/** `/settings/gateways`: the processes that serve. */
+/** `/settings/gateways`: the running gateways. */
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { shellRoute } from "../root.ts";
 

@@ -1,4 +1,4 @@
-/** The operator's hooks: what each is asked about, what happens where one fails, and how its last failure went. */
+/** The operator's hooks: which calls each one checks, what happens if it fails, and its last failure. */
 import { Table, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { api, type Schemas } from "../../api/client.ts";
@@ -14,7 +14,7 @@ type Hook = Schemas["Hooks"]["data"][number];
 const headers = ["Hook", "When", "Asked at", "About", "Waits for", "If it fails", "Last failure"];
 const wrapped = { overflowWrap: "anywhere", verticalAlign: "top" } as const;
 
-/** Which calls it is asked about. */
+/** The calls that the hook checks. */
 function aboutOf({ endpoints, workspaces, keys }: Hook): string {
   const parts = [
     ...(endpoints === null ? [] : [endpoints.join(", ")]),

@@ -1,4 +1,4 @@
-/** `/settings/hooks`: the operator's own checks of calls, and how they are doing. */
+/** `/settings/hooks`: the operator's own checks of calls, and their state. */
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { shellRoute } from "../root.ts";
 

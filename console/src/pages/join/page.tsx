@@ -1,4 +1,4 @@
-/** Accepting an invitation: as who one is, or with a password. */
+/** Accepts an invitation, as the signed-in user or with a password. */
 import { Button, Divider, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -13,7 +13,7 @@ interface Acceptance {
   readonly name?: string;
 }
 
-/** Accepts the invitation, and goes on inside. */
+/** Accepts the invitation, then opens Start. */
 function useAccept(token: string) {
   const queries = useQueryClient();
   const navigate = useNavigate();
@@ -27,7 +27,7 @@ function useAccept(token: string) {
   });
 }
 
-/** For somebody who is signed in. */
+/** For a signed-in user. */
 function AsMyself({ name, accept }: { name: string; accept: ReturnType<typeof useAccept> }) {
   return (
     <>
@@ -41,7 +41,7 @@ function AsMyself({ name, accept }: { name: string; accept: ReturnType<typeof us
 
 function Form({ token }: { token: string }) {
   const accept = useAccept(token);
-  // Nobody may be signed in, which is no error here.
+  // The reader may not be signed in, which is no error here.
   const { data: me } = api.useQuery("get", "/admin/v1/me", {}, { retry: false });
   const submit = (event: FormEvent<HTMLFormElement>) => {
     const field = fieldsOf(event);

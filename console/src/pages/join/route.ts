@@ -1,4 +1,4 @@
-/** `/join#token`: accepting an invitation. The token is behind the `#`, which no browser sends, so that no log has it. */
+/** `/join#token`: accepts an invitation. The token is after the `#`, which browsers do not send, so no log has it. */
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { rootRoute } from "../root.ts";
 

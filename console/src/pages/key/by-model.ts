@@ -1,10 +1,10 @@
-/** What a key used by model in a whole period: the sum of the rows of its steps. Pure. */
+/** A key's usage by model over a whole period: sums the rows of its time steps. Pure. */
 import { parseUsd, usdText } from "../../base/money.ts";
 
-/** What is read of a row of `GET /usage`. */
+/** The fields read from a row of `GET /usage`. */
 interface Row {
   readonly model?: string | null;
-  /** It is of all models beyond those that have rows of their own. */
+  /** The row sums all models without rows of their own. */
   readonly other?: boolean;
   readonly requests: number;
   readonly errors: number;
@@ -13,11 +13,11 @@ interface Row {
 
 export interface ModelUse {
   readonly name: string;
-  /** Undefined where its calls cannot be found in the log by a model. */
+  /** Undefined if the log cannot be filtered by it. */
   readonly model: string | undefined;
   readonly requests: number;
   readonly errors: number;
-  /** USD as the API has it. */
+  /** Decimal text of USD. */
   readonly cost: string;
 }
 
@@ -39,7 +39,7 @@ const added = (sum: Sum, { requests, errors, cost }: Row): Sum => ({
 const dearestFirst = (one: Sum, other: Sum): number =>
   Number(other.costNano > one.costNano) - Number(other.costNano < one.costNano);
 
-/** One row for each model, the dearest first, and all others last. */
+/** Returns one row per model, the most expensive first, and all others last. */
 export function byModel(rows: readonly Row[]): readonly ModelUse[] {
   let [rest, unknown] = [others, unlogged];
   const models = new Map<string, Sum>();

@@ -1,4 +1,4 @@
-/** A key's name, caps, limits and response cache, and how much of each cap is used. */
+/** A key's name, caps, limits and response cache, and the used share of each cap. */
 import { Stack, TextInput, Title } from "@mantine/core";
 import type { FormEvent } from "react";
 import { cacheFieldsOf, cacheOf } from "../../base/cache.ts";
@@ -24,7 +24,7 @@ const fieldsOf = (key: Key) => ({
 });
 type Fields = ReturnType<typeof fieldsOf>;
 
-/** What the API is sent of the changed fields. */
+/** The API patch of the changed fields. */
 function patchOf({ name, caps, limits, cache, expires }: Partial<Fields>): Patch {
   return {
     ...(name !== undefined && { name }),

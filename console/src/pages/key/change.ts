@@ -1,4 +1,4 @@
-/** Changing a key's settings from a form, with Undo. */
+/** Changes a key's settings from a form, with Undo. */
 import { client, type Schemas } from "../../api/client.ts";
 import { ifMatch } from "../../api/etag.ts";
 import { touched } from "../../api/keys.ts";
@@ -11,13 +11,13 @@ import { useMay } from "./rights.ts";
 
 export type Patch = Schemas["ChangeKeyRequest"];
 
-/** What takes a patch back. With routing that followed only that is sent: the API refuses idle settings. */
+/** Returns the patch that undoes a patch. If routing was `follow`, it sends only the mode: the API refuses unused settings. */
 function formerPatch(before: Key, patch: Patch): Patch {
   const former = formerOf(before, patch);
   return patch.routing === undefined ? former : { ...former, routing: routingOf(before.routing) };
 }
 
-/** Saves a patch of the key that the draft is of. */
+/** Saves a patch of the draft's key. */
 export function usePatch(draft: Pick<Draft<Key, object>, "base" | "discard">) {
   const { base, discard } = draft;
   const may = useMay(base);
@@ -33,7 +33,7 @@ export function usePatch(draft: Pick<Draft<Key, object>, "base" | "discard">) {
     settled: discard,
     said: "Saved.",
     undo: (after, body, before) => send(formerPatch(before, body), ifMatch(after)),
-    // The way back from a lower cap is a higher one.
+    // Undoing a lowered cap raises it.
     mayUndo: (body) => body.spend_caps === undefined || may("key.loosen_spend_caps"),
   });
 }

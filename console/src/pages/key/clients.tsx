@@ -1,4 +1,4 @@
-/** Where a key is used from: its addresses of 30 days, the last one first. */
+/** The client addresses of a key in the last 30 days, the latest first. */
 import { Stack, Table, Text, Title } from "@mantine/core";
 import { api } from "../../api/client.ts";
 import { readCount } from "../../base/numbers.ts";

@@ -1,4 +1,4 @@
-/** Who did what with a key: the last changes, and the way to all of them. */
+/** The latest changes of a key, with a link to all of them. */
 import { Skeleton, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { AuditEntries } from "../../ui/audit-entries.tsx";

@@ -1,4 +1,4 @@
-/** Which models a key may call. */
+/** The models that a key may call. */
 import { Stack } from "@mantine/core";
 import type { FormEvent } from "react";
 import { useDraft } from "../../ui/draft.ts";

@@ -1,4 +1,4 @@
-/** What is done to a key as a whole: disable and enable, with a way back; revoke, once its name was typed. */
+/** Actions on a whole key: disable and enable, with Undo; revoke, after typing its name. */
 import { Button, Group } from "@mantine/core";
 import { client } from "../../api/client.ts";
 import { ifMatch } from "../../api/etag.ts";
@@ -15,7 +15,7 @@ const post = {
 } as const;
 type Move = keyof typeof post;
 
-/** Sends a move; `after` where it must be the key that was answered before. */
+/** Sends an action. With `after`, only if the key is still as in that response. */
 const sendMove = async (move: Move, { id }: Key, after?: object) =>
   (
     await client.POST(post[move], {
@@ -30,7 +30,7 @@ function Switch({ apiKey }: { apiKey: Key }) {
     ? (["disable", "enable"] as const)
     : (["enable", "disable"] as const);
   const change = useChange({
-    // No `If-Match`: a key that leaks is stopped, whatever else was changed of it.
+    // No `If-Match`: a leaked key must stop, whatever else changed.
     send: () => sendMove(move, apiKey),
     touches: touched.key,
     said: isActive

@@ -1,4 +1,4 @@
-/** One key: what it did, what it may do, and what can be done with it. */
+/** One key: usage, settings, and actions. */
 import { Group, Tabs, Text } from "@mantine/core";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -31,7 +31,7 @@ const tabs = [
 
 type Tab = (typeof tabs)[number]["value"];
 
-/** What the key is, in one line. */
+/** The key's main facts in one line. */
 function Facts({ apiKey }: { apiKey: Key }) {
   const { owner_email: owner, created_at: made, last_used_at: used } = apiKey;
   const workspace = useWorkspaceNames().get(apiKey.workspace_id);

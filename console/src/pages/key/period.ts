@@ -1,10 +1,10 @@
-/** The period of a key's use: that of the address, or the last 24 hours. */
+/** The period of a key's usage: that of the URL, or the last 24 hours. */
 import { gatewayMs } from "../../base/clock.ts";
 import { minuteMs } from "../../base/durations.ts";
 import { shownOf, type PeriodSearch, type Shown } from "../../base/period.ts";
 
 export interface Period extends Pick<Shown, "from" | "to" | "label" | "unread" | "isOpen"> {
-  /** What is shown, as addresses of other pages say it. */
+  /** The shown period, as URL parameters of other pages. */
   readonly search: PeriodSearch;
 }
 
@@ -12,11 +12,11 @@ export const fallback = "24h";
 
 const thisMinuteMs = (): number => Math.floor(gatewayMs() / minuteMs) * minuteMs;
 
-/** Whether it is still the period that its address says: one that goes on is another one each minute. */
+/** True if it is still the period of the URL: an open-ended period changes each minute. */
 export const isStillOf = ({ isOpen, to }: Pick<Period, "isOpen" | "to">): boolean =>
   !isOpen || to.getTime() === thisMinuteMs();
 
-/** Ends at the full minute where it ends now, so that what is asked for stays the same for a while. */
+/** Returns the period of the URL. One that ends now ends at the last full minute, so that the query stays the same for a while. */
 export function periodOf(search: PeriodSearch): Period {
   const now = new Date(thisMinuteMs());
   const asked = Object.keys(search).length === 0 ? { period: fallback } : search;

@@ -1,4 +1,4 @@
-/** Where a call would go now: asked for again a moment after each change of the form. */
+/** Previews a call's route; asks again shortly after each change of the form. */
 import { Group, Select, Switch, Table, Text, Title } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useState } from "react";
@@ -15,7 +15,7 @@ type Answer = NonNullable<ReturnType<typeof usePreview>["data"]>;
 
 const pauseMs = 250;
 
-/** The offers in the order they would be tried; after them those that would not, with the reason. */
+/** The offers in the order of attempts, then the excluded ones with the reason. */
 function Offers({ plan }: { plan: Answer["plan"] }) {
   const nameOf = ({ provider, protocol }: { provider: string; protocol: string }) =>
     `${provider}/${protocol}`;
@@ -75,7 +75,7 @@ export function Preview(props: { apiKey: Key; settings: Omit<Question, "key_id" 
   const model = chosen ?? choices[0];
   const question =
     model === undefined ? undefined : { key_id: apiKey.id, model, stream, ...settings };
-  // As text: an object is another one at every turn.
+  // As text: an object would be a new one on each render.
   const [asked] = useDebouncedValue(question && JSON.stringify(question), pauseMs);
   const body = asked === undefined ? undefined : (JSON.parse(asked) as Question);
   const { data, error, refetch } = usePreview(body);

@@ -1,4 +1,4 @@
-/** What a key's page asks for. */
+/** Queries of a key's page. */
 import { useQuery } from "@tanstack/react-query";
 import { api, client, type Schemas } from "../../api/client.ts";
 import type { Step } from "../../base/steps.ts";
@@ -12,16 +12,16 @@ const one = (id: string) => ({ params: { path: { id } } });
 
 export const useKey = (id: string) => api.useQuery("get", "/admin/v1/keys/{id}", one(id));
 
-/** The key as it is now, past what is kept. */
+/** Reads the current key, bypassing the query cache. */
 export const readKey = async (id: string): Promise<Key> =>
   (await client.GET("/admin/v1/keys/{id}", one(id))).data!;
 
-/** So many models have rows of their own: those of the highest cost. All others are one row. */
+/** Models with rows of their own: those of the highest cost. One row sums all others. */
 const modelsMax = 50;
 
 /**
- * What the key used in each step of a period, and by model too: one question. A period that ends now goes on; its numbers stay until
- * those of the next minute are there.
+ * The key's usage by time step and by model, in one request. An open-ended period keeps its numbers until those of the next minute
+ * arrive.
  */
 export function useUse(id: string, period: Period, step: Step) {
   const { from, to, isOpen, search } = period;
@@ -39,20 +39,20 @@ export function useUse(id: string, period: Period, step: Step) {
     { params: { query } },
     {
       staleTime: 30_000,
-      // Whoever comes back in another minute asks for the period as it is then.
+      // On return in a later minute, the new period is a new query.
       refetchOnWindowFocus: () => isStillOf(period),
       ...asking(JSON.stringify({ id, step, search })),
     },
   );
 }
 
-/** The last changes of the key. */
+/** The latest changes of the key. */
 export const useHistory = (id: string) =>
   api.useQuery("get", "/admin/v1/audit", {
     params: { query: { subject_id: id, limit: "50" } },
   });
 
-/** The plan that a call of this key would get, with what stands in the form. Asked for as a read: nothing is kept of it. */
+/** The plan of a call with this key and the form's settings. A query, although it is a POST: the API stores nothing. */
 export const usePreview = (body: Preview | undefined) =>
   useQuery({
     queryKey: ["post", "/admin/v1/routing/preview", body],

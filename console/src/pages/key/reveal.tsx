@@ -1,4 +1,4 @@
-/** The value of a key: shown for a minute, or replaced by a new one. */
+/** Shows a key's value for a minute, or rotates it. */
 import { Button, Group, Modal, Radio, Stack, Text } from "@mantine/core";
 import { useCallback, useState, type FormEvent } from "react";
 import { client } from "../../api/client.ts";
@@ -20,7 +20,7 @@ const graces = [
 
 interface Shown {
   readonly value: string;
-  /** Until when the value before works. */
+  /** How long the old value still works. */
   readonly oldUntil?: Date;
 }
 

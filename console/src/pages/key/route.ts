@@ -1,4 +1,4 @@
-/** `/keys/{id}`: one key. Its tab and the period of its use are in the address. */
+/** `/keys/{id}`: one key. The tab and the period are in the URL. */
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { isTime, periodWords } from "../../base/period.ts";
 import { fit, pick } from "../../base/search.ts";

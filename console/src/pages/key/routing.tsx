@@ -1,4 +1,4 @@
-/** How a key's calls are routed, and where a call would go with what stands in the form. */
+/** A key's routing settings, with a preview for the form's values. */
 import { SimpleGrid, Stack, Switch } from "@mantine/core";
 import type { FormEvent } from "react";
 import { routingOf, type Routing } from "../../base/routing.ts";

@@ -1,4 +1,4 @@
-/** What a key used: by model and over time, each with the way to its calls. */
+/** A key's usage by model and over time; each row links to its calls. */
 import { Anchor, Group, Skeleton, Table, Text } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { readCount } from "../../base/numbers.ts";
@@ -14,7 +14,7 @@ import { Clients } from "./clients.tsx";
 import { fallback, periodOf, type Period } from "./period.ts";
 import { useUse, type Key } from "./queries.ts";
 
-/** What both tables show of a row. */
+/** The columns of both tables. */
 interface Row {
   readonly requests: number;
   readonly errors: number;
@@ -33,7 +33,7 @@ interface UseTableProps<Each extends Row> {
   readonly by: keyof typeof headers;
   readonly rows: readonly Each[];
   readonly name: (row: Each) => string;
-  /** The filter of the log that leaves its calls; undefined where they are not in it. */
+  /** The log filter for the row's calls; undefined if the log does not have them. */
   readonly filter: (row: Each) => Filter | undefined;
 }
 
@@ -77,7 +77,7 @@ function UseTable<Each extends Row>({ by, rows, name, filter }: UseTableProps<Ea
   );
 }
 
-/** The part of a step that is within the period. */
+/** The overlap of a time step with the period. */
 function within(start: string, step: Step, { from, to, isOpen }: Period): PeriodSearch {
   const end = endOf(start, step);
   return {

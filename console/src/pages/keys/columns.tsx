@@ -15,7 +15,7 @@ const capOf = (key: Key, window: "daily" | "monthly") => ({
   resetsAt: key.resets_at[window],
 });
 
-/** `names` has those of all workspaces; where keys of one alone are shown it is not named again. */
+/** `names`: workspace names by id. The workspace column is left out if all keys are of one workspace. */
 export const columnsOf = (
   names: ReadonlyMap<string, string>,
   isOfAll: boolean,

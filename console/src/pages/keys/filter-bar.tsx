@@ -1,4 +1,4 @@
-/** The filters of the list of keys. Each change is a new address. */
+/** The filters of the list of keys. Each change is a new URL. */
 import { Button, Group, Select, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
@@ -10,7 +10,7 @@ const texts = ["q"] as const;
 
 type Changed = Partial<Record<keyof Filters, string | undefined>>;
 
-/** Whose keys, where there are several members. */
+/** Filters keys by owner, if there are several members. */
 function Owner({ filters, set }: { filters: Filters; set: (change: Changed) => void }) {
   const { data: me } = api.useQuery("get", "/admin/v1/me");
   const workspace = filters.ws ?? me?.memberships[0]?.workspace_id;

@@ -1,10 +1,10 @@
-/** The filters of the list of keys, as they stand in the address. */
+/** The filters of the list of keys, as in the URL. */
 import { fit, pick } from "../../base/search.ts";
 
 const statuses = ["active", "disabled", "revoked"] as const;
 const sorts = ["cap", "spend", "used", "name"] as const;
 
-/** What the list is of. `new` is the dialog for a new key. */
+/** The list's filters. `new` opens the dialog for a new key. */
 export type Filters = {
   readonly [Name in "ws" | "owner" | "q" | "new"]?: string;
 } & {
@@ -14,7 +14,7 @@ export type Filters = {
 
 const shapes = { status: statuses, sort: sorts, q: /^.{1,100}$/s, new: ["1"] };
 
-/** What stands in the address, without what is no filter. */
+/** Reads the filters from the URL; invalid ones are left out. */
 export const filtersOf = (search: Record<string, unknown>): Filters =>
   fit(pick(search, ["status", "sort", "owner", "q", "new"]), shapes) as Filters;
 

@@ -1,4 +1,4 @@
-/** Opens the further settings of a new key. Closed at first: three clicks make a key. */
+/** Opens the further settings of a new key. Initially closed: three clicks create a key. */
 import { Button } from "@mantine/core";
 import { lazy, Suspense, useState } from "react";
 import type { MoreProps } from "./more-fields.tsx";

@@ -1,4 +1,4 @@
-/** Limits and a response cache of a new key. Loaded when somebody wants them. */
+/** Limits and response cache of a new key. Loaded on demand. */
 import { Stack } from "@mantine/core";
 import { CacheFields } from "../../ui/cache-fields.tsx";
 import { LimitsFields } from "../../ui/limits-fields.tsx";
@@ -8,7 +8,7 @@ export interface MoreProps {
   readonly fields: Fields;
   readonly set: (fields: Fields) => void;
   readonly at: (name: string) => string | undefined;
-  /** The reader may give it a cache. */
+  /** The reader may set a response cache. */
   readonly mayCache: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What a new key may have beside a name, caps and models: limits and a response cache. Pure. */
+/** Optional settings of a new key besides name, caps and models: limits and a response cache. Pure. */
 import { cacheFieldsOf, cacheOf, type CacheFields as Cache } from "../../base/cache.ts";
 import { limitFieldsOf, limitsOf, type LimitFields } from "../../base/limits.ts";
 
@@ -9,7 +9,7 @@ export interface MoreFields {
 
 export const noMore: MoreFields = { limits: limitFieldsOf(null), cache: cacheFieldsOf(null) };
 
-/** What the API is sent: only what is set. */
+/** The API fields; only those that are set. */
 export function moreOf({ limits, cache }: MoreFields) {
   const rateLimits = limitsOf(limits);
   const kept = cacheOf(cache);

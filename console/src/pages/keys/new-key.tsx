@@ -1,4 +1,4 @@
-/** Making a key: New key, Create, Copy. For oneself, or for a member. */
+/** Creates a key: New key, Create, Copy. For the reader, or for a member. */
 import { Button, Group, Select, Stack, Text, TextInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -20,7 +20,7 @@ import { useOpenWorkspaces } from "./queries.ts";
 
 type Made = Schemas["KeyRecordWithKey"];
 
-/** The key in full, this once; its owner can have it shown again. */
+/** The full key, shown once; its owner can reveal it again. */
 function Finished({ made, isOwn, close }: { made: Made; isOwn: boolean; close: () => void }) {
   return (
     <Stack gap="md">
@@ -59,7 +59,7 @@ const formNames = [
   ...moreNames,
 ];
 
-/** Where a key is made, and for whom. */
+/** The workspace and the owner of the new key. */
 function usePlace(ws: string | undefined) {
   const { data: me } = api.useQuery("get", "/admin/v1/me");
   const workspaces = useOpenWorkspaces();
@@ -73,7 +73,7 @@ function usePlace(ws: string | undefined) {
   const [owner, setOwner] = useState<string>();
   const moveTo = (other: string | null) => {
     setWorkspace(other);
-    // A member of this one may be none of that one, where nobody is to be chosen.
+    // A member of the previous workspace may not be in this one.
     setOwner(undefined);
   };
   const mayCache = me !== undefined && mayAll(me.rights, "key.loosen_limits", workspace);
@@ -87,7 +87,7 @@ interface PlaceProps {
   readonly at: (name: string) => string | undefined;
 }
 
-/** In which workspace, where there is a choice, and for whom, for who may. */
+/** Chooses the workspace, if there are several, and the owner, if the reader may. */
 function Place({ place, isFixed, at }: PlaceProps) {
   const { workspaces, workspace, moveTo, own, hasOthers, owner, setOwner } = place;
   return (

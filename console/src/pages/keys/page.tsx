@@ -1,4 +1,4 @@
-/** Keys: whose they are, what they may spend, and how near that is. */
+/** The list of keys: their owners, caps, and used shares. */
 import { Button } from "@mantine/core";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";

@@ -1,4 +1,4 @@
-/** What the list of keys asks for. */
+/** Queries of the list of keys. */
 import { api, client, type Schemas } from "../../api/client.ts";
 import { mayAll } from "../../base/rights.ts";
 import { usePages } from "../../ui/pages.ts";
@@ -9,7 +9,7 @@ export type Key = Schemas["KeyRecords"]["data"][number];
 
 const pageSize = "100";
 
-/** The keys that fit the filters, a page at a time. */
+/** The keys that match the filters, page by page. */
 export const useKeys = ({ ws, owner, status, q, sort }: Filters) =>
   usePages({
     key: ["get", "/admin/v1/keys", { ws, owner, status, q, sort }, "pages"],
@@ -27,7 +27,7 @@ export const useKeys = ({ ws, owner, status, q, sort }: Filters) =>
     },
   });
 
-/** The workspaces in which the reader may make keys. */
+/** The workspaces in which the reader may create keys. */
 export function useOpenWorkspaces() {
   const { data: me } = api.useQuery("get", "/admin/v1/me");
   const workspaces = (useWorkspaces().rows ?? []).filter(

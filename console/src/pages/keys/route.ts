@@ -1,4 +1,4 @@
-/** `/keys`: the keys the reader may see. Filters are in the address. */
+/** `/keys`: the keys the reader may see. Filters are in the URL. */
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { shellRoute } from "../root.ts";
 import { filtersOf } from "./filters.ts";

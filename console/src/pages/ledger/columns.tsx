@@ -8,7 +8,7 @@ import type { Entry } from "./queries.ts";
 
 const nothing = <span className="muted">-</span>;
 
-/** What an entry did to the balance: charges take from it. */
+/** The balance change of an entry: charges reduce it. */
 function changeOf({ kind, amount }: Pick<Entry, "kind" | "amount">): bigint {
   const nano = parseUsd(amount);
   return kind === "charge" ? -nano : nano;
@@ -30,7 +30,7 @@ function Reference({ entry }: { entry: Entry }) {
   );
 }
 
-/** `names` are those of keys. */
+/** `names`: key names by id. */
 export const columnsOf = (
   names: ReadonlyMap<string, string>,
   now: Date,

@@ -1,4 +1,4 @@
-/** The filters of the ledger, as they stand in the address. */
+/** The filters of the ledger, as in the URL. */
 import { askedIn } from "../../base/asked.ts";
 import { isTime, periodWords } from "../../base/period.ts";
 import { fit, pick } from "../../base/search.ts";
@@ -10,7 +10,7 @@ export type Filters = { readonly [Name in "ws" | (typeof filterNames)[number]]?:
 export const kinds = ["credit", "charge", "void", "expire"] as const;
 export type Kind = (typeof kinds)[number];
 
-/** What cannot be read is left out. */
+/** Invalid filters are left out. */
 export const filtersOf = (search: Record<string, unknown>): Filters =>
   fit(pick(search, filterNames), { kind: kinds, period: periodWords, from: isTime, to: isTime });
 
@@ -20,7 +20,7 @@ export const kindOf = ({ kind }: { readonly kind?: string | undefined }): Kind |
 export const isFiltered = (filters: Filters): boolean =>
   filterNames.some((name) => filters[name] !== undefined);
 
-/** What the API is asked for; what is undefined is not sent. */
+/** The API query; undefined values are not sent. */
 export function queryOf(filters: Filters, now: number) {
   const { key, member, reference, ...period } = filters;
   return {
@@ -32,7 +32,7 @@ export function queryOf(filters: Filters, now: number) {
   };
 }
 
-/** The same as a file, whose period must have both its ends. */
+/** The query of the CSV file, whose period needs both ends. */
 export function csvOf(filters: Filters, now: number) {
   const query = queryOf(filters, now);
   return {
@@ -42,7 +42,7 @@ export function csvOf(filters: Filters, now: number) {
   };
 }
 
-/** The call that an entry is of: without the part that a late charge has; undefined for credits. */
+/** The call of an entry, without the suffix of a late charge; undefined for credits. */
 export function callOf(reference: string): string | undefined {
   const [, id] = /^((?:req|task)_\w+)(?::late)?$/.exec(reference) ?? [];
   return id;

@@ -1,4 +1,4 @@
-/** The ledger of a workspace: every credit and every charge, with the balance after it. */
+/** A workspace's ledger: every credit and charge, with the balance after it. */
 import { Group, Select, Text } from "@mantine/core";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";

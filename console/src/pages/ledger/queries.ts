@@ -1,4 +1,4 @@
-/** What the ledger's page asks for. */
+/** Queries of the ledger page. */
 import { api, client, type Schemas } from "../../api/client.ts";
 import { gatewayMs } from "../../base/clock.ts";
 import { usePages } from "../../ui/pages.ts";
@@ -8,7 +8,7 @@ export type Entry = Schemas["LedgerEntries"]["data"][number];
 
 const pageSize = "100";
 
-/** The entries that fit the filters, a page at a time. */
+/** The entries that match the filters, page by page. */
 export const useEntries = (id: string | undefined, filters: Filters) =>
   usePages({
     key: ["get", "/admin/v1/workspaces/{id}/ledger", id, filters],
@@ -20,7 +20,7 @@ export const useEntries = (id: string | undefined, filters: Filters) =>
     enabled: id !== undefined,
   });
 
-/** Names of keys, by id; of a longer list the id is shown. */
+/** Key names by id; beyond the first hundred, the page shows ids. */
 export function useKeyNames(id: string | undefined): ReadonlyMap<string, string> {
   const query = { limit: "100", sort: "used" as const, workspace_id: id };
   const { data } = api.useQuery(

@@ -1,4 +1,4 @@
-/** `/money/ledger`: every entry of a workspace's ledger, newest first. Its filters are in the address. */
+/** `/money/ledger`: every entry of a workspace's ledger, newest first. Filters are in the URL. */
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { shellRoute } from "../root.ts";
 import { filtersOf } from "./filters.ts";

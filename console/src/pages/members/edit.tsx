@@ -72,7 +72,7 @@ function Fields({ member, close }: { member: Member; close: () => void }) {
 
 export function Edit({ member, close }: { member: Member; close: () => void }) {
   useFocusBack();
-  // A list has no entity tags: what is changed is read by itself first.
+  // Lists have no entity tags: the member is read separately first.
   const { data, error, refetch } = useQuery({
     queryKey: ["get", "/admin/v1/workspaces/{id}/members/{user_id}", member.user_id],
     queryFn: () => readMember(member),

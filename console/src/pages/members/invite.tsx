@@ -1,4 +1,4 @@
-/** Inviting somebody: whom, in which role, within which caps; then the link, this once. */
+/** Invites a member with a role and caps, then shows the link once. */
 import { Select, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { client, type Schemas } from "../../api/client.ts";

@@ -1,4 +1,4 @@
-/** A link that is shown once, to be sent to the person it is for. */
+/** A link, shown once, to send to its recipient. */
 import { Button, Group, Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { Copy } from "../../ui/copy.tsx";
@@ -6,7 +6,7 @@ import { Copy } from "../../ui/copy.tsx";
 interface OnceLinkProps {
   readonly url: string;
   readonly close: () => void;
-  /** What the person may do with it, and until when. */
+  /** What the recipient may do with it, and until when. */
   readonly children: ReactNode;
 }
 

@@ -1,4 +1,4 @@
-/** Who is in a workspace, in which role, within which caps; inviting and removing. */
+/** The members of a workspace with roles and caps; invites and removes members. */
 import { Button, Text, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useState } from "react";
@@ -16,7 +16,7 @@ import { useMembers, type Member, type Workspace } from "./queries.ts";
 import { Row } from "./row.tsx";
 
 const lookAfterMs = 200;
-/** With more than these there is a field to search them. */
+/** With more members, a search field appears. */
 const fewMembers = 8;
 
 function Members({ workspace }: { workspace: Workspace }) {
@@ -79,7 +79,7 @@ function Members({ workspace }: { workspace: Workspace }) {
 
 export function MembersPage() {
   const { workspace, isNone } = useWorkspace("member.create");
-  // An invitation is to the workspace that it was begun in: Back leads to another one, and leaves no form open.
+  // The workspace of the open invitation form. After Back to another workspace, no form stays open.
   const [inviting, setInviting] = useState<string>();
   return (
     <Settings

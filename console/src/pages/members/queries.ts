@@ -1,11 +1,11 @@
-/** What the page of members asks for. */
+/** Queries of the members page. */
 import { client, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../ui/pages.ts";
 
 export type Member = Schemas["Member"];
 export type Workspace = Schemas["Workspace"];
 
-/** The members of a workspace whose name or e-mail has the text, a page at a time. */
+/** The members of a workspace whose name or e-mail contains the text, page by page. */
 export const useMembers = (id: string, q: string | undefined) =>
   usePages({
     key: ["get", "/admin/v1/workspaces/{id}/members", { id, q }, "pages"],
@@ -18,7 +18,7 @@ export const useMembers = (id: string, q: string | undefined) =>
 
 const pathOf = ({ workspace_id: id, user_id }: Member) => ({ id, user_id });
 
-/** The member as it is now; with its entity tag, which a list does not have. */
+/** Reads the current member with its entity tag, which a list lacks. */
 export const readMember = async (member: Member): Promise<Member> =>
   (
     await client.GET("/admin/v1/workspaces/{id}/members/{user_id}", {
@@ -28,7 +28,7 @@ export const readMember = async (member: Member): Promise<Member> =>
 
 type Patch = Schemas["ChangeMemberRequest"];
 
-/** Changes a member; `header` says what the change was decided on. */
+/** Changes a member; `header` has the `If-Match` of the version that was read. */
 export const changeMember = async (
   member: Member,
   body: Patch,
@@ -48,13 +48,13 @@ export const removeMember = async (member: Member) =>
     })
   ).data!;
 
-/** Takes the removal back, with the keys that stopped. */
+/** Undoes a removal, including the member's stopped keys. */
 export const restoreMember = async (member: Member) =>
   client.POST("/admin/v1/workspaces/{id}/members/{user_id}/restore", {
     params: { path: pathOf(member) },
   });
 
-/** The names of the keys that stop where a member is removed: the first hundred. */
+/** The names of the keys that stop when a member is removed: the first hundred. */
 export async function keysOf({ workspace_id, user_id }: Member): Promise<readonly string[]> {
   const query = { workspace_id, created_by: user_id, status: "active" as const, limit: "100" };
   const { data } = await client.GET("/admin/v1/keys", { params: { query } });

@@ -1,4 +1,4 @@
-/** A link for a member who has lost their password: made after a question, shown this once. */
+/** Creates a password reset link for a member after confirmation, and shows it once. */
 import { Text } from "@mantine/core";
 import { client, type Schemas } from "../../api/client.ts";
 import { touched } from "../../api/keys.ts";

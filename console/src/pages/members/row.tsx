@@ -1,4 +1,4 @@
-/** A member in the table, and what can be done with them. */
+/** A member's table row with its actions. */
 import { Button, Group, Table, Text } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { refresh, touched } from "../../api/keys.ts";
@@ -8,7 +8,7 @@ import { confirm } from "../../ui/confirm.tsx";
 import { offerUndo, say, sayRefusal } from "../../ui/undo.tsx";
 import { keysOf, removeMember, restoreMember, type Member } from "./queries.ts";
 
-/** Asks before a member is removed, with the keys that stop. */
+/** Returns a function that confirms a removal, listing the keys that stop. */
 function useRemoval() {
   const queries = useQueryClient();
   const refuse = (error: unknown) => sayRefusal("The member's keys cannot be read.", error);
@@ -57,11 +57,11 @@ function State({ member: { status, invitation } }: { member: Member }) {
 
 interface RowProps {
   readonly member: Member;
-  /** At which the workspace is alerted. */
+  /** Percentages at which the workspace is alerted. */
   readonly thresholds: readonly number[];
   readonly edit: (member: Member) => void;
   readonly reset: (member: Member) => void;
-  /** The reader themselves, who changes their own password elsewhere. */
+  /** The row is the reader's own: they change their password on the account page. */
   readonly isReader: boolean;
 }
 

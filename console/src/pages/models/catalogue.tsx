@@ -1,4 +1,4 @@
-/** The list of models that vendors' presets go by: taking over a newer one, after its differences were seen, and going back. */
+/** The model list that vendor presets use: adopts a newer one after showing its differences, and rolls back. */
 import { Button, FileInput, Group, Modal, Stack, Table } from "@mantine/core";
 import { useRef, useState } from "react";
 import { api, client, type Schemas } from "../../api/client.ts";
@@ -15,7 +15,7 @@ type Version = Schemas["CatalogVersions"]["data"][number];
 
 const send = async (body: Update) => (await client.POST("/admin/v1/catalog", { body })).data!;
 
-/** A list out of a file, what it would change, and the button that takes it over. */
+/** Chooses a list from a file, shows its changes, and adopts it. */
 function Newer() {
   const [list, setList] = useState<{ source: string; list: string }>();
   const [seen, setSeen] = useState<Schemas["CatalogChange"]>();
@@ -23,7 +23,7 @@ function Newer() {
   const look = useChange({
     send: (body: Update) => send({ ...body, dry_run: true }),
     touches: [],
-    // Of another list that was chosen before, the answer may come later.
+    // The response for a previously chosen file may arrive later.
     done: (change, of) => of === last.current && setSeen(change),
   });
   const take = useChange({

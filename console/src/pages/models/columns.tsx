@@ -27,7 +27,7 @@ function Providers({ offers }: Model) {
   });
 }
 
-/** The best that an offer measures; undefined where none measured anything. */
+/** The lowest value among the offers; undefined without measurements. */
 const least = (values: readonly (number | null | undefined)[]): number | undefined => {
   const known = values.filter((value) => value != null);
   return known.length === 0 ? undefined : Math.min(...known);
@@ -86,7 +86,7 @@ const compare = ({ ids, isFull, toggle }: Chosen): Column<Model> => ({
   cell: (model) => (
     <Checkbox
       size="xs"
-      // Above the link that covers the row.
+      // Stacks above the row's link.
       style={{ position: "relative", zIndex: 1, width: "fit-content" }}
       aria-label={`Compare ${model.id}`}
       checked={ids.includes(model.id)}

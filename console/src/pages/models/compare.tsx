@@ -1,4 +1,4 @@
-/** Up to four models side by side, the rows in which they differ first. */
+/** Up to four models side by side, differing rows first. */
 import { Table, Text } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Page } from "../../ui/page.tsx";

@@ -1,4 +1,4 @@
-/** Models side by side: the rows in which they differ first. Pure. */
+/** Compares models in rows, differing rows first. Pure. */
 import { domainText } from "./domains.ts";
 import { factsOf } from "./facts.ts";
 import type { Model } from "./filters.ts";
@@ -6,7 +6,7 @@ import { headlineOf, isServing } from "./prices.ts";
 
 export interface ComparedRow {
   readonly name: string;
-  /** One for each model; "-" where it has nothing of that name. */
+  /** One for each model; "-" if the model lacks it. */
   readonly values: readonly string[];
   readonly differs: boolean;
 }
@@ -33,7 +33,7 @@ const valuesOf = (model: Model): ReadonlyMap<string, string> =>
     ),
   ]);
 
-/** Every fact, price and parameter that any of them has. */
+/** Returns a row for every fact, price and parameter of any of the models. */
 export function comparisonOf(models: readonly Model[]): readonly ComparedRow[] {
   const columns = models.map(valuesOf);
   const names = [...new Set(columns.flatMap((column) => [...column.keys()]))];

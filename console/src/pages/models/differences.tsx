@@ -1,4 +1,4 @@
-/** What a list of models would change: models that come and go, prices that rise and fall. */
+/** The changes that a model list would make: added and removed models, higher and lower prices. */
 import { Table, Text } from "@mantine/core";
 import type { Schemas } from "../../api/client.ts";
 

@@ -1,4 +1,4 @@
-/** What a parameter takes, in words, and how models differ in it. Pure. */
+/** Describes the allowed values of a parameter. Pure. */
 import { readWhole } from "../../base/numbers.ts";
 import type { Model } from "./filters.ts";
 

@@ -1,4 +1,4 @@
-/** What is known of a model, as names and texts. What is not known is left out. Pure. */
+/** The known facts of a model, as names and texts. Unknown ones are left out. Pure. */
 import { readWhole } from "../../base/numbers.ts";
 import type { Model } from "./filters.ts";
 
@@ -9,7 +9,7 @@ const listed = (list: readonly string[] | undefined): string | undefined =>
 const yesNo = (flag: boolean | undefined): string | undefined =>
   flag === undefined ? undefined : flag ? "yes" : "no";
 
-/** `{kind: "effort", values: ["low"]}` as "kind effort, values low". */
+/** Renders `{kind: "effort", values: ["low"]}` as "kind effort, values low". */
 function membersText(value: object | undefined): string | undefined {
   if (value === undefined) return undefined;
   const text = (one: unknown): string =>

@@ -1,4 +1,4 @@
-/** The filters of the list of models. Each change is a new address; nothing is asked for again but with another key. */
+/** The filters of the list of models. Each change is a new URL; only another key causes a new request. */
 import { Group, Select, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { ClearFilters } from "../../ui/clear-filters.tsx";

@@ -1,4 +1,4 @@
-/** The filters of the list of models, as they stand in the address. The list comes whole, and is filtered here. */
+/** The filters of the list of models, as in the URL. The browser filters the whole list. */
 import type { Schemas } from "../../api/client.ts";
 import { fit, pick } from "../../base/search.ts";
 
@@ -12,7 +12,7 @@ export const kinds = ["text", "image", "video", "embedding"] as const;
 export const filtersOf = (search: Record<string, unknown>): Filters =>
   fit(pick(search, names), { kind: kinds });
 
-/** Every word of the search is in the id, the name or an alias. */
+/** True if each word of the search is in the id, the name or an alias. */
 function hasWords({ id, name = "", aliases = [] }: Model, q: string): boolean {
   const text = [id, name, ...aliases].join(" ").toLowerCase();
   return q
@@ -21,7 +21,7 @@ function hasWords({ id, name = "", aliases = [] }: Model, q: string): boolean {
     .every((word) => text.includes(word));
 }
 
-/** Whether a model is shown. With a key only what that may call is. */
+/** True if a model matches the filters. With a key, only models that it may call match. */
 export const fits =
   (filters: Filters) =>
   (model: Model): boolean =>
@@ -31,7 +31,7 @@ export const fits =
     (filters["usable-by"] === undefined || model.in_scope) &&
     (filters.q === undefined || hasWords(model, filters.q));
 
-/** Ids that are to be compared; at most four fit side by side. */
+/** Ids of compared models; at most four fit side by side. */
 export const comparedMax = 4;
 export const idsOf = (text: string | undefined): readonly string[] =>
   text === undefined ? [] : [...new Set(text.split(",").filter((id) => id !== ""))];

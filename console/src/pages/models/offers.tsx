@@ -1,4 +1,4 @@
-/** Who offers a model: price with its tiers and dates, health and speed, as the process that answered sees them. */
+/** The offers of a model: price with tiers and dates, and health and speed as measured by the gateway that answered. */
 import { Group, Table, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { readCount, readDuration } from "../../base/numbers.ts";
@@ -18,7 +18,7 @@ function State({ offer }: { offer: Offer }) {
   return <span className="ok">{health.state === "due" ? "ready, to be probed" : "ready"}</span>;
 }
 
-/** How fast it was of late; nothing where it was not measured. */
+/** The offer's recent speed; empty without measurements. */
 function Speed({ health }: Offer) {
   if (health === null) return null;
   const { stream, whole, failure_share: share } = health;

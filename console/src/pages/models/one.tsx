@@ -1,4 +1,4 @@
-/** One model: what it takes, who offers it at which price, how that goes, and how to call it. */
+/** One model: its parameters, its offers and prices, their health, and code to call it. */
 import { Anchor, Group, Table, Text } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Copy } from "../../ui/copy.tsx";
@@ -79,7 +79,7 @@ function One({ model }: { model: Model }) {
 
 export function ModelPage() {
   const { vendor, _splat: rest = "" } = route.useParams();
-  // The slash of an id may be written as %2F: then all of it is in the first step.
+  // The URL may encode the id's slash as %2F: then the first path segment has the whole id.
   const id = rest === "" ? vendor : `${vendor}/${rest}`;
   const read = useNamed([id]);
   const [model] = read.data?.data ?? [];

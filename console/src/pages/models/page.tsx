@@ -1,4 +1,4 @@
-/** What can be called: every model with its price, who answers, and how that goes. */
+/** The list of callable models with prices, providers and health. */
 import { Button, Group } from "@mantine/core";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -33,7 +33,7 @@ function CompareButton({ ids }: { ids: readonly string[] }) {
   );
 }
 
-/** Why there is no row. */
+/** The reason why the list is empty. */
 function emptyText(filters: Filters, all: number): ReactNode {
   if (all === 0 && filters["usable-by"] === undefined)
     return (

@@ -1,4 +1,4 @@
-/** Prices as the API has them, as lines to read. Pure; amounts stay decimal text, compared as whole nano-dollars. */
+/** Renders the API's prices as lines. Pure; amounts stay decimal text and are compared as whole nano-dollars. */
 import { parseUsd } from "../../base/money.ts";
 import { readWhole } from "../../base/numbers.ts";
 import { priceLines, type PriceLine } from "../../base/rates.ts";
@@ -7,7 +7,7 @@ import type { Model } from "./filters.ts";
 type Offer = Model["offers"][number];
 
 export interface PriceBlock {
-  /** When it holds; undefined: now, for all calls. */
+  /** When the price applies; undefined: now, to all calls. */
   readonly when: string | undefined;
   readonly lines: readonly PriceLine[];
 }
@@ -37,7 +37,7 @@ function blocksWithin(priced: Priced, from: string | undefined): PriceBlock[] {
   return [{ when: since, lines: priceLines(priced.price) }, ...above];
 }
 
-/** What an offer costs now, above which sizes it costs something else, and what follows by which day. */
+/** The current price of an offer, its prices above input sizes, and its later prices by date. */
 export function priceBlocks(offer: Offer): readonly PriceBlock[] {
   const dated = (offer.later_prices ?? []) as unknown as readonly Dated[];
   return [
@@ -55,12 +55,12 @@ const rateOf = ({ price }: Offer, field: "input" | "output"): bigint | undefined
 };
 
 export interface Headline {
-  /** USD for a million tokens in and out; null where it is not sold by tokens. */
+  /** USD per million tokens in and out; null if the model is not sold by tokens. */
   readonly input: string | null;
   readonly output: string | null;
-  /** The lowest rate of what is not sold by tokens. */
+  /** The lowest rate that is not per token. */
   readonly other: PriceLine | null;
-  /** Offers cost differently. */
+  /** Prices differ between offers, so it reads "from". */
   readonly from: boolean;
 }
 
@@ -82,7 +82,7 @@ const ascending = (one: bigint, other: bigint): number => (one < other ? -1 : Nu
 const byAmount = (lines: readonly PriceLine[]) =>
   lines.toSorted((one, other) => ascending(parseUsd(one.amount), parseUsd(other.amount)));
 
-/** The price a list shows: of the cheapest offer that takes calls now, else of the cheapest. */
+/** The price for lists: that of the cheapest serving offer, else of the cheapest offer. */
 export function headlineOf({ offers }: Model): Headline {
   const serving = offers.filter(isServing);
   const from = serving.length > 0 ? serving : offers;

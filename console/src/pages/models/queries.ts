@@ -1,9 +1,9 @@
-/** What the pages of models ask for. */
+/** Queries of the model pages. */
 import { api } from "../../api/client.ts";
 
 const freshMs = 60_000;
 
-/** All models at once: they are filtered here, so that typing waits for nothing. */
+/** All models at once: the browser filters them, so that typing needs no request. */
 export const useModels = (key: string | undefined) =>
   api.useQuery(
     "get",
@@ -12,7 +12,7 @@ export const useModels = (key: string | undefined) =>
     { staleTime: freshMs },
   );
 
-/** Some models by their ids, with their parameters. */
+/** Models by id, with their parameters. */
 export const useNamed = (ids: readonly string[]) =>
   api.useQuery(
     "get",

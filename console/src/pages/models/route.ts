@@ -1,4 +1,4 @@
-/** `/models`, `/models/:id` and `/models/compare`: what can be called, what it takes and costs, and who answers. */
+/** `/models`, `/models/:id` and `/models/compare`: models with their parameters, prices and providers. */
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { pick } from "../../base/search.ts";
 import { shellRoute } from "../root.ts";
@@ -18,7 +18,7 @@ const compareRoute = createRoute({
   component: lazyRouteComponent(() => import("./compare.tsx"), "ComparePage"),
 });
 
-/** An id is a vendor and a name, which may have slashes in it. */
+/** An id is a vendor and a name, which may contain slashes. */
 const modelRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/models/$vendor/$",

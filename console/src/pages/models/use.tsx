@@ -1,4 +1,4 @@
-/** What a model was used for in the last seven days, out of the sums of usage. */
+/** A model's usage in the last seven days, from the usage sums. */
 import { Group, Text } from "@mantine/core";
 import { useSearch } from "@tanstack/react-router";
 import { useState } from "react";
@@ -14,7 +14,7 @@ const days = 7;
 
 export function Use({ model }: { model: string }) {
   const { ws } = useSearch({ from: "/shell" });
-  // One beginning for as long as the page is open: another would be another question each time.
+  // Fixed while the page is open: a new start would be a new query on each render.
   const [from] = useState(() =>
     new Date(Math.floor(gatewayMs() / minuteMs) * minuteMs - days * dayMs).toISOString(),
   );

@@ -1,4 +1,4 @@
-/** What a workspace has left, and what it comes from; each number leads to its entries where the reader may see them. */
+/** A workspace's balance and its components; each number links to its entries if the reader may see them. */
 import { Skeleton, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -13,11 +13,11 @@ import { useBalance, useBalances, useWeek } from "./queries.ts";
 
 type Balance = Schemas["Balance"];
 
-/** An amount, or the word "unlimited". */
+/** Formats an amount, or the word "unlimited". */
 const read = (amount: string, write = exactUsd): string =>
   amount === "unlimited" ? amount : write(parseUsd(amount));
 
-/** From so many characters on an amount is set smaller. */
+/** Amounts with at least this many characters are set smaller. */
 const longFrom = 15;
 
 function Tile(props: {
@@ -45,10 +45,10 @@ function Tile(props: {
   );
 }
 
-/** Beyond this a guess says nothing. */
+/** A projection over more days is meaningless. */
 const daysMax = 365;
 
-/** How long what is available lasts at the pace of the last week, in words; of readers who see all that is spent. */
+/** How long the available money lasts at the pace of the last week, in words; only for readers who see all spending. */
 function useLasting(id: string, available: string, mayRead: boolean): string | undefined {
   const { spent, begin, now } = useWeek(id, mayRead && available !== "unlimited");
   if (spent === undefined || spent === 0n) return undefined;
@@ -102,7 +102,7 @@ export function BalanceOf({ id, mayRead }: { id: string; mayRead: boolean }) {
 
 const columns = ["available", "credits", "charged", "held"] as const;
 
-/** One line for each workspace, where the reader sees several. */
+/** One workspace's line, if the reader sees several. */
 function BalanceLine({ balance }: { balance: Balance }) {
   const { workspace_id: id, workspace_name: name } = balance;
   return (
@@ -124,7 +124,7 @@ function BalanceLine({ balance }: { balance: Balance }) {
   );
 }
 
-/** What all workspaces have together; what is left is not among it, since some may have no limit. */
+/** The sums over all workspaces, without the available money: some workspaces may be unlimited. */
 function Together({ sum }: { sum: Schemas["Balances"]["sum"] }) {
   if (sum === undefined) return null;
   const [credits, charged, held] = [sum.credits, sum.charged, sum.held].map((usd) =>
@@ -137,7 +137,7 @@ function Together({ sum }: { sum: Schemas["Balances"]["sum"] }) {
   );
 }
 
-/** The balances of all workspaces, `count` of them; a page at a time. */
+/** The balances of all `count` workspaces, page by page. */
 export function Balances({ count }: { count: number }) {
   const balances = useBalances();
   const { data, error, refetch } = balances;

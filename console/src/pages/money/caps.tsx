@@ -34,7 +34,7 @@ function Name({ node, ws }: { node: Node; ws: string }) {
   return <strong>{node.name}</strong>;
 }
 
-/** When a cap would be reached before it begins anew. */
+/** When a cap would be reached before it resets. */
 function Pace({ line }: { line: CapLine }) {
   const [now] = useState(gatewayNow);
   const amounts = { spent: parseUsd(line.spent), cap: parseUsd(line.cap) };
@@ -45,7 +45,7 @@ function Pace({ line }: { line: CapLine }) {
 interface BranchProps {
   readonly node: Node;
   readonly ws: string;
-  /** There are more keys than are read: those without a cap are the last of them. */
+  /** There are more keys than were read: keys without a cap sort last. */
   readonly isCut: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Adding credit: the sum and the new balance are shown before it is paid, and it is paid once, however often it is sent. */
+/** Adds credit: shows the amount and the new balance before confirmation. Resent requests add it only once. */
 import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useState } from "react";
@@ -17,7 +17,7 @@ interface Credit {
 
 const shape = /^-?\d{1,8}(\.\d{1,9})?$/;
 
-/** What is wrong with an amount, as the API would say it; undefined: nothing. */
+/** The fault of an amount, as the API would say it; undefined if none. */
 function amountFault(amount: string): string | undefined {
   if (!shape.test(amount)) return "Decimal USD such as 25.00; below 0 takes credit back.";
   return parseUsd(amount) === 0n ? "It must not be 0." : undefined;
@@ -67,7 +67,7 @@ function Ask(props: {
 function Fields(props: {
   written: Credit;
   close: () => void;
-  /** What was written, and whether it can be asked for. */
+  /** Receives the input, and whether it is valid. */
   wrote: (credit: Credit, isRight: boolean) => void;
 }) {
   const { written, close, wrote } = props;
@@ -109,7 +109,7 @@ function Fields(props: {
   );
 }
 
-/** Lives as long as the dialog is open: so does the key that makes it one payment. */
+/** Mounted while the dialog is open, with one idempotency key: so it is one payment. */
 function CreditForm({ id, name, close }: { id: string; name: string; close: () => void }) {
   const [key] = useState(randomId);
   const [written, setWritten] = useState<Credit>({ amount: "", note: "" });

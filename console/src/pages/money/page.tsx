@@ -1,4 +1,4 @@
-/** Money: what is left, who may spend how much, and whether it adds up. A member sees the balance and the own caps. */
+/** Money: balance, caps, and the check of the ledger. Members see the balance and their own caps. */
 import { Button, Group } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";

@@ -1,4 +1,4 @@
-/** What the page of money asks for. */
+/** Queries of the money page. */
 import { useState } from "react";
 import { api, client } from "../../api/client.ts";
 import { gatewayMs } from "../../base/clock.ts";
@@ -8,7 +8,7 @@ import { pageSize, useAllPages } from "../../ui/all-pages.ts";
 import { usePages } from "../../ui/pages.ts";
 import { useRenewal } from "../../ui/use-renewal.ts";
 
-/** The balance, read again as calls are charged. */
+/** The balance, read again after new charges. */
 export function useBalance(id: string) {
   const path = "/admin/v1/workspaces/{id}/balance";
   const init = { params: { path: { id } } };
@@ -16,10 +16,10 @@ export function useBalance(id: string) {
   return api.useQuery("get", path, init);
 }
 
-/** Lines of the list of balances that are read at once. */
+/** Balances per page. */
 const balancesLimit = "25";
 
-/** The balances of all workspaces, page by page; those that are shown are read again as calls are charged. */
+/** The balances of all workspaces, page by page; shown pages are read again after new charges. */
 export function useBalances() {
   const key = ["get", "/admin/v1/balances"];
   useRenewal({ topics: ["usage"], reads: [key] });
@@ -34,7 +34,7 @@ export function useBalances() {
 
 const weekMs = 7 * dayMs;
 
-/** What the workspace spent in the seven days up to the end of this minute; undefined while it is on its way. */
+/** The workspace's spend in the seven days up to the end of this minute; undefined while loading. */
 export function useWeek(id: string, enabled: boolean) {
   const [now] = useState(() => new Date(Math.ceil(gatewayMs() / minuteMs) * minuteMs));
   const from = new Date(now.getTime() - weekMs);
@@ -52,7 +52,7 @@ export function useWeek(id: string, enabled: boolean) {
 export const useWorkspace = (id: string) =>
   api.useQuery("get", "/admin/v1/workspaces/{id}", { params: { path: { id } } });
 
-/** More members or keys are not drawn; the nearest keys come first. */
+/** Further members or keys are not shown; the keys nearest to a cap come first. */
 const pagesMax = 5;
 
 export const useMembers = (id: string) =>
@@ -75,7 +75,7 @@ export const useKeysByCap = (id: string) =>
     },
   });
 
-/** The last check of the ledger, whoever asked for it. */
+/** The last check of the ledger, whichever user started it. */
 export function useVerification() {
   const { queryKey } = api.queryOptions("get", "/admin/v1/verify", {});
   useRenewal({ topics: ["verification"], reads: [queryKey] });

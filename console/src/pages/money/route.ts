@@ -1,4 +1,4 @@
-/** `/money`: what a workspace has left, who may spend how much of it, and whether the ledger adds up. */
+/** `/money`: a workspace's balance and caps, and the check of the ledger. */
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { shellRoute } from "../root.ts";
 

@@ -1,10 +1,10 @@
-/** Caps of all layers as one tree: a workspace, its members, their keys; what is nearest to its limit comes first. Pure. */
+/** The caps of all layers as a tree: workspace, members, keys; those nearest to a cap come first. Pure. */
 import { parseUsd, shareOf } from "../../base/money.ts";
 
 const windows = ["daily", "weekly", "monthly", "total"] as const;
 type Window = (typeof windows)[number];
 
-/** What the API says of a workspace, a member and a key alike. */
+/** The fields that workspaces, members and keys share in the API. */
 export interface Capped {
   readonly spend_caps: Readonly<Record<Window, string | null>> & { readonly hard: boolean };
   readonly spend: Readonly<Record<Window, string>>;
@@ -26,14 +26,14 @@ export interface Node {
   readonly id: string;
   readonly name: string;
   readonly lines: readonly CapLine[];
-  /** Percent of its nearest cap, or of the nearest below it; -1 without any. */
+  /** Used percentage of its nearest cap, or of the nearest below it; -1 without any. */
   readonly nearest: number;
   readonly below: readonly Node[];
-  /** How many keys below it have no cap, and are not listed. */
+  /** The number of keys below it without a cap, which are not listed. */
   readonly free: number;
 }
 
-/** The caps that are set, the nearest first. */
+/** The caps that are set, the nearest to its limit first. */
 function linesOf({ spend_caps, spend, remaining, resets_at }: Capped): CapLine[] {
   const lines = windows.flatMap((window): CapLine[] => {
     const cap = spend_caps[window];
@@ -47,7 +47,7 @@ function linesOf({ spend_caps, spend, remaining, resets_at }: Capped): CapLine[]
 
 const percentOf = ({ spent, cap }: CapLine): number => shareOf(parseUsd(spent), parseUsd(cap));
 
-/** How many keys have no cap, in words; `isCut`: of those that were read, and there may be more. */
+/** The number of keys without a cap, in words; `isCut`: more keys may exist than were read. */
 export const freeOf = (free: number, isCut: boolean): string =>
   `${free === 1 ? "1 key" : `${free} keys`}${isCut ? " or more" : ""} without a cap`;
 
@@ -83,7 +83,7 @@ export interface Layers {
   })[];
 }
 
-/** The tree. Keys that are revoked spend nothing any more; those of nobody who is a member stand below the workspace. */
+/** Builds the tree. Revoked keys are left out; keys whose owner is no member go below the workspace. */
 export function treeOf({ workspace, members, keys }: Layers): Node {
   const active = keys.filter(({ status }) => status !== "revoked");
   const isMember = new Set(members.map(({ user_id }) => user_id));

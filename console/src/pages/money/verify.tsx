@@ -1,4 +1,4 @@
-/** Whether the ledger adds up: the last check, the one under way, and a button for another. */
+/** The check of the ledger: the last one, the running one, and a button to start another. */
 import { Button, Group, Text, Title } from "@mantine/core";
 import { client, type Schemas } from "../../api/client.ts";
 import { readCount } from "../../base/numbers.ts";
