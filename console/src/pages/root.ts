@@ -1,4 +1,4 @@
-/** The root of all routes, and the one of all pages inside: those wait until it is known who reads. */
+/** The root route, and the parent of all signed-in pages, which wait until the reader is known. */
 import { createRootRoute, createRoute, redirect, retainSearchParams } from "@tanstack/react-router";
 import { api, queryClient } from "../api/client.ts";
 import { asApiError } from "../api/errors.ts";
@@ -12,7 +12,7 @@ export const rootRoute = createRootRoute({
   notFoundComponent: NotFound,
 });
 
-/** Who reads, or where to go first. */
+/** Ensures that the reader is signed in; otherwise redirects. */
 export async function admit(href: string): Promise<void> {
   try {
     await queryClient.ensureQueryData(api.queryOptions("get", "/admin/v1/me"));
@@ -29,7 +29,7 @@ export const shellRoute = createRoute({
   id: "shell",
   validateSearch: (search: Record<string, unknown>) =>
     fit(pick(search, ["ws", "tz"]), { tz: zones }),
-  // A zone in the address stays while its reader goes from page to page.
+  // A time zone in the URL is kept during navigation.
   search: { middlewares: [retainSearchParams(["tz"])] },
   beforeLoad: ({ location, search, preload }) => {
     if (!preload) settleZone(search.tz);

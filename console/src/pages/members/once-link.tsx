@@ -6,7 +6,7 @@ import { Copy } from "../../ui/copy.tsx";
 interface OnceLinkProps {
   readonly url: string;
   readonly close: () => void;
-  /** What the recipient may do with it, and until when. */
+  /** The recipient's rights with the link, and its expiry. */
   readonly children: ReactNode;
 }
 

@@ -1,4 +1,4 @@
-/** A row and the head of a table of the overview. */
+/** The head and a row of an overview table. */
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { readChange, readShare } from "../../base/numbers.ts";
@@ -9,7 +9,7 @@ import { measureOf, type UsageRow } from "./usage.ts";
 
 type Rows = Readonly<Record<string, string | undefined>>;
 
-/** A key leads to its page with the same period, a tag's value and a provider to what is shown of them alone. */
+/** A key links to its page with the same period; a tag value or provider filters the overview. */
 function Name(props: { row: UsageRow; name: string; only: Only | undefined; rows: Rows }) {
   const { row, name, only, rows } = props;
   const { period, from, to } = rows;
@@ -31,7 +31,7 @@ function Name(props: { row: UsageRow; name: string; only: Only | undefined; rows
   );
 }
 
-/** One group. */
+/** The row of one group. */
 export function Line(props: {
   row: UsageRow;
   name: string;
@@ -39,7 +39,7 @@ export function Line(props: {
   before: ((row: UsageRow) => bigint) | undefined;
   filter: Readonly<Record<string, string>> | undefined;
   rows: Rows;
-  /** Of a tag's value and of a provider: what leaves this page with their calls alone. */
+  /** For a tag value or provider: the filter that restricts this page to its calls. */
   only: Only | undefined;
 }) {
   const { row, name, sum, before, filter, rows, only } = props;
@@ -75,12 +75,12 @@ export function Line(props: {
   );
 }
 
-/** The names of the columns; change is a button that orders by it. */
+/** The column headers; the change header is a button that sorts by it. */
 export function Head(props: {
   compared: boolean;
   isByChange: boolean;
   set: () => void;
-  /** What all rows come to, in nano-USD. */
+  /** The sum of all rows, in nano-USD. */
   sum: bigint;
 }) {
   const { compared, isByChange, set, sum } = props;

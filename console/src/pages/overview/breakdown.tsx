@@ -1,4 +1,4 @@
-/** What was used, by one group: spend, its share and its change, calls and how many of them failed. Its foot is the tile's number. */
+/** Usage by one group: spend with share and change, calls, and failed calls. The total in its foot equals the tile's number. */
 import { Button, Group as Row, Skeleton, Text, Title } from "@mantine/core";
 import { useState, type ReactNode } from "react";
 import { exactUsd, readUsd } from "../../base/money.ts";
@@ -23,24 +23,24 @@ interface BreakdownProps {
 }
 
 interface ReadProps extends BreakdownProps {
-  /** The question that has the group among its rows. */
+  /** The query that contains the group. */
   readonly query: Pick<Totals, "error" | "refetch">;
   readonly found: readonly UsageRow[] | undefined;
-  /** The rows of the period before, where that is compared. */
+  /** The rows of the comparison period, if it is compared. */
   readonly before?: readonly UsageRow[] | undefined;
-  /** The spend of the period as the tile has it. */
+  /** The period's spend, as in the tile. */
   readonly total?: bigint | undefined;
   readonly children?: ReactNode;
 }
 
-/** Spend before, by group. */
+/** Returns the earlier spend by group. */
 function beforeOf(rows: readonly UsageRow[] | undefined, by: Group) {
   if (rows === undefined) return undefined;
   const known = new Map(rows.map((row) => [idOf(row, by), measureOf(row, "cost")]));
   return (row: UsageRow): bigint => known.get(idOf(row, by)) ?? 0n;
 }
 
-/** The order of a table: the dearest first, or what grew the most. All others stay last. */
+/** Sorts rows by cost or by growth, the largest first. "All others" stays last. */
 function ordered(
   rows: readonly UsageRow[],
   before: ((row: UsageRow) => bigint) | undefined,
@@ -52,7 +52,7 @@ function ordered(
   );
 }
 
-/** Says that the rows do not come to what the tile has. */
+/** Warns if the rows do not add up to the tile's total. */
 function Off({ sum, total }: { sum: bigint; total: bigint | undefined }) {
   if (total === undefined || sum === total) return null;
   return (
@@ -63,7 +63,7 @@ function Off({ sum, total }: { sum: bigint; total: bigint | undefined }) {
   );
 }
 
-/** Rows in their order; `found` are all of them. */
+/** The sorted rows; `found` has all of them. */
 function Table(props: ReadProps & { readonly found: readonly UsageRow[] }) {
   const { by, search, rows, total, set, found } = props;
   const before = beforeOf(props.before, by);
@@ -141,7 +141,7 @@ export function Breakdown(props: ReadProps) {
   );
 }
 
-/** By a tag there are whole days: those of two periods that touch share one, so nothing is compared. */
+/** Sums by tag cover whole days. Two adjacent periods share a day, so nothing is compared. */
 export function TagBreakdown(props: BreakdownProps) {
   const { by, search, shown, rows } = props;
   const query = useTagGroup(search, shown, by);

@@ -1,4 +1,4 @@
-/** Stacked bars over time. Loaded after the numbers, into a box that is there already. */
+/** Stacked bars over time. Loaded after the numbers, into a box of fixed size. */
 import "@mantine/charts/styles.css";
 import { BarChart } from "@mantine/charts";
 import { readTick, type Step } from "../../base/steps.ts";
@@ -9,9 +9,9 @@ interface ChartBarsProps {
   readonly bars: Bars;
   readonly step: Step;
   readonly title: string;
-  /** A size as it is read. */
+  /** Formats a size. */
   readonly read: (size: number) => string;
-  /** Somebody chose the bar that begins then. */
+  /** Called with the start of a clicked bar. */
   readonly choose: (start: string) => void;
 }
 
@@ -21,8 +21,8 @@ const startOf = (bar: unknown): string | undefined => {
 };
 
 /**
- * A series in the data that is drawn. Not its name: what draws the bars reads a dot in it, such as that of a model, as the way to a
- * part of the data, and reads nothing where there is none.
+ * The data field of a series. Not its name: the chart library reads a dot, as in a model's name, as a path into the data, and would
+ * find nothing.
  */
 const fieldOf = (place: number): string => `series ${place}`;
 

@@ -1,4 +1,4 @@
-/** How long calls took over time: half of them as a solid line, 95 % as a dashed one. */
+/** Call durations over time: the median as a solid line, the 95th percentile as a dashed one. */
 import "@mantine/charts/styles.css";
 import { LineChart } from "@mantine/charts";
 import { readDuration } from "../../base/numbers.ts";
@@ -33,7 +33,7 @@ export function ChartLines(props: { points: readonly TimePoint[]; step: Step; ti
       xAxisProps={{
         tickFormatter: (start: string) => readTick(start, step),
         minTickGap: 24,
-        // A dot at either end is whole: today's is at one of them.
+        // Keeps the dots at both ends whole: one of them is today's.
         padding: { left: dotRoom, right: dotRoom },
       }}
       yAxisProps={{ width: 64 }}

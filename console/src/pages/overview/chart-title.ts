@@ -1,6 +1,6 @@
-/** What stands above the numbers at a place of a chart. */
+/** The heading of a chart's tooltip. */
 import { readPlace, type Step } from "../../base/steps.ts";
 
-/** "16 Nov (UTC)", "16 Nov 14:00 (UTC)"; a chart asks for it once without a place. */
+/** "16 Nov (UTC)", "16 Nov 14:00 (UTC)". Charts also call it once without a start. */
 export const titleOf = (start: unknown, step: Step): string =>
   typeof start === "string" ? `${readPlace(start, step)} (UTC)` : "";

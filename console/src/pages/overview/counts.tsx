@@ -1,4 +1,4 @@
-/** Every count of the period that may be charged, exactly: for who compares a bill with the vendors' invoices. */
+/** The exact billing counts of the period: to compare a bill with the vendors' invoices. */
 import { Title } from "@mantine/core";
 import { countNames, CountsTable } from "../../ui/counts-table.tsx";
 import type { Total } from "./tiles.tsx";

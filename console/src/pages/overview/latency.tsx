@@ -1,4 +1,4 @@
-/** How long calls took, and with which codes they failed. */
+/** Call durations, and the error codes of failed calls. */
 import { Skeleton, Title } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";

@@ -1,4 +1,4 @@
-/** A number of the overview: short for reading, exact when hovered, a link to the calls that it is of. */
+/** A number of the overview: short, exact on hover, linked to its calls. */
 import { Link } from "@tanstack/react-router";
 import { exactUsd, readUsd } from "../../base/money.ts";
 import { readCount } from "../../base/numbers.ts";
@@ -7,14 +7,14 @@ import type { Metric } from "./search.ts";
 const read = (size: bigint, metric: Metric): string =>
   metric === "cost" ? readUsd(size) : readCount(Number(size));
 
-/** The width of a column whose largest number is this, in CSS: a million dollars takes more than there is room for else. */
+/** The CSS width of a column with this largest number: a million dollars needs more than the usual width. */
 export const widthFor = (largest: bigint, metric: Metric, px: number): string =>
   `max(${px}px, calc(${read(largest, metric).length}ch + 4px))`;
 
 export function Measure(props: {
   size: bigint;
   metric: Metric;
-  /** The filter of the calls; undefined where there is none that leaves them alone. */
+  /** The filter of its calls; undefined if no filter selects exactly them. */
   filter: Readonly<Record<string, string>> | undefined;
   /** The filter of the period's calls. */
   rows: Readonly<Record<string, string | undefined>>;

@@ -1,4 +1,4 @@
-/** What was used over time, by one group: bars with their legend, or the same as a table. */
+/** Usage over time by one group: bars with a legend, or a table. */
 import { Button, Group as Row, Select, Skeleton, Title, Text, VisuallyHidden } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
@@ -76,7 +76,7 @@ interface OverTimeProps {
   readonly search: OverviewSearch;
   readonly shown: Shown;
   readonly groups: readonly Group[];
-  /** The filter of the rows behind the whole period. */
+  /** The log filter of the whole period. */
   readonly rows: Readonly<Record<string, string | undefined>>;
   readonly set: (change: Partial<OverviewSearch>) => void;
 }
@@ -113,7 +113,7 @@ function Choices({ search, shown, groups, set }: OverTimeProps) {
   );
 }
 
-/** The time of a bar. By tags there are whole days, before the beginning of the period too. */
+/** The time span of a bar. Tags have whole days, which may begin before the period. */
 function spanOf(start: string, of: { step: Step; shown: Shown; isDays: boolean }) {
   const { step, shown, isDays } = of;
   const end = endOf(start, step);
@@ -124,7 +124,7 @@ function spanOf(start: string, of: { step: Step; shown: Shown; isDays: boolean }
   });
 }
 
-/** Where the calls are, and which bars are lower because they are of a part of their time: that is no fall. */
+/** Links to the calls, and names partial bars: they are lower, which is no decline. */
 const Foot = ({ rows, cut }: Pick<OverTimeProps, "rows"> & { cut: string }) => (
   <Text size="sm" mt="sm">
     <Link to="/requests" search={rows} className="muted">
@@ -186,7 +186,7 @@ export function OverTime(props: OverTimeProps) {
           <Legend bars={bars} by={by} metric={metric} rows={of} />
         </div>
       )}
-      {/* By tags there are whole days. */}
+      {/* Sums by tag cover whole days. */}
       <Foot rows={of} cut={isDays ? "" : cutOf(shown, step)} />
     </section>
   );

@@ -1,4 +1,4 @@
-/** What was spent in a period, on what and by whom; errors and times. A member sees what the own keys did. */
+/** The overview of a period: spend by group, errors, and durations. Members see the calls of their own keys. */
 import { Button, Group as Row, Switch, Text } from "@mantine/core";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { parseUsd, readUsd } from "../../base/money.ts";
@@ -68,7 +68,7 @@ function Aside({ search, shown, busy, renew, set }: AsideProps) {
   );
 }
 
-/** Whose calls are shown alone. */
+/** The active tag or provider filter. */
 function OnlyOf({ search, set }: Pick<AsideProps, "search" | "set">) {
   if (search.tag === undefined && search.provider === undefined) return null;
   return (
@@ -84,7 +84,7 @@ function OnlyOf({ search, set }: Pick<AsideProps, "search" | "set">) {
 
 type Read = Pick<ReturnType<typeof useTotals>, "error" | "refetch">;
 
-/** Also of the period before: with the switch on, numbers without their change would look like numbers that have none. */
+/** Also shows errors of the comparison period: otherwise numbers without a change would look unchanged. */
 function Unreadable({ totals, before }: { totals: Read; before: Read | undefined }) {
   if (totals.error !== null)
     return <RegionError what="usage" error={totals.error} retry={totals.refetch} />;
@@ -92,7 +92,7 @@ function Unreadable({ totals, before }: { totals: Read; before: Read | undefined
   return <RegionError what="period before" error={before.error} retry={before.refetch} />;
 }
 
-/** What this month comes to at its pace so far. */
+/** Projects this month's spend at its pace so far. */
 function Forecast({ shown, cost }: { shown: Shown; cost: bigint | undefined }) {
   if (shown.word !== "month" || cost === undefined || cost === 0n) return null;
   const { from: begin, to: now } = shown;
@@ -107,21 +107,21 @@ function Forecast({ shown, cost }: { shown: Shown; cost: bigint | undefined }) {
 
 type Days = Parameters<typeof daysOf>[0];
 
-/** The filter of the log by the tag of the address. The end user has one of its own there. */
+/** The log filter for the tag in the URL. The end user has a filter of its own. */
 const tagged = (tag: string | undefined): { readonly tag?: string; readonly user?: string } => {
   const user = "end_user:";
   if (tag === undefined) return {};
   return tag.startsWith(user) ? { user: tag.slice(user.length) } : { tag };
 };
 
-/** The filter of the log that shows the calls of the period. It is always named: what the log shows without is another one. */
+/** The log filter for the period's calls. It always names the period, because the log's default is another one. */
 function rowsAt(
   { ws, from, to, tag, provider }: OverviewSearch,
   { word }: Shown,
   of: Days | undefined,
 ) {
   const span = word === undefined ? { from, to } : { period: word };
-  // By tags sums are of whole days.
+  // Sums by tag cover whole days.
   const days = tag !== undefined && of !== undefined ? daysOf(of) : undefined;
   return { ws, ...tagged(tag), provider, ...(days ?? span) };
 }

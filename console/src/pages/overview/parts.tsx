@@ -1,4 +1,4 @@
-/** What stands below the tiles of the overview: the course of time, each group, times, errors and counts. */
+/** The sections below the overview's tiles: usage over time, each group, durations, errors and counts. */
 import type { Shown } from "../../base/period.ts";
 import { useWorkspaceNames } from "../../ui/workspaces.ts";
 import { Breakdown, TagBreakdown } from "./breakdown.tsx";
@@ -18,7 +18,7 @@ import {
 } from "./search.ts";
 import type { Total } from "./tiles.tsx";
 
-/** The groups that are asked for at once: by member where there may be several. With a tag there are the sums of that tag alone. */
+/** The groups to query: by member only if there may be several. With a tag, only sums of that tag exist. */
 export function useGroupsAsked({ ws, tag, provider }: OverviewSearch): readonly NamedGroup[] {
   const others = useSeesOthers(ws);
   return groups.filter((by) => {
@@ -28,7 +28,7 @@ export function useGroupsAsked({ ws, tag, provider }: OverviewSearch): readonly 
   });
 }
 
-/** The tags that are summed, as groups: sums by tags know no provider, and with a tag chosen no other one. */
+/** The tags with usage sums, as groups. Sums by tag have no provider, and with a tag chosen there is no other one. */
 function useTagsShown({ tag, provider }: OverviewSearch): readonly Group[] {
   const tags = useTags().map((name): Group => `tag:${name}`);
   if (provider !== undefined) return [];
@@ -40,7 +40,7 @@ export function Parts(props: {
   shown: Shown;
   asked: readonly NamedGroup[];
   totals: Totals;
-  /** Of the period before; undefined while it is on its way. */
+  /** The comparison period; undefined while it loads. */
   before: Totals["data"];
   total: bigint | undefined;
   counts: Total | undefined;

@@ -1,4 +1,4 @@
-/** What the overview asks for: sums of usage, all of one moment, so that they fit each other. */
+/** Queries of the overview: usage sums, all as of one moment, so that they are consistent. */
 import { useEffect, useRef, useState } from "react";
 import { api, type Schemas } from "../../api/client.ts";
 import { gatewayMs, gatewayNow } from "../../base/clock.ts";
@@ -11,7 +11,7 @@ import { isNamed, tagOf, type Group, type NamedGroup } from "./search.ts";
 
 const renewMs = 60_000;
 
-/** Now, renewed when there are newer numbers, once a minute at most, and when asked to. */
+/** The current time, updated when newer numbers exist, at most once a minute, and on request. */
 export function useNow(): [Date, () => void] {
   const [now, setNow] = useState(gatewayNow);
   const later = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -22,7 +22,7 @@ export function useNow(): [Date, () => void] {
     later.current = undefined;
     setNow(gatewayNow());
   };
-  /** Whoever comes back begins the stream anew. */
+  /** A return to the page restarts the stream. */
   const renewSeen = () => {
     if (document.hidden) later.current = undefined;
     else renew();
@@ -31,7 +31,7 @@ export function useNow(): [Date, () => void] {
     topics: ["usage"],
     on: ({ type }) => {
       const leftMs = renewMs - (gatewayMs() - now.getTime());
-      // A stream that begins anew may have missed some: where it was broken, or nobody looked.
+      // A restarted stream may have missed events, while it was broken or the page was hidden.
       const isNewer = type === "usage" || isFollowing.current;
       isFollowing.current = true;
       if (leftMs < 0) renew();
@@ -41,32 +41,32 @@ export function useNow(): [Date, () => void] {
   return [now, renew];
 }
 
-/** A row of a group that was asked for beside others. */
+/** A row of an additional group. */
 type GroupRow = NonNullable<Schemas["Usage"]["also"]>[number]["data"][number];
 
 interface Asked {
   readonly granularity: "hour" | "day" | "month" | "total";
   readonly by?: Group;
-  /** By what the same calls are grouped too. */
+  /** Additional groups of the same calls. */
   readonly also?: readonly (NamedGroup | "error_code")[];
   readonly top?: number;
 }
 
-/** Whose calls count: of a workspace, with a tag, answered by a provider. */
+/** Restricts the calls: to a workspace, a tag, or a provider that answered. */
 export interface Whose {
   readonly ws?: string | undefined;
   readonly provider?: string | undefined;
   readonly tag?: string | undefined;
 }
 
-/** How finely a period is drawn: by tags there are days and no hours. */
+/** The resolution of a period's chart: tags have days, but no hours. */
 export const stepBy = (shown: Shown, { tag }: Whose, by?: Group): Step => {
   const step = stepOf(shown);
   const isByTag = tag !== undefined || (by !== undefined && tagOf(by) !== undefined);
   return isByTag && step === "hour" ? "day" : step;
 };
 
-/** The query of `GET /usage`; what is undefined is not sent. */
+/** The query of `GET /usage`; undefined values are not sent. */
 export const usageQuery = ({ ws, tag, provider }: Whose, { from, to }: Span, asked: Asked) => ({
   from: from.toISOString(),
   to: to.toISOString(),
@@ -80,13 +80,13 @@ export const usageQuery = ({ ws, tag, provider }: Whose, { from, to }: Span, ask
 });
 
 /**
- * Of a period that moves on the numbers stay until newer ones are there; those of another period or workspace never do. Who comes back
- * gets the numbers of now ({@link useNow}): those of before are not asked for again, unless their period has no other.
+ * Reads usage. An open-ended period keeps its numbers until newer ones arrive; those of another period or workspace are never kept. On
+ * return, {@link useNow} asks for current numbers, so this does not refetch, unless the period has ended or its read failed.
  */
 function useUsage(query: ReturnType<typeof usageQuery>, { word, isOpen }: Shown, enabled = true) {
   const question = JSON.stringify({
     ...query,
-    // What stands beside the rows leaves them as they are.
+    // Additional groups do not change the rows.
     also_by: undefined,
     top: query.group_by && query.top,
     ...(word !== undefined && { from: word, to: word }),
@@ -104,10 +104,10 @@ function useUsage(query: ReturnType<typeof usageQuery>, { word, isOpen }: Shown,
   );
 }
 
-/** So many rows of a table; the rest is one. */
+/** Rows of a table; one row sums the rest. */
 const tableTop = 50;
 
-/** What the period comes to, and by groups: all of one moment. */
+/** The period's totals, and by group: all as of one moment. */
 export const useTotals = (
   whose: Whose,
   shown: Shown,
@@ -117,7 +117,7 @@ export const useTotals = (
   return useUsage(usageQuery(whose, shown, { granularity: "total", ...tables }), shown);
 };
 
-/** Of the period before: all groups, since what grew may have been small. */
+/** The comparison period: all groups, since a group that grew may have been small. */
 export const useTotalsBefore = (
   whose: Whose,
   { shown, also }: { shown: Shown; also: readonly NamedGroup[] },
@@ -126,7 +126,7 @@ export const useTotalsBefore = (
 
 export type Totals = ReturnType<typeof useTotals>;
 
-/** The rows by a group; undefined where they are not read, or not all there. */
+/** The rows of a group; undefined if they are not loaded or incomplete. */
 export function groupIn(
   usage: Totals["data"],
   by: NamedGroup | "error_code",
@@ -140,7 +140,7 @@ const chartTop = 4;
 export const stepsQuery = (whose: Whose, shown: Shown, by: Group) =>
   usageQuery(whose, shown, { granularity: stepBy(shown, whose, by), by, top: chartTop });
 
-/** By hour, day or month: all calls together, and beside them by a group. What is by a tag is of days of its own. */
+/** All calls by hour, day or month, and additionally by a group. Sums by tag need a query of their own. */
 export function useTimes(whose: Whose, shown: Shown, by: Group) {
   const beside = isNamed(by) && { also: [by], top: chartTop };
   return useUsage(
@@ -149,7 +149,7 @@ export function useTimes(whose: Whose, shown: Shown, by: Group) {
   );
 }
 
-/** The rows of the chart, by step and group, and the answer that has them. */
+/** The chart's rows by step and group, and the response that has them. */
 export function useSteps(whose: Whose, shown: Shown, by: Group) {
   const times = useTimes(whose, shown, by);
   const tagged = useUsage(stepsQuery(whose, shown, by), shown, !isNamed(by));
@@ -157,11 +157,11 @@ export function useSteps(whose: Whose, shown: Shown, by: Group) {
   return { data, error, refetch, rows: isNamed(by) ? groupIn(data, by) : data?.data };
 }
 
-/** By a tag: sums of whole days, that no other group shares. */
+/** Sums by tag: of whole days, in a query of their own. */
 export const useTagGroup = (whose: Whose, shown: Shown, by: Group) =>
   useUsage(usageQuery(whose, shown, { granularity: "total", by, top: tableTop }), shown);
 
-/** The newest call there is, for an empty period. */
+/** The newest call, for an empty period. */
 export const useLastCall = (ws: string | undefined, enabled: boolean) =>
   api.useQuery(
     "get",
@@ -170,19 +170,19 @@ export const useLastCall = (ws: string | undefined, enabled: boolean) =>
     { enabled },
   );
 
-/** Whether calls of others are seen too. */
+/** True if the reader sees calls of other users. */
 export function useSeesOthers(ws: string | undefined): boolean {
   const { data: me } = api.useQuery("get", "/admin/v1/me");
   return me !== undefined && mayAll(me.rights, "usage.read", ws);
 }
 
-/** Names of tags that usage is summed by. */
+/** Names of the tags with usage sums. */
 export function useTags(): readonly string[] {
   const { data } = api.useQuery("get", "/admin/v1/info", {}, { staleTime: Infinity });
   return data?.usage_tags ?? [];
 }
 
-/** The filter of the log for the time that an answer is of: by tags that is whole days. */
+/** The log filter for the time of a response: whole days, if by tag. */
 export const daysOf = ({ from, to }: { readonly from: string; readonly to: string }) => ({
   period: undefined,
   from,

@@ -1,4 +1,4 @@
-/** `/overview`: what was spent in a period, on what and by whom. What is shown is in the address. */
+/** `/overview`: spend in a period, by group. Its settings are in the URL. */
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { shellRoute } from "../root.ts";
 import { overviewOf } from "./search.ts";

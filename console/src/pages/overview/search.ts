@@ -1,16 +1,16 @@
-/** What the overview shows, as it stands in the address; what is the usual is left out. */
+/** The overview's settings, as in the URL; defaults are left out. */
 import { isTime, periodWords } from "../../base/period.ts";
 import { fit, pick } from "../../base/search.ts";
 
 export const groups = ["model", "key", "member", "provider", "workspace"] as const;
 export type NamedGroup = (typeof groups)[number];
-/** By what usage is shown: `tag:team` is a tag of callers. */
+/** A grouping of usage: `tag:team` is a tag of callers. */
 export type Group = NamedGroup | `tag:${string}`;
 
 export const metrics = ["cost", "requests", "tokens", "errors"] as const;
 export type Metric = (typeof metrics)[number];
 
-/** Whether it is none of the tags. */
+/** True unless the group is a tag. */
 export const isNamed = (by: Group): by is NamedGroup => groups.some((one) => one === by);
 
 const tagGroup = /^tag:.{1,64}$/;
@@ -23,7 +23,7 @@ const shapes = {
   compare: ["off"],
   table: ["1"],
   sort: ["change"],
-  // A name and its value, such as team:search.
+  // A name and a value, such as team:search.
   tag: /^[^:]{1,64}:.+$/s,
   provider: /^.{1,64}$/,
   period: periodWords,
@@ -53,10 +53,10 @@ export function overviewOf(search: Record<string, unknown>): OverviewSearch {
   return found.tag === undefined ? found : tagged;
 }
 
-/** Where calls of one tag or of one provider are shown alone: by tags no others are summed. */
+/** Restricts the page to one tag value or one provider. Sums by tag have no providers. */
 export type Only = Pick<OverviewSearch, "tag" | "provider">;
 
-/** The chosen group where it is one of those shown, or the first of them. */
+/** The chosen group if it is shown, else the first. */
 export const byOf = ({ by }: OverviewSearch, shown: readonly Group[]): Group =>
   shown.find((one) => one === by) ?? shown[0] ?? "model";
 export const metricOf = ({ metric }: OverviewSearch): Metric =>

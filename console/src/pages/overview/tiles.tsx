@@ -1,4 +1,4 @@
-/** The numbers of the period, each with its change; each leads to its rows. */
+/** The period's numbers with their changes; each links to its calls. */
 import { Skeleton } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -12,12 +12,12 @@ export type Total = Schemas["Usage"]["data"][number];
 interface Tile {
   readonly title: string;
   readonly value: string;
-  /** Exactly, where `value` is shortened. */
+  /** The exact value, if `value` is shortened. */
   readonly exact?: string;
   readonly change?: string;
-  /** The share before: how many times as large a share is would read as points. */
+  /** The earlier share: a relative change of a share would read as percentage points. */
   readonly was?: string;
-  /** What stands below, where nothing is compared. */
+  /** The line below, in place of a comparison. */
   readonly more?: string;
   readonly status?: string;
 }
@@ -29,7 +29,7 @@ const took = (times: Total["duration"]): Pick<Tile, "value" | "more"> =>
     ? { value: "-" }
     : { value: readDuration(times.p50), more: `p95: ${readDuration(times.p95)}` };
 
-/** `before` is undefined where nothing is compared. */
+/** `before` is undefined if nothing is compared. */
 function tilesOf(now: Total, before: Total | undefined): Tile[] {
   const change = (size: (of: Total) => bigint): { change?: string } =>
     before === undefined ? {} : { change: readChange(size(now), size(before)) };
@@ -69,7 +69,7 @@ function tilesOf(now: Total, before: Total | undefined): Tile[] {
   ];
 }
 
-/** What there is where nothing was called. */
+/** The totals of a period without calls. */
 export const nothing: Total = {
   start: "",
   requests: 0,
@@ -106,7 +106,7 @@ const Frame = ({ children }: { children: ReactNode }) => (
 
 const tileCount = 6;
 
-/** "+12 % against the 7 days before"; its place is kept where nothing is compared. */
+/** "+12 % against the 7 days before"; a blank keeps the place if nothing is compared. */
 function compared(
   { change, was }: { readonly change: string | undefined; readonly was: string | undefined },
   beforeLabel: string,
@@ -117,7 +117,7 @@ function compared(
 }
 
 export function Tiles(props: {
-  /** The last read failed, which is said above. */
+  /** The last read failed; the error shows above. */
   isFailed: boolean;
   now: Total | undefined;
   before: Total | undefined;

@@ -1,4 +1,4 @@
-/** The bars as a table: every number that is drawn, with its rows. */
+/** The bar chart as a table: every number, linked to its calls. */
 import { readPlace, type Step } from "../../base/steps.ts";
 import { ScrollBox } from "../../ui/scroll-box.tsx";
 import { Measure } from "./measure.tsx";
@@ -15,7 +15,7 @@ export function Twin(props: {
   bars: Bars;
   metric: Metric;
   step: Step;
-  /** The filter of the calls from a start to the next one. */
+  /** The filter of the calls from one start to the next. */
   at: (start: string) => Readonly<Record<string, string | undefined>>;
 }) {
   const { bars, metric, step, at } = props;

@@ -1,9 +1,9 @@
-/** Rows of usage: what they are called, what they measure, and which calls they are of. Pure. */
+/** Usage rows: their names, measures, and the log filters of their calls. Pure. */
 import { keyLabel } from "../../base/key-label.ts";
 import { parseUsd } from "../../base/money.ts";
 import { tagOf, type Group, type Metric, type NamedGroup, type Only } from "./search.ts";
 
-/** What is read of a row of `GET /usage`. */
+/** The fields read from a row of `GET /usage`. */
 export interface UsageRow {
   readonly start: string;
   readonly requests: number;
@@ -20,7 +20,7 @@ export interface UsageRow {
   readonly member_email?: string | null;
   readonly provider?: string | null;
   readonly workspace_id?: string | null;
-  /** The value of the tag that rows are grouped by, and whether the row is of calls without it. */
+  /** The value of the grouping tag, and whether the row has the calls without it. */
   readonly tag?: string | null;
   readonly untagged?: boolean;
 }
@@ -35,7 +35,7 @@ const columns = {
 
 const columnOf = (by: Group) => columns[by as keyof typeof columns] ?? "tag";
 
-/** What a row is of; null: of nothing that has a name, or of all others. */
+/** The id of a row's group; null if it has none, or for all others. */
 export const idOf = (row: UsageRow, by: Group): string | null => row[columnOf(by)] ?? null;
 
 const unnamed: Readonly<Record<string, string>> = {
@@ -46,7 +46,7 @@ const unnamed: Readonly<Record<string, string>> = {
   workspace: "no workspace",
 };
 
-/** The name of a row's group; `names` has those of workspaces. */
+/** The name of a row's group; `names`: workspace names by id. */
 export function nameOf(row: UsageRow, by: Group, names: ReadonlyMap<string, string>): string {
   if (row.other === true) return "all others";
   const id = idOf(row, by);
@@ -66,17 +66,17 @@ export function measureOf(row: UsageRow, metric: Metric): bigint {
 export const sumOf = (rows: readonly UsageRow[], metric: Metric): bigint =>
   rows.reduce((sum, row) => sum + measureOf(row, metric), 0n);
 
-/** A value that stands for those beyond what is kept of a day, and the length up to which values are kept whole. */
+/** The value that sums further values of a day, and the length up to which values are stored whole. */
 const beyond = "other";
 const wholeMax = 256;
 
-/** The filter of the log by a tag's value; undefined where the row may be of several values. */
+/** The log filter for a tag value; undefined if the row may cover several values. */
 function tagFilter(name: string, value: string): Readonly<Record<string, string>> | undefined {
   if (value === beyond || value.length >= wholeMax) return undefined;
   return name === "end_user" ? { user: value } : { tag: `${name}:${value}` };
 }
 
-/** The filter of the log that leaves the calls of a group; undefined where there is none. */
+/** The log filter for the calls of a group; undefined if there is none. */
 export function filterOf(row: UsageRow, by: Group): Readonly<Record<string, string>> | undefined {
   const id = row.other === true ? null : idOf(row, by);
   if (id === null) return undefined;
@@ -85,13 +85,13 @@ export function filterOf(row: UsageRow, by: Group): Readonly<Record<string, stri
   return { [by === "workspace" ? "ws" : by]: id };
 }
 
-/** What leaves the overview with the calls of a group alone; undefined for groups that have pages, or filters, of their own. */
+/** The filter that restricts the overview to a group; undefined for groups with pages or filters of their own. */
 export function onlyOf(row: UsageRow, by: Group): Only | undefined {
   const { tag, provider } = filterOf(row, by) ?? {};
   return tag === undefined && provider === undefined ? undefined : { tag, provider };
 }
 
-/** A colour of the chart and its name in it. */
+/** A series of the chart, with its colour and label. */
 export interface Series {
   readonly name: string;
   readonly label: string;
@@ -102,9 +102,9 @@ export interface Series {
 
 export interface Bars {
   readonly series: readonly Series[];
-  /** One for each start, in their order: by series what it comes to, for drawing alone. */
+  /** One for each start, in order, with each series' size as a number: only for drawing. */
   readonly points: readonly ({ readonly start: string } & Readonly<Record<string, unknown>>)[];
-  /** The same exactly, for reading. */
+  /** The exact sizes, for display. */
   readonly exact: ReadonlyMap<string, ReadonlyMap<string, bigint>>;
 }
 
@@ -118,7 +118,7 @@ interface Drawn {
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** Rows by step and group as stacked bars: at most four groups, the largest first, and one for all the rest. */
+/** Converts rows by step and group to stacked bars: up to four groups, the largest first, and one for the rest. */
 export function barsOf(rows: readonly UsageRow[], { by, metric, starts, names }: Drawn): Bars {
   const totals = new Map<string, { total: bigint; first: UsageRow }>();
   const exact = new Map<string, Map<string, bigint>>();

@@ -1,4 +1,4 @@
-/** Choosing a password of one's own: after a one-time password, or whenever somebody likes to. */
+/** Changes the reader's password: required after a one-time password, otherwise at any time. */
 import { Button, PasswordInput, Stack, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";

@@ -1,4 +1,4 @@
-/** `/password`: choosing a password. */
+/** `/password`: changes the password. */
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { rootRoute } from "../root.ts";
 

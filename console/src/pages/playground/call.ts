@@ -1,4 +1,4 @@
-/** One call of the gateway, as any caller makes it: with a key, without the reader's session. */
+/** Calls the gateway as any caller does: with a key, without the reader's session. */
 import { ApiError, asApiError, errorOf } from "../../api/errors.ts";
 import { at, textAt } from "./json.ts";
 import { forget, valueOf } from "./lend.ts";
@@ -6,13 +6,13 @@ import { forget, valueOf } from "./lend.ts";
 export interface Request {
   readonly keyId: string;
   readonly path: string;
-  /** Absent: a reading. */
+  /** Absent for GET. */
   readonly body?: object | FormData;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
 
-/** The answer to a call. @throws ApiError what the gateway refuses; AbortError where the reader stopped it */
+/** Sends a call. @throws ApiError what the gateway refuses; AbortError where the reader stopped it */
 export async function ask({ keyId, path, body, headers, signal }: Request): Promise<Response> {
   const form = body instanceof FormData;
   const response = await fetch(path, {
@@ -33,7 +33,7 @@ export async function ask({ keyId, path, body, headers, signal }: Request): Prom
   throw await refusalOf(response);
 }
 
-/** The refusal, whatever shape the protocol gives it: two of them have our code among the details. */
+/** Reads a refusal in any protocol: two protocols have our code in the details. */
 async function refusalOf(response: Response): Promise<ApiError> {
   const body: unknown = await response
     .clone()
@@ -47,7 +47,7 @@ async function refusalOf(response: Response): Promise<ApiError> {
   return new ApiError(status, message, { code, param, requestId, retryAt });
 }
 
-/** The reader stopped it. */
+/** True if the reader stopped the call. */
 export const isStop = (error: unknown): boolean =>
   error instanceof DOMException && error.name === "AbortError";
 

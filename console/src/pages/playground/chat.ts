@@ -1,4 +1,4 @@
-/** Chat completions as the playground speaks them: bodies out, pieces of answers in. Pure. */
+/** Chat completions for the playground: builds bodies and parses answers. Pure. */
 import type { Ask, Piece, Said } from "./conversation.ts";
 import { at, listAt, textAt } from "./json.ts";
 
@@ -26,7 +26,7 @@ export function body({ system, said, tools, fields }: Ask): Record<string, unkno
   };
 }
 
-/** Of a frame, or of a whole answer. */
+/** Parses a frame, or a whole answer. */
 export function pieces(frame: unknown): Piece[] {
   const choice = at(frame, "choices", 0);
   const said = at(choice, "delta") ?? at(choice, "message");

@@ -1,4 +1,4 @@
-/** The call as code. What is shown names the key by its ends and cuts pictures short; what is copied is whole. */
+/** The call as code. The shown code abbreviates the key and images; the copied code is complete. */
 import { Group, SegmentedControl } from "@mantine/core";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
@@ -9,7 +9,7 @@ import { Copy } from "../../ui/copy.tsx";
 import classes from "./playground.module.css";
 import type { Key } from "./queries.ts";
 
-/** Texts of more signs than any field but a picture has. */
+/** Only images are base64 texts of this length. */
 const longText = /[A-Za-z0-9+/=]{200,}/g;
 
 interface CodePanelProps {

@@ -1,4 +1,4 @@
-/** Where the reader writes: text and pictures. */
+/** The input of a message: text and images. */
 import { Group, Textarea } from "@mantine/core";
 import type { Said } from "./conversation.ts";
 import { PictureButton } from "./picture-button.tsx";

@@ -1,6 +1,6 @@
-/** A conversation as the page holds it, whatever protocol it is sent in. Pure. */
+/** A conversation, independent of its protocol. Pure. */
 
-/** A picture that goes into a call. */
+/** An image to send in a call. */
 export interface Picture {
   readonly mediaType: string;
   readonly base64: string;
@@ -13,7 +13,7 @@ export interface Said {
   readonly pictures: readonly Picture[];
 }
 
-/** A function that the model may ask for. */
+/** A function that the model may call. */
 export interface Tool {
   readonly name: string;
   readonly description?: string;
@@ -21,19 +21,19 @@ export interface Tool {
   readonly parameters: object;
 }
 
-/** What is asked. */
+/** The content of a request. */
 export interface Ask {
   readonly system: string;
   readonly said: readonly Said[];
   readonly tools: readonly Tool[];
-  /** Fields of the protocol's own body, put together by parameters.ts. */
+  /** Further fields of the protocol's body, built by parameters.ts. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** A piece of an answer, in the order it came. */
+/** A piece of an answer, in order of arrival. */
 export type Piece =
   | { readonly kind: "text" | "thought"; readonly text: string }
-  /** `at` names the call; a name begins it, arguments are pieces of JSON. */
+  /** `at` identifies the call; the first piece has its name, arguments are fragments of JSON. */
   | {
       readonly kind: "call";
       readonly at: string;
@@ -48,12 +48,12 @@ export interface ToolCall {
   readonly arguments: string;
 }
 
-/** What has come of an answer so far. */
+/** The answer received so far. */
 export interface Content {
   readonly text: string;
   readonly thought: string;
   readonly calls: readonly ToolCall[];
-  /** What went wrong in the middle of a stream. */
+  /** An error in the middle of a stream. */
   readonly fault: string;
 }
 
@@ -73,7 +73,7 @@ function withCall(calls: readonly ToolCall[], piece: Extract<Piece, { kind: "cal
   );
 }
 
-/** What there is with one more piece. */
+/** Returns the content with one more piece. */
 export function withPiece(content: Content, piece: Piece): Content {
   switch (piece.kind) {
     case "text":

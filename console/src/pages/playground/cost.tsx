@@ -1,4 +1,4 @@
-/** What a call cost and how long it took, from its row in the log, and what was changed in it on the way. */
+/** The cost and duration of a call from its log row, and the parameters that the gateway changed. */
 import { Text } from "@mantine/core";
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -13,7 +13,7 @@ const outOf = (usage: unknown): number | undefined => {
   return typeof count === "number" ? count : undefined;
 };
 
-/** The row of one ended call. */
+/** The facts of one ended call. */
 export function Cost({ id }: { id: string }) {
   const { data: row, isError } = useQuery(rowOf(id));
   const link = (
@@ -54,7 +54,7 @@ export function Cost({ id }: { id: string }) {
   );
 }
 
-/** What the calls of this page cost together, as far as their rows are written. */
+/** The total cost of this page's calls, as far as they are in the log. */
 export function Spent({ ids }: { ids: readonly string[] }) {
   const sum = useQueries({
     queries: ids.map(rowOf),

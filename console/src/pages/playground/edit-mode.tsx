@@ -1,4 +1,4 @@
-/** Changing pictures: all of the first one, or what is painted on it. */
+/** Edits images: the whole first image, or its painted parts. */
 import { Button, Group, SegmentedControl, Text } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { quoted } from "../../base/literals.ts";
@@ -19,7 +19,7 @@ const editsPath = "/v1/images/edits";
 const pathOf = ({ model }: Wish) =>
   model.endpoints.includes("images_edits") ? editsPath : tasksPath;
 
-/** Brushes by how much of the picture's width they are. */
+/** Brush sizes, as a share of the image width. */
 const sizes = { Small: 0.02, Medium: 0.06, Large: 0.15 } as const;
 type SizeName = keyof typeof sizes;
 
@@ -81,7 +81,7 @@ function MaskEditor({ picture, painting, change }: MaskEditorProps) {
   );
 }
 
-/** A form with the pictures, and the mask where one is painted. */
+/** Builds a form with the images, and with the mask if one is painted. */
 async function formOf(
   wish: Wish,
   pictures: readonly Picture[],

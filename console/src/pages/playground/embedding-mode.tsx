@@ -1,4 +1,4 @@
-/** Vectors of texts, one a line. */
+/** Embeds texts, one a line. */
 import { curlOf } from "../../base/code.ts";
 import { inLanguages, openai } from "../../base/sdks.ts";
 import { MediaMode, type Wish } from "./media-mode.tsx";

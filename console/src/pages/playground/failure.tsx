@@ -1,4 +1,4 @@
-/** Why a call was refused: in the gateway's words, with the cap that was reached, or when to try again. */
+/** Why a call was refused: the gateway's message, with the reached cap or the retry time. */
 import { Text } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { api } from "../../api/client.ts";

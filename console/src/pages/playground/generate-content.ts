@@ -1,4 +1,4 @@
-/** generateContent as the playground speaks it. Pure. */
+/** generateContent for the playground. Pure. */
 import type { Ask, Piece, Said } from "./conversation.ts";
 import { at, listAt, textAt } from "./json.ts";
 
@@ -25,12 +25,12 @@ function ofPart(part: unknown, index: number): Piece {
   const name = textAt(part, "functionCall", "name");
   if (name !== "") {
     const text = JSON.stringify(at(part, "functionCall", "args") ?? {});
-    // Each comes whole, in a frame of its own or beside others.
+    // Each call arrives complete, in its own frame or with others.
     return { kind: "call", at: `${name} ${index} ${text}`, name, arguments: text };
   }
   return { kind: at(part, "thought") === true ? "thought" : "text", text: textAt(part, "text") };
 }
 
-/** Of a frame, or of a whole answer. */
+/** Parses a frame, or a whole answer. */
 export const pieces = (frame: unknown): Piece[] =>
   listAt(frame, "candidates", 0, "content", "parts").map(ofPart);

@@ -1,4 +1,4 @@
-/** Pictures from words: at once, or as a task where the model works so. */
+/** Generates images from text: in the response, or as a task if the model requires it. */
 import { curlOf } from "../../base/code.ts";
 import { inLanguages, openai } from "../../base/sdks.ts";
 import { tasksPath } from "./make.ts";

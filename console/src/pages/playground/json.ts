@@ -1,6 +1,6 @@
-/** Looking into answers whose shape is another's affair: what is not there is undefined, and nothing throws. Pure. */
+/** Reads JSON of unknown shape: missing values are undefined, and nothing throws. Pure. */
 
-/** The value below these steps. */
+/** The value at this path. */
 export function at(value: unknown, ...steps: readonly (string | number)[]): unknown {
   let found = value;
   for (const step of steps) {
@@ -20,7 +20,7 @@ export const listAt = (value: unknown, ...steps: readonly (string | number)[]): 
   return Array.isArray(found) ? found : [];
 };
 
-/** Puts a value below a dotted path into a body. */
+/** Sets a value at a dotted path of a body. */
 export function put(body: Record<string, unknown>, path: string, value: unknown): void {
   const steps = path.split(".");
   const last = steps.pop()!;

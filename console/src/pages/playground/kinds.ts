@@ -1,4 +1,4 @@
-/** What can be made here, and with which models. Pure. */
+/** The modes of the playground, and the models for each. Pure. */
 import type { Protocol } from "../../base/code.ts";
 import type { Callable } from "./queries.ts";
 
@@ -29,7 +29,7 @@ const makes = (model: Callable, what: string): boolean =>
 const answers = (model: Callable, ...names: readonly string[]): boolean =>
   names.some((name) => model.endpoints.includes(name));
 
-/** Whether a model does what a mode is for; of text, in the protocol. */
+/** True if a model supports a mode; in text mode, in this protocol. */
 export function fits(model: Callable, mode: Mode, protocol: Protocol): boolean {
   switch (mode) {
     case "text":
@@ -47,7 +47,7 @@ export function fits(model: Callable, mode: Mode, protocol: Protocol): boolean {
 
 const kept = "tollgate-playground";
 
-/** The models that were chosen last, by mode: all that this page keeps in the browser. */
+/** The last chosen models by mode: all that this page stores in the browser. */
 function choices(): Partial<Record<Mode, unknown>> {
   try {
     return JSON.parse(localStorage.getItem(kept) ?? "{}") as Partial<Record<Mode, unknown>>;

@@ -1,4 +1,4 @@
-/** Temporary values of keys: what this page calls with. In memory only, and gone with the page. */
+/** Temporary key values for the playground's calls: only in memory, gone with the page. */
 import { client } from "../../api/client.ts";
 
 interface Lent {
@@ -8,7 +8,7 @@ interface Lent {
 
 const lent = new Map<string, Promise<Lent>>();
 
-/** A call that begins with it should be able to run. */
+/** The least remaining time, in ms, so that a call which starts with it can finish. */
 const leftMs = 60_000;
 
 async function issue(keyId: string): Promise<Lent> {
@@ -17,11 +17,11 @@ async function issue(keyId: string): Promise<Lent> {
     params: { path: { id: keyId } },
     body: { ttl_s: 900 },
   });
-  // By this browser's own clock: the time that was asked for, whatever time it is for the gateway.
+  // Measured by the browser's own clock from the request on, independent of the gateway's clock.
   return { key: data!.key, endsMs: askedMs + 900_000 };
 }
 
-/** The value to call with now; one value serves until its last minute. */
+/** Returns a value to call with. It is reused until its last minute. */
 export async function valueOf(keyId: string): Promise<string> {
   const known = await lent.get(keyId)?.catch(() => undefined);
   if (known !== undefined && known.endsMs - leftMs > Date.now()) return known.key;
@@ -30,5 +30,5 @@ export async function valueOf(keyId: string): Promise<string> {
   return (await issued).key;
 }
 
-/** It was refused: the next call gets another one. */
+/** Drops a refused value; the next call gets a new one. */
 export const forget = (keyId: string): boolean => lent.delete(keyId);

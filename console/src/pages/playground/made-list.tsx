@@ -1,4 +1,4 @@
-/** What was made, newest first. */
+/** The results, newest first. */
 import { Group, Text } from "@mantine/core";
 import { Cost } from "./cost.tsx";
 import { Failure } from "./failure.tsx";

@@ -1,11 +1,11 @@
-/** Making pictures, videos and vectors: one request, and what comes of it. */
+/** Makes images, videos and vectors: sends one request and reads its result. */
 import { asApiError } from "../../api/errors.ts";
 import { randomId } from "../../base/ids.ts";
 import { ask, idOf } from "./call.ts";
 import { listAt, textAt } from "./json.ts";
 import { blobOf } from "./pictures.ts";
 
-/** What is sent. */
+/** The request. */
 export interface Prepared {
   readonly path: string;
   readonly body: object | FormData;
@@ -14,15 +14,15 @@ export interface Prepared {
 export interface Output {
   readonly pictures: readonly Blob[];
   readonly vectors: readonly (readonly number[])[];
-  /** Of work that goes on after its answer. */
+  /** Set if the work continues after the response. */
   readonly taskId?: string;
-  /** Of the call's row in the log; a task's row has the task's id. */
+  /** The id of the call's log row; a task's row has the task's id. */
   readonly requestId?: string;
 }
 
 export const tasksPath = "/v1/tasks";
 
-/** What a picture in base64 is, by its first bytes. */
+/** Detects the type of a base64 image by its first bytes. */
 const beginnings: readonly (readonly [beginning: string, mediaType: string])[] = [
   ["iVBOR", "image/png"],
   ["/9j/", "image/jpeg"],
@@ -53,7 +53,7 @@ export async function make(
     ...(isTask && { headers: { "idempotency-key": randomId() } }),
   };
   const response = await ask(request).catch((error: unknown) => {
-    // Whether it arrived is not known. With the same Idempotency-Key it makes one task however often it is sent.
+    // It is unknown whether the request arrived. With the same Idempotency-Key, a resend creates no second task.
     if (isTask && asApiError(error).status === 0 && !signal.aborted) return ask(request);
     throw error;
   });

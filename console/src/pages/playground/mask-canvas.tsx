@@ -1,6 +1,6 @@
 /**
- * A picture with a mask over it: painted by pointer, or by keys (arrows move the brush, Space held paints). What is painted
- * is what may change.
+ * An image with a mask over it, painted by pointer or keyboard (arrows move the brush, holding Space paints). The painted parts may
+ * change.
  */
 import { useEffect, useRef, useState, type KeyboardEvent, type PointerEvent } from "react";
 import { draw, extended, within, type Point, type Size, type Stroke } from "./mask.ts";
@@ -12,7 +12,7 @@ export interface Brush {
 }
 
 interface MaskCanvasProps {
-  /** The address of the picture. */
+  /** The image's URL. */
   readonly url: string;
   readonly brush: Brush;
   readonly strokes: readonly Stroke[];
@@ -32,7 +32,7 @@ type Painted = Pick<MaskCanvasProps, "brush" | "strokes" | "change" | "undo"> & 
   readonly size: Size;
 };
 
-/** The brush: where it is, whether it paints, and what moves it. */
+/** The brush: its position, whether it paints, and its event handlers. */
 function useBrush({ brush, strokes, change, undo, size }: Painted) {
   const [cursor, setCursor] = useState<Point>();
   const [isDown, setDown] = useState(false);
@@ -112,7 +112,7 @@ export function MaskCanvas({ url, measured, ...painted }: MaskCanvasProps) {
   );
 }
 
-/** Where the brush is, and how large. */
+/** Shows the position and size of the brush. */
 function Ring({ cursor, brush, size }: { cursor: Point; brush: Brush; size: Size }) {
   const percent = (part: number, whole: number) => `${(part / whole) * 100}%`;
   return (

@@ -1,7 +1,7 @@
-/** A mask as a file. */
+/** Renders a mask as a file. */
 import { draw, invert, type Size, type Stroke } from "./mask.ts";
 
-/** The mask of a picture as a PNG: what is to change has alpha 0. @throws Error where the browser cannot make one */
+/** Renders the mask of an image as PNG: parts to change have alpha 0. @throws Error where the browser cannot make one */
 export async function maskOf(strokes: readonly Stroke[], size: Size): Promise<Blob> {
   const canvas = new OffscreenCanvas(size.width, size.height);
   const surface = canvas.getContext("2d")!;

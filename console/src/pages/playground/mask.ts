@@ -1,11 +1,11 @@
-/** A mask as the strokes that make it: drawn again from the first one, so that undo is to leave one out. Pure. */
+/** A mask as its strokes: it is redrawn from the first one, so undo drops a stroke. Pure. */
 
 export interface Point {
   readonly x: number;
   readonly y: number;
 }
 
-/** In pixels of the picture. */
+/** In pixels of the image. */
 export interface Stroke {
   readonly points: readonly Point[];
   readonly size: number;
@@ -17,20 +17,20 @@ export interface Size {
   readonly height: number;
 }
 
-/** One more point on the last stroke. */
+/** Adds a point to the last stroke. */
 export const extended = (strokes: readonly Stroke[], point: Point): Stroke[] => {
   const last = strokes.at(-1);
   if (last === undefined) return [];
   return [...strokes.slice(0, -1), { ...last, points: [...last.points, point] }];
 };
 
-/** A point that stays within the picture. */
+/** Clamps a point to the image. */
 export const within = ({ x, y }: Point, { width, height }: Size): Point => ({
   x: Math.min(Math.max(x, 0), width),
   y: Math.min(Math.max(y, 0), height),
 });
 
-/** What of a canvas is used. */
+/** The part of a canvas context that is used. */
 interface Surface {
   globalCompositeOperation: string;
   lineCap: string;
@@ -44,7 +44,7 @@ interface Surface {
   clearRect(x: number, y: number, width: number, height: number): void;
 }
 
-/** What is painted, in one colour; the eraser takes it away. */
+/** Draws the strokes in one colour; the eraser removes paint. */
 export function draw(surface: Surface, strokes: readonly Stroke[], { width, height }: Size): void {
   surface.globalCompositeOperation = "source-over";
   surface.clearRect(0, 0, width, height);
@@ -58,7 +58,7 @@ export function draw(surface: Surface, strokes: readonly Stroke[], { width, heig
     surface.strokeStyle = "#d02090";
     surface.beginPath();
     surface.moveTo(first.x, first.y);
-    // A dot is a line that goes nowhere.
+    // A dot is a line back to its start.
     for (const { x, y } of points.length === 1 ? points : points.slice(1)) surface.lineTo(x, y);
     surface.stroke();
   }
@@ -66,7 +66,7 @@ export function draw(surface: Surface, strokes: readonly Stroke[], { width, heig
 
 const half = 128;
 
-/** Turns painted pixels into a mask, in place: alpha 0 where painted, opaque where not, and nothing between. */
+/** Converts painted pixels to a mask, in place: alpha 0 if painted, otherwise opaque. */
 export function invert(pixels: Uint8ClampedArray): void {
   for (let at = 0; at < pixels.length; at += 4) {
     const isPainted = pixels[at + 3]! >= half;

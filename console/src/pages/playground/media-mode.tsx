@@ -1,4 +1,4 @@
-/** What making pictures, videos and vectors has in common: a prompt, parameters, code, and what came of it. */
+/** Shared by the image, video and vector modes: prompt, parameters, code, and results. */
 import { Group, Stack, Textarea } from "@mantine/core";
 import { useState, type ReactNode } from "react";
 import type { CodeText, Place } from "../../base/sdks.ts";
@@ -13,7 +13,7 @@ import type { Callable } from "./queries.ts";
 import { onCtrlEnter, RunButton } from "./run-button.tsx";
 import { useMaking } from "./use-making.ts";
 
-/** What the reader asks for. */
+/** The reader's request. */
 export interface Wish {
   readonly model: Callable;
   readonly prompt: string;
@@ -22,9 +22,9 @@ export interface Wish {
 
 interface MediaModeProps extends ModeProps {
   readonly promptLabel: string;
-  /** What else goes in. */
+  /** Further input fields. */
   readonly inputs?: ReactNode;
-  /** What is missing of it. */
+  /** A hint for a missing input. */
   readonly missing?: string | undefined;
   readonly prepare: (wish: Wish) => Prepared | Promise<Prepared>;
   readonly codes: (wish: Wish, place: Place) => readonly CodeText[];

@@ -1,8 +1,8 @@
-/** The messages protocol as the playground speaks it. Pure. */
+/** The messages protocol for the playground. Pure. */
 import type { Ask, Piece, Said } from "./conversation.ts";
 import { at, listAt, textAt } from "./json.ts";
 
-/** The protocol demands a maximum; this is ours where the form has none. */
+/** The protocol requires a maximum; this is used if the form has none. */
 const tokensMax = 1024;
 
 const contentOf = ({ text, pictures }: Said): unknown =>
@@ -28,7 +28,7 @@ export function body({ system, said, tools, fields }: Ask): Record<string, unkno
   };
 }
 
-/** A block as it begins, or as a whole. */
+/** Parses a block at its start, or a whole one. */
 function ofBlock(block: unknown, index: unknown): Piece[] {
   switch (textAt(block, "type")) {
     case "text":
@@ -62,7 +62,7 @@ function ofDelta(delta: unknown, index: unknown): Piece[] {
   ];
 }
 
-/** Of a frame, or of a whole answer. */
+/** Parses a frame, or a whole answer. */
 export function pieces(frame: unknown): Piece[] {
   const index = at(frame, "index");
   switch (textAt(frame, "type")) {

@@ -1,15 +1,15 @@
-/** What every way to make something is given. */
+/** The props of every mode. */
 import type { ReactNode } from "react";
 import type { Callable, Key } from "./queries.ts";
 
 export interface ModeProps {
   readonly apiKey: Key;
-  /** Those that this mode can use. */
+  /** The models that this mode can use. */
   readonly models: readonly Callable[];
-  /** Ids of the chosen ones. */
+  /** Ids of the chosen models. */
   readonly chosen: readonly string[];
-  /** Where they are chosen. */
+  /** The model picker. */
   readonly picker: ReactNode;
-  /** A call has ended: its id in the log. */
+  /** Called with a call's log id when it has ended. */
   readonly ended: (requestId: string) => void;
 }

@@ -1,4 +1,4 @@
-/** The playground: calls with a key of one's own, as any program makes them. Nothing of them is kept in the browser. */
+/** The playground: calls with one of the reader's keys, like any program. The browser stores no content. */
 import { Group, SegmentedControl, Skeleton, Text } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense, useState, type ComponentType } from "react";
@@ -27,7 +27,7 @@ import { useChoice } from "./use-choice.ts";
 
 const route = getRouteApi("/shell/playground");
 
-/** What is as it was in the call that is sent again, and what is not. */
+/** Says what a resent call keeps of the original one. */
 interface AgainProps {
   readonly id: string;
   readonly choice: ReturnType<typeof useChoice>;
@@ -48,7 +48,7 @@ function Again({ id, choice, isSpoken }: AgainProps) {
   );
 }
 
-/** What makes something else than text is loaded when it is chosen. */
+/** Modes other than text are loaded when they are chosen. */
 const media: Partial<Record<Mode, ComponentType<ModeProps>>> = {
   image: lazy(async () => ({ default: (await import("./image-mode.tsx")).ImageMode })),
   edit: lazy(async () => ({ default: (await import("./edit-mode.tsx")).EditMode })),
@@ -56,7 +56,7 @@ const media: Partial<Record<Mode, ComponentType<ModeProps>>> = {
   embedding: lazy(async () => ({ default: (await import("./embedding-mode.tsx")).EmbeddingMode })),
 };
 
-/** No model of the mode can be called: who may add a provider is not sent to an administrator. */
+/** Shown if no model of the mode can be called. Readers who may add a provider are linked there, others are told to ask. */
 function NoModel({ mode }: { mode: Mode }) {
   const mayAdd = useMay("provider.create");
   const text = `This key may call no model for this (${modeNames[mode]}).`;
@@ -78,7 +78,7 @@ function NoModel({ mode }: { mode: Mode }) {
 interface MadeProps {
   readonly apiKey: Key;
   readonly callable: readonly Callable[];
-  /** The kept text of the call that is sent again. */
+  /** The stored request body of the call to resend. */
   readonly request: string | null;
 }
 
@@ -134,16 +134,16 @@ function Made({ apiKey, callable, request }: MadeProps) {
   );
 }
 
-/** Waits for what the key may call. */
+/** Waits for the models that the key may call. */
 function WithKey({ apiKey }: { apiKey: Key }) {
   const { from } = route.useSearch();
   const { data, error, refetch } = useCallable(apiKey.id);
   const kept = useKept(from);
   const again = useAgain(from);
-  // One that cannot be read is asked for again by whoever shows that.
+  // After a first error it is not awaited: the component that shows the error retries.
   const isAwaited = from !== undefined && again.data === undefined && again.errorUpdateCount === 0;
   const refusal = error !== null && <RegionError what="models" error={error} retry={refetch} />;
-  // What is being written goes on where it is asked again, and refused.
+  // A draft survives a refused reload of the models.
   if (refusal !== false && data === undefined) return refusal;
   if (data === undefined || kept.isLoading || isAwaited) return <Skeleton height={320} />;
   return (
@@ -161,7 +161,7 @@ export function PlaygroundPage() {
   const [picked, setPicked] = useState<{ id: string | undefined; before: Key }>();
   const { first, isNone, error, refetch } = useFirstKey(ws, me?.user_id);
   const chosen = useChosenKey(picked?.id ?? again?.key_id, ws);
-  // What is being written stays while another key is read.
+  // A draft survives while another key loads.
   const apiKey = chosen === null ? first : (chosen ?? picked?.before);
   const choice = apiKey !== undefined && (
     <KeySelect ws={ws} value={apiKey.id} set={(id) => setPicked({ id, before: apiKey })} isActive />

@@ -1,4 +1,4 @@
-/** The parameters of the chosen models as a form: what is left empty is not sent. */
+/** The form of the chosen models' parameters; empty fields are not sent. */
 import { Fieldset, Select, SimpleGrid, Textarea, TextInput } from "@mantine/core";
 import { hintOf, type Domain, type Typed } from "./parameters.ts";
 
@@ -13,7 +13,7 @@ interface FieldProps {
 function Field({ name, domain, text, fault, change }: FieldProps) {
   const values = domain.type === "boolean" ? ["true", "false"] : domain.values?.map(String);
   const common = { label: name, description: hintOf(domain) || "\u00A0", error: fault };
-  // A pattern beside the values: others may be typed too.
+  // With a pattern, other values may also be typed.
   if (values !== undefined && domain.pattern === undefined)
     return (
       <Select

@@ -1,8 +1,8 @@
-/** From what a model says that it takes (`supported_parameters`) to fields of a form, and from those to a body. Pure. */
+/** Converts a model's `supported_parameters` to form fields, and their input to a body. Pure. */
 import type { Protocol } from "../../base/code.ts";
 import { put } from "./json.ts";
 
-/** What a parameter may be, as `GET /v1/models` lists it. For an array `max` counts its items. */
+/** The allowed values of a parameter, as in `GET /v1/models`. For an array, `max` is the item count. */
 export interface Domain {
   readonly type: string;
   readonly values?: readonly (string | number)[];
@@ -15,10 +15,10 @@ export interface Domain {
 
 export type Domains = Readonly<Record<string, Domain>>;
 
-/** What was typed, by the parameter's name. Empty is not sent. */
+/** The input by parameter name. Empty values are not sent. */
 export type Typed = Readonly<Record<string, string>>;
 
-/** Where a parameter stands in the bodies of the protocols; what is not here is a field of chat completions alone. */
+/** The paths of parameters in each protocol's body. Parameters not listed exist only in chat completions. */
 const spellings: Readonly<Record<string, Partial<Record<Protocol, string>>>> = {
   max_tokens: {
     responses: "max_output_tokens",
@@ -51,24 +51,24 @@ const spellings: Readonly<Record<string, Partial<Record<Protocol, string>>>> = {
   prompt_cache_retention: { responses: "prompt_cache_retention" },
 };
 
-/** The path of a parameter in a protocol's body; undefined where it has none. Other endpoints use the names as they are. */
+/** The path of a parameter in a protocol's body; undefined if it has none. Other endpoints use the plain names. */
 const pathIn = (name: string, protocol: Protocol | undefined): string | undefined =>
   protocol === undefined || protocol === "chat" ? name : spellings[name]?.[protocol];
 
-/** These have a place of their own on the page, or are none for a form. */
+/** Parameters with a field elsewhere on the page, or unsuitable for a form. */
 const elsewhere = new Set(
   "stream tools n prompt image mask images partial_images last_frame reference_images media encoding_format webhook_url".split(
     " ",
   ),
 );
 
-/** The parameters that a form has for these models: of one that several have, the first one's domain. */
+/** The form's parameters for these models; if several models have one, the first model's domain counts. */
 export function fieldsOf(models: readonly Domains[], protocol?: Protocol): [string, Domain][] {
   const all = Object.entries(Object.assign({}, ...models.toReversed()) as Domains);
   return all.filter(([name]) => !elsewhere.has(name) && pathIn(name, protocol) !== undefined);
 }
 
-/** What may be entered, in words. */
+/** Describes the allowed input. */
 export function hintOf({ type, min, max, multiple_of: step, default: preset }: Domain): string {
   const unit = type === "array" ? " items" : "";
   const range =
@@ -108,7 +108,7 @@ function readJson(text: string): Read {
   }
 }
 
-/** What was typed as a value of its domain, or what is wrong with it. */
+/** Parses the input to a value of its domain, or returns its fault. */
 export function readField(domain: Domain, text: string): Read {
   switch (domain.type) {
     case "integer":
@@ -130,7 +130,7 @@ export function readField(domain: Domain, text: string): Read {
   }
 }
 
-/** Everything that was typed, at its place in the body, and what is wrong with what cannot be sent. */
+/** Builds the body from the input, and lists the faults of values that cannot be sent. */
 export function readFields(
   fields: readonly [string, Domain][],
   typed: Typed,

@@ -1,4 +1,4 @@
-/** Buttons for what can be opened beside a call, one at a time. */
+/** Buttons that open the panels beside a call, one at a time. */
 import { Button } from "@mantine/core";
 import { useState } from "react";
 

@@ -1,4 +1,4 @@
-/** Where models are chosen: several to talk to, else one. */
+/** The model picker: several models in text mode, otherwise one. */
 import { MultiSelect, Select } from "@mantine/core";
 import type { Mode } from "./kinds.ts";
 import type { Callable } from "./queries.ts";

@@ -1,4 +1,4 @@
-/** Pictures for a call: a button to add some, the names of those that are there, and what was wrong with a file. */
+/** Images for a call: a button to add some, their names, and errors of files. */
 import { Button, FileButton, Pill, Text } from "@mantine/core";
 import { useState } from "react";
 import type { Picture } from "./conversation.ts";

@@ -1,10 +1,10 @@
-/** Pictures that the reader chooses, as they go into a call. */
+/** Reads images that the reader chooses, for a call. */
 import type { Picture } from "./conversation.ts";
 
 export const pictureTypes = ["image/png", "image/jpeg", "image/webp", "image/gif"];
 const bytesMax = 20 * 1024 * 1024;
 
-/** @throws Error in words for the reader, where a file is no picture or too large */
+/** @throws Error with a message for the reader, if a file is no image or too large */
 export async function readPicture(file: File): Promise<Picture> {
   if (!pictureTypes.includes(file.type))
     throw new Error(`${file.name} is no PNG, JPEG, WebP or GIF.`);
@@ -18,7 +18,7 @@ export async function readPicture(file: File): Promise<Picture> {
   return { name: file.name, mediaType: file.type, base64: url.slice(url.indexOf(",") + 1) };
 }
 
-/** Bytes in base64 as a file. */
+/** Converts base64 to a Blob. */
 export function blobOf({ mediaType, base64 }: Pick<Picture, "mediaType" | "base64">): Blob {
   const bytes = Uint8Array.from(atob(base64), (sign) => sign.codePointAt(0)!);
   return new Blob([bytes], { type: mediaType });

@@ -1,4 +1,4 @@
-/** What the playground reads: keys, what a key may call, and what became of a call. */
+/** Queries of the playground: keys, callable models, and ended calls. */
 import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
 import { api, client, type Schemas } from "../../api/client.ts";
 import { asApiError } from "../../api/errors.ts";
@@ -7,7 +7,7 @@ import type { Domains } from "./parameters.ts";
 
 export type Key = Schemas["KeyRecord"];
 
-/** The key that calls where none is chosen: the newest active one of the reader's own, else of those that they may use. */
+/** The default key: the reader's newest active key, else one that they may use. */
 export function useFirstKey(ws: string | undefined, userId: string | null | undefined) {
   const query = { status: "active" as const, limit: "1", workspace_id: ws };
   const own = api.useQuery(
@@ -23,7 +23,7 @@ export function useFirstKey(ws: string | undefined, userId: string | null | unde
   return { first: read.data?.data[0], isNone: read.data?.data.length === 0, error, refetch };
 }
 
-/** A chosen key, where it is active and of this workspace; null where it is not, undefined while that is read. */
+/** The chosen key if it is active and in this workspace; null if not, undefined while loading. */
 export function useChosenKey(
   id: string | null | undefined,
   ws: string | undefined,
@@ -50,14 +50,14 @@ export interface Callable {
   readonly supported_parameters: Domains;
 }
 
-/** What the key can really call, by its allowlist, its routing and those of the layers above. */
+/** The models that the key can call, by its allowlist and routing and those of higher layers. */
 export const useCallable = (keyId: string | undefined) =>
   useQuery({
     queryKey: ["models of a key", keyId],
     enabled: keyId !== undefined,
     staleTime: 60_000,
     retry: false,
-    // What is being written stays where another key is chosen.
+    // A draft survives when another key is chosen.
     placeholderData: keepPreviousData,
     async queryFn({ signal }) {
       const response = await ask({ keyId: keyId!, path: "/v1/models", signal });
@@ -68,7 +68,7 @@ export const useCallable = (keyId: string | undefined) =>
 const looks = 20;
 const lookMs = 500;
 
-/** The row of a call that has ended; it is written a moment later, and looked for until then. */
+/** The log row of an ended call. It is written a moment later, so the query retries. */
 export const rowOf = (id: string) =>
   queryOptions({
     ...api.queryOptions("get", "/admin/v1/requests/{id}", { params: { path: { id } } }),
@@ -77,7 +77,7 @@ export const rowOf = (id: string) =>
     retryDelay: lookMs,
   });
 
-/** What that call said, where its workspace keeps it; null where it does not. */
+/** The request body of that call, if its workspace stores bodies; null if not. */
 export const useKept = (id: string | undefined) =>
   useQuery({
     queryKey: ["what was asked", id],
@@ -95,6 +95,6 @@ export const useKept = (id: string | undefined) =>
     },
   });
 
-/** The call that is sent again: long in the log, or not there for this reader. */
+/** The call to resend: already in the log, or not visible to this reader, so there is no retry. */
 export const useAgain = (id: string | undefined) =>
   useQuery({ ...rowOf(id ?? ""), enabled: id !== undefined, retry: false });

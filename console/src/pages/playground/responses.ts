@@ -1,4 +1,4 @@
-/** The responses protocol as the playground speaks it. Pure. */
+/** The responses protocol for the playground. Pure. */
 import type { Ask, Piece, Said } from "./conversation.ts";
 import { at, listAt, textAt } from "./json.ts";
 
@@ -19,7 +19,7 @@ export function body({ system, said, tools, fields }: Ask): Record<string, unkno
   };
 }
 
-/** Of an item of the output, as a whole. */
+/** Parses a whole item of the output. */
 function ofItem(item: unknown): Piece[] {
   const type = textAt(item, "type");
   if (type === "function_call") return [begun(item, textAt(item, "arguments"))];
@@ -38,7 +38,7 @@ const begun = (item: unknown, text: string): Piece => ({
   arguments: text,
 });
 
-/** Of a frame, or of a whole answer, which has no type. */
+/** Parses a frame, or a whole answer, which has no type. */
 export function pieces(frame: unknown): Piece[] {
   const delta = textAt(frame, "delta");
   switch (textAt(frame, "type")) {

@@ -1,4 +1,4 @@
-/** `/playground`: trying models with a key of one's own. Prompts are never in the address. */
+/** `/playground`: tries models with one of the reader's keys. Prompts are never in the URL. */
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { pick } from "../../base/search.ts";
 import { shellRoute } from "../root.ts";

@@ -1,16 +1,16 @@
-/** Run and Stop, and why nothing can be sent yet. Ctrl Enter in a field does the same. */
+/** Run and Stop, and why nothing can be sent yet. Ctrl Enter in a field also runs. */
 import { Button, Group } from "@mantine/core";
 import type { KeyboardEvent } from "react";
 
 export interface Running {
   readonly running: boolean;
-  /** Why it cannot be sent now, in words; undefined where it can. */
+  /** Why nothing can be sent now; undefined if it can. */
   readonly obstacle: string | undefined;
   readonly run: () => void;
   readonly stop: () => void;
 }
 
-/** For the fields that are sent. */
+/** A key handler for the input fields. */
 export const onCtrlEnter =
   ({ running, obstacle, run }: Running) =>
   (event: KeyboardEvent): void => {

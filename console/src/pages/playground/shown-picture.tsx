@@ -1,8 +1,8 @@
-/** A picture of the page's own, shown from memory: the policy allows no other addresses. */
+/** An image from memory: the content security policy allows no other sources. */
 import { useEffect, useState } from "react";
 import classes from "./playground.module.css";
 
-/** An address of bytes for as long as they are shown. */
+/** A blob URL, valid while the component is mounted. */
 export function useBlobUrl(blob: Blob): string | undefined {
   const [url, setUrl] = useState<string>();
   useEffect(() => {

@@ -1,6 +1,6 @@
-/** How alike two vectors are. Pure. */
+/** The similarity of two vectors. Pure. */
 
-/** The cosine of their angle: 1 for the same direction; 0 where one of them has no length. */
+/** The cosine of their angle: 1 for the same direction; 0 if one of them is zero. */
 export function cosine(one: readonly number[], other: readonly number[]): number {
   let [product, left, right] = [0, 0, 0];
   for (const [index, value] of one.entries()) {

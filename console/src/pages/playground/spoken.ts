@@ -1,4 +1,4 @@
-/** What a kept call said, for sending it again: its system text and its last message, of whichever protocol. Pure. */
+/** Extracts the system text and the last message of a stored call, in any protocol, to resend it. Pure. */
 import type { Protocol } from "../../base/code.ts";
 
 export interface Spoken {
@@ -9,7 +9,7 @@ export interface Spoken {
 type Fields = Readonly<Record<string, unknown>>;
 const isFields = (value: unknown): value is Fields => typeof value === "object" && value !== null;
 
-/** The text in a message, or in its parts; pictures and the like have none. */
+/** The text of a message or of its parts; images have none. */
 function textIn(value: unknown): string {
   if (typeof value === "string") return value;
   if (Array.isArray(value)) return value.map(textIn).filter(Boolean).join("\n");
@@ -39,7 +39,7 @@ const readers: Readonly<Record<Protocol, (body: Fields) => Spoken>> = {
   }),
 };
 
-/** What there is to fill in; undefined where the text cannot be read, because it was cut, say. */
+/** The text to fill in; undefined if the body cannot be parsed, for example because it was truncated. */
 export function spokenIn(protocol: Protocol, request: string | null): Spoken | undefined {
   try {
     const body: unknown = JSON.parse(request ?? "");

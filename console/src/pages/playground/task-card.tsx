@@ -1,4 +1,4 @@
-/** A task as it stands, followed until it has ended; then what it made, and what it cost. */
+/** A task, followed until it ends; then its output and cost. */
 import { Group, Loader, Text } from "@mantine/core";
 import { useEffect } from "react";
 import { api, type Schemas } from "../../api/client.ts";
@@ -12,7 +12,7 @@ type Task = Schemas["TaskRecord"];
 
 const isOpen = ({ status }: Task): boolean => status === "queued" || status === "running";
 
-/** On this origin: the policy allows no other, and the gateway serves its files on each of its addresses. */
+/** The path on this origin. The content security policy allows no other, and the gateway serves its files on each of its addresses. */
 const ownPath = (url: string): string => {
   const { pathname, search } = new URL(url, location.origin);
   return pathname + search;

@@ -1,4 +1,4 @@
-/** Talking to one or several models at once, in any of the four protocols. */
+/** Chats with one or several models at once, in any of the four protocols. */
 import { Button, Group, Select, Stack, Switch, Textarea } from "@mantine/core";
 import type { ReactNode } from "react";
 import {
@@ -24,15 +24,15 @@ import { useDraft } from "./use-draft.ts";
 interface TextModeProps extends ModeProps {
   readonly protocol: Protocol;
   readonly speak: (protocol: Protocol) => void;
-  /** Until the reader says otherwise. */
+  /** The default of the Stream switch. */
   readonly streams: boolean;
-  /** What is filled in at first. */
+  /** The initial text. */
   readonly spoken: Spoken | undefined;
 }
 
 type Part = "tools" | "parameters" | "code";
 
-/** A call in curl and in the protocol's SDK. */
+/** A call as curl and with the protocol's SDK. */
 function codesOf(call: ReturnType<typeof callOf> & Place) {
   const { name, codes } = sdkCodesOf(call);
   const named = codes.map(({ label, text }) => ({ label: `${name}, ${label}`, text }));

@@ -1,4 +1,4 @@
-/** Tools as JSON, with what is wrong with them, and two examples. */
+/** The tools as JSON, with their fault and two examples. */
 import { Button, Group, Text, Textarea } from "@mantine/core";
 import { examples } from "./tools.ts";
 

@@ -1,4 +1,4 @@
-/** Tools as they are typed: JSON that is checked before it is sent. Pure. */
+/** Parses typed tools: JSON, checked before it is sent. Pure. */
 import type { Tool } from "./conversation.ts";
 import { at } from "./json.ts";
 
@@ -28,7 +28,7 @@ const search: Tool = {
 
 const shown = (...tools: readonly Tool[]): string => JSON.stringify(tools, null, 2);
 
-/** By what is on their buttons. */
+/** By button label. */
 export const examples: Readonly<Record<string, string>> = {
   "Example: one tool": shown(weather),
   "Example: two tools": shown(weather, search),
@@ -52,7 +52,7 @@ function faultOf(tool: unknown, index: number): string | undefined {
     : `${where}: "description" must be text.`;
 }
 
-/** The tools of a text, or what is wrong with it. An empty one has none. */
+/** Returns the tools of a text, or its fault. An empty text has none. */
 export function readTools(text: string): { tools: readonly Tool[]; fault?: string } {
   if (text.trim() === "") return { tools: [] };
   let value: unknown;

@@ -1,4 +1,4 @@
-/** The conversation: what was said, and each model's answer beside the others'. Text of models stays text. */
+/** The conversation: messages, and the models' answers side by side. Model output is rendered as plain text. */
 import { Group, SimpleGrid, Text } from "@mantine/core";
 import { memo } from "react";
 import type { Content } from "./conversation.ts";

@@ -1,4 +1,4 @@
-/** What is chosen: by the address, else by a call that is sent again, else as it was chosen last in this browser. */
+/** The choices: from the URL, else from the call to resend, else the last ones in this browser. */
 import { getRouteApi } from "@tanstack/react-router";
 import { protocolOf } from "../../base/code.ts";
 import { fits, modes, rememberedModels } from "./kinds.ts";
@@ -6,13 +6,13 @@ import { useAgain, type Callable } from "./queries.ts";
 
 const route = getRouteApi("/shell/playground");
 
-/** The first of these that holds a model of the list, without the others of it. */
+/** Returns the first list with a known model, reduced to known models. */
 function firstKnown(models: readonly Callable[], ...wanted: readonly (readonly string[])[]) {
   const known = wanted.map((ids) => ids.filter((id) => models.some((one) => one.id === id)));
   return known.find((ids) => ids.length > 0) ?? models.slice(0, 1).map(({ id }) => id);
 }
 
-/** Of what a key may call. */
+/** The choices among the models that a key may call. */
 export function useChoice(callable: readonly Callable[]) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -36,10 +36,10 @@ export function useChoice(callable: readonly Callable[]) {
       was === undefined ? [] : [was.id],
       rememberedModels(mode),
     ),
-    /** Whether the call that is sent again was streamed; null where that is not known. */
+    /** Whether the resent call was streamed; null if unknown. */
     streamed: stream,
     error: again.error,
-    /** The model of that call, where the key may not call it. */
+    /** The model of that call, if the key may not call it. */
     lost: was === undefined ? model : undefined,
     change: (fields: Partial<typeof search>) =>
       void navigate({ search: (before) => ({ ...before, ...fields }), replace: true }),

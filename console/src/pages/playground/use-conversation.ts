@@ -10,7 +10,7 @@ export interface Answer {
   readonly model: string;
   readonly state: "waiting" | "answering" | "done" | "stopped" | "failed";
   readonly content: Content;
-  /** Of its row in the log. */
+  /** The id of its log row. */
   readonly requestId?: string;
   readonly error?: ApiError;
 }
@@ -22,7 +22,7 @@ export interface Turn {
   readonly answers: readonly Answer[];
 }
 
-/** What is sent to every chosen model. */
+/** The request to each chosen model. */
 export interface Asking {
   readonly keyId: string;
   readonly protocol: Protocol;
@@ -34,7 +34,7 @@ export interface Asking {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** What a model has heard and said so far: other models' answers are none of its own. */
+/** The history for a model: only its own answers, not those of other models. */
 const heardBy = (turns: readonly Turn[], model: string): Said[] =>
   turns.flatMap(({ said, answers }) => {
     const own = answers.find((one) => one.model === model && one.content.text !== "");
@@ -58,7 +58,7 @@ export const callOf = (asking: Asking, turns: readonly Turn[], model: string) =>
 type Call = ReturnType<typeof callOf>;
 const drawnMs = 50;
 
-/** Makes a call and reports what comes of it, at most every 50 ms; it never throws. Whether anything was answered. */
+/** Makes a call and reports its progress at most every 50 ms; it never throws. Returns whether any answer arrived. */
 async function listen(
   call: Call,
   { keyId, signal }: { keyId: string; signal: AbortSignal },
@@ -86,7 +86,7 @@ async function listen(
   }
 }
 
-/** How a call ended that was stopped, refused or cut off. */
+/** The end state of a stopped, refused or aborted call. */
 function endOf(thrown: unknown): Partial<Answer> {
   if (isStop(thrown)) return { state: "stopped" };
   const error = asApiError(thrown);
@@ -100,7 +100,7 @@ export function useConversation(ended: (requestId: string) => void) {
   const stopping = useRef<AbortController>(undefined);
   useEffect(() => () => stopping.current?.abort(), []);
 
-  /** Asks all chosen models. False: none of them answered anything. */
+  /** Calls all chosen models. False if none of them answered. */
   async function run(asking: Asking): Promise<boolean> {
     const stop = new AbortController();
     stopping.current = stop;

@@ -1,4 +1,4 @@
-/** What the reader is about to ask: all of it is state of the page, and gone with it. */
+/** The reader's draft: only page state, gone with the page. */
 import { useState } from "react";
 import type { Protocol } from "../../base/code.ts";
 import type { Said } from "./conversation.ts";
@@ -13,7 +13,7 @@ const unsaid: Said = { role: "user", text: "", pictures: [] };
 interface DraftOptions extends Pick<ModeProps, "apiKey" | "models" | "chosen"> {
   readonly protocol: Protocol;
   readonly streams: boolean;
-  /** What is filled in at first. */
+  /** The initial text. */
   readonly spoken: Spoken | undefined;
 }
 
@@ -45,9 +45,9 @@ export function useDraft({ apiKey, models, chosen, protocol, streams, spoken }: 
     setStream,
     setSystem,
     setSaid,
-    /** After it was sent. */
+    /** Clears the message after it was sent. */
     clear: () => setSaid(unsaid),
-    /** What nobody answered is written again, unless something else is by now. */
+    /** Restores an unanswered message, unless the reader has typed another. */
     giveBack: (sent: Said) =>
       setSaid((now) => (now.text === "" && now.pictures.length === 0 ? sent : now)),
     toolsForm: { text: toolsText, fault: toolsFault, change: setToolsText },

@@ -1,4 +1,4 @@
-/** What was made on this page, newest first. */
+/** The results of this page, newest first. */
 import { useEffect, useRef, useState } from "react";
 import { asApiError, type ApiError } from "../../api/errors.ts";
 import { isStop } from "./call.ts";
@@ -8,7 +8,7 @@ export interface Made {
   readonly id: number;
   readonly keyId: string;
   readonly model: string;
-  /** What was asked for, in the reader's words. */
+  /** The reader's prompt. */
   readonly label: string;
   readonly state: "making" | "done" | "stopped" | "failed";
   readonly output?: Output;

@@ -1,4 +1,4 @@
-/** Vectors for reading: how long they are, how they begin, and how alike their texts are. */
+/** Shows vectors: their length, first numbers, and pairwise similarity. */
 import { Table, Text } from "@mantine/core";
 import { ScrollBox } from "../../ui/scroll-box.tsx";
 import { cosine } from "./similarity.ts";

@@ -1,4 +1,4 @@
-/** Videos, from words and from a first picture: each is a task. */
+/** Generates videos from text and a first image, as tasks. */
 import { Group } from "@mantine/core";
 import { useState } from "react";
 import { curlOf } from "../../base/code.ts";

@@ -1,4 +1,4 @@
-/** The four protocols by name, and what all their answers have in common. Pure. */
+/** The four protocols by name, and the parsing that they share. Pure. */
 import type { Protocol } from "../../base/code.ts";
 import * as chat from "./chat.ts";
 import type { Ask, Piece } from "./conversation.ts";
@@ -22,7 +22,7 @@ const wires: Readonly<Record<Protocol, Wire>> = {
 export const bodyOf = (protocol: Protocol, ask: Ask): Record<string, unknown> =>
   wires[protocol].body(ask);
 
-/** What a frame of a stream, or a whole answer, adds to what there is. */
+/** The pieces that a stream frame, or a whole answer, adds. */
 export function piecesOf(protocol: Protocol, frame: unknown): Piece[] {
   const error = at(frame, "error");
   if (typeof error === "object" && error !== null)
@@ -33,7 +33,7 @@ export function piecesOf(protocol: Protocol, frame: unknown): Piece[] {
 const lineEnd = /\r\n|\r|\n/;
 
 /**
- * The frames of a stream of server-sent events, as JSON, as they arrive. What is no JSON (`[DONE]`) is left out.
+ * Yields the frames of an SSE stream as parsed JSON. Frames that are not JSON (`[DONE]`) are skipped.
  * @throws whatever reading the body throws, such as an abort
  */
 export async function* framesOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator {
@@ -43,7 +43,7 @@ export async function* framesOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): 
     for (;;) {
       const { done, value = "" } = await reader.read();
       const lines = (rest + value).split(lineEnd);
-      // A line whose end has not come; of "\r\n" cut in two, an empty line comes of it, which says nothing.
+      // An incomplete line. A CRLF split between chunks gives an empty line, which is ignored.
       rest = done ? "" : lines.pop()!;
       for (const line of lines) {
         if (!line.startsWith("data:")) continue;
@@ -53,7 +53,7 @@ export async function* framesOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): 
       if (done) return;
     }
   } finally {
-    // Nobody reads on: the call is to end, not to be read to its end.
+    // Ends the call at once when the consumer stops early, without draining it.
     await reader.cancel().catch(() => undefined);
   }
 }

@@ -1,4 +1,4 @@
-/** What can be done about a provider at once: taken out for an hour and back, or removed for good. */
+/** Immediate actions on a provider: pause for an hour, resume, or remove for good. */
 import { Button, Group } from "@mantine/core";
 import { confirm } from "../../ui/confirm.tsx";
 import { FormError } from "../../ui/form-error.tsx";
@@ -25,7 +25,7 @@ export function Actions({ provider }: { provider: Provider }) {
   return (
     <>
       <Group mt="md" gap="sm">
-        {/* One button, so that the focus stays on it. */}
+        {/* One button, so that it keeps the focus. */}
         {mayPause && (
           <Button
             variant={isPaused ? "filled" : "default"}

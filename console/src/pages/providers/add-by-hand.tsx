@@ -1,4 +1,4 @@
-/** A provider that no preset knows: its dialect, its address, its key and its models. */
+/** Adds a provider without a preset: dialect, address, key and models. */
 import {
   Button,
   Group,
@@ -19,7 +19,7 @@ import { TextModelForm, textModelFields } from "./text-model.tsx";
 
 type Dialect = NonNullable<Schemas["AddProviderRequest"]["dialect"]>;
 
-/** All of them: the compiler misses one that is left out. */
+/** All dialects: the compiler reports a missing one. */
 const dialects: Readonly<Record<Dialect, string>> = {
   "openai-compatible": "Compatible with OpenAI",
   openai: "OpenAI",
@@ -34,7 +34,7 @@ const dialects: Readonly<Record<Dialect, string>> = {
 };
 const dialectChoices = Object.entries(dialects).map(([value, label]) => ({ value, label }));
 
-/** Of both ways one is shown and sent. The other one keeps what was typed, and its required fields are not asked for. */
+/** Shows one of the two input ways and sends it. The other keeps its input, and its required fields are not checked. */
 function ModelsField({ asJson, mistake }: { asJson: boolean; mistake: string | undefined }) {
   return (
     <>

@@ -1,4 +1,4 @@
-/** A provider of a known vendor: a key is all it takes. */
+/** Adds a provider of a known vendor: only a key is needed. */
 import { Button, PasswordInput, Select, Stack, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { api } from "../../api/client.ts";

@@ -1,4 +1,4 @@
-/** Adding a provider: a vendor whose address, models and prices are known, or anything by hand. */
+/** Adds a provider: of a known vendor, or by hand. */
 import { Modal, Tabs } from "@mantine/core";
 import { AddByHand } from "./add-by-hand.tsx";
 import { AddVendor } from "./add-vendor.tsx";
@@ -15,11 +15,11 @@ export function AddProvider({ opened, close }: AddProps) {
       onClose={close}
       title="Add provider"
       size="lg"
-      // A key that was pasted must not go by a slip.
+      // A stray click must not discard a pasted key.
       closeOnClickOutside={false}
       closeButtonProps={{ "aria-label": "Close" }}
     >
-      {/* What was typed under one tab is there again after a look at the other. */}
+      {/* Each tab keeps its input while the other is shown. */}
       <Tabs defaultValue="vendor" keepMounted>
         <Tabs.List mb="md">
           <Tabs.Tab value="vendor">A known vendor</Tabs.Tab>

@@ -1,4 +1,4 @@
-/** The models that a provider is left out for, and who takes their calls meanwhile. */
+/** The models for which a provider is excluded, and the providers that serve them meanwhile. */
 import { Table } from "@mantine/core";
 import { ModelLink } from "../../ui/model-link.tsx";
 import { Part } from "../../ui/part.tsx";

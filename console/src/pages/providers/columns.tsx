@@ -1,4 +1,4 @@
-/** The columns of the list of providers: all of them for organization admins, state and models for the others. */
+/** The columns of the provider list: all for organization admins, state and models for other readers. */
 import { Link } from "@tanstack/react-router";
 import { gatewayMs } from "../../base/clock.ts";
 import { readCount, readShare } from "../../base/numbers.ts";

@@ -1,4 +1,4 @@
-/** A provider's keys by their names: which rest and why; added and removed, and never shown. */
+/** A provider's credentials by name: shows which rest and why, adds and removes them. Their values are never shown. */
 import { Button, Group, PasswordInput, Table, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { readMinute } from "../../base/time.ts";
@@ -28,7 +28,7 @@ function AddKey({ provider }: { provider: Provider }) {
   const add = useAddCredential(provider, () => setCount(count + 1));
   return (
     <form
-      // Emptied once it was taken.
+      // Clears the form after success.
       key={count}
       onSubmit={(event) => {
         const field = fieldsOf(event);

@@ -1,4 +1,4 @@
-/** How its attempts of the last hour failed, in the vendor's own words. */
+/** The provider's failed attempts of the last hour, with the vendor's own messages. */
 import { Table, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { readCount, readShare } from "../../base/numbers.ts";

@@ -1,4 +1,4 @@
-/** The models of a provider, as its form takes them: text models field by field, anything else as JSON. */
+/** Converts the form's models of a provider: a text model by fields, all others as JSON. */
 
 export interface TextModelFields {
   readonly id: string;
@@ -10,7 +10,7 @@ export interface TextModelFields {
   readonly outputPrice: string;
 }
 
-/** A text model as the configuration file has it; its offer is of the provider it is sent with. */
+/** A text model as in the configuration file; its offer belongs to the provider in the same request. */
 export const textModelRow = (fields: TextModelFields): object => ({
   id: fields.id,
   kind: "text",
@@ -25,7 +25,7 @@ export const textModelRow = (fields: TextModelFields): object => ({
   ],
 });
 
-/** A list of models out of JSON, or what is wrong with it. */
+/** Parses a list of models from JSON, or returns its fault. */
 export function readModels(text: string): readonly object[] | string {
   try {
     const list: unknown = JSON.parse(text);

@@ -1,4 +1,4 @@
-/** What can be done with providers. */
+/** Changes of providers. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { client, type Schemas } from "../../api/client.ts";
@@ -10,7 +10,7 @@ import type { Provider } from "./state.ts";
 export type AddBody = Schemas["AddProviderRequest"];
 export type Stored = Schemas["Provider"];
 
-/** Adds a provider, and goes to its page. */
+/** Adds a provider, then opens its page. */
 export function useAdd() {
   const navigate = useNavigate();
   return useChange({
@@ -32,7 +32,7 @@ const resume = async (id: string, header: object) => {
   return (await client.POST("/admin/v1/providers/{id}/resume", { params, body: {} })).data!;
 };
 
-/** For an hour; taken back within ten seconds. */
+/** Pauses for an hour; Undo is offered for ten seconds. */
 export const usePause = ({ id }: Provider) =>
   useChange({
     send: () => pause(id, undefined, {}),
@@ -66,7 +66,7 @@ type CredentialBody = Schemas["AddProviderCredentialRequest"];
 const readStored = async (id: string) =>
   (await client.GET("/admin/v1/providers/{id}", { params: { path: { id } } })).data!;
 
-/** `stored` is what the form was filled with, and not what may have been read since. */
+/** `stored` is the version that filled the form, not a later one. */
 export const useChangeProvider = (stored: Stored, settled: () => void) =>
   useChange({
     send: async (body: ChangeBody, { ifMatch: header }) => {
@@ -80,7 +80,7 @@ export const useChangeProvider = (stored: Stored, settled: () => void) =>
     settled,
   });
 
-/** A key in addition to those that are there. */
+/** Adds a further credential. */
 export const useAddCredential = ({ id }: Provider, done: () => void) =>
   useChange({
     send: async (body: CredentialBody) => {

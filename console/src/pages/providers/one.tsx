@@ -1,4 +1,4 @@
-/** One provider: how it is doing, since when, who is affected, and what can be done. */
+/** One provider: its state, since when, affected models, and actions. */
 import { Group, Text } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
@@ -90,7 +90,7 @@ export function ProviderPage() {
   );
 }
 
-/** One that is not in force: asked for by itself, it may be stored and left out, or not be there. */
+/** A provider that is not in force: it may be stored but excluded, or not exist. */
 function Stored({ id }: { id: string }) {
   const read = api.useQuery("get", "/admin/v1/providers/{id}", { params: { path: { id } } });
   if (read.error !== null)

@@ -1,4 +1,4 @@
-/** Who answers our calls: state and models for everybody, numbers and actions for those who run the installation. */
+/** The provider list: state and models for all readers, numbers and actions for organization admins. */
 import { Button, Group, TextInput } from "@mantine/core";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { DataTable } from "../../ui/data-table.tsx";
@@ -17,7 +17,7 @@ const fits = (search: string) => (one: Provider) =>
     text.toLowerCase().includes(search.toLowerCase()),
   );
 
-/** What a provider is for, and whose turn it is. */
+/** Explains providers, and who must add one. */
 const noneYet = (mayAdd: boolean): string =>
   `No provider yet. Providers answer the calls that come in: without one each call is refused. ${
     mayAdd

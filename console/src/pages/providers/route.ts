@@ -1,4 +1,4 @@
-/** `/providers` and `/providers/:id`: who answers our calls, and how they are doing. */
+/** `/providers` and `/providers/:id`: the providers and their state. */
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { pick } from "../../base/search.ts";
 import { shellRoute } from "../root.ts";

@@ -1,4 +1,4 @@
-/** The settings of a provider that was added here. What comes from a file or a variable is changed there. */
+/** The settings of a provider that was added here. Those from a file or the environment are changed there. */
 import { Button, Group, PasswordInput, Select, Stack, Textarea, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
@@ -14,7 +14,7 @@ const monospace = { input: { fontFamily: "var(--mantine-font-family-monospace)" 
 const textOf = ({ model_rows: rows }: Stored): string =>
   rows == null ? "" : JSON.stringify(rows, null, 2);
 
-/** What differs from what is stored; undefined for what stays. */
+/** The fields that differ from the stored ones; unchanged ones are left out. */
 function changeOf(stored: Stored, field: (name: string) => string) {
   const address = field("base_url");
   const key = field("api_key");
@@ -90,7 +90,7 @@ const Fields = ({ shown, refusal, touch }: FieldsProps) => (
 
 function Form({ stored }: { stored: Stored }) {
   const [isTouched, setIsTouched] = useState(false);
-  // What somebody has begun to write stays, whatever is read meanwhile.
+  // Keeps a started edit, whatever is read meanwhile.
   const [shown, setShown] = useState(stored);
   if (!isTouched && shown.version !== stored.version) setShown(stored);
   const change = useChangeProvider(shown, () => setIsTouched(false));

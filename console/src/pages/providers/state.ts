@@ -1,4 +1,4 @@
-/** How a provider is doing, in words: pure functions of what the API says of it. */
+/** Describes a provider's state: pure functions of the API's record. */
 import type { Schemas } from "../../api/client.ts";
 import { readMoment, readUntil } from "../../base/time.ts";
 
@@ -7,11 +7,11 @@ export type Model = Schemas["ConfiguredModels"]["data"][number];
 
 export interface Standing {
   readonly word: string;
-  /** `muted`: nobody is at fault. */
+  /** `muted`: no fault. */
   readonly tone: "ok" | "warn" | "bad" | "muted";
 }
 
-/** How many of its models it is left out for, of how many. */
+/** The share of its models for which it is excluded. */
 const shareOut = ({ health, models }: Provider): string =>
   models.length === 1 ? "" : ` (${health?.out.length ?? 0} of ${models.length})`;
 
@@ -26,15 +26,15 @@ export function standingOf(provider: Provider): Standing {
     : { word: "ready", tone: "ok" };
 }
 
-/** Since when it has been left out for a model, the longest ago; undefined where it is not, or nobody may know. */
+/** The earliest time since which it is excluded for a model; undefined if it is not, or the reader may not know. */
 export const outSince = ({ circuits = [] }: Provider): string | undefined =>
   circuits.map(({ since }) => since).toSorted()[0];
 
-/** When it is probed next. */
+/** The time of its next probe. */
 export const nextProbe = ({ circuits = [] }: Provider): string | undefined =>
   circuits.map(({ next_probe_at: at }) => at).toSorted()[0];
 
-/** "in 40 s", "in 12 m", or "with the next call" where the moment is over. */
+/** "in 40 s", "in 12 m", or "with the next call" if the time has passed. */
 export function untilOf(time: string, nowMs: number): string {
   const leftMs = Date.parse(time) - nowMs;
   if (leftMs <= 0) return "with the next call";
@@ -45,7 +45,7 @@ export function untilOf(time: string, nowMs: number): string {
 export const failuresOf = ({ errors_last_hour: errors = [] }: Provider): number =>
   errors.reduce((sum, { count }) => sum + count, 0);
 
-/** Where it is defined, and who can change it. */
+/** The provider's source, and where to change it. */
 export function sourceOf({ source, source_line: line }: Provider): string {
   if (source === "api") return "Added here.";
   if (source === "file") {
@@ -57,7 +57,7 @@ export function sourceOf({ source, source_line: line }: Provider): string {
     : "The simulated vendors; TOLLGATE_SANDBOX=off removes them.";
 }
 
-/** In the order in which they need somebody: out, partly out, paused, the rest. */
+/** Sorts providers by need of attention: out, partly out or paused, unknown, the rest. */
 export function byNeed(providers: readonly Provider[]): readonly Provider[] {
   const needs = ["bad", "warn", "muted", "ok"];
   return providers.toSorted(
@@ -67,11 +67,11 @@ export function byNeed(providers: readonly Provider[]): readonly Provider[] {
 
 export interface Affected {
   readonly model: string;
-  /** Providers that take its calls now; empty: nobody does. */
+  /** Providers that serve it now; empty: none. */
   readonly servedBy: readonly string[];
 }
 
-/** The models that a provider is left out for now, each with who serves it meanwhile. */
+/** The models for which a provider is excluded now, each with the providers that serve it meanwhile. */
 export function affectedModels(provider: Provider, models: readonly Model[]): readonly Affected[] {
   const isPaused = provider.paused_until !== null;
   const out = isPaused ? provider.models : (provider.health?.out ?? []);
@@ -87,7 +87,7 @@ export function affectedModels(provider: Provider, models: readonly Model[]): re
 
 const clock = (time: string, now: Date): string => readMoment(new Date(time), now);
 
-/** What stands below its name: since when, until when, what is done about it. */
+/** The sentence below its name: since when, until when, and the next step. */
 export function sentenceOf(provider: Provider, now: Date): string {
   const { paused_until: paused } = provider;
   if (paused !== null)

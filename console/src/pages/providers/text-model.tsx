@@ -1,4 +1,4 @@
-/** The fields of one text model of a provider that is added by hand. */
+/** The form fields of one text model of a provider that is added by hand. */
 import { Group, Select, TextInput } from "@mantine/core";
 import type { TextModelFields } from "./model-rows.ts";
 
@@ -45,7 +45,7 @@ export const TextModelForm = () => (
   </>
 );
 
-/** What the form says. */
+/** Reads the form. */
 export const textModelFields = (field: (name: string) => string): TextModelFields => ({
   id: field("model"),
   upstream: field("upstream"),

@@ -1,4 +1,4 @@
-/** One call to the provider, and what it answered. */
+/** Sends one test call to the provider, and shows the answer. */
 import { Button, Group, Select, Text } from "@mantine/core";
 import { useState } from "react";
 import { api } from "../../api/client.ts";

@@ -1,4 +1,4 @@
-/** Filters that are one press: whose calls, of which time, and only those that failed, took long, were dear or changed. */
+/** One-click filters: member, period, order, and only failed, slow, expensive or changed calls. */
 import { Button, Select } from "@mantine/core";
 import { api } from "../../api/client.ts";
 import { mayAll } from "../../base/rights.ts";
@@ -12,9 +12,9 @@ interface ChipsProps {
   readonly set: (change: Partial<Filters>) => void;
 }
 
-/** What counts as slow where the address says nothing else. */
+/** The default limit of slow calls, in ms. */
 const slowMs = "5000";
-/** And what as dear. */
+/** The default limit of expensive calls, in USD. */
 const dearUsd = "0.10";
 
 interface ChipProps {
@@ -29,7 +29,7 @@ const Chip = ({ label, isOn, turn }: ChipProps) => (
   </Button>
 );
 
-/** Whose calls, where the reader may see others': that is known before the people are. */
+/** Filters by member, if the reader may see other members' calls: that is known before the members load. */
 function Member({ filters, set }: ChipsProps) {
   const { data: me } = api.useQuery("get", "/admin/v1/me");
   const workspace = filters.ws ?? me?.memberships[0]?.workspace_id;

@@ -1,17 +1,17 @@
-/** Which columns the log has: chosen once, kept in this browser. */
+/** Chooses the columns of the log; the browser keeps the choice. */
 import { Button, Checkbox, Popover, Stack } from "@mantine/core";
 import { keptAs, useKept } from "../../ui/kept.ts";
 import { choosable, usual } from "./columns.tsx";
 
 const kept = keptAs("tollgate-request-columns");
 
-/** The headers of the chosen ones; what is kept and is no column any more is left out. */
+/** The chosen headers; stored names that are no longer columns are left out. */
 export function useChosen(): readonly string[] {
   const text = useKept(kept);
   return text === undefined ? usual : choosable.filter((one) => text.split(",").includes(one));
 }
 
-/** What is kept of a choice; of the usual one nothing, so that it stays the usual one. */
+/** Stores a choice. The default is not stored, so that it follows later defaults. */
 function keep(chosen: readonly string[]): void {
   const ordered = choosable.filter((one) => chosen.includes(one)).join(",");
   kept.write(ordered === usual.join(",") ? undefined : ordered);

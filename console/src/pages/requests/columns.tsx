@@ -17,7 +17,7 @@ const counted = (row: Row, name: string) => {
 };
 const lasted = (ms: number | null) => (ms === null ? nothing : readDuration(ms));
 
-/** What a row is remarkable for, beside how it ended. */
+/** The notable facts of a row besides its outcome. */
 function marksOf(row: Row): string {
   const { attempts_count: tries = 0, dropped_count: dropped = 0, protocol } = row;
   const upstream = row.upstream_protocol ?? null;
@@ -45,7 +45,7 @@ function Ended({ row }: { row: Row }) {
 }
 
 interface LogColumn extends Column<Row> {
-  /** Not shown until it is chosen. */
+  /** Hidden by default. */
   readonly extra?: true;
 }
 
@@ -57,7 +57,7 @@ const text = (value: string | number | null | undefined) =>
   value == null || value === "" ? nothing : <span title={String(value)}>{value}</span>;
 const number = { align: "right", wide: true } as const;
 
-/** All that there are, in their order. The model takes the room that is left. */
+/** All columns, in order. The model column takes the remaining width. */
 const known: readonly LogColumn[] = [
   {
     header: "Time",
@@ -100,10 +100,10 @@ const known: readonly LogColumn[] = [
   { header: "Outcome", width: 200, phone: 1, cell: (row) => <Ended row={row} /> },
 ];
 
-/** What leads to a call, what takes the room that is left, and how it ended, are always shown. */
+/** Always shown: the link to the call, the column with the remaining width, and the outcome. */
 const fixed: ReadonlySet<string> = new Set(["Time", "Model", "Outcome"]);
 
-/** The columns that can be chosen, by their headers, and those that are without a choice. */
+/** Headers of the optional columns, and of the default ones. */
 export const choosable: readonly string[] = known
   .map(({ header }) => header)
   .filter((header) => !fixed.has(header));
@@ -111,7 +111,7 @@ export const usual: readonly string[] = known
   .filter(({ header, extra }) => !fixed.has(header) && extra !== true)
   .map(({ header }) => header);
 
-/** The columns that are shown where these are chosen; a chosen one is shown however little room there is. */
+/** The columns for a choice; chosen columns show however narrow the window is. */
 export const columnsOf = (chosen: readonly string[]): readonly Column<Row>[] =>
   known
     .filter(({ header }) => fixed.has(header) || chosen.includes(header))
@@ -121,7 +121,7 @@ export const columnsOf = (chosen: readonly string[]): readonly Column<Row>[] =>
 
 const modelMin = 160;
 
-/** How much room chosen columns need, in pixels; the usual ones fit themselves to the window. */
+/** The width that chosen columns need, in pixels; the default columns adapt to the window. */
 export const widthOf = (chosen: readonly string[]): number | undefined =>
   chosen === usual
     ? undefined

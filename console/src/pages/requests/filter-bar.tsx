@@ -1,4 +1,4 @@
-/** The filters of the log. Each change is a new address. */
+/** The filters of the log. Each change is a new URL. */
 import { Button, Group, Select, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import type { RefObject } from "react";
@@ -19,7 +19,7 @@ const statuses = [
   { value: "canceled", label: "canceled" },
 ];
 
-/** What is written, and asked for with Filter. */
+/** Text filters, applied with the Filter button. */
 const texts = [
   ["model", "Model"],
   ["provider", "Provider"],
@@ -54,7 +54,7 @@ function Buttons({ filters, form }: ButtonsProps) {
   );
 }
 
-/** The fields, in a form: what is written counts when it is sent. */
+/** The form fields: typed text applies when it is submitted. */
 function Fields({ filters }: { filters: Filters }) {
   const navigate = useNavigate();
   const { form, written } = useWritten(textNames);

@@ -1,4 +1,4 @@
-/** The filters of the log, as they stand in the address. */
+/** The filters of the log, as in the URL. */
 import { gatewayMs, gatewayNow } from "../../base/clock.ts";
 import { dayMs, minuteMs } from "../../base/durations.ts";
 import { isTime, momentsIn, periodWords } from "../../base/period.ts";
@@ -25,12 +25,12 @@ export const filterNames = [
   "user",
 ] as const;
 
-/** `sort` is the order of the list and no filter. */
+/** `sort` is the order of the list, not a filter. */
 export type Filters = { readonly [Name in "ws" | "sort" | (typeof filterNames)[number]]?: string };
 
 const ends = "succeeded|failed|client_closed|expired|canceled";
 
-/** What the API takes for some of them; others are as if they were not there. */
+/** The API's formats of some of them; other values are ignored. */
 const shapes = {
   status: new RegExp(`^(?:${ends})(?:,(?:${ends}))*$`),
   period: periodWords,
@@ -48,39 +48,39 @@ const shapes = {
   slower: /^\d{1,9}$/,
   q: /^.{1,100}$/,
   changed: /^1$/,
-  // A name and its value, such as team:search, as long as callers may say them.
+  // A name and a value, such as team:search, within the callers' length limits.
   tag: /^[^:]{1,64}:.{0,512}$/su,
   user: /^.{1,256}$/su,
 } as const;
 
-/** The filters of an address, whether the list grows by itself, and the call that is shown beside it. */
+/** Reads the filters of a URL, the live switch, and the call shown beside the list. */
 export const filtersOf = (
   search: Record<string, unknown>,
 ): Filters & { readonly live?: string; readonly open?: string } =>
   fit(pick(search, [...filterNames, "sort", "live", "open"]), shapes);
 
-/** What the page of a call keeps of its list: the filters and the order. */
+/** The list parameters on a call's page: filters and order. */
 export const listOf = (search: Record<string, unknown>): Filters =>
   fit(pick(search, [...filterNames, "sort"]), shapes);
 
-/** The same of what the router hands out: until it has put the address right, that has what no page reads. */
+/** The same for the router's parameters: until the router has cleaned the URL, they include unknown ones. */
 export const withinOf = (search: Filters & Record<string, unknown>) => ({
   ...filtersOf(search),
   ...(search.ws !== undefined && { ws: search.ws }),
 });
 
-/** The list by cost is of so many days at most: those before its end. Some minutes less, for what passes on the way. */
+/** The list by cost covers at most 31 days before its end. Some minutes less, to allow for delays. */
 const dearestMs = 31 * dayMs - 10 * minuteMs;
 
-/** Where a list begins: no earlier than its order allows. */
+/** The start of a list: no earlier than its order allows. */
 function beginOf(from: Date | undefined, to: Date, sort: string | undefined): Date | undefined {
   if (sort === undefined) return from;
   return new Date(Math.max(from?.getTime() ?? 0, to.getTime() - dearestMs));
 }
 
-/** The filters with their period as times: what is no time counts as absent. */
+/** Converts the filters' period to times; invalid times count as absent. */
 export function inPeriod({ period, from, to, ...others }: Filters): Filters {
-  // A period that ends now begins at the full minute, so that what is asked for stays the same for a while.
+  // A rolling period begins at a full minute, so that the query stays the same for a while.
   const minute = new Date(Math.floor(gatewayMs() / minuteMs) * minuteMs);
   const moments = momentsIn(
     { ...(period && { period }), ...(from && { from }), ...(to && { to }) },
@@ -96,7 +96,7 @@ export function inPeriod({ period, from, to, ...others }: Filters): Filters {
 
 const pageSize = "100";
 
-/** What the API is asked for by them; what is undefined is not sent. */
+/** The API parameters of the filters; undefined ones are not sent. */
 export const conditionsOf = ({
   ws,
   key,
@@ -134,7 +134,7 @@ export const queryOf = (filters: Filters, cursor: string | undefined) => ({
   cursor,
 });
 
-/** The same as a file, newest first, whose period must have both its ends. */
+/** The query of the CSV file: newest first, with both ends of the period. */
 export function csvOf({ sort: _sort, ...filters }: Filters) {
   const { view: _view, limit: _limit, ...query } = queryOf(inPeriod(filters), undefined);
   return {

@@ -1,9 +1,9 @@
-/** Whether the log grows by itself. */
+/** Switches live updates of the log. */
 import { Button, Group, Text } from "@mantine/core";
 
 interface LiveSwitchProps {
   readonly isLive: boolean;
-  /** Why it cannot. */
+  /** Why live updates are not possible. */
   readonly still: string | undefined;
   readonly turn: () => void;
 }

@@ -1,10 +1,10 @@
-/** The log as it grows. */
+/** The live log. */
 import { parseUsd } from "../../base/money.ts";
 import type { LiveListOptions } from "../../ui/live-list.ts";
 import type { Filters } from "./filters.ts";
 import { listKey, readPage, type Row } from "./queries.ts";
 
-/** The stream's own filters; the others are looked at here. */
+/** The filters that the stream applies; `fits` checks the others. */
 const filterOf = ({ ws, key, member, model, provider, status, protocol, http, code }: Filters) => ({
   workspace_id: ws,
   key_id: key,
@@ -17,7 +17,7 @@ const filterOf = ({ ws, key, member, model, provider, status, protocol, http, co
   error_code: code,
 });
 
-/** Whether a row has what the stream was not asked for. */
+/** True if a row matches the filters that the stream does not apply; undefined if the row cannot tell. */
 function fits(
   row: Row,
   { cost, slower, changed, q, tag, user, asked }: Filters,
@@ -27,7 +27,7 @@ function fits(
     (slower === undefined || (row.duration_ms ?? 0) >= Number(slower)) &&
     (changed === undefined || (row.dropped_count ?? 0) > 0);
   if (!isFitting || (q !== undefined && row.error === null)) return false;
-  // Rows say the code of their error and not its message, no tags and no attempts: the list alone knows.
+  // Stream rows have the error code, but not its message, tags or attempts: only the API can tell.
   return [q, tag, user, asked].every((one) => one === undefined) ? true : undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The log: who called what, when, how it ended and what it cost. */
+/** The request log: callers, times, outcomes and costs. */
 import { Group, Text } from "@mantine/core";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
@@ -22,20 +22,20 @@ const Peek = lazy(async () => ({ default: (await import("./one/peek.tsx")).Peek 
 
 const route = getRouteApi("/shell/requests");
 
-/** Of rare filters a page looks at a part of the log. Where it found little there, going on is the reader's choice. */
+/** With rare filters, a page scans a part of the log. If it finds few rows, the reader decides whether to continue. */
 const fewRows = 20;
 function searchedTo(page: Rows | undefined): string | undefined {
   if (page?.scanned_to == null || page.data.length >= fewRows) return undefined;
   return `Searched back to ${readTime(new Date(page.scanned_to))}.`;
 }
 
-/** Why the list cannot grow by itself. */
+/** Why live updates are not possible. */
 function stillOf(filters: Filters): string | undefined {
   if (filters.sort !== undefined) return "Dearest first does not grow by itself.";
   return inPeriod(filters).to === undefined ? undefined : "This period has ended.";
 }
 
-/** Of which time the dearest are: a list by cost has an end. */
+/** Names the time range of the list by cost, which is limited. */
 function Dearest({ filters, last }: { filters: Filters; last: Rows | undefined }) {
   const now = useToday();
   const { from } = inPeriod(filters);

@@ -1,4 +1,4 @@
-/** What the log page asks for. */
+/** Queries of the log page. */
 import { client, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../ui/pages.ts";
 import { inPeriod, queryOf, type Filters } from "./filters.ts";
@@ -8,7 +8,7 @@ export type Row = Page["data"][number];
 
 export const listKey = (filters: Filters) => ["get", "/admin/v1/requests", filters] as const;
 
-/** A page of the rows that fit. */
+/** Reads a page of matching rows. */
 export async function readPage(
   filters: Filters,
   cursor?: string,
@@ -18,7 +18,7 @@ export async function readPage(
   return (await client.GET("/admin/v1/requests", { params, signal: signal ?? null })).data!;
 }
 
-/** The rows that fit the filters, a page at a time. A list that grows by itself is not read again. */
+/** The rows that match the filters, page by page. A live list is not read again. */
 export const useRows = (filters: Filters, isLive: boolean) =>
   usePages({
     key: listKey(filters),

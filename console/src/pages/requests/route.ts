@@ -1,4 +1,4 @@
-/** `/requests`: the log. Its filters are in the address. */
+/** `/requests`: the log. Its filters are in the URL. */
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { shellRoute } from "../root.ts";
 import { filtersOf } from "./filters.ts";

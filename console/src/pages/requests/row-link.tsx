@@ -1,4 +1,4 @@
-/** The way from a row to its call: beside the list at first, and with the same press again its page. */
+/** The link of a row: the first click shows the call beside the list, the second opens its page. */
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { type MouseEvent } from "react";
 import { readInColumn } from "../../base/time.ts";
@@ -17,7 +17,7 @@ export function RowLink({ row: { id, created_at: at } }: { row: Row }) {
   const isNarrow = useNarrow();
   const now = useToday();
   const isOpen = open === id;
-  // A phone has no room for both.
+  // Phones have no room for both.
   const press = (event: MouseEvent) => {
     if (isNarrow || isOpen || !isPlain(event)) return;
     event.preventDefault();

@@ -1,4 +1,4 @@
-/** Calls over time above the log: of which time, in which steps, and what is asked for. Pure. */
+/** The chart of calls above the log: its period, its steps, and its query. Pure. */
 import { readCount } from "../../base/numbers.ts";
 import { dayMs, minuteMs } from "../../base/durations.ts";
 import { momentsIn, type Span } from "../../base/period.ts";
@@ -7,13 +7,13 @@ import { filterNames, type Filters } from "./filters.ts";
 
 const failed = "failed,expired";
 
-/** Sums know nothing of these: with one of them set there is no strip. */
+/** Usage sums cannot apply these filters: with any of them there is no chart. */
 const unknown = ["asked", "q", "cost", "slower", "changed", "tag", "user", "http", "code"] as const;
 
 export interface Shape extends Span {
   readonly step: Step;
   readonly starts: readonly string[];
-  /** Only calls that failed count. */
+  /** Counts only failed calls. */
   readonly isFailed: boolean;
 }
 
@@ -23,7 +23,7 @@ function stepOf({ from, to }: Span): Step {
   return length <= 100 * dayMs ? "day" : "month";
 }
 
-/** What the strip is of: the time of the filters, or a day before its end. Undefined where sums cannot say it. */
+/** The period of the filters, or one day before its end. Undefined if usage sums cannot express the filters. */
 export function shapeOf(filters: Filters, now: Date): Shape | undefined {
   if (unknown.some((name) => filters[name] !== undefined)) return undefined;
   const { status, period, from, to } = filters;
@@ -33,7 +33,7 @@ export function shapeOf(filters: Filters, now: Date): Shape | undefined {
     { ...(period && { period }), ...(from && { from }), ...(to && { to }) },
     minute,
   );
-  // The calls of this minute count too.
+  // Includes the calls of this minute.
   const end = moments.to ?? new Date(minute.getTime() + minuteMs);
   const span = { from: moments.from ?? new Date(end.getTime() - dayMs), to: end };
   if (span.from >= span.to) return undefined;
@@ -41,7 +41,7 @@ export function shapeOf(filters: Filters, now: Date): Shape | undefined {
   return { ...span, step, starts: startsOf(span, step), isFailed: status === failed };
 }
 
-/** The query of `GET /usage`; what is undefined is not sent. */
+/** The query of `GET /usage`; undefined values are not sent. */
 export const stripQuery = (filters: Filters, { from, to, step, isFailed }: Shape) => ({
   from: from.toISOString(),
   to: to.toISOString(),
@@ -57,7 +57,7 @@ export const stripQuery = (filters: Filters, { from, to, step, isFailed }: Shape
 
 const times: ReadonlySet<string> = new Set(["period", "from", "to"]);
 
-/** The filters of the overview that are of the same calls; undefined where it cannot be narrowed as the log is. */
+/** The overview parameters for the same calls; undefined if the overview cannot be filtered like the log. */
 export function overviewOf(filters: Filters, { from, to }: Span): Filters | undefined {
   const { ws, period } = filters;
   const isNarrowed = filterNames.some((name) => !times.has(name) && filters[name] !== undefined);
@@ -81,7 +81,7 @@ interface Counted {
   readonly errors: number;
 }
 
-/** One for each step, in their order, those without calls too. */
+/** One bar for each step, in order, including those without calls. */
 export function barsOf(rows: readonly Counted[], { starts, isFailed }: Shape): Bar[] {
   const of = new Map(rows.map((row) => [row.start, row]));
   return starts.map((start) => {
@@ -90,7 +90,7 @@ export function barsOf(rows: readonly Counted[], { starts, isFailed }: Shape): B
   });
 }
 
-/** From the beginning of one step to the end of another, within the time of the strip. */
+/** The time from the start of one step to the end of another, within the chart's period. */
 export function spanBetween({ starts, step, from, to }: Shape, one: number, other: number) {
   const [first, last] = [starts[Math.min(one, other)]!, starts[Math.max(one, other)]!];
   const begin = Math.max(Date.parse(first), from.getTime());
@@ -100,7 +100,7 @@ export function spanBetween({ starts, step, from, to }: Shape, one: number, othe
 
 const dayOf = (start: string): string => readStart(start, "day");
 
-/** From a step up to another one, in words: "22 Nov 14:00 to 16:00", or "16 Nov to 22 Nov". */
+/** Describes a range of steps: "22 Nov 14:00 to 16:00", or "16 Nov to 22 Nov". */
 function whenOf(first: string, last: string, step: Step): string {
   const begin = readStart(first, step);
   if (step !== "hour") return first === last ? begin : `${begin} to ${readStart(last, step)}`;
@@ -109,7 +109,7 @@ function whenOf(first: string, last: string, step: Step): string {
   return `${dayOf(first)} ${begin} to ${endDay}${readStart(end, step)}`;
 }
 
-/** What some steps come to, in words. */
+/** Describes the calls of a range of steps. */
 export function wordsOf(bars: readonly Bar[], step: Step, one: number, other: number): string {
   const [low, high] = [Math.min(one, other), Math.max(one, other)];
   const part = bars.slice(low, high + 1);

@@ -1,4 +1,4 @@
-/** Calls over time above the log, what failed at the foot of each bar. A press or a stroke over some of them chooses their time. */
+/** The bar chart of calls above the log, failures at the foot of each bar. A click or drag selects a time range. */
 import { Link } from "@tanstack/react-router";
 import { useState, type KeyboardEvent, type PointerEvent, type ReactNode } from "react";
 import { api } from "../../api/client.ts";
@@ -21,7 +21,7 @@ import classes from "./strip.module.css";
 
 const high = 48;
 
-/** What is marked: where it began, and where it is now. */
+/** The marked range: its first and its current step. */
 interface Mark {
   readonly one: number;
   readonly other: number;
@@ -63,7 +63,7 @@ function Drawn({ bars, mark }: { bars: readonly Bar[]; mark: Mark | undefined })
 
 const steps: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1 };
 
-/** Marks by pointer and by arrows, Shift takes more of them, Enter chooses. */
+/** Marks a range by pointer or arrow keys; Shift extends it, Enter selects it. */
 function useMarking(count: number, choose: (mark: Mark) => void) {
   const [mark, setMark] = useState<Mark>();
   const [isDrawn, setIsDrawn] = useState(false);
@@ -108,10 +108,10 @@ function useMarking(count: number, choose: (mark: Mark) => void) {
 interface BarsProps {
   readonly shape: Shape;
   readonly bars: readonly Bar[];
-  /** They are on their way. */
+  /** The bars are loading. */
   readonly isWaiting: boolean;
   readonly set: (change: Partial<Filters>) => void;
-  /** Stands behind what they are. */
+  /** Shown after the description. */
   readonly children: ReactNode;
 }
 
@@ -151,7 +151,7 @@ interface StripProps {
   readonly set: (change: Partial<Filters>) => void;
 }
 
-/** Nothing where sums cannot say what the filters ask for. */
+/** Empty if usage sums cannot express the filters. */
 export function Strip({ filters, isLive, set }: StripProps) {
   const [now, setNow] = useState(gatewayNow);
   useRenewal({ topics: ["usage"], enabled: isLive, renew: () => setNow(gatewayNow()) });

@@ -1,4 +1,4 @@
-/** Choosing a new password by a link that an admin made. */
+/** Sets a new password through a link that an admin made. */
 import { Button, PasswordInput, Stack, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -23,7 +23,7 @@ function Form({ token, email }: { token: string; email: string }) {
   return (
     <form onSubmit={submit}>
       <Stack gap="md">
-        {/* Password managers keep the new password under this name. */}
+        {/* Password managers store the new password under this name. */}
         <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
         <PasswordInput
           name="password"

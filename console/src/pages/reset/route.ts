@@ -1,4 +1,4 @@
-/** `/reset#token`: a new password by a link. The token is behind the `#`, which no browser sends, so that no log has it. */
+/** `/reset#token`: a new password by link. The token is after the `#`, which browsers do not send, so no log has it. */
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { rootRoute } from "../root.ts";
 

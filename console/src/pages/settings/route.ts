@@ -1,4 +1,4 @@
-/** `/settings`: the first of its pages that the reader may open. */
+/** `/settings`: opens the members page if the reader may, otherwise the account page. */
 import { createRoute, redirect } from "@tanstack/react-router";
 import { api, queryClient } from "../../api/client.ts";
 import { mayAll } from "../../base/rights.ts";

@@ -1,4 +1,4 @@
-/** Signing in: with a password, or at the identity provider. */
+/** Sign-in with a password, or through the identity provider. */
 import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate, useRouter } from "@tanstack/react-router";
 import { useEffect } from "react";
@@ -8,7 +8,7 @@ import { SignInForm } from "../../ui/sign-in-form.tsx";
 
 const route = getRouteApi("/sign-in");
 
-/** A failed return from the identity provider, in our own words: what stands in the address is anybody's text. */
+/** Our own message for a failed return from the identity provider: text in the URL cannot be trusted. */
 const failedReturn =
   "Signing in there did not work. Try again, or ask whoever manages your account here.";
 

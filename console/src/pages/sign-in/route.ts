@@ -1,11 +1,11 @@
-/** `/sign-in`: where everybody begins; `to` is where they wanted to go. */
+/** `/sign-in`: the sign-in page; `to` is the path to open afterwards. */
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { pick } from "../../base/search.ts";
 import { rootRoute } from "../root.ts";
 
 /**
- * A path of ours, as the browser reads it: it takes tabs out, turns backslashes round and resolves dots, so that a text may begin
- * like a path and lead elsewhere.
+ * Returns a path on this origin, as the browser would resolve it. Browsers drop tabs, turn backslashes into slashes and resolve dots,
+ * so a text that looks like a path may lead elsewhere.
  */
 function ownPath(text: string | undefined): string | undefined {
   if (text?.startsWith("/") !== true || !URL.canParse(text, location.origin)) return undefined;

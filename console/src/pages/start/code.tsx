@@ -1,4 +1,4 @@
-/** How the chosen client is called, with a copy button that fills in the key in full. */
+/** Code for the chosen client, with a copy button that fills in the full key. */
 import { Group, NativeSelect, SegmentedControl, Tabs } from "@mantine/core";
 import { useState } from "react";
 import { revealKey } from "../../api/reveal-key.ts";
@@ -10,7 +10,7 @@ import { clients, snippets } from "./snippets.ts";
 interface CodeProps {
   readonly url: string;
   readonly model: string;
-  /** Named in the text by its beginning and its end. */
+  /** The shown text has only its prefix and last characters. */
   readonly apiKey: Key;
 }
 
@@ -21,7 +21,7 @@ interface ChoiceProps {
   readonly choose: (value: string) => void;
 }
 
-/** A list to choose from, for phones. */
+/** A select for phones. */
 const Choice = ({ label, value, choices, choose }: ChoiceProps) => (
   <NativeSelect
     label={label}
@@ -31,7 +31,7 @@ const Choice = ({ label, value, choices, choose }: ChoiceProps) => (
   />
 );
 
-/** What the client is called in; nothing where there is one way. */
+/** Chooses the protocol or language of the client; empty if there is only one. */
 function Spoken({ value, choices, choose }: Omit<ChoiceProps, "label">) {
   const isNarrow = useNarrow();
   if (choices.length < 2) return <span />;

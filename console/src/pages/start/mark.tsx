@@ -1,4 +1,4 @@
-/** Whether a call of the chosen key has arrived: grey while waiting, green or red with what it was. */
+/** Shows whether a call of the chosen key has arrived, and its outcome. */
 import { Link } from "@tanstack/react-router";
 import { readTime } from "../../base/time.ts";
 import { Money } from "../../ui/money.tsx";

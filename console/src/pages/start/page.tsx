@@ -1,4 +1,4 @@
-/** How to make a first call, and whether it arrived. */
+/** Guides to a first call, and shows whether it arrived. */
 import { Button, Group, Select, Text } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -44,11 +44,11 @@ function FirstKey({ ws }: { ws: string | undefined }) {
   );
 }
 
-/** The model that somebody chose where the key may call it, else the first one. */
+/** The reader's chosen model if the key may call it, else the first one. */
 const chosenOf = (models: readonly string[], wanted: string | null): string | undefined =>
   wanted !== null && models.includes(wanted) ? wanted : models[0];
 
-/** Why there is nothing to call: nobody answers yet, or the key may call none of what is there. */
+/** Why there is nothing to call: no provider exists yet, or the key may call none of the models. */
 function NoModel({ isAny }: { isAny: boolean }) {
   const mayAdd = useMay("provider.create");
   if (isAny || !mayAdd)
@@ -73,7 +73,7 @@ function NoModel({ isAny }: { isAny: boolean }) {
   );
 }
 
-/** How the key calls the model, and whether its first call arrived. */
+/** Code for the key and model, and whether the first call arrived. */
 function FirstCall(props: {
   keys: readonly Key[];
   url: string;
@@ -128,7 +128,7 @@ function FirstCall(props: {
   );
 }
 
-/** Whoever reads the log of the first start may have it. */
+/** Every reader of the log of the first start may have this password. */
 function FirstPassword() {
   return (
     <Text role="note" mb="lg">

@@ -1,11 +1,11 @@
-/** What the first page asks for: keys of the reader's, models, and whether a call has arrived. */
+/** Queries of the start page: the reader's keys, models, and the first call. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, client, type Schemas } from "../../api/client.ts";
 import { useRenewal } from "../../ui/use-renewal.ts";
 
 export type Key = Schemas["KeyRecords"]["data"][number];
 
-/** Active keys that the reader made, newest first. */
+/** Active keys that the reader created, newest first. */
 export function useOwnKeys(userId: string | null | undefined, ws: string | undefined) {
   const query = {
     status: "active" as const,
@@ -29,7 +29,7 @@ export function callableBy(
     .map(({ id }) => id);
 }
 
-/** Makes a first key. */
+/** Creates a first key. */
 export function useCreateKey() {
   const queries = useQueryClient();
   return useMutation({
@@ -39,7 +39,9 @@ export function useCreateKey() {
   });
 }
 
-/** The newest call of a key, as it comes. It is read: an answer that was under way may be older than what the stream says. */
+/**
+ * The newest call of a key, kept up to date. It is read again on each event, because a response in flight may be older than the event.
+ */
 export function useLastCall(keyId: string) {
   const params = { query: { view: "list" as const, limit: "1", key_id: keyId } };
   const options = api.queryOptions(

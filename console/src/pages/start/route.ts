@@ -1,4 +1,4 @@
-/** `/start`: how to make a first call. */
+/** `/start`: guides to a first call. */
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { pick } from "../../base/search.ts";
 import { shellRoute } from "../root.ts";

@@ -1,4 +1,4 @@
-/** How each protocol and client is called: texts with the base URL, a model and a key of the reader's. docs/clients.md has more. */
+/** Code for each protocol and client, with the base URL, a model and one of the reader's keys. docs/clients.md has more. */
 import {
   curlOfText,
   protocolNames,
@@ -9,7 +9,7 @@ import {
 } from "../../base/code.ts";
 
 export interface Filled {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly url: string;
   readonly model: string;
   readonly key: string;
@@ -17,7 +17,7 @@ export interface Filled {
 
 export interface Snippet {
   readonly client: string;
-  /** What it is called in, for a choice within the client; absent where there is one. */
+  /** The protocol or language, if the client offers several; otherwise absent. */
   readonly protocol?: string;
   text(filled: Filled): string;
 }
@@ -46,7 +46,7 @@ const curls: readonly Snippet[] = protocols.map((protocol) => ({
   text: (filled) => curlOfText(callOf(protocol, filled)),
 }));
 
-/** An SDK, in the two languages it is there for. */
+/** Snippets of an SDK, in both its languages. */
 const sdk = (client: string, protocol: Protocol): Snippet[] =>
   [0, 1].map((at) => ({
     client,
@@ -54,7 +54,7 @@ const sdk = (client: string, protocol: Protocol): Snippet[] =>
     text: (filled) => sdkCodesOf(callOf(protocol, filled)).codes[at]!.text,
   }));
 
-/** In the order of the tabs. */
+/** In tab order. */
 export const snippets: readonly Snippet[] = [
   ...curls,
   ...sdk("OpenAI SDK", "chat"),

@@ -1,4 +1,4 @@
-/** Who was asked for a task, when, and what came of it. */
+/** The attempts of a task: provider, time and outcome. */
 import { Table } from "@mantine/core";
 import { readTime } from "../../base/time.ts";
 import { Part } from "../../ui/part.tsx";

@@ -1,4 +1,4 @@
-/** The callbacks of a task: where each was sent, what every try met, and sending it again. */
+/** The callbacks of a task: URL, attempts, and redelivery. */
 import { Button, Group, Table, Text } from "@mantine/core";
 import type { Schemas } from "../../api/client.ts";
 import { readDuration } from "../../base/numbers.ts";
@@ -78,7 +78,7 @@ function One({ delivery }: { delivery: Delivery }) {
   );
 }
 
-/** Nothing where nobody asked for one. */
+/** Empty if no callback was requested. */
 export function Callbacks({ id, isAsked }: { id: string; isAsked: boolean }) {
   const read = useDeliveries(id);
   const deliveries = read.data?.data ?? [];

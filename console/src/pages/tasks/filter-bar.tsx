@@ -1,4 +1,4 @@
-/** The filters of the gallery. Each change is a new address. */
+/** The filters of the gallery. Each change is a new URL. */
 import { Group, SegmentedControl, Select } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { ClearFilters } from "../../ui/clear-filters.tsx";

@@ -1,4 +1,4 @@
-/** The filters of the gallery, as they stand in the address, and what is read off a task. Pure. */
+/** The gallery's filters, as in the URL, and values derived from a task. Pure. */
 import type { Schemas } from "../../api/client.ts";
 import { fit, pick } from "../../base/search.ts";
 
@@ -12,7 +12,7 @@ export type Filters = {
 const states = ["queued", "running", "succeeded", "failed", "expired", "canceled"] as const;
 const kinds = ["image", "video"] as const;
 
-/** A value of the address where it is one of those there are; another one counts as absent. */
+/** A URL value if it is allowed; others count as absent. */
 const oneOf = <Value extends string>(values: readonly Value[], text: string | undefined) =>
   values.find((value) => value === text);
 
@@ -26,7 +26,7 @@ export const filtersOf = (search: Record<string, unknown>): Filters =>
 export const stateChoices = states;
 export const kindChoices = kinds;
 
-/** What the list is asked for. */
+/** The query of the list. */
 export const queryOf = (filters: Filters & { readonly ws?: string | undefined }) => ({
   workspace_id: filters.ws,
   status: oneOf(states, filters.status),
@@ -40,7 +40,7 @@ export const queryOf = (filters: Filters & { readonly ws?: string | undefined })
 export const isUnderWay = ({ status }: Pick<Task, "status">): boolean =>
   status === "queued" || status === "running";
 
-/** A file of ours by its path: the page may be open at another name of the gateway than its public one. */
+/** The path of a gateway file: the page may be open under a host other than the public one. */
 function pathOf(url: string): string {
   const { pathname } = new URL(url, "http://gateway");
   return pathname.startsWith("/files/") ? pathname : "";
@@ -51,7 +51,7 @@ export interface Output {
   readonly path: string;
 }
 
-/** What it produced, while it is kept. */
+/** The task's outputs while they are kept. */
 export function outputsOf({ output, outputs_until: until }: Task): readonly Output[] {
   if (until === null) return [];
   const { images, videos = [] } = output as {
@@ -65,7 +65,7 @@ export function outputsOf({ output, outputs_until: until }: Task): readonly Outp
   return made.filter(({ path }) => path !== "");
 }
 
-/** Why a task shows no picture. */
+/** The reason why a task shows no output. */
 export function withoutOutput(task: Task): string {
   if (task.status === "succeeded") return "Its files are no longer kept.";
   if (task.status === "queued") return "Waiting for its turn.";

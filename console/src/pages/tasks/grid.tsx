@@ -1,6 +1,6 @@
 /**
- * The gallery: as many cards beside each other as there is room for, and of its rows only those in sight. Arrows move from task to
- * task, Enter opens one, Space plays its video.
+ * The gallery: as many columns as fit, and only visible rows are rendered. Arrows move between tasks, Enter opens one, Space plays its
+ * video.
  */
 import { useElementSize } from "@mantine/hooks";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
@@ -29,7 +29,7 @@ const steps: Readonly<Record<string, (columns: number) => number>> = {
   ArrowDown: (columns) => columns,
 };
 
-/** Moves the focus, or plays what stands in the card of the link that has it. */
+/** Moves the focus, or plays the video in the focused card. */
 function onKey(event: KeyboardEvent<HTMLElement>, columns: number) {
   const link = (event.target as HTMLElement).closest<HTMLElement>("[data-task]");
   if (link === null) return;
@@ -45,7 +45,7 @@ function onKey(event: KeyboardEvent<HTMLElement>, columns: number) {
   event.preventDefault();
 }
 
-/** The volume of a video below the pointer would take the wheel: the page stood still, and the video grew louder. */
+/** Videos use the wheel for their volume: the page would not scroll, and the video would get louder. */
 const keepWheel = (event: WheelEvent<HTMLElement>): void => event.stopPropagation();
 
 // oxlint-disable react/incompatible-library -- the virtual list tells this component itself when it has moved

@@ -1,9 +1,9 @@
-/** What can be done with tasks and their callbacks. */
+/** Actions on tasks and their callbacks. */
 import { client } from "../../api/client.ts";
 import { touched } from "../../api/keys.ts";
 import { useChange } from "../../ui/change.ts";
 
-/** By the rule that holds for its caller: a vendor that does not confirm leaves it running. */
+/** Cancels under the caller's rules: if the vendor does not confirm, the task keeps running. */
 export const useCancel = (id: string) =>
   useChange({
     send: async () =>
@@ -13,7 +13,7 @@ export const useCancel = (id: string) =>
     said: "The task is canceled.",
   });
 
-/** The same event once more, with its tries from the beginning. */
+/** Sends the same event again, with a new series of attempts. */
 export const useRedeliver = () =>
   useChange({
     send: async (id: string) =>

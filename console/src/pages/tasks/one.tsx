@@ -1,4 +1,4 @@
-/** One task: what came of it, what it was asked for, what it cost, who was asked, and whom it told. */
+/** One task: outcome, parameters, cost, attempts and callbacks. */
 import { Button, Group, Table, Text } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { Schemas } from "../../api/client.ts";
@@ -25,7 +25,7 @@ const route = getRouteApi("/shell/tasks/$id");
 
 type Whole = Schemas["TaskRecord"];
 
-/** How long it runs, or ran, and what of what was held was charged. */
+/** Its duration so far or in all, and how much of the reservation was charged. */
 function Standing({ task }: { task: Whole }) {
   const now = useNow();
   const end = task.finished_at === null ? now.getTime() : Date.parse(task.finished_at);
@@ -121,7 +121,7 @@ function One({ task }: { task: Whole }) {
       <Parameters task={task} />
       <Attempts task={task} />
       <Callbacks id={task.id} isAsked={task.webhook_url !== null} />
-      {/* Read again when it has moved. */}
+      {/* Remounts when the task changes. */}
       <Shapes key={task.updated_at} id={task.id} />
     </>
   );

@@ -1,4 +1,4 @@
-/** What was made and is being made: pictures and videos, as a gallery or as a table. */
+/** Finished and running tasks for images and videos, as a gallery or a table. */
 import { getRouteApi } from "@tanstack/react-router";
 import { DataTable } from "../../ui/data-table.tsx";
 import { NoRows } from "../../ui/empty.tsx";

@@ -1,10 +1,10 @@
-/** What a task produced, or why there is nothing to see. Its place is kept while it is on its way. */
+/** A task's output, or why there is none. It keeps its place while loading. */
 import { Text } from "@mantine/core";
 import { useState } from "react";
 import classes from "./tasks.module.css";
 import { withoutOutput, type Output, type Task } from "./filters.ts";
 
-/** Two videos at once are a noise. */
+/** Lets only one video play. */
 function pauseOthers(playing: HTMLVideoElement) {
   for (const video of document.querySelectorAll("video")) if (video !== playing) video.pause();
 }
@@ -12,7 +12,7 @@ function pauseOthers(playing: HTMLVideoElement) {
 interface ShownProps {
   readonly output: Output;
   readonly label: string;
-  /** A picture as it is made for a gallery. */
+  /** Uses a thumbnail of an image, for the gallery. */
   readonly isSmall: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What the pages of tasks ask for. What becomes of them comes by the stream. */
+/** Queries of the task pages. The event stream keeps tasks up to date. */
 import { api, client } from "../../api/client.ts";
 import type { LiveListOptions } from "../../ui/live-list.ts";
 import { usePages } from "../../ui/pages.ts";
@@ -17,16 +17,16 @@ async function readPage(filters: Wanted, cursor?: string, signal?: AbortSignal) 
   return (await client.GET("/admin/v1/tasks", { params: { query }, signal: signal ?? null })).data!;
 }
 
-/** The tasks that fit the filters, a page at a time. */
+/** The tasks that match the filters, page by page. */
 export const useTasks = (filters: Wanted) =>
   usePages({
     key: listKey(filters),
     read: (cursor, signal) => readPage(filters, cursor, signal),
   });
 
-/** The list as it grows, and its tasks as they go on. */
+/** The live list: new tasks and their changes. */
 export function liveTasks(filters: Wanted): LiveListOptions<Task> {
-  // The state is looked at here: a task that had the wanted one leaves the list when it has another.
+  // Status and kind are checked here: a task whose status no longer matches leaves the list.
   const { status, kind, ...filter } = queryOf(filters);
   return {
     topic: "tasks",
@@ -39,7 +39,7 @@ export function liveTasks(filters: Wanted): LiveListOptions<Task> {
   };
 }
 
-/** Follows a task and its callbacks. */
+/** Keeps a task and its callbacks up to date. */
 export function useTaskRenewal(id: string): void {
   const path = { path: { id } };
   useRenewal({
@@ -65,7 +65,7 @@ export const useShapes = (id: string) =>
 export const useDeliveries = (id: string) =>
   api.useQuery("get", "/admin/v1/webhook_deliveries", { params: { query: { task_id: id } } });
 
-/** Models of pictures and videos to choose from. */
+/** Image and video models to choose from. */
 export function useModelChoices(): readonly string[] {
   const { data } = api.useQuery("get", "/admin/v1/models", {}, { staleTime: 60_000 });
   return (data?.data ?? [])

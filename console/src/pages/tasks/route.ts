@@ -1,4 +1,4 @@
-/** `/tasks` and `/tasks/:id`: pictures and videos, made or being made. */
+/** `/tasks` and `/tasks/:id`: image and video tasks, finished or running. */
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { shellRoute } from "../root.ts";
 import { filtersOf } from "./filters.ts";

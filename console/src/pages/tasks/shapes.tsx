@@ -1,4 +1,4 @@
-/** The one stored task, as each of the endpoints that can be asked for it would answer now. */
+/** The stored task in the format of each endpoint that can return it. */
 import { Group, SegmentedControl } from "@mantine/core";
 import { useState } from "react";
 import { Copy } from "../../ui/copy.tsx";

@@ -1,4 +1,4 @@
-/** Whether calls are kept word for word, for how long, and who can read them. */
+/** Form fields for storing call bodies: which calls, for how long, and who can read them. */
 import { Group, Select, TextInput } from "@mantine/core";
 
 type Kept = "off" | "errors" | "all";

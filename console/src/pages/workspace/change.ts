@@ -1,4 +1,4 @@
-/** Changing a workspace: its settings with Undo, its status with its name typed. */
+/** Changes a workspace: its settings with Undo, its status after typing its name. */
 import { client, type Schemas } from "../../api/client.ts";
 import { ifMatch } from "../../api/etag.ts";
 import { touched } from "../../api/keys.ts";
@@ -28,7 +28,7 @@ const fieldsOf = (workspace: Workspace) => ({
 });
 type Fields = ReturnType<typeof fieldsOf>;
 
-/** Numbers as they are typed, between commas or spaces; what is none is refused by the API. */
+/** Parses typed numbers, separated by commas or spaces; the API refuses invalid ones. */
 const numbersOf = (text: string): number[] =>
   text
     .split(/[\s,%]+/)
@@ -59,7 +59,7 @@ const read = async (id: string): Promise<Workspace> =>
 const send = async (id: string, body: Patch, header?: { "If-Match"?: string }) =>
   (await client.PATCH("/admin/v1/workspaces/{id}", { params: params(id, header), body })).data!;
 
-/** The form of its settings. */
+/** The state and the change of the settings form. */
 export function useSettings(workspace: Workspace) {
   const draft = useDraft(workspace, fieldsOf);
   const { base } = draft;
@@ -80,14 +80,14 @@ export function useSettings(workspace: Workspace) {
   return { draft, change, save };
 }
 
-/** Disables it once its name is typed, or enables it. */
+/** Returns a function that disables the workspace after its name is typed, or enables it. */
 export function useSwitch({ id, name, status }: Workspace): () => void {
   const isActive = status === "active";
   const change = useChange({
     send: () => send(id, { status: isActive ? "disabled" : "active" }),
     touches: touched.workspace,
     said: isActive ? `${name} is disabled.` : `${name} works again.`,
-    // Disabling is asked for in a dialog, which says it.
+    // The confirmation dialog shows a refused disabling itself.
     ...(!isActive && { refused: `${name} is not enabled.` }),
   });
   return () =>

@@ -39,7 +39,7 @@ interface BoundsProps extends FormProps {
   readonly form: ReturnType<typeof useSettings>;
 }
 
-/** How much may be spent and how fast. */
+/** The fields of spend caps, rate limits and credit line. */
 function Bounds({ workspace, may, form }: BoundsProps) {
   const { fields, set } = form.draft;
   const { at } = form.change;

@@ -1,4 +1,4 @@
-/** The workspaces that the reader may change, and making one. */
+/** The workspaces that the reader may change, and a form to create one. */
 import { Anchor, Button, Select, Table, TextInput } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -52,13 +52,13 @@ function Fields({ done }: { done: (id: string) => void }) {
 
 const numbers = ["This month (USD)", "Credit line (USD)"];
 
-/** How far a workspace may spend beyond its credits: an amount, or the word "unlimited". */
+/** A workspace's credit line: an amount, or the word "unlimited". */
 const Line = ({ amount }: { amount: string }) =>
   amount === "unlimited" ? amount : <Money amount={amount} />;
 
 function List() {
   const { data: me } = api.useQuery("get", "/admin/v1/me");
-  // Why there are none, the shell says.
+  // The shell shows why they could not be read.
   const { rows } = useWorkspaces();
   const workspaces = (rows ?? []).filter(
     ({ id }) => me !== undefined && mayAll(me.rights, "workspace.change", id),

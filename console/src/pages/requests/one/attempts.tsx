@@ -1,16 +1,16 @@
-/** The attempts at providers on one time axis; the same numbers stand beside the bars. */
+/** The attempts at providers on a time axis, with the numbers beside the bars. */
 import { Table } from "@mantine/core";
 import { readDuration } from "../../../base/numbers.ts";
 import { beganMs, isAnswered, type Attempted } from "./sentence.ts";
 
 interface AttemptsProps {
   readonly attempts: readonly Attempted[];
-  /** When the call began, and how long it took. */
+  /** The start of the call, and its duration. */
   readonly callAt: string;
   readonly durationMs: number;
 }
 
-/** How long each took is not known of a task's. */
+/** The durations of a task's attempts are unknown. */
 export function Attempts({ attempts, callAt, durationMs }: AttemptsProps) {
   const ends = attempts.map((one) => beganMs(one, callAt) + (one.duration_ms ?? 0));
   const whole = Math.max(durationMs, 1, ...ends);

@@ -1,4 +1,4 @@
-/** The ways from the page of a call: to its list, and to the calls before and after it there, by buttons and by keys. */
+/** Links from a call's page to its list, and to the previous and next call there, by button and keyboard. */
 import { Button, Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
@@ -6,7 +6,7 @@ import { client } from "../../../api/client.ts";
 import { usePageKeys } from "../../../ui/shortcuts.ts";
 import { conditionsOf, inPeriod, type Filters } from "../filters.ts";
 
-/** The calls beside one, in the list with these filters. */
+/** The calls next to one, in the list with these filters. */
 const useNeighbours = (id: string, list: Filters, enabled: boolean) =>
   useQuery({
     queryKey: ["get", "/admin/v1/requests/{id}/neighbours", id, list],
@@ -25,7 +25,7 @@ interface StepProps {
   readonly list: Filters;
 }
 
-/** A way to another call; Back leads to the list all the same. */
+/** A link to another call; Back still leads to the list. */
 const Step = ({ label, to, list }: StepProps) =>
   to == null ? (
     <Button {...small} disabled>
@@ -45,7 +45,7 @@ const Step = ({ label, to, list }: StepProps) =>
 interface BesideProps {
   readonly id: string;
   readonly list: Filters;
-  /** A call that is not in the log has none beside it. */
+  /** A call that is not in the log has no neighbours. */
   readonly isKnown: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What was asked, sent and answered word for word, where it is kept. It is read when somebody wants to see it, and shown as text. */
+/** The stored bodies of a call: request, upstream request and answer. Loaded on demand, and shown as text. */
 import { Button, SegmentedControl, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -16,7 +16,7 @@ type Name = keyof typeof names;
 const choices = { both: "Side by side", ...names } as const;
 type Choice = keyof typeof choices;
 
-/** JSON with its lines; what is none as it is. */
+/** Formats JSON; other text stays as it is. */
 function readable(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

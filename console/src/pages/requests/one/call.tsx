@@ -1,4 +1,4 @@
-/** What became of one call, in its parts: how it ended, what it cost, and why. */
+/** One call: outcome, cost and reasons. */
 import { Button, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { api, type Schemas } from "../../../api/client.ts";
@@ -20,7 +20,7 @@ import { Tags } from "./tags.tsx";
 
 type Row = Schemas["RequestRow"];
 
-/** What stands between backticks of a text, as code. */
+/** Renders text between backticks as code. */
 const withCode = (text: string) =>
   text.split("`").map((part, index) =>
     index % 2 === 0 ? (
@@ -32,7 +32,7 @@ const withCode = (text: string) =>
     ),
   );
 
-/** The error: what the caller was answered, and what the code means and asks for. */
+/** The error: the message that the caller got, and the meaning of the code. */
 function Failure({ error }: { error: NonNullable<Row["error"]> }) {
   return (
     <>
@@ -50,7 +50,7 @@ function Failure({ error }: { error: NonNullable<Row["error"]> }) {
   );
 }
 
-/** How it ended, in a sentence, and what it belongs to. */
+/** The outcome in a sentence, and links to related objects. */
 function Summary({ row }: { row: Row }) {
   const { hooks, cache } = explainedOf(row);
   const told = {
@@ -120,7 +120,7 @@ function Call({ row }: { row: Row }) {
   );
 }
 
-/** Opens the playground with what is known of the call. */
+/** Opens the playground with the call's settings. */
 export const SendAgain = ({ id }: { id: string }) => (
   <Button
     size="xs"
@@ -133,7 +133,7 @@ export const SendAgain = ({ id }: { id: string }) => (
   </Button>
 );
 
-/** A call by its id; one that is under way is read once it is in the log. */
+/** Reads a call; one that is still running is read once it is in the log. */
 export function useCall(id: string) {
   const init = { params: { path: { id } } };
   const read = api.useQuery("get", "/admin/v1/requests/{id}", init);
@@ -147,7 +147,7 @@ export function useCall(id: string) {
   return { ...read, isMissing };
 }
 
-/** The call, or why it is not shown. */
+/** The call, or the error of its read. */
 export function CallRead({ read }: { read: ReturnType<typeof useCall> }) {
   const { data, error, refetch, isMissing } = read;
   return (

@@ -1,4 +1,4 @@
-/** What was changed in a request before it was sent on, field by field. */
+/** The changes of a request before it was sent on, field by field. */
 import { Table } from "@mantine/core";
 import type { Schemas } from "../../../api/client.ts";
 

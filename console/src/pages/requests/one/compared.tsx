@@ -1,4 +1,4 @@
-/** What was asked for and what was sent, side by side: the fields that are not the same. */
+/** The differing fields of the request and the upstream request, side by side. */
 import { Table, Text } from "@mantine/core";
 import { readCount } from "../../../base/numbers.ts";
 import { comparisonOf, type Mark } from "./comparison.ts";

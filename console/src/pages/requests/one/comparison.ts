@@ -1,4 +1,4 @@
-/** What was asked for beside what was sent, field by field. Pure. */
+/** Compares the request with the upstream request, field by field. Pure. */
 
 export type Mark = "same" | "changed" | "dropped" | "added";
 
@@ -10,10 +10,10 @@ export interface Compared {
   readonly mark: Mark;
 }
 
-/** More fields of one body are not compared. */
+/** The most fields of one body that are compared. */
 const fieldsMax = 2_000;
 
-/** The leaves of a JSON value by their paths, each as JSON: a text of digits is no number. */
+/** The leaves of a JSON value by path, each as JSON, so that "1" differs from 1. */
 function leavesOf(value: unknown, path = "", into = new Map<string, string>()) {
   if (into.size >= fieldsMax) return into;
   if (typeof value === "object" && value !== null && Object.keys(value).length > 0) {
@@ -37,7 +37,7 @@ function markOf(asked: string | undefined, sent: string | undefined): Mark {
   return sent === undefined ? "dropped" : "changed";
 }
 
-/** In the order of what was asked, then what was added. Undefined where one of them is not there, or is no JSON. */
+/** Fields in the order of the request, then the added ones. Undefined if a body is absent or not JSON. */
 export function comparisonOf(
   request: string | null,
   sent: string | null,

@@ -1,4 +1,4 @@
-/** What a call was, in a line: its model, its time, how it was spoken, how long it took. */
+/** The facts of a call in one line: model, time, protocol, duration. */
 import { Group } from "@mantine/core";
 import type { Schemas } from "../../../api/client.ts";
 import { readDuration } from "../../../base/numbers.ts";
@@ -10,7 +10,7 @@ import type { Plan } from "./plan.tsx";
 
 type Row = Schemas["RequestRow"];
 
-/** What the log keeps beside the columns: the plan, what hooks made of the call, and whether its key's cache answered it. */
+/** The log's explanation: the plan, the hooks' outcomes, and whether the key's cache answered. */
 interface Explained {
   readonly plan?: Plan | null;
   readonly hooks?: readonly Hooked[];

@@ -1,10 +1,10 @@
-/** What the operator's hooks made of a call, in the order in which they were asked. docs/hooks.md. */
+/** The outcomes of the operator's hooks for a call, in order. docs/hooks.md. */
 import { Table } from "@mantine/core";
 
 export interface Hooked {
   readonly hook: string;
   readonly outcome: string;
-  /** What the hook called its refusal: `x-gw-hook-code` of the answer. */
+  /** The hook's code of its refusal: `x-gw-hook-code` of the answer. */
   readonly code?: string;
 }
 

@@ -1,4 +1,4 @@
-/** One call beside the list that it stands in: the list stays, and the next call is a key away. */
+/** One call in a panel beside its list; the keyboard steps to the next call. */
 import { Button, CloseButton, Group, Title } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useRef, type ReactNode, type Ref } from "react";
@@ -10,9 +10,9 @@ import classes from "./peek.module.css";
 
 interface HeadProps {
   readonly id: string;
-  /** Its first link, which has the focus at first: Enter opens the page. */
+  /** Its first link, focused at first, so that Enter opens the page. */
   readonly first: Ref<HTMLAnchorElement>;
-  /** Undefined where there is none in the list. */
+  /** Undefined if the list has none. */
   readonly previous: (() => void) | undefined;
   readonly next: (() => void) | undefined;
   readonly close: () => void;
@@ -54,13 +54,13 @@ function Head({ id, first, previous, next, close, children }: HeadProps) {
 
 interface PeekProps {
   readonly id: string;
-  /** Those of the list, in its order. */
+  /** The ids of the list, in order. */
   readonly ids: readonly string[];
-  /** Shows another one; undefined: none. */
+  /** Shows another call; undefined closes the panel. */
   readonly show: (id: string | undefined) => void;
 }
 
-/** The link of a call's row, where the row is in the page. */
+/** The link of a call's row, if the row is rendered. */
 const linkOf = (id: string) =>
   document.querySelector<HTMLElement>(`main table a[href^="/requests/${CSS.escape(id)}"]`);
 
@@ -84,7 +84,7 @@ export function Peek({ id, ids, show }: PeekProps) {
     { key: "c", what: "Copy the id", act: () => copyText(id) },
     { key: "Escape", what: "Close the call", act: close },
   ]);
-  // Enter opens its page; the next call begins at its beginning.
+  // Enter opens the call's page; each next call starts scrolled to the top.
   useEffect(() => first.current?.focus({ preventScroll: true }), []);
   useEffect(() => {
     panel.current?.scrollTo({ top: 0 });

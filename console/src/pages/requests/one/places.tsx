@@ -1,4 +1,4 @@
-/** Where a call belongs, each leading there: its key, its entry in the ledger, its task. */
+/** Links from a call to its key, its ledger entry, its task, and similar calls. */
 import { Group } from "@mantine/core";
 import { Link, useSearch } from "@tanstack/react-router";
 import { api, type Schemas } from "../../../api/client.ts";
@@ -8,7 +8,7 @@ import { Copy } from "../../../ui/copy.tsx";
 
 const aroundMs = 5 * 60_000;
 
-/** The calls of the minutes around one. */
+/** The time span around a call, five minutes each way. */
 function around(at: string): { readonly from: string; readonly to: string } {
   const ms = Date.parse(at);
   const [from, to] = [ms - aroundMs, ms + aroundMs].map((one) => new Date(one).toISOString());

@@ -1,4 +1,4 @@
-/** Who could have answered, in which order they were to be asked, and why others were left out. */
+/** The plan: possible offers in the order of attempts, and why others were excluded. */
 import { Table, Text } from "@mantine/core";
 import { exactUsd } from "../../../base/money.ts";
 import { readMomentsIn } from "../../../base/time.ts";
@@ -8,7 +8,7 @@ interface Offer {
   readonly provider: string;
   readonly protocol?: string;
   readonly tier?: string;
-  /** Of 3,000 tokens in and 1,000 out, in nano-USD. */
+  /** The price of 3,000 tokens in and 1,000 out, in nano-USD. */
   readonly standard_price_nano?: string;
   readonly excluded?: string;
 }
@@ -23,7 +23,7 @@ export interface Plan {
 const placeOf = (plan: Plan, { provider, protocol }: Offer): number =>
   (plan.order ?? []).indexOf(protocol === undefined ? provider : `${provider}/${protocol}`);
 
-/** In the order in which they were to be asked, and then those that were left out. */
+/** The offers in the planned order, then the excluded ones. */
 const inOrder = (plan: Plan): Offer[] => {
   const rank = (offer: Offer) => {
     const place = offer.excluded === undefined ? placeOf(plan, offer) : -1;
@@ -34,7 +34,7 @@ const inOrder = (plan: Plan): Offer[] => {
   );
 };
 
-/** What became of an offer: its place, and what its provider answered. */
+/** The result of an offer: its place, and its provider's outcome. */
 function verdictOf(plan: Plan, offer: Offer, attempts: readonly Attempted[]): string {
   const place = placeOf(plan, offer);
   if (offer.excluded !== undefined) return `left out: ${readMomentsIn(offer.excluded)}`;

@@ -1,4 +1,4 @@
-/** The price of a call line by line. The gateway sees to it that the amounts add up to the charge exactly. */
+/** The price of a call line by line. The gateway ensures that the amounts add up to the charge exactly. */
 import { Table, Text } from "@mantine/core";
 import { groupedDecimal } from "../../../base/money.ts";
 import type { Schemas } from "../../../api/client.ts";
@@ -16,7 +16,7 @@ const units: Readonly<Record<Line["per"], string>> = {
 const right = { textAlign: "right" } as const;
 
 function LineRow({ name, quantity, unit_price: price, per, amount }: Line) {
-  // What makes the sum the charge: there is nothing that it is the price of.
+  // A balancing line that makes the sum equal the charge: it has no unit price.
   const isRest = name === "rounding" || name === "limit";
   const priced = isRest ? "" : `${price} ${units[per]}`;
   return (
@@ -40,7 +40,7 @@ function LineRow({ name, quantity, unit_price: price, per, amount }: Line) {
   );
 }
 
-/** `from`: whose price the lines are by, as the API says. */
+/** `from`: the source of the prices, as in the API. */
 export function Price(props: {
   lines: readonly Line[] | null;
   from: Schemas["RequestRow"]["price_lines_from"];

@@ -1,4 +1,4 @@
-/** `/requests/:id`: one call, explained. The list that it stands in is in the address. */
+/** `/requests/:id`: one call, explained. The URL has the parameters of its list. */
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { shellRoute } from "../../root.ts";
 import { listOf } from "../filters.ts";

@@ -1,23 +1,23 @@
-/** What happened to a call, in sentences, from its row in the log. Pure. */
+/** Describes a call in sentences, from its log row. Pure. */
 
 export interface Attempted {
   readonly provider: string;
   readonly outcome: string;
-  /** Of a task's attempts absent where the vendor gave none. */
+  /** Absent in a task's attempts if the vendor gave none. */
   readonly status?: number | null;
   readonly started_ms?: number;
   readonly duration_ms?: number;
-  /** Of a task's attempts, in place of the two before. */
+  /** Set in a task's attempts, in place of the two fields before. */
   readonly started_at?: string;
   /** For organization admins: the vendor's own words. */
   readonly message?: string;
 }
 
-/** Whether its provider answered: a call, or a task to its end. */
+/** True if the provider answered: a call, or a task to its end. */
 export const isAnswered = ({ outcome }: Attempted): boolean =>
   outcome === "ok" || outcome === "succeeded";
 
-/** How long after the beginning of its call an attempt began, in ms. */
+/** Milliseconds from the start of the call to the start of the attempt. */
 export const beganMs = ({ started_ms: ms, started_at: at }: Attempted, callAt: string): number =>
   ms ?? Math.max(0, Date.parse(at ?? callAt) - Date.parse(callAt));
 
@@ -29,15 +29,15 @@ interface Told {
   readonly cost: string;
   readonly attempts: readonly Attempted[];
   readonly changed: number;
-  /** What the operator's hooks made of it, in their order. */
+  /** The outcomes of the operator's hooks, in order. */
   readonly hooks?: readonly { readonly hook: string; readonly outcome: string }[] | undefined;
-  /** The response cache of its key answered it. */
+  /** The key's response cache answered it. */
   readonly isCached?: boolean;
 }
 
 const tries = (count: number): string => (count === 1 ? "1 try" : `${count} tries`);
 
-/** Refused by a hook, or because one gave no answer; undefined for what failed otherwise. */
+/** The sentence for a refusal by a hook, or a failed hook; undefined for other failures. */
 function stoppedBy({ error, hooks = [] }: Told): string | undefined {
   const { hook } = hooks.at(-1) ?? {};
   const name = hook === undefined ? "a hook" : `the hook ${hook}`;
@@ -67,7 +67,7 @@ function outcomeOf(told: Told): string {
   return `Failed with ${code} after ${tries(attempts.length)}; the last was ${last.provider}.`;
 }
 
-/** One to three sentences: how it ended, what it cost, what was changed. */
+/** Two to three sentences: the outcome, the charge, and changed parameters. */
 export function sentencesOf(told: Told): string {
   const isFree = /^0(?:\.0*)?$/.test(told.cost);
   const charged = isFree ? "Nothing was charged." : `Charged ${told.cost} USD.`;

@@ -1,4 +1,4 @@
-/** What the caller said of a call: tags and their end user, as they came. */
+/** The caller's tags and end user of a call, unchanged. */
 import { Table } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 
