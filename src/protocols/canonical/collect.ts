@@ -1,6 +1,6 @@
 /**
- * A whole answer from a stream, and a stream from a whole answer: for upstreams that answer in the other form than
- * they were asked for (T14, T15).
+ * Collects a stream into a whole answer, and splits a whole answer into a stream. For upstreams that answer in the other form than
+ * requested (T14, T15).
  */
 import { GatewayError } from "../../base/errors.ts";
 import type { Usage } from "../../base/usage.ts";
@@ -8,7 +8,7 @@ import type { BlockId, CanonicalEvent } from "./events.ts";
 import type { Citation, Part, Signature, ToolCallPart, UpstreamProtocol } from "./request.ts";
 import type { CanonicalResponse, Finish } from "./response.ts";
 
-/** A block being collected; pieces are joined once, at the end. */
+/** A block that is being collected; its pieces are joined once, at the end. */
 interface OpenBlock {
   readonly start: Extract<
     CanonicalEvent,
@@ -23,15 +23,15 @@ interface Collected {
   protocol: UpstreamProtocol;
   id: string;
   createdAt: number;
-  /** In the order the blocks began. */
+  /** In the order in which the blocks began. */
   readonly blocks: Map<BlockId, OpenBlock>;
   usage: Usage | undefined;
   finish: Finish | undefined;
 }
 
 /**
- * The whole answer a stream adds up to. Reasoning, text, refusals and tool calls stand in the order they began.
- * @throws GatewayError `upstream_error` when the stream tells an error or never finished.
+ * Collects a stream into a whole answer. Reasoning, text, refusals and tool calls stand in the order in which they began.
+ * @throws GatewayError `upstream_error` when the stream reports an error or never finished.
  */
 export function collect(events: Iterable<CanonicalEvent>): CanonicalResponse {
   const collected: Collected = {
@@ -103,7 +103,7 @@ function takeBlockEvent(blocks: Map<BlockId, OpenBlock>, event: BlockEvent): voi
       blocks.get(event.block)?.pieces.push(event.arguments);
       return;
     default:
-      // The ends. Of text and refusals they carry nothing.
+      // Block ends. Those of text and refusals carry nothing.
       if ("signature" in event) sign(blocks.get(event.block), event.signature);
   }
 }
@@ -144,9 +144,7 @@ function partOf({ start, pieces, citations, signature }: OpenBlock): Part {
   }
 }
 
-/**
- * The stream that adds up to a whole answer, one delta a block. Ids of reasoning items are left out.
- */
+/** Splits a whole answer into a stream, one delta per block. Ids of reasoning items are left out. */
 export function explode(response: CanonicalResponse): CanonicalEvent[] {
   const { protocol, id, createdAt, content, finish, usage } = response;
   const events: CanonicalEvent[] = [{ type: "start", protocol, id, createdAt }];

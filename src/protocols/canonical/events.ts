@@ -1,6 +1,6 @@
 /**
- * The canonical stream: a union with explicit block starts and ends, so that block boundaries can always be completed.
- * Legal order (checked by grammar.ts): start, then blocks (may interleave by id), media and usage at any time, then one finish or error.
+ * The canonical stream: a union with explicit block starts and ends, so that the gateway can always complete open blocks. Legal order
+ * (checked by grammar.ts): start, then blocks (may interleave by id), media and usage at any time, then one finish or error.
  */
 import type { Citation, MediaPart, Signature, UpstreamProtocol } from "./request.ts";
 import type { Finish } from "./response.ts";
@@ -19,11 +19,11 @@ export type CanonicalEvent =
   | {
       readonly type: "text_start";
       readonly block: BlockId;
-      /** As of a text in a whole answer. */
+      /** See `TextPart.apart`. */
       readonly apart?: true | undefined;
     }
   | { readonly type: "text_delta"; readonly block: BlockId; readonly text: string }
-  /** Of a text: behind the words that it is of, as a rule before the text's end. */
+  /** A citation in a text block: sent after the words it supports, usually before the block ends. */
   | { readonly type: "citation"; readonly block: BlockId; readonly citation: Citation }
   | { readonly type: "text_end"; readonly block: BlockId }
   | { readonly type: "refusal_start"; readonly block: BlockId }
@@ -45,9 +45,9 @@ export type CanonicalEvent =
       readonly block: BlockId;
       readonly id: string;
       readonly name: string;
-      /** As of a call in a whole answer. */
+      /** See `ToolCallPart.namespace`. */
       readonly namespace?: string | undefined;
-      /** The call is of a custom tool: its deltas are any text. */
+      /** The call is for a custom tool: its deltas are free text. */
       readonly custom?: true | undefined;
     }
   | { readonly type: "tool_call_delta"; readonly block: BlockId; readonly arguments: string }
@@ -56,9 +56,9 @@ export type CanonicalEvent =
       readonly block: BlockId;
       readonly signature?: Signature | undefined;
     }
-  /** A picture or sound of the answer: whole, and no block. */
+  /** A picture or sound in the answer: sent whole, outside any block. */
   | { readonly type: "media"; readonly part: MediaPart }
-  /** Cumulative; the last one seen wins. `isSoFar`: told of the answer's start alone, and of no use once it is over. */
+  /** Cumulative; the last one wins. `isSoFar`: covers only the start of the answer, so it is useless once the answer is complete. */
   | { readonly type: "usage"; readonly usage: Usage; readonly isSoFar?: boolean | undefined }
   | { readonly type: "finish"; readonly finish: Finish }
   | { readonly type: "error"; readonly message: string; readonly code?: string | undefined };

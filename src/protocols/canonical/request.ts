@@ -1,6 +1,6 @@
 /**
- * The canonical request: what a text call means, whatever protocol it came in.
- * Requirements: CONV. One form, four codecs; no codec knows another.
+ * The canonical request: the meaning of a text call, independent of its protocol. Requirements: CONV. One form, four codecs; no codec knows
+ * another.
  */
 import type { ReasoningField } from "../../base/abilities.ts";
 import type { ToolNamespace, CustomInput, ToolChoice } from "./tools.ts";
@@ -11,19 +11,19 @@ export type { ToolNamespace, ToolWithin, CustomInput, CustomFormat, ToolChoice }
 export const protocolNames = ["chat", "responses", "messages", "generate_content"] as const;
 export type ProtocolName = (typeof protocolNames)[number];
 
-/** What an upstream may speak: one of the four, or what no caller does. */
+/** The protocols of upstreams: the four, and `converse`, which no caller speaks. */
 export const upstreamProtocols = [...protocolNames, "converse"] as const;
 export type UpstreamProtocol = (typeof upstreamProtocols)[number];
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
 
-/** Where the bytes of an image, audio or file are. Base64 data without a `data:` prefix. */
+/** The location of the bytes of an image, audio or file. Base64 data has no `data:` prefix. */
 export type MediaSource =
   | { readonly kind: "base64"; readonly mediaType: string; readonly data: string }
   | { readonly kind: "url"; readonly url: string; readonly mediaType?: string | undefined }
   | { readonly kind: "file_id"; readonly fileId: string }
-  /** A document of texts and pictures (messages). */
+  /** A document made of texts and pictures (messages). */
   | { readonly kind: "parts"; readonly parts: readonly (TextPart | MediaPart)[] };
 
 /** A messages-style prompt-cache marker on the part it follows. */
@@ -44,21 +44,21 @@ export interface TextPart {
   readonly type: "text";
   readonly text: string;
   readonly cache?: CacheBreakpoint | undefined;
-  /** Of an answer: it begins a message of its own after another. Other texts go on where the last one ended. */
+  /** Answers only: the text begins a new message. Without it, the text continues the one before. */
   readonly apart?: true | undefined;
-  /** Of an answer: the pages that it relies on. */
+  /** Answers only: the sources that the text cites. */
   readonly citations?: readonly Citation[] | undefined;
 }
 
-/** What a text of an answer relies on. */
+/** The source that a text of an answer cites. */
 export type Citation = PageCitation | FileCitation;
 
 interface Cited {
-  /** Of a file its name. */
+  /** For a file, its name. */
   readonly title?: string | undefined;
-  /** What the page or the file says. */
+  /** The quoted text of the page or file. */
   readonly quote?: string | undefined;
-  /** Which characters (code points) of the text; absent: all of it. */
+  /** Start and end of the cited span, in characters (code points) of the text; absent: the whole text. */
   readonly start?: number | undefined;
   readonly end?: number | undefined;
 }
@@ -69,16 +69,16 @@ export interface PageCitation extends Cited {
   readonly file?: undefined;
 }
 
-/** A file that the vendor keeps, or a document of the request. */
+/** A file stored at the vendor, or a document of the request. */
 export interface FileCitation extends Cited {
   readonly file: CitedFile;
 }
 
 export interface CitedFile {
   readonly id?: string | undefined;
-  /** What a program of the vendor's made the file in. */
+  /** The vendor's code container in which the file was made. */
   readonly container?: string | undefined;
-  /** Its number among the files, or its place in the text, as the vendor counts. */
+  /** The number of the file among the files, or its position in the text, as the vendor counts. */
   readonly index?: number | undefined;
 }
 
@@ -90,16 +90,16 @@ export interface MediaPart {
   /** Image detail: `low`, `high`, `auto`, `original`. */
   readonly detail?: string | undefined;
   readonly filename?: string | undefined;
-  /** Of a document: what the model is told about it (messages, Converse). */
+  /** Documents only: extra context for the model (messages, Converse). */
   readonly context?: string | undefined;
-  /** Of a search's result, which is a document of parts: where it was found. */
+  /** Search results only, which are documents of parts: the address of the result. */
   readonly address?: string | undefined;
   readonly cache?: CacheBreakpoint | undefined;
-  /** Of a picture that is an item of its own (responses). */
+  /** Id of a picture that is an item of its own (responses). */
   readonly id?: string | undefined;
 }
 
-/** Reasoning of an earlier turn. A signature is valid at the protocol (and provider) that issued it, nowhere else. */
+/** Reasoning of an earlier turn. A signature is valid only at the protocol (and provider) that issued it. */
 export interface ReasoningPart {
   readonly type: "reasoning";
   readonly text: string;
@@ -112,21 +112,24 @@ export interface ReasoningPart {
 /** Opaque proof of reasoning, with the protocol that understands it. */
 export interface Signature {
   readonly protocol: ProtocolName;
-  /** `signature` (messages), `redacted` (messages), `encrypted_content` (responses), `thoughtSignature` (generateContent), `reasoning_details` JSON (chat). */
+  /**
+   * `signature` or `redacted` (messages), `encrypted_content` (responses), `thoughtSignature` (generateContent), `reasoning_details` JSON
+   * (chat).
+   */
   readonly value: string;
   readonly redacted?: boolean | undefined;
 }
 
 export interface ToolCallPart {
   readonly type: "tool_call";
-  /** Unique over the conversation; pairs the call with its result. */
+  /** Unique in the conversation; pairs the call with its result. */
   readonly id: string;
   readonly name: string;
-  /** The name of what the tool is within; absent: it is within none. */
+  /** The name of the tool's namespace; absent: none. */
   readonly namespace?: string | undefined;
-  /** The arguments as JSON text, as the model wrote them ("" counts as "{}"); of a custom tool its input, which is any text. */
+  /** The arguments as JSON text, as the model wrote them ("" counts as "{}"). For a custom tool: its input, free text. */
   readonly arguments: string;
-  /** The call is of a custom tool. */
+  /** The call is for a custom tool. */
   readonly custom?: true | undefined;
   readonly signature?: Signature | undefined;
   readonly cache?: CacheBreakpoint | undefined;
@@ -135,50 +138,50 @@ export interface ToolCallPart {
 export interface ToolResultPart {
   readonly type: "tool_result";
   readonly callId: string;
-  /** Known where the protocol names it; else found from the call's id. */
+  /** Set if the protocol names it; otherwise found by the call's id. */
   readonly name?: string | undefined;
   /** Text and media parts only. */
   readonly content: readonly Part[];
   readonly isError?: boolean | undefined;
-  /** The call was of a custom tool. */
+  /** The call was for a custom tool. */
   readonly custom?: true | undefined;
   readonly cache?: CacheBreakpoint | undefined;
 }
 
-/** A turn. `system` turns may stand anywhere (chat, responses); codecs put them where the target wants them. Tool results are parts of a `user` turn. */
+/** A turn. `system` turns may be anywhere (chat, responses); codecs move them as needed. Tool results are parts of a `user` turn. */
 export interface Message {
   readonly role: "system" | "user" | "assistant";
   readonly content: readonly Part[];
-  /** `developer` where the caller used that role for a system turn. */
+  /** True if the caller used the role `developer` for a system turn. */
   readonly developer?: boolean | undefined;
   readonly name?: string | undefined;
-  /** Of a system turn that is shown only until the next turn of a user (messages): where the caller says so. */
+  /** Set for a system turn that is shown only until the next user turn (messages): the path of the caller's `clear_at`. */
   readonly clearedAt?: string | undefined;
 }
 
-/** What a turn says of the tools from there on. */
+/** A change of the available tools from this turn on. */
 export interface ToolChange {
-  /** The place of it, where it stands among the native fields too: its own protocol gets it as it was. */
+  /** The path of the change, which is a native field too, so that the same protocol forwards it unchanged. */
   readonly param: string;
   readonly added?: readonly Tool[] | undefined;
-  /** Names of tools of the request, or of an earlier turn. */
+  /** Names of tools from the request or from an earlier turn. */
   readonly offered?: readonly string[] | undefined;
   readonly removed?: readonly string[] | undefined;
-  /** What of it no other protocol could understand. */
+  /** The members that only the caller's protocol knows. */
   readonly native?: readonly NativeField[] | undefined;
 }
 
 export interface Tool {
-  /** Unique among those that are within the same namespace, or within none. */
+  /** Unique within its namespace, or among the tools without one. */
   readonly name: string;
-  /** What it is within (responses); the same object for all tools of one declaration. */
+  /** The tool's namespace (responses); the same object for all tools of one declaration. */
   readonly namespace?: ToolNamespace | undefined;
   readonly description?: string | undefined;
   /** JSON Schema of the arguments; absent for a tool without arguments. */
   readonly parameters?: JsonObject | undefined;
   readonly strict?: boolean | undefined;
   readonly cache?: CacheBreakpoint | undefined;
-  /** Of a custom tool (chat, responses): its input is one text, and no JSON. */
+  /** Custom tools only (chat, responses): the input is one text, not JSON. */
   readonly custom?: CustomInput | undefined;
 }
 
@@ -193,24 +196,24 @@ export type OutputFormat =
       readonly strict?: boolean | undefined;
     };
 
-/** How much the model should think. Effort and budget are different wishes: a budget never becomes an effort (CONV-218). */
+/** How much the model should think. Effort and budget are different requests: a budget never becomes an effort (CONV-218). */
 export interface Reasoning {
-  /** `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`, or a value only the upstream knows. */
+  /** `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`, or a value that only the upstream knows. */
   readonly effort?: string | undefined;
-  /** Tokens; 0 is off; "dynamic" leaves it to the model. */
+  /** Tokens; 0 turns reasoning off; "dynamic" leaves it to the model. */
   readonly budget?: number | "dynamic" | undefined;
   /** `auto`, `concise`, `detailed`. */
   readonly summary?: string | undefined;
-  /** Whether thoughts are returned (generateContent `includeThoughts`, messages `display`). */
+  /** True if thoughts are returned (generateContent `includeThoughts`, messages `display`). */
   readonly includeThoughts?: boolean | undefined;
   readonly mode?: string | undefined;
   readonly context?: string | undefined;
-  /** Set by fitting, where the target puts it otherwise than its protocol does. */
+  /** Set by `fit` if the target model uses other fields than its protocol does. */
   readonly field?: ReasoningField | undefined;
   readonly offAs?: string | undefined;
 }
 
-/** A field that only its own protocol knows. Kept so that its loss can be reported by the caller's own name. */
+/** A field that only its own protocol knows. Kept so that the gateway can report its loss by the caller's name. */
 export interface NativeField {
   /** The caller's dotted name, such as `logit_bias` or `tools[2]`. */
   readonly param: string;
@@ -218,14 +221,14 @@ export interface NativeField {
 }
 
 export interface CanonicalRequest {
-  /** The protocol the request came in. */
+  /** The caller's protocol. */
   readonly protocol: ProtocolName;
   /** The model as the caller wrote it, suffix included. */
   readonly model: string;
   readonly stream: boolean;
   readonly messages: readonly Message[];
   readonly maxOutputTokens?: number | undefined;
-  /** Set by fitting, where the target's vendor calls it otherwise than its protocol does. */
+  /** Set by `fit` if the target's vendor uses another name than its protocol does. */
   readonly maximumField?: "max_completion_tokens" | undefined;
   readonly temperature?: number | undefined;
   readonly topP?: number | undefined;
@@ -247,21 +250,21 @@ export interface CanonicalRequest {
   readonly promptCacheKey?: string | undefined;
   readonly metadata?: JsonObject | undefined;
   readonly store?: boolean | undefined;
-  /** Whether a chat caller wants the usage frame at the end of a stream. */
+  /** True if a chat caller wants the usage frame at the end of a stream. */
   readonly includeUsage?: boolean | undefined;
-  /** Everything else the caller sent, in request order: kept on the same protocol, else dropped and reported. */
+  /** All other fields of the caller, in request order: kept on the same protocol, otherwise dropped and reported. */
   readonly native: readonly NativeField[];
   /**
-   * The caller's own name of each canonical field above, for notes: `{ maxOutputTokens: "max_completion_tokens" }`.
-   * Only fields the caller really sent are present.
+   * The caller's own name of each canonical field above, for notes: `{ maxOutputTokens: "max_completion_tokens" }`. Has only the fields
+   * that the caller sent.
    */
   readonly names: Readonly<Partial<Record<NamedField, string>>>;
 }
 
-/** What a note may have to name: the fields, and the type of the output where it stands beside its schema (generateContent). */
+/** Names that notes use: the canonical fields, and the output's type if it stands beside its schema (generateContent). */
 export type NamedField = CanonicalFieldName | "outputFormat.type";
 
-/** The canonical fields that a note may have to name. Dots stand for the members of `reasoning`. */
+/** The canonical fields that notes use. Dots stand for the members of `reasoning`. */
 export type CanonicalFieldName =
   | "maxOutputTokens"
   | "temperature"

@@ -3,15 +3,15 @@ import type { Part, UpstreamProtocol } from "./request.ts";
 import type { Usage } from "../../base/usage.ts";
 
 /**
- * Why the model stopped, and the vendor's own word for it.
- * `tool_calls` is derived from the presence of calls where the protocol has no word of its own (CONV-717).
+ * Why the model stopped, with the vendor's own word. If the protocol has no word for `tool_calls`, it is derived from the presence of calls
+ * (CONV-717).
  */
 export interface Finish {
   readonly reason: "stop" | "length" | "tool_calls" | "content_filter" | "error";
   readonly raw?: string | undefined;
-  /** The stop sequence that matched, where the vendor tells. */
+  /** The stop sequence that matched, if the vendor reports it. */
   readonly stopSequence?: string | undefined;
-  /** Why, in the vendor's words for people, beside an answer that it stopped or never gave. */
+  /** The vendor's explanation, in prose, for an answer that it stopped or refused. */
   readonly explanation?: string | undefined;
 }
 
@@ -20,11 +20,11 @@ export interface CanonicalResponse {
   readonly protocol: UpstreamProtocol;
   /** The upstream's id of the answer. */
   readonly id: string;
-  /** Unix seconds; 0 where the vendor does not tell. */
+  /** Unix seconds; 0 if the vendor does not report it. */
   readonly createdAt: number;
   /** Reasoning, text, refusal, tool call and media parts, in order. */
   readonly content: readonly Part[];
   readonly finish: Finish;
-  /** Absent when the upstream reported none: then the gateway estimates and says so. */
+  /** Absent if the upstream reported none: the gateway then estimates it and says so. */
   readonly usage?: Usage | undefined;
 }

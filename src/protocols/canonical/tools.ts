@@ -1,20 +1,20 @@
-/** What tools are held to, what they stand within, and how a request chooses among them. */
+/** Input formats of custom tools, namespaces of tools, and the caller's choice among tools. */
 
-/** What several tools are declared within, such as those of one MCP server. */
+/** A group in which several tools are declared, such as those of one MCP server. */
 export interface ToolNamespace {
   readonly name: string;
   readonly description?: string | undefined;
 }
 
-/** Names a tool that is within a namespace. */
+/** Refers to a tool in a namespace. */
 export interface ToolWithin {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** What the input of a custom tool is held to. */
+/** Constraint on the input of a custom tool. */
 export interface CustomInput {
-  /** Absent: any text. */
+  /** Absent: free text. */
   readonly format?: CustomFormat | undefined;
 }
 
@@ -31,13 +31,13 @@ export type ToolChoice =
       readonly type: "tool";
       readonly name: string;
       readonly namespace?: string | undefined;
-      /** It was chosen as a custom tool: a function may have the same name. Absent: as a function, or without a kind. */
+      /** The caller chose a custom tool: a function may have the same name. Absent: a function, or no kind given. */
       readonly custom?: true | undefined;
     }
   | {
       readonly type: "allowed";
       readonly mode: "auto" | "required";
       readonly names: readonly string[];
-      /** Those that are within namespaces; absent: none. */
+      /** Tools in namespaces; absent: none. */
       readonly within?: readonly ToolWithin[] | undefined;
     };
