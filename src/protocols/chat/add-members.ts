@@ -1,8 +1,8 @@
-/** What streams of chat completions tell in pieces beside text and calls: sound, annotations, what a vendor adds. T15. */
+/** Merges members of chat-completions streams that arrive in pieces, beyond text and calls: audio, annotations, vendor extensions. T15. */
 import { isObject } from "../../base/json.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 
-/** Members that are told whole each time they are told. */
+/** Members that each delta repeats in full. */
 const wholeNames = new Set([
   "id",
   "type",
@@ -13,7 +13,7 @@ const wholeNames = new Set([
   "native_finish_reason",
 ]);
 
-/** Adds `later` to `members`: texts and lists go on, objects member by member, of all else the last counts. Names come from outside. */
+/** Merges `later` into `members`: appends strings and lists, merges objects by member, replaces other values. Vendors choose the names. */
 export function addMembers(members: JsonObject, later: JsonObject): void {
   for (const [name, value] of Object.entries(later)) {
     if (value === null || name === "__proto__") continue;
@@ -26,7 +26,7 @@ export function addMembers(members: JsonObject, later: JsonObject): void {
   }
 }
 
-/** Lists and objects that are added to are nobody else's. */
+/** Copies lists and objects, because later deltas are merged into them. */
 function ownCopy(value: Json): Json {
   if (Array.isArray(value)) return [...value];
   if (!isObject(value)) return value;

@@ -1,6 +1,6 @@
 /**
- * Chat-completions streams, read into canonical events. Requirements: TXT (block boundaries are completed).
- * Traps T1 to T8, T11, T16 to T18, T48, T49.
+ * Decodes chat-completions streams into canonical events. Requirements: TXT (block boundaries are completed). Traps T1 to T8, T11, T16 to
+ * T18, T48, T49.
  */
 import type { WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
@@ -26,22 +26,22 @@ interface StreamState {
   /** The one text, refusal or reasoning block that is open; tool calls may be open beside it. */
   block: { readonly kind: TextKind; readonly id: BlockId } | undefined;
   blocksBegun: number;
-  /** The pages that are named beside the answer; none where it has annotations. */
+  /** The pages listed beside the answer; ignored if it has annotations. */
   pages: readonly Citation[];
   hasAnnotations: boolean;
-  /** The texts so far, for what is cited of them. */
+  /** Offset and length of each text block so far, to place citations. */
   readonly texts: { readonly block: BlockId; readonly offset: number; length: number }[];
   /** `reasoning_details` of the open reasoning block. */
   details: WireObject[];
   readonly tools: ToolCalls;
-  /** `finish_reason` and vLLM's `stop_reason`, kept until the stream ends: usage may follow. */
+  /** `finish_reason` and vLLM's `stop_reason`, kept until the stream ends, because usage may follow. */
   finish: { readonly reason: string; readonly stopReason: unknown } | undefined;
-  /** Whether nothing but usage came after the reason so far. */
+  /** True if only usage has followed the finish reason so far. */
   isEnding: boolean;
   markerSeen: boolean;
 }
 
-/** A decoder for one stream. Of several choices the first is read. */
+/** Returns a decoder for one stream. It reads only the first choice. */
 export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
   const initial: StreamState = {
     reader: new ChatReader(),
@@ -81,7 +81,7 @@ function takeChunk(state: StreamState, seen: ChatChunk): CanonicalEvent[] {
   const { chunk, choices, error } = seen;
   const events: CanonicalEvent[] = [];
   if (state.phase === "waiting") {
-    // Azure begins with a frame about its content filter, which has neither id nor choice.
+    // Azure first sends a frame about its content filter, without an id or a choice.
     state.id = nonEmpty(chunk["id"]) ?? "";
     if (state.id === "" && choices.length === 0) return [];
     state.phase = "open";
@@ -96,9 +96,9 @@ function takeChunk(state: StreamState, seen: ChatChunk): CanonicalEvent[] {
   if (error) return [...events, ...breakOff(state, error)];
   if (said.length > 0) state.isEnding = false;
   if (choice?.reason !== undefined) {
-    // Blocks end with the stream: some vendors send their last piece after the reason.
+    // Blocks end with the stream: some vendors send their last piece after the finish reason.
     state.finish = { reason: choice.reason, stopReason: choice.stopReason };
-    // What ended in an error is told when the stream closes.
+    // An error ending is reported only when the stream closes.
     state.isEnding = decodeFinish(choice.reason, false).reason !== "error";
   }
   const { usage, isSoFar } = state.reader;
@@ -144,7 +144,7 @@ function textDelta(state: StreamState, text: string): CanonicalEvent[] {
   return [{ type: `${state.block.kind}_delta`, block: state.block.id, text }];
 }
 
-/** Annotations are of the whole text, whatever came between its blocks. */
+/** Offsets of annotations count the whole text, across blocks. */
 function citationEvents({ texts }: StreamState, annotation: Citation): CanonicalEvent[] {
   const placed = placeCitation(annotation, texts);
   return placed
@@ -162,14 +162,14 @@ function closeBlock(state: StreamState): CanonicalEvent[] {
   return [{ type: "reasoning_end", block: block.id, ...(signature ? { signature } : {}) }];
 }
 
-/** A call that was cut has no end: it would look as if its arguments were complete (T16). */
+/** A truncated call gets no end event: its arguments would look complete (T16). */
 function breakOff(state: StreamState, { message, type, code = type }: WireError): CanonicalEvent[] {
   const events = closeBlock(state);
   state.phase = "ended";
   return [...events, { type: "error", message, ...(code === undefined ? {} : { code }) }];
 }
 
-/** A stream counts as whole only when the upstream said so: by a finish reason, or by its end marker (T16). */
+/** A stream is complete only if the upstream said so, by a finish reason or by its end marker (T16). */
 function endStream(state: StreamState, why: EndReason): CanonicalEvent[] {
   if (state.phase === "ended") return [];
   const isWhole = state.finish !== undefined || state.markerSeen;

@@ -1,6 +1,4 @@
-/**
- * Chat caller, chat upstream: the caller's body goes on as it is but for what must change (TXT-07 to TXT-11, T47).
- */
+/** Chat caller, chat upstream: the gateway forwards the caller's body and changes only the necessary fields (TXT-07 to TXT-11, T47). */
 import { isObject } from "../../base/json.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { DirectCodec, UpstreamAddress, WireError } from "../codec.ts";
@@ -20,11 +18,11 @@ function directRequest(body: JsonObject, upstream: UpstreamAddress) {
   const notes = [...removeFilteredFields(copy), ...removeRefused(copy, refusedMembers)];
   if (upstream.stream !== (copy["stream"] === true)) copy["stream"] = upstream.stream;
   if (upstream.stream) {
-    // Without it a stream tells no usage, and would be billed by an estimate (T47).
+    // Without it the stream reports no usage, and the gateway would bill an estimate (T47).
     const options = copy["stream_options"];
     copy["stream_options"] = { ...(isObject(options) ? options : {}), include_usage: true };
   } else if (copy["stream_options"] !== undefined && body["stream"] === true) {
-    // Asked for a stream that the upstream does not give: its options would be refused.
+    // The caller wants a stream and the upstream gives none: it would refuse stream options.
     delete copy["stream_options"];
   }
   return { body: copy, notes };

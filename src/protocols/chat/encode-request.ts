@@ -1,6 +1,6 @@
 /**
- * The chat-completions request, written from the canonical form. Requirements: CONV.
- * Total: `fit` has already truncated and removed what the protocol cannot carry.
+ * Encodes the canonical form as a chat-completions request. Requirements: CONV. Never fails: `fit` has already truncated and removed
+ * everything that the protocol cannot carry.
  */
 import type {
   CanonicalRequest,
@@ -24,7 +24,7 @@ import { encodeContent, encodeMedia } from "./parts.ts";
 import { encodeReasoning, encodeReasoningWish } from "./reasoning.ts";
 import { encodeCall } from "./response.ts";
 
-/** The upstream's body. `model` is the upstream's own name. */
+/** Returns the upstream's body. `model` is the upstream's name. */
 export function encodeRequest(request: CanonicalRequest, model: string): JsonObject {
   const body: JsonObject = { model, messages: request.messages.flatMap(encodeMessage) };
   const set = (key: string, value: Json | undefined): void => {
@@ -46,7 +46,7 @@ export function encodeRequest(request: CanonicalRequest, model: string): JsonObj
   set("metadata", request.metadata);
   set("store", request.store);
   if (request.stream) {
-    // Without it a stream tells no usage, and would be billed by an estimate (T47).
+    // Without it the stream reports no usage, and the gateway would bill an estimate (T47).
     set("stream", true);
     set("stream_options", { include_usage: true });
   }
@@ -58,8 +58,8 @@ export function encodeRequest(request: CanonicalRequest, model: string): JsonObj
 }
 
 /**
- * A chat caller's own choice between the two names stays. Elsewhere it is `max_tokens` (CONV-202), but where the vendor refuses that
- * of models that reason.
+ * A chat caller's choice between the two names stays. Other callers get `max_tokens` (CONV-202), unless the vendor refuses it for reasoning
+ * models.
  */
 const maximumName = ({ protocol, names, maximumField }: CanonicalRequest): string =>
   (protocol === "chat" ? names.maxOutputTokens : maximumField) ?? "max_tokens";
@@ -85,10 +85,10 @@ function encodeToolChoice(choice: ToolChoice, kindOf: KindOfTool): Json {
 const encodeFormat = (format: OutputFormat): JsonObject =>
   formatWith(format, (declaration) => ({ json_schema: declaration }));
 
-/** One turn as one or more messages: each tool result is its own, directly after the calls, before what the user adds. */
+/** Encodes one turn as messages. Each tool result becomes a message, directly after the calls and before the user's content. */
 function encodeMessage(message: Message): JsonObject[] {
   const name = member("name", message.name);
-  // Not every upstream knows `developer`; all know `system`, and OpenAI reads it as `developer`.
+  // All upstreams know `system`, but not all know `developer`; OpenAI reads `system` as `developer`.
   if (message.role === "system") {
     return [{ role: "system", content: joinText(message.content), ...name }];
   }
@@ -104,7 +104,7 @@ function encodeResult(result: ToolResultPart): JsonObject {
   return { role: "tool", tool_call_id: result.callId, content: joinText(result.content) };
 }
 
-/** A tool message holds text only: pictures a tool returned follow in the user's message, with their origin (T27). */
+/** A tool message holds only text. Pictures that a tool returned follow in the user's message, with their origin (T27). */
 function mediaOfResult(result: ToolResultPart): Part[] {
   const media = result.content.filter((part) => part.type === "media");
   if (media.length === 0) return [];

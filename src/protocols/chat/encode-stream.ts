@@ -1,6 +1,6 @@
 /**
- * Chat-completions streams, written from canonical events. STREAM-03 to STREAM-05; T9, T16.
- * What ends a stream (finish chunk, usage, `[DONE]`) is written at the `finish` event, all at once.
+ * Encodes canonical events as a chat-completions stream. STREAM-03 to STREAM-05; T9, T16. The `finish` event writes the whole ending at
+ * once: finish chunk, usage, `[DONE]`.
  */
 import type { SseEvent } from "../../base/sse.ts";
 import type { Usage } from "../../base/usage.ts";
@@ -39,22 +39,22 @@ interface StreamState {
     readonly created: number;
     readonly model: string;
   };
-  /** The text of a chunk before its delta, and behind it: the same for all but the last. */
+  /** The text of a chunk before and after its delta; the same for all chunks but the last. */
   readonly before: string;
   readonly after: string;
   readonly wantsUsage: boolean;
-  /** The caller offered its tools as `functions`, and reads one call in `function_call`. */
+  /** The caller offered its tools as `functions`, and reads one call from `function_call`. */
   readonly asFunction: boolean;
-  /** Whether an upstream of this protocol answers. */
+  /** True if the upstream speaks this protocol. */
   isOwn: boolean;
   usage: Usage | undefined;
-  /** Position of each call in the answer, and whether it got arguments. */
+  /** By block: the call's position in the answer, and whether it has arguments. */
   readonly calls: Map<BlockId, OpenCall>;
   readonly paragraphs: Paragraphs;
-  /** How many characters were sent, and where each text begins among them. */
+  /** Number of characters sent, and the offset of each text block in them. */
   length: number;
   readonly offsets: Map<BlockId, number>;
-  /** Whether reasoning was sent, and whether the block that is open sent some. */
+  /** True once any reasoning was sent, and true if the open block has sent some. */
   hasReasoning: boolean;
   isReasoning: boolean;
   ended: boolean;
@@ -125,7 +125,7 @@ type TextEvent = Extract<
   { type: `text_${string}` | "citation" | `refusal_${string}` }
 >;
 
-/** Starts and ends have no frame here. */
+/** Block starts and ends have no frame in this protocol. */
 function takeText(state: StreamState, event: TextEvent): SseEvent[] {
   if (event.type === "text_delta") return addText(state, event.block, event.text);
   if (event.type === "citation") return cite(state, event.block, event.citation);
@@ -133,14 +133,14 @@ function takeText(state: StreamState, event: TextEvent): SseEvent[] {
   return [];
 }
 
-/** An annotation counts the characters of the whole answer. */
+/** Offsets of annotations count the characters of the whole answer. */
 function cite(state: StreamState, block: BlockId, citation: Citation): SseEvent[] {
   const offset = state.offsets.get(block) ?? state.length;
   const annotations = encodeAnnotation(citation, offset, state.length - offset);
   return annotations.length > 0 ? [delta(state, { annotations })] : [];
 }
 
-/** A message of its own is a paragraph of its own, as in a whole answer. */
+/** A separate message becomes a separate paragraph, as in a whole answer. */
 function addText(state: StreamState, block: BlockId, text: string): SseEvent[] {
   const between = state.paragraphs.between(text);
   if (!state.offsets.has(block)) state.offsets.set(block, state.length + between.length);
@@ -154,7 +154,7 @@ type CallEvent = Extract<CanonicalEvent, { type: `tool_call_${string}` }>;
 
 function takeReasoning(state: StreamState, event: ReasoningEvent): SseEvent[] {
   if (event.type === "reasoning_delta") {
-    // Several blocks are paragraphs of one text, as in a whole answer.
+    // Several reasoning blocks become paragraphs of one text, as in a whole answer.
     const isNextBlock = state.hasReasoning && !state.isReasoning;
     state.hasReasoning = true;
     state.isReasoning = true;
@@ -181,7 +181,7 @@ function takeCall(state: StreamState, event: CallEvent): SseEvent[] {
   }
   const call = state.calls.get(event.block);
   if (!call) return [];
-  // A call of a function without arguments is one with an empty object.
+  // A function call without arguments gets an empty object.
   const text = event.type === "tool_call_delta" ? event.arguments : "{}";
   if (event.type === "tool_call_end" && call.hasArguments) return [];
   call.hasArguments = true;
@@ -202,7 +202,7 @@ const delta = ({ before, after }: StreamState, content: JsonObject): SseEvent =>
   data: before + JSON.stringify(content) + after,
 });
 
-/** Callers that want usage get `usage: null` on every chunk but the last. */
+/** Callers that want usage get `usage: null` in every chunk but the last. */
 function chunk(state: StreamState, choices: Json[], usage: JsonObject | null = null): SseEvent {
   const totals = state.wantsUsage ? { usage } : {};
   return { data: JSON.stringify({ ...state.fields, choices, ...totals }) };
@@ -213,7 +213,7 @@ function finishStream(state: StreamState, finish: Finish): SseEvent[] {
     return breakOff(state, { message: "The upstream ended the answer with an error." });
   state.ended = true;
   const reason = encodeFinish(finish, state.asFunction);
-  // vLLM's word, for callers of its own protocol.
+  // vLLM's field, kept for callers of the same protocol.
   const stopReason = state.isOwn ? finish.stopSequence : undefined;
   const last = {
     index: 0,

@@ -1,4 +1,4 @@
-/** Errors in the chat-completions protocol: before a stream, within one, and as upstreams spell them. Requirements: ERR. */
+/** Errors of the chat-completions protocol: before a stream, in a stream, and in the spelling of upstreams. Requirements: ERR. */
 import type { GatewayError } from "../../base/errors.ts";
 import type { WireObject } from "../../base/json.ts";
 import type { JsonObject } from "../canonical/request.ts";
@@ -10,8 +10,8 @@ export {
 } from "../error-object.ts";
 
 /**
- * The last chunk of a stream that broke: the error beside the chunk's own fields, and `finish_reason: "error"`.
- * `openai` throws on it; a client that reads chunks itself sees that this is no normal ending (T16).
+ * The last chunk of a broken stream: the error beside the chunk's own fields, and `finish_reason: "error"`. `openai` throws on it; clients
+ * that read chunks themselves see that the end is not normal (T16).
  */
 export function errorChunk(fields: WireObject, error: GatewayError): JsonObject {
   return {

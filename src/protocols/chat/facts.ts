@@ -1,4 +1,4 @@
-/** What routing, reserving and metering read of a chat request or answer without decoding it. */
+/** Facts of a chat request or answer for routing, reservation and metering, read without decoding it. */
 import { isObject, type WireObject } from "../../base/json.ts";
 import { tokenCount } from "../../base/usage.ts";
 import type { CallFacts } from "../codec.ts";
@@ -7,7 +7,7 @@ import { isSet, list, nonEmpty, objectOf, objects } from "../read.ts";
 import { isSearchTool, searchesAsked, searchTool } from "../web-searches.ts";
 import { outputTexts, readOutput } from "./output.ts";
 
-/** Facts of a request that passed the check. */
+/** Reads the facts of a validated request. */
 export function readFacts(body: WireObject): CallFacts {
   const size = { characters: 0, media: 0 };
   for (const message of list(body["messages"])) if (isObject(message)) addMessage(message, size);
@@ -24,7 +24,7 @@ export function readFacts(body: WireObject): CallFacts {
   };
 }
 
-/** Of two limits each upstream heeds the one that it knows. */
+/** If both limits are given, each upstream uses the one that it knows; so the larger one counts. */
 function largest(...limits: readonly unknown[]): number | undefined {
   const given = limits.filter((limit) => typeof limit === "number");
   return given.length === 0 ? undefined : Math.max(...given);
@@ -58,7 +58,7 @@ function addPart(part: unknown, size: Size): void {
   } else size.characters += jsonCharacters(part);
 }
 
-/** The output text of a whole answer, all choices. */
+/** Returns the output text of a whole answer, all choices. */
 export function answerText(answer: WireObject): string {
   return objects(answer["choices"])
     .map((choice) => choice["message"])

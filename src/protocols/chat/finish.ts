@@ -1,13 +1,13 @@
-/** Why a model stopped, between chat's words and the canonical ones. CONV-709, CONV-717; T11, T19. */
+/** Maps chat's finish reasons to and from the canonical ones. CONV-709, CONV-717; T11, T19. */
 import type { Finish } from "../canonical/response.ts";
 import { nonEmpty, rowOf } from "../read.ts";
 
 const reasons: Readonly<Record<string, Finish["reason"]>> = {
   stop: "stop",
   length: "length",
-  // Some vendors keep the API's own name of the limit.
+  // Some vendors keep the messages protocol's name.
   max_tokens: "length",
-  // Mistral's and Z.ai's words for the end of the model's context.
+  // Mistral's and Z.ai's words for a full context window.
   model_length: "length",
   model_context_window_exceeded: "length",
   tool_calls: "tool_calls",
@@ -20,13 +20,13 @@ const reasons: Readonly<Record<string, Finish["reason"]>> = {
   insufficient_system_resource: "error",
   network_error: "error",
   abort: "error",
-  // Google's endpoint of this protocol, for calls that cannot be read; what it calls a reason follows a colon.
+  // Google's endpoint of this protocol, for calls that it could not parse; a colon and Google's own reason follow.
   function_call_filter: "error",
 };
 
 /**
- * Reads `finish_reason`. A plain or unknown ending of an answer with calls is `tool_calls`: not every vendor says so.
- * `stopReason` is vLLM's name for the sequence that matched.
+ * Reads `finish_reason`. A plain or unknown reason with calls becomes `tool_calls`, because not every vendor sends it. `stopReason` is
+ * vLLM's field for the stop sequence that matched.
  */
 export function decodeFinish(raw: unknown, hasCalls: boolean, stopReason?: unknown): Finish {
   const word = nonEmpty(raw);
@@ -41,8 +41,8 @@ export function decodeFinish(raw: unknown, hasCalls: boolean, stopReason?: unkno
 }
 
 /**
- * The protocol's word; `asFunction`: to a caller of the deprecated functions. It has none for a failure in a whole answer;
- * streams end with an error chunk instead.
+ * Returns the `finish_reason`; `asFunction`: for a caller of the deprecated functions. The protocol has no word for a failed whole answer,
+ * so it gets `stop`; streams end with an error chunk instead.
  */
 export function encodeFinish({ reason }: Finish, asFunction: boolean): string {
   if (reason === "error") return "stop";

@@ -31,14 +31,14 @@ export const chatCodec: Codec = {
 
 const ofMistral = mistralCodec(chatCodec);
 
-/** By the names that they have wherever they are served. */
+/** Matches the model names, which all providers keep. */
 const deepseek = /(?:^|[/-])deepseek/i;
 const kimi = /(?:^|[/-])kimi/i;
 
-/** Both refuse a call in the conversation without the reasoning before it. */
+/** Both models refuse a conversation whose calls lack the reasoning before them. */
 const ofKimi: UpstreamCodec = {
   ...chatCodec,
   limits: { ...conversionLimits, needsReasoning: true },
 };
-/** It refuses any choice of tools while it reasons, which it does by default. */
+/** DeepSeek refuses any tool choice while it reasons, which it does by default. */
 const ofDeepseek: UpstreamCodec = { ...ofKimi, limits: { ...ofKimi.limits, refusesAuto: true } };

@@ -5,11 +5,11 @@ import { isStrict } from "../strict-schema.ts";
 
 export const limits = {
   ...textBounds,
-  /** Above every model, and small enough that `n` times it is still an exact number. */
+  /** Above every model's maximum, and small enough that `n` times it is still an exact number. */
   outputTokensMax: 2_147_483_647,
 } as const;
 
-/** What chat completions can carry as the target of a conversion. CONV-201 to CONV-221. */
+/** The limits of chat completions as the target of a conversion. CONV-201 to CONV-221. */
 export const conversionLimits: Limits = {
   protocol: "chat",
   lost: {
@@ -31,7 +31,7 @@ export const conversionLimits: Limits = {
   carries: ["name", "detail", "strict", "assistantMedia"],
   detailBecomes: { original: "high" },
   endUserIdMax: 64,
-  // OpenAI refuses longer ones, such as the 46 characters of vLLM.
+  // OpenAI refuses longer ones, such as vLLM's with 46 characters.
   callIdMax: 40,
   plainCallIds: false,
   cacheMarkersMax: 0,

@@ -1,4 +1,4 @@
-/** Chat messages, read into canonical turns. Requirements: CONV. */
+/** Decodes chat messages into canonical turns. Requirements: CONV. */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type {
   Message,
@@ -13,12 +13,12 @@ import { list, nonEmpty, objectOf, isEmptyList } from "../read.ts";
 import { decodeContent } from "./parts.ts";
 import { decodeReasoning, unreadReasoning } from "./reasoning.ts";
 
-/** Calls of the deprecated `function_call` kind have no ids: they are paired by name, newest first. Ids by name. */
+/** Ids by name. Deprecated `function_call` calls have no ids: results are paired by name, newest call first. */
 type LegacyCalls = Map<string, string[]>;
-/** Ids of calls of custom tools: a result does not say what its call was of. */
+/** Ids of custom tool calls: a result does not tell the kind of its call. */
 type CustomCalls = Set<string>;
 
-/** Reads `messages` of a checked body. What only chat knows is noted under its place. */
+/** Decodes `messages` of a validated body. Fields that only chat knows are noted under their path. */
 export function decodeMessages(wire: unknown, native: NativeField[]): Message[] {
   const messages: Message[] = [];
   const gathering: Gathering = { native, legacy: new Map(), custom: new Set() };
@@ -61,7 +61,7 @@ const knownByRole: Readonly<Record<string, ReadonlySet<string>>> = {
   tool: new Set([...turnKeys, "tool_call_id"]),
 };
 
-/** Answers have a list of annotations, mostly empty; an SDK that sends its answer back has lost nothing without it. */
+/** Removes an empty list of annotations, which most answers have: an SDK that sends its answer back loses nothing. */
 function withoutEcho(message: WireObject): WireObject {
   if (!isEmptyList(message["annotations"])) return message;
   const { annotations: _annotations, ...rest } = message;
@@ -92,7 +92,7 @@ function decodeMessage(wire: WireObject, param: string, gathering: Gathering): M
   }
 }
 
-/** Reasoning, text, refusal, pictures, calls: the order in which a model gives them. */
+/** Returns reasoning, text, refusal, pictures and calls, in the order in which a model gives them. */
 function assistantParts(
   wire: WireObject,
   content: readonly Part[],
@@ -102,12 +102,12 @@ function assistantParts(
   const parts: Part[] = [];
   const reasoning = decodeReasoning(wire);
   if (reasoning) parts.push(reasoning);
-  // Beside calls an empty text is no content.
+  // An empty text beside calls is no content.
   const hasCalls = list(wire["tool_calls"]).length > 0 || isObject(wire["function_call"]);
   parts.push(...content.filter((part) => !(hasCalls && part.type === "text" && part.text === "")));
   const refusal = nonEmpty(wire["refusal"]);
   if (refusal !== undefined) parts.push({ type: "refusal", text: refusal });
-  // As answers have them beside the text, and an SDK sends its answer back.
+  // Answers have pictures beside the text, and SDKs send them back in that shape.
   parts.push(...decodeContent(list(wire["images"]), `${param}.images`, native));
   for (const [index, call] of list(wire["tool_calls"]).entries()) {
     const place = `${param}.tool_calls[${index}]`;
@@ -133,7 +133,7 @@ function assistantParts(
   return parts;
 }
 
-/** `index` is of streams: some clients keep it with what they put together. */
+/** `index` belongs to streams, but some clients keep it in the message that they assemble. */
 const callKeys = ["id", "type", "index"];
 const functionKeys = new Set(["name", "arguments"]);
 const functionCall = {
@@ -147,7 +147,7 @@ const customCall = {
   inner: new Set(["name", "input"]),
 };
 
-/** A call of a function or of a custom tool; undefined for the other kinds, which stay on chat. */
+/** Decodes a call of a function or a custom tool; undefined for other kinds, which only chat upstreams get. */
 function decodeCall(wire: WireObject): ToolCallPart | undefined {
   const { name, arguments: text } = objectOf(wire["function"]);
   const type = wire["type"] ?? "function";
@@ -167,7 +167,7 @@ function toolResult(
 }
 
 function functionResult(name: string, content: Part[], legacy: LegacyCalls): Message {
-  // Without its call it is an orphan, which tidying removes.
+  // A result without its call is an orphan, which `tidy` removes.
   const callId = legacy.get(name)?.pop() ?? `call_${name}`;
   return { role: "user", content: [{ type: "tool_result", callId, name, content }] };
 }

@@ -1,6 +1,6 @@
 /**
- * What Mistral's models ask of a chat conversation beyond the protocol, wherever they are served: ids of calls of nine letters and
- * digits, and an answer between a tool's result and what the user says next. They refuse anything else with 400. Traps T20, T21.
+ * Extra rules of Mistral's models for chat, at any provider. Call ids have nine letters and digits. Between a tool result and the next user
+ * message stands an assistant message. They refuse anything else with 400. Traps T20, T21.
  */
 import { isObject } from "../../base/json.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
@@ -8,7 +8,7 @@ import type { Codec, UpstreamCodec } from "../codec.ts";
 
 const names = /(?:^|[/-])(?:mistral|mixtral|ministral|magistral|devstral|codestral|pixtral)/i;
 
-/** Whether a model is Mistral's, by the name that its provider has for it. */
+/** True if a model is Mistral's, by its provider's name for it. */
 export const isMistral = (model: string): boolean => names.test(model);
 
 /** The chat codec for Mistral's models. */
@@ -19,14 +19,14 @@ export const mistralCodec = (chat: Codec): UpstreamCodec => ({
     const body = chat.encodeRequest(request, model);
     return { ...body, messages: bridged(body["messages"] as Json[]) };
   },
-  // Whoever reads the conversation at the vendor finds words that no caller wrote.
+  // Reported, because the conversation at the vendor then has words that the caller did not write.
   addedTo: ({ messages }) => ((messages as Json[]).includes(bridge) ? bridgeNote : undefined),
 });
 
 const bridgeNote =
   "a short answer added between results of tools and the user's next words: the upstream refuses them side by side";
 
-/** What stands between a result and the user's next words. */
+/** The message between a tool result and the user's next message. */
 const bridge: JsonObject = { role: "assistant", content: "I have the results." };
 
 const bridged = (messages: readonly Json[]): Json[] =>

@@ -1,6 +1,6 @@
 /**
- * A whole answer as the stream that gives it, and a stream as the whole answer, with all that the canonical form does not have: all
- * choices, logprobs, annotations, sound, calls of custom tools, and what a vendor says beside them. Traps T14, T15.
+ * Converts a whole answer to a stream and back, with everything that the canonical form lacks: all choices, logprobs, annotations, audio,
+ * custom tool calls and vendor extensions. Traps T14, T15.
  */
 import { exactText } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
@@ -17,7 +17,7 @@ import { ChatReader } from "./read-stream.ts";
 import { encodeChoice } from "./response.ts";
 import { normaliseUsage } from "./usage.ts";
 
-/** The stream of a whole answer. */
+/** Returns the stream of a whole answer. */
 export function framesOf(answer: JsonObject, { model, request }: AnswerContext): SseEvent[] {
   const { choices, usage, object: _whole, ...told } = answer;
   const wantsUsage = request.includeUsage === true;
@@ -47,7 +47,7 @@ export function framesOf(answer: JsonObject, { model, request }: AnswerContext):
   ];
 }
 
-/** A message in pieces: its reasoning first, its calls last. */
+/** Splits a message into deltas: reasoning first, calls last. */
 function deltasOf(message: JsonObject, answerId: string): JsonObject[] {
   const { role = "assistant", content, refusal, tool_calls: calls, ...others } = message;
   const said = Object.entries(others).filter(([, value]) => isSaid(value));
@@ -70,7 +70,7 @@ function deltasOf(message: JsonObject, answerId: string): JsonObject[] {
 const isSaid = (value: Json | undefined): boolean =>
   value !== undefined && value !== null && value !== "";
 
-/** Clients join texts: arguments that a vendor wrote as an object are one. */
+/** Clients concatenate strings, so arguments that a vendor wrote as an object become JSON text. */
 function callDelta(call: JsonObject, index: number, answerId: string): JsonObject {
   const id = nonEmpty(call["id"]) ?? callId(answerId, index);
   const type = nonEmpty(call["type"]) ?? "function";
@@ -82,15 +82,15 @@ function callDelta(call: JsonObject, index: number, answerId: string): JsonObjec
 }
 
 interface StreamedChoice {
-  /** Its own stream, numbered 0. */
+  /** The choice's own stream, with index 0. */
   readonly frames: SseEvent[];
-  /** What its deltas and its chunks have beside what the canonical form reads. */
+  /** The members of its deltas and of its choices that the canonical form does not read. */
   readonly message: JsonObject;
   readonly beside: JsonObject;
   readonly logprobs: JsonObject;
 }
 
-/** The whole answer of a stream; undefined where one of its choices broke off. */
+/** Returns the whole answer of a stream; undefined if one of its choices broke off. */
 export function wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
   const reader = new ChatReader();
   const choices = new Map<number, StreamedChoice>();
@@ -116,7 +116,7 @@ export function wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
   return { ...answer, object: "chat.completion", choices: whole, ...usage };
 }
 
-/** What of a delta the canonical form reads. Reasoning is gathered in the vendor's own spelling. */
+/** The members of a delta that the canonical form reads. Reasoning is collected in the vendor's own spelling. */
 const readMembers = new Set([
   "role",
   "content",

@@ -1,6 +1,6 @@
 /**
- * What a message or a delta says, whatever its vendor's spelling. Traps T1, T3, T4, T18.
- * Empty strings and lists are no content: vendors fill unused fields with them.
+ * Reads the output of a message or delta in any vendor's spelling. Traps T1, T3, T4, T18. Empty strings and lists are no content: vendors
+ * fill unused fields with them.
  */
 import { exactText } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
@@ -13,19 +13,19 @@ import { thinkingParts } from "./response.ts";
 export interface Output {
   readonly texts: readonly string[];
   readonly reasoning: string;
-  /** `reasoning_details`, as they came. */
+  /** `reasoning_details`, as received. */
   readonly details: readonly WireObject[];
   readonly refusal: string;
-  /** Where the text came from. */
+  /** The sources of the text. */
   readonly citations: readonly Citation[];
-  /** Pictures, beside the text as OpenRouter has them, or among its parts. */
+  /** Pictures: beside the text (OpenRouter) or among its parts. */
   readonly images: readonly unknown[];
   readonly calls: readonly CallPiece[];
 }
 
 /** A tool call, or a piece of one. */
 export interface CallPiece {
-  /** The vendor's number of the call, where it tells one. */
+  /** The vendor's number of the call, if sent. */
   readonly index: unknown;
   readonly id: string | undefined;
   readonly name: string | undefined;
@@ -39,7 +39,7 @@ const none: readonly never[] = [];
 /** Reads a message or a delta. */
 export function readOutput(wire: WireObject): Output {
   const { content, tool_calls: calls, function_call: legacy, reasoning_details: details } = wire;
-  // Nearly every delta is a text: nothing is made for what it has not.
+  // Nearly every delta is text: allocate nothing for absent members.
   const parts = Array.isArray(content) ? objects(content) : none;
   const reasoning = reasoningText(wire);
   return {
@@ -88,7 +88,7 @@ function readCall(wire: WireObject): CallPiece {
   };
 }
 
-/** All that counts as output: text, reasoning, refusal, tool names and arguments. */
+/** Returns all texts that count as output: text, reasoning, refusal, tool names and arguments. */
 export function outputTexts({ texts, reasoning, refusal, calls }: Output): string[] {
   const all = [...texts, reasoning, refusal];
   for (const { name, text } of calls) all.push(name ?? "", text);

@@ -1,4 +1,4 @@
-/** Content of chat messages: strings and parts, read and written. Requirements: TXT, T25, T27. */
+/** Decodes and encodes the content of chat messages: strings and parts. Requirements: TXT, T25, T27. */
 import type { WireObject } from "../../base/json.ts";
 import { markerOf } from "../cache-marker.ts";
 import type {
@@ -36,7 +36,7 @@ const within = {
   file: new Set(["file_data", "file_id", "filename"]),
 };
 
-/** Reads a message's content. Parts that no other protocol knows are noted under their place, such as `messages[0].content[2]`. */
+/** Decodes a message's content. Parts that no other protocol knows are noted under their path, such as `messages[0].content[2]`. */
 export const decodeContent = (content: unknown, param: string, native: NativeField[]): Part[] =>
   decodeParts(content, param, native, { decode: decodePart, knownKeys, within, hasMarkers: true });
 
@@ -60,7 +60,7 @@ function decodeMedia(wire: WireObject): MediaPart | undefined {
       return typeof detail === "string" ? { ...image, detail } : image;
     }
     case "video_url": {
-      // Qwen and vLLM; OpenAI has no video input.
+      // Qwen and vLLM only; OpenAI has no video input.
       const { url } = objectOf(wire["video_url"]);
       if (typeof url !== "string") return undefined;
       return { type: "media", media: "video", source: parseMediaUrl(url) };
@@ -89,7 +89,7 @@ function decodeCache(wire: WireObject): { cache?: CacheBreakpoint } {
   return cache === undefined ? {} : { cache };
 }
 
-/** A user's content: one text as a string, which every upstream takes, else parts. */
+/** Encodes a user's content: a single text as a string, which every upstream accepts, otherwise as parts. */
 export function encodeContent(parts: readonly Part[]): Json {
   if (parts.length === 1 && parts[0]!.type === "text") return parts[0]!.text;
   return parts.flatMap((part) => {
@@ -98,7 +98,7 @@ export function encodeContent(parts: readonly Part[]): Json {
   });
 }
 
-/** A media part in the protocol's shape; none for a source it has no way to write. */
+/** Encodes a media part; empty for a source that the protocol cannot express. */
 export function encodeMedia(part: MediaPart): JsonObject[] {
   const { media, source, detail, filename } = part;
   const url = formatMediaUrl(source);

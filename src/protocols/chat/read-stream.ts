@@ -1,6 +1,6 @@
 /**
- * What the frames of a chat stream say, whatever their vendor's spelling: the one reader, for conversion and for a direct
- * route's metering. Traps T16, T48, T49.
+ * Reads the frames of a chat stream in any vendor's spelling; shared by conversion and by the metering of direct routes. Traps T16, T48,
+ * T49.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
@@ -19,7 +19,7 @@ export interface ChatChunk {
   readonly chunk: WireObject;
   readonly choices: readonly ChatChoice[];
   readonly tellsUsage: boolean;
-  /** Of an answer that failed in place of finishing. What the choices say came before. */
+  /** Set if the answer failed instead of finishing. The output in `choices` came before the failure. */
   readonly error: WireError | undefined;
 }
 
@@ -27,39 +27,39 @@ export interface ChatChoice {
   readonly index: unknown;
   readonly output: Output;
   readonly reason: string | undefined;
-  /** vLLM's name for the sequence that matched. */
+  /** vLLM's field for the stop sequence that matched. */
   readonly stopReason: unknown;
 }
 
 const failedAnswer: WireError = { message: "The upstream ended the answer with an error." };
-/** As a whole answer without a choice is none. */
+/** A stream without a choice is an error, like a whole answer without one. */
 const noAnswer: AnyEvent = {
   type: "error",
   error: { message: "The upstream's stream ended without an answer." },
 };
 
-/** The reader of one stream. After the end marker and after an error there is nothing. */
+/** Reads one stream. It returns nothing after the end marker or an error. */
 export class ChatReader {
   readonly #told = new ToldUsage();
-  /** The same as it came. */
+  /** The last usage, as received. */
   #wireUsage: WireObject | undefined;
   #hasChoice = false;
-  /** Whether a choice has. */
+  /** True once a choice has a finish reason. */
   #hasFinished = false;
   readonly #frames = new StreamFrames(varying);
   #over = false;
 
-  /** So far, and of an answer that is over what was told of all of it. */
+  /** The usage so far; once the answer is over, only usage that covers all of it. */
   get usage(): Usage | undefined {
     return this.#told.read(this.#hasFinished || this.#over);
   }
 
-  /** The same as it came. */
+  /** The same, as received. */
   get wireUsage(): WireObject | undefined {
     return this.usage && this.#wireUsage;
   }
 
-  /** Whether they are of the answer's start alone. */
+  /** True if the usage covers only the start of the answer. */
   get isSoFar(): boolean {
     return this.#told.isSoFar;
   }
@@ -72,7 +72,7 @@ export class ChatReader {
     return seen;
   }
 
-  /** A marker that nothing came before ends no answer. */
+  /** An end marker without any choice before it is an error. */
   #unread(frame: keyof typeof unread): AnyEvent {
     const seen = unread[frame];
     return seen.type === "marker" && !this.#hasChoice ? noAnswer : seen;
@@ -90,13 +90,13 @@ export class ChatReader {
     return { type: "chunk", chunk, choices, tellsUsage, error: failed ? failedAnswer : undefined };
   }
 
-  /** The last usage reported wins (T49). Groq has it in `x_groq`, Moonshot in the choice. */
+  /** The last usage reported wins (T49). Groq sends it in `x_groq`, Moonshot in the choice. */
   #takeUsage(chunk: WireObject, choice: WireObject | undefined): boolean {
     const wire = chunk["usage"] ?? objectOf(chunk["x_groq"])["usage"] ?? choice?.["usage"];
     if (!isObject(wire)) return false;
     const usage = readUsage(wire);
     if (usage) {
-      // A frame without choices is there for the usage of the whole answer.
+      // A frame without choices carries the usage of the whole answer.
       this.#told.take(usage, this.#hasFinished || choice === undefined);
       this.#wireUsage = wire;
     }

@@ -1,6 +1,6 @@
 /**
- * Reasoning in chat: `reasoning_content` (DeepSeek, Qwen, xAI), `reasoning` with `reasoning_details` (OpenRouter, vLLM).
- * The details go back as they came: they are the proof the upstream wants (T40, T41).
+ * Reasoning in chat: `reasoning_content` (DeepSeek, Qwen, xAI), or `reasoning` with `reasoning_details` (OpenRouter, vLLM). The details are
+ * sent back unchanged: they are the proof that the upstream requires (T40, T41).
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type {
@@ -12,7 +12,7 @@ import type {
 } from "../canonical/request.ts";
 import { isSet, member, nonEmpty, objects } from "../read.ts";
 
-/** The members that wish for reasoning: the protocol's own, or those of a vendor that has others. */
+/** Encodes the reasoning settings, in the protocol's member or in the vendor's own ones. */
 export function encodeReasoningWish(reasoning: Reasoning | undefined): JsonObject {
   if (!reasoning) return {};
   const { effort, budget, field = "reasoning_effort" } = reasoning;
@@ -27,7 +27,7 @@ export function encodeReasoningWish(reasoning: Reasoning | undefined): JsonObjec
   return { thinking: { type: isOn ? "enabled" : "disabled" }, ...member("reasoning_effort", word) };
 }
 
-/** The reasoning text of a message or a delta: both spellings carry the same text, so one is read (T18). */
+/** Returns the reasoning text of a message or delta. Both spellings carry the same text, so only one is read (T18). */
 export function reasoningText(message: WireObject): string {
   const text = nonEmpty(message["reasoning_content"]) ?? nonEmpty(message["reasoning"]);
   return text ?? detailsText(objects(message["reasoning_details"]));
@@ -36,7 +36,7 @@ export function reasoningText(message: WireObject): string {
 const detailsText = (details: readonly WireObject[]): string =>
   details.map((item) => nonEmpty(item["text"]) ?? nonEmpty(item["summary"]) ?? "").join("");
 
-/** The reasoning of a whole message as a part; undefined where it has none. */
+/** Returns the reasoning of a whole message as a part; undefined if it has none. */
 export function decodeReasoning(message: WireObject): ReasoningPart | undefined {
   const details = objects(message["reasoning_details"]);
   const text = reasoningText(message);
@@ -45,7 +45,7 @@ export function decodeReasoning(message: WireObject): ReasoningPart | undefined 
   return signature ? { type: "reasoning", text, signature } : { type: "reasoning", text };
 }
 
-/** The members of an assistant's message that `decodeReasoning` reads nothing of: of another type, or one text beside another. */
+/** Returns the members of an assistant message that `decodeReasoning` ignores: wrong types, or a second, different text. */
 export function unreadReasoning(message: WireObject): string[] {
   const { reasoning_content: content, reasoning, reasoning_details: details } = message;
   const isText = (value: unknown): boolean => typeof value === "string";
@@ -57,19 +57,19 @@ export function unreadReasoning(message: WireObject): string[] {
   ];
 }
 
-/** Whether the text of an item of details is one; some have none. */
+/** True if `text` and `summary` of an item are strings or not set. */
 function isReadable(item: unknown): boolean {
   if (!isObject(item)) return false;
   const { text, summary } = item;
   return [text, summary].every((value) => !isSet(value) || typeof value === "string");
 }
 
-/** `reasoning_details` as the opaque value that goes back unchanged. */
+/** Wraps `reasoning_details` as an opaque signature, which is sent back unchanged. */
 export function signatureOf(details: readonly WireObject[]): Signature | undefined {
   return details.length === 0 ? undefined : { protocol: "chat", value: JSON.stringify(details) };
 }
 
-/** `reasoning_details` out of a signature of this protocol; undefined for any other. */
+/** Reads `reasoning_details` from a signature of this protocol; undefined for any other. */
 export function detailsOf(signature: Signature | undefined): Json[] | undefined {
   if (signature?.protocol !== "chat") return undefined;
   try {
@@ -80,9 +80,9 @@ export function detailsOf(signature: Signature | undefined): Json[] | undefined 
   }
 }
 
-/** The members of a message that hold reasoning: OpenRouter's pair where there are details, else the common spelling. */
+/** Encodes the reasoning members of a message: OpenRouter's pair if there are details, otherwise `reasoning_content`. */
 export function encodeReasoning(parts: readonly ReasoningPart[]): JsonObject {
-  // A part without text is nothing but its signature.
+  // A part without text only carries its signature.
   const texts = parts.flatMap((part) => (part.text === "" ? [] : [part.text]));
   const text = texts.join("\n\n");
   const details = parts.flatMap((part) => detailsOf(part.signature) ?? []);
@@ -90,13 +90,13 @@ export function encodeReasoning(parts: readonly ReasoningPart[]): JsonObject {
   return text === "" ? {} : { reasoning_content: text };
 }
 
-/** A message has a few. They are looked through for each piece that comes. */
+/** Real messages have a few. Each piece searches the whole list, so it is bounded. */
 const detailsMax = 1_000;
 
 /**
- * Adds streamed pieces of details to what was gathered: pieces of one item share `type` and `index`, and tell no other
- * `id`; their texts are joined, everything else is the last that came.
- * @throws Error for more than any message has
+ * Merges streamed pieces of details into `gathered`. Pieces of one item share `type` and `index`, and their `id`s do not differ. Their
+ * texts are joined; of all other members the last one wins.
+ * @throws Error if a message has more details than any real one
  */
 export function mergeDetails(gathered: WireObject[], pieces: readonly WireObject[]): void {
   for (const piece of pieces) {

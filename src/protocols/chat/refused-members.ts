@@ -1,6 +1,6 @@
 /**
- * Members of earlier messages that an upstream of this protocol refuses: reasoning as other vendors spell it, which callers send
- * back as they got it. Other upstreams want it back (T41).
+ * Removes reasoning members of earlier messages that an upstream of this protocol refuses. Callers send them back as another vendor spelled
+ * them. Other upstreams need them (T41).
  */
 import { exactly } from "../../base/exact-numbers.ts";
 import { isObject } from "../../base/json.ts";
@@ -8,7 +8,7 @@ import type { Note } from "../../base/notes.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 import { nonEmpty } from "../read.ts";
 
-/** Takes the members out of the messages of `body`, a copy of the caller's; what they stood in is copied too, and the rest shared. */
+/** Removes the members from the messages of `body`, a copy of the caller's body. Changed messages are copied, the others shared. */
 export function removeRefused(body: JsonObject, refused: readonly string[]): Note[] {
   const messages = exactly(body["messages"]);
   const holds = (message: Json): message is JsonObject =>
@@ -28,6 +28,6 @@ export function removeRefused(body: JsonObject, refused: readonly string[]): Not
   return [...said].map((name) => ({ param: `messages.${name}`, kind: "dropped", detail }));
 }
 
-/** Fields of nothing come with every message of some vendors. */
+/** True if the field has content: some vendors send it empty in every message. */
 const says = (value: Json | undefined): boolean =>
   nonEmpty(value) !== undefined || (Array.isArray(value) && value.length > 0);

@@ -1,6 +1,4 @@
-/**
- * The chat-completions request, read into the canonical form. Requirements: CONV.
- */
+/** Decodes a chat-completions request into the canonical form. Requirements: CONV. */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { CanonicalRequest, JsonObject, NativeField, Tool } from "../canonical/request.ts";
 import type { RequestAddress } from "../codec.ts";
@@ -81,7 +79,7 @@ export function decodeRequest(body: JsonObject, address: RequestAddress): Canoni
   };
 }
 
-/** `max_completion_tokens` is the successor of `max_tokens`; beside it the old one has no effect. */
+/** `max_completion_tokens` replaces `max_tokens`; if both are set, the old one has no effect. */
 function decodeLimits(body: WireObject, { names, native }: Gathered): Fields {
   const fields: Fields = {};
   const { stop, max_completion_tokens: newer, max_tokens: older } = body;
@@ -120,7 +118,7 @@ function decodeTools(body: WireObject, { names, native }: Gathered): Fields {
   if (name === undefined) return {};
   names.tools = name;
   if (name === "tools") return { tools };
-  // An answer has place for one call of a function.
+  // With `functions`, an answer can hold only one call.
   names.parallelToolCalls = name;
   return { tools, parallelToolCalls: false };
 }

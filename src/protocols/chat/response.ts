@@ -1,4 +1,4 @@
-/** Whole chat-completions answers, read and written. Requirements: CONV. */
+/** Decodes and encodes whole chat-completions answers. Requirements: CONV. */
 import { exactText } from "../../base/exact-numbers.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
@@ -24,7 +24,7 @@ import { decodeReasoning, encodeReasoning } from "./reasoning.ts";
 import { readUsage, writeUsage } from "./usage.ts";
 
 /**
- * Reads an upstream's answer; of several choices the first.
+ * Decodes an upstream's answer; only the first of several choices.
  * @throws GatewayError `upstream_error` for an error sent with status 200, or an answer without any choice.
  */
 export function decodeResponse(body: JsonObject): CanonicalResponse {
@@ -32,7 +32,7 @@ export function decodeResponse(body: JsonObject): CanonicalResponse {
     throw new GatewayError("upstream_error", decodeError(200, body).message);
   }
   const choices = objects(body["choices"]);
-  // As in a stream.
+  // Prefer index 0, as in a stream.
   const choice = choices.find(({ index }) => index === 0) ?? choices[0];
   if (!choice) throw new GatewayError("upstream_error", "The upstream's answer holds no choice.");
   const id = nonEmpty(body["id"]) ?? "";
@@ -52,7 +52,7 @@ export function decodeResponse(body: JsonObject): CanonicalResponse {
   };
 }
 
-/** Reasoning, text, refusal, pictures, calls. Empty texts are no content. */
+/** Returns reasoning, text, refusal, pictures, calls. Empty texts are left out. */
 function decodeMessage(message: WireObject, answerId: string): Part[] {
   const parts: Part[] = [];
   const reasoning = decodeReasoning(message);
@@ -68,7 +68,7 @@ function decodeMessage(message: WireObject, answerId: string): Part[] {
   return parts;
 }
 
-/** Mistral writes content as parts, its reasoning as a part of type `thinking`. A text is one, whatever its part is called. */
+/** Mistral sends content as parts, and reasoning as a part of type `thinking`. Any part with a `text` counts as text, whatever its type. */
 function contentParts(content: unknown): Part[] {
   const parts = Array.isArray(content) ? objects(content).map(asText) : content;
   const texts = decodeContent(parts, "content", []).filter(
@@ -80,7 +80,7 @@ function contentParts(content: unknown): Part[] {
 const asText = (part: WireObject): WireObject =>
   typeof part["text"] === "string" ? { ...part, type: "text" } : part;
 
-/** The text of Mistral's `thinking` parts in a content or a delta. */
+/** Returns the text of Mistral's `thinking` parts in a message or delta. */
 export function thinkingParts(content: unknown): Part[] {
   return objects(content)
     .filter((part) => part["type"] === "thinking")
@@ -97,19 +97,16 @@ function decodeCall(call: WireObject, fallbackId: string): ToolCallPart {
     type: "tool_call",
     id: nonEmpty(call["id"]) ?? fallbackId,
     name: nonEmpty(named["name"]) ?? "",
-    // Ollama and some others send an object where the protocol has JSON text (T3).
+    // Ollama and some others send an object where the protocol requires JSON text (T3).
     arguments: typeof written === "string" ? written : exactText(written),
     ...(isCustom ? { custom: true } : {}),
   };
 }
 
-/**
- * Of a whole answer that no vendor of this protocol gave. `@openrouter/sdk` takes none without the field, and OpenAI's own
- * schema no null in it.
- */
+/** `system_fingerprint` of converted answers. `@openrouter/sdk` requires the field, and OpenAI's schema does not allow null. */
 const fingerprint = "fp_tollgate";
 
-/** Writes the answer for a chat caller (CONV-701, CONV-705, CONV-709, CONV-713, CONV-801). */
+/** Encodes the answer for a chat caller (CONV-701, CONV-705, CONV-709, CONV-713, CONV-801). */
 export function encodeResponse(response: CanonicalResponse, context: AnswerContext): JsonObject {
   const answer: JsonObject = {
     id: `chatcmpl-${context.id}`,
@@ -124,16 +121,15 @@ export function encodeResponse(response: CanonicalResponse, context: AnswerConte
 }
 
 /**
- * Whether the caller offered its tools as `functions`, the deprecated way: it then reads a call in `function_call`, which has
- * place for one.
+ * True if the caller offered its tools as `functions`, the deprecated way: it reads its call from `function_call`, which holds only one.
  */
 export const usesFunctions = ({ names }: Pick<AnsweredRequest, "names">): boolean =>
   names.tools === "functions";
 
-/** What an answer says, as one of its choices. `asFunction`: its call stands in `function_call`. */
+/** Encodes an answer as one choice. `asFunction`: its call goes into `function_call`. */
 export function encodeChoice(response: CanonicalResponse, index: number, asFunction = false) {
   const { finish, protocol } = response;
-  // vLLM's word, for callers of its own protocol.
+  // vLLM's field, kept for callers of the same protocol.
   const stopReason = protocol === "chat" ? finish.stopSequence : undefined;
   const choice: JsonObject = {
     index,
@@ -145,7 +141,7 @@ export function encodeChoice(response: CanonicalResponse, index: number, asFunct
   return choice;
 }
 
-/** Texts go on where the last one ended; a message of its own is a paragraph of its own. */
+/** Joins texts. A text continues the one before; a separate message becomes a separate paragraph. */
 function joined(texts: readonly TextPart[]): { content: string; annotations: JsonObject[] } {
   const paragraphs = new Paragraphs();
   const annotations: JsonObject[] = [];
@@ -164,7 +160,7 @@ function joined(texts: readonly TextPart[]): { content: string; annotations: Jso
   return { content, annotations };
 }
 
-/** An annotation of a text that begins at `offset`; none of a file, for which the protocol has none. */
+/** Encodes a citation in a text that begins at `offset`; empty for a file, which the protocol cannot cite. */
 export const encodeAnnotation = (
   citation: Citation,
   offset: number,
@@ -199,7 +195,7 @@ const written = (call: ToolCallPart): JsonObject => ({
   arguments: call.arguments === "" ? "{}" : call.arguments,
 });
 
-/** A call, of a request or an answer. */
+/** Encodes a call of a request or an answer. */
 export const encodeCall = (call: ToolCallPart): JsonObject =>
   call.custom
     ? { id: call.id, type: "custom", custom: { name: call.name, input: call.arguments } }

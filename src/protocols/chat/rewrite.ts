@@ -1,18 +1,17 @@
 /**
- * Writes a chunk anew with the canonical model and without a usage of its own, in place where that is safe.
- * Most chunks of a stream start with the same bytes up to the model's name: those are exchanged without a stringify,
- * and the rest goes on as the upstream wrote it.
+ * Sets the model name in chunks and removes their usage, without a stringify if possible. Most chunks of a stream share the bytes up to the
+ * model name: only those are replaced, and the rest passes unchanged.
  */
 import type { WireObject } from "../../base/json.ts";
 
-/** The chunk's text; `chunk` is the parsed `data`, whose usage was already taken. */
+/** Returns the chunk's text; `chunk` is the parsed `data`, whose usage the caller has already read. */
 export type Rewrite = (data: string, chunk: WireObject) => string;
 
 const usageNull = ',"usage":null';
 
-/** For one stream. With `wantsUsage` every chunk has `usage: null`, else none has the key. */
+/** Creates the rewriter of one stream. With `wantsUsage` every chunk has `usage: null`; without, none has the key. */
 export function createRewrite(model: string, wantsUsage: boolean): Rewrite {
-  // What chunks start with, up to and including the upstream's model name, and what stands there instead.
+  // The common start of the chunks, up to and including the upstream's model name, and its replacement.
   let from = "";
   let to = "";
 
@@ -20,7 +19,7 @@ export function createRewrite(model: string, wantsUsage: boolean): Rewrite {
     const member = `"model":${JSON.stringify(name)}`;
     const end = data.indexOf(member) + member.length;
     const prefix = data.slice(0, end);
-    // Only the chunk's own member: no bracket before it but the chunk's first.
+    // Only the chunk's own member: no bracket stands before it but the chunk's first.
     const isTop = end >= member.length && prefix.lastIndexOf("{") === 0 && !prefix.includes("[");
     if (!isTop || !/[{,]$/.test(prefix.slice(0, -member.length))) return false;
     if (prefix.includes(`"usage"`)) return false;
@@ -29,7 +28,7 @@ export function createRewrite(model: string, wantsUsage: boolean): Rewrite {
     return true;
   }
 
-  /** The text after the prefix with the usage key as wanted; undefined where that takes a stringify. */
+  /** Returns the text after the prefix with the usage key as wanted; undefined if that needs a stringify. */
   function withUsageKey(rest: string, usage: unknown): string | undefined {
     if (wantsUsage) return usage === null ? rest : undefined;
     if (usage === undefined) return rest;

@@ -1,6 +1,6 @@
 /**
- * A chat stream in passing on the direct route: sets the model, takes the usage, keeps back how it ends.
- * Requirements: TXT, STREAM-04, traps T16, T37, T45 to T50.
+ * Watches a chat stream on the direct route: sets the model, reads the usage, holds back the ending. Requirements: TXT, STREAM-04, traps
+ * T16, T37, T45 to T50.
  */
 import type { GatewayError } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
@@ -27,14 +27,14 @@ export class ChatTap extends DirectTap {
   readonly #reader = new ChatReader();
   readonly #model: string;
   readonly #rewrite: Rewrite;
-  /** Whether the caller asked for usage: then it gets one frame of it at the end, else no `usage` key at all. */
+  /** True if the caller asked for usage: it gets one usage frame at the end. Otherwise no frame has a `usage` key. */
   readonly #wantsUsage: boolean;
-  /** Choices asked for: the answer is complete when as many have finished. */
+  /** Number of choices requested: the answer is complete when as many have finished. */
   readonly #answers: number;
   readonly #finished = new Set<unknown>();
   #calledTools = false;
   #fields: ChunkFields;
-  /** The upstream's own usage frame, for what else it says. */
+  /** The upstream's usage frame, kept for its other members. */
   #usageChunk: WireObject | undefined;
 
   constructor({ model, request }: TapOptions) {
@@ -63,7 +63,7 @@ export class ChatTap extends DirectTap {
     for (const choice of choices) this.#takeChoice(choice);
     if (error) return this.breakOff(error);
     if (tellsUsage && choices.length === 0) {
-      // The frame that is there for its usage only: sent last, if the caller wants it.
+      // A frame that only carries usage: sent last, if the caller wants it.
       this.#usageChunk = chunk;
       return none;
     }
@@ -88,7 +88,7 @@ export class ChatTap extends DirectTap {
   protected ending(): readonly SseEvent[] {
     const frames = this.held;
     if (this.#finished.size === 0) {
-      // The upstream sent its end marker only; clients wait for a finish reason (STREAM-04).
+      // The upstream sent only its end marker; clients wait for a finish reason (STREAM-04).
       const reason = this.#calledTools ? "tool_calls" : "stop";
       const choices = [{ index: 0, delta: {}, finish_reason: reason }];
       const usage = this.#wantsUsage ? { usage: null } : {};

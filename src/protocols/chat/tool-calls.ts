@@ -1,31 +1,29 @@
-/**
- * Tool calls of a chat stream: which call a piece belongs to, whatever a vendor leaves out of it. Traps T2 to T6, T21.
- */
+/** Assigns each piece of a chat stream's tool calls to its call, even if the vendor omits ids, indexes or names. Traps T2 to T6, T21. */
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
 import { callId } from "../call-id.ts";
 import type { CallPiece } from "./output.ts";
 
 interface Call {
   readonly block: BlockId;
-  /** The id the upstream gave; undefined until it gives one. */
+  /** The upstream's id; undefined until it arrives. */
   wireId: string | undefined;
-  /** "" until the name arrives: a block cannot begin without one. */
+  /** "" until the name arrives: a block cannot begin without it. */
   name: string;
   isCustom: boolean;
   /** Arguments that arrived before the name. */
   waiting: string;
 }
 
-/** Calls of one stream, in the order they began. */
+/** The calls of one stream, in the order in which they began. */
 export interface ToolCalls {
   readonly calls: Call[];
-  /** The vendor's `index` of a call, where it tells one. */
+  /** By the vendor's `index`, if sent. */
   readonly byIndex: Map<unknown, Call>;
 }
 
 export const noToolCalls = (): ToolCalls => ({ calls: [], byIndex: new Map() });
 
-/** Takes one item of `delta.tool_calls`; `answerId` is the stream's own id, for calls without one. */
+/** Takes one item of `delta.tool_calls`. `answerId` is the stream's id, used for calls without an id. */
 export function takeCallPiece(
   state: ToolCalls,
   piece: CallPiece,
@@ -49,9 +47,9 @@ export function takeCallPiece(
 }
 
 /**
- * The call a piece continues; undefined when it begins one. A new id with a name begins a call even at an index in
- * use: some vendors number every call 0 (T5). An id alone goes on with the call that has it, else with the index's: others send
- * a fresh one with every piece.
+ * Returns the call that a piece continues; undefined if it begins one. A new id with a name begins a call even at a used index: some
+ * vendors number every call 0 (T5). An id alone continues the call with that id, or else the one at its index: some vendors send a new id
+ * with every piece.
  */
 function findCall({ calls, byIndex }: ToolCalls, { index, id, name }: CallPiece): Call | undefined {
   if (typeof index === "number") {
@@ -87,7 +85,7 @@ function beginCall({ calls }: ToolCalls, call: Call, answerId: string): Canonica
   return [start, { type: "tool_call_delta", block, arguments: waiting }];
 }
 
-/** Ends all calls, once. One that never got a name begins without: its arguments are not lost. */
+/** Ends all calls, once. A call that never got a name still begins, so that its arguments are not lost. */
 export function endCalls(state: ToolCalls, answerId: string): CanonicalEvent[] {
   return state.calls.flatMap((call) => {
     const begun = call.name === "" ? beginCall(state, call, answerId) : [];

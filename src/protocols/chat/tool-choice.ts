@@ -1,14 +1,14 @@
-/** `tool_choice` of chat completions, and its deprecated form, read into the canonical choice. Requirements: CONV; T29, T33. */
+/** Decodes `tool_choice` of chat completions, and its deprecated form, into the canonical choice. Requirements: CONV; T29, T33. */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { NativeField, ToolChoice } from "../canonical/request.ts";
 import { choiceOfNone } from "../function-tools.ts";
 import { keepUnknown, keepUnknownIn } from "../native.ts";
 import { isSet, list, nonEmpty, objectOf, type Fields, type Gathered } from "../read.ts";
 
-/** The names of the two; the first counts. */
+/** The two names; the first one that is set counts. */
 const choiceNames = ["tool_choice", "function_call"] as const;
 
-/** Reads the choice. What no other protocol knows of it is noted under its place. */
+/** Decodes the choice. Members that no other protocol knows are noted under their path. */
 export function decodeToolChoice(body: WireObject, { names, native }: Gathered): Fields {
   const [name, ...others] = choiceNames.filter((key) => isSet(body[key]));
   if (name === undefined) return {};
@@ -35,7 +35,7 @@ function legacyChoice(wire: unknown, native: NativeField[]): ToolChoice | undefi
   return { type: "tool", name: String(choice["name"]) };
 }
 
-/** What kind of tool is meant; undefined for those that other protocols do not have. */
+/** Returns the kind of the chosen tool; undefined for kinds that other protocols lack. */
 function kindOf({ type = "function" }: WireObject): "function" | "custom" | undefined {
   return type === "function" || type === "custom" ? type : undefined;
 }

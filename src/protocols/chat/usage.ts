@@ -1,6 +1,6 @@
 /**
- * Usage as chat upstreams report it, normalised: input includes cache reads, output includes reasoning.
- * Requirements: CONV, traps T46, T48, T50, T51, T61.
+ * Normalises the usage of chat upstreams: input includes cache reads, output includes reasoning. Requirements: CONV, traps T46, T48, T50,
+ * T51, T61.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import { reportedCount, withMediaCounts, type Usage } from "../../base/usage.ts";
@@ -10,12 +10,12 @@ import { member, objectOf } from "../read.ts";
 import { toldSearches, withSearches } from "../web-searches.ts";
 
 type Count = number | undefined;
-/** One side of the sum, or what the total leaves for it. */
+/** The reported count, or else the total minus the other side. */
 function reportedOrRest(value: unknown, total: Count, other: Count): Count {
   const rest = total === undefined || other === undefined ? -1 : total - other;
   return reportedCount(value) ?? (rest < 0 ? undefined : rest);
 }
-/** The first count that is reported; 0 where none is. */
+/** Returns the first count that is reported; 0 if none is. */
 function firstCount(...values: readonly unknown[]): number {
   for (const value of values) {
     const count = reportedCount(value);
@@ -24,9 +24,7 @@ function firstCount(...values: readonly unknown[]): number {
   return 0;
 }
 
-/**
- * Reads a `usage` object. Undefined when it does not report both sides; an explicit 0 counts as reported (T61).
- */
+/** Reads a `usage` object. Undefined if it does not report both sides; an explicit 0 counts as reported (T61). */
 export function readUsage(value: unknown): Usage | undefined {
   if (!isObject(value)) return undefined;
   const total = reportedCount(value["total_tokens"]);
@@ -68,8 +66,8 @@ interface Parts {
 }
 
 /**
- * A rest of the total beside no details at all is reasoning: Google's models think, and its endpoint of this protocol says so in
- * the total only.
+ * If the total exceeds both sides and no details are given, the rest is reasoning: Google's endpoint of this protocol reports thinking only
+ * in the total.
  */
 function withHidden(parts: Parts, rest: number): Parts {
   const { cacheRead, cacheWrite, reasoning } = parts;
@@ -81,7 +79,7 @@ function readParts(usage: WireObject): Parts {
   const input = objectOf(usage["prompt_tokens_details"]);
   const output = objectOf(usage["completion_tokens_details"]);
   return {
-    // DeepSeek and Moonshot tell cache hits at the top level.
+    // DeepSeek and Moonshot report cache hits at the top level.
     cacheRead: firstCount(
       input["cached_tokens"],
       usage["prompt_cache_hit_tokens"],
@@ -98,8 +96,8 @@ function readParts(usage: WireObject): Parts {
 }
 
 /**
- * The same object with the normalised counts, so that a caller reads what it is billed for, and where the protocol has it
- * (CONV-809, CONV-813); other members stay.
+ * Returns the object with normalised counts in the protocol's members, so that callers read the counts they are billed for (CONV-809,
+ * CONV-813). Other members stay.
  */
 export function normaliseUsage(value: WireObject): JsonObject {
   const kept = value as JsonObject;
@@ -120,7 +118,7 @@ const partNames = {
   completion_tokens_details: "reasoning_tokens",
 } as const;
 
-/** A member of `usage` with a count that its vendor tells elsewhere; undefined where it is there, or nothing was counted. */
+/** Returns a details member of `usage` with a count that the vendor reports elsewhere; undefined if it has the count, or the count is 0. */
 function partOf(
   usage: JsonObject,
   key: keyof typeof partNames,
@@ -132,7 +130,7 @@ function partOf(
   return known[name] === count ? undefined : { [key]: { ...known, [name]: count } };
 }
 
-/** Writes canonical usage in the protocol's own names (CONV-801, CONV-805, CONV-809, CONV-813). */
+/** Encodes canonical usage in the protocol's names (CONV-801, CONV-805, CONV-809, CONV-813). */
 export function writeUsage(usage: Usage): JsonObject {
   return {
     prompt_tokens: usage.inputTokens,

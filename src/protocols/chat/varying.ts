@@ -1,7 +1,7 @@
-/** What the frames of a stream of this protocol differ in, so that the rest need not be parsed. */
+/** The members that vary between the frames of a stream of this protocol; a reader need not parse the rest. */
 import type { Varying } from "../frame-reader.ts";
 
-/** What chunks of one stream differ in: texts, arguments, OpenAI's padding, and usage where a vendor tells it with each. */
+/** The varying members of chunks: texts, arguments, OpenAI's padding, and usage if a vendor sends it in each chunk. */
 export const varying: Varying = {
   texts: ["content", "reasoning_content", "reasoning", "arguments", "obfuscation"],
   numbers: ["completion_tokens", "total_tokens"],

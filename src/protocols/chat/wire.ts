@@ -1,6 +1,6 @@
 /**
- * The request of the chat-completions protocol as far as it is checked: field types and domains.
- * Unknown fields, parts and tool kinds pass; the upstream knows them or refuses them. Requirements: TXT.
+ * Schema of the chat-completions request: field types and domains. Unknown fields, parts and tool kinds pass; the upstream accepts or
+ * refuses them. Requirements: TXT.
  */
 import { Type } from "../../base/json-schema.ts";
 import { anyObject, compileCheck, nullable, oneOf, when } from "../wire-check.ts";
@@ -70,7 +70,7 @@ const message = Type.Unsafe<object>({
     function_call: nullable(namedArguments),
   },
   allOf: [
-    // Only an assistant may leave `content` out, or null, beside its tool calls.
+    // Only an assistant may omit `content`, or set it to null, beside its tool calls.
     when("role", ["developer", "system", "user", "tool"], {
       required: ["content"],
       properties: { content },
@@ -133,10 +133,10 @@ const responseFormat = Type.Unsafe<object>({
 const tokens = Type.Integer({ minimum: 1, maximum: limits.outputTokensMax });
 const penalty = Type.Number({ minimum: -limits.penaltyMax, maximum: limits.penaltyMax });
 
-/** The body of `POST /v1/chat/completions`. `service_tier` is not here: it is never forwarded, so never wrong. */
+/** The body of `POST /v1/chat/completions`. `service_tier` is not checked, because it is never forwarded. */
 export const chatRequest = Type.Object({
   model: Type.String({ minLength: 1 }),
-  // Other models that may answer (docs/routing.md): the gateway's own, and never forwarded.
+  // Fallback models (docs/routing.md): for the gateway only, never forwarded.
   models: nullable(Type.Array(Type.String({ minLength: 1 }))),
   messages: Type.Array(message, { minItems: 1 }),
   max_completion_tokens: nullable(tokens),
@@ -157,7 +157,7 @@ export const chatRequest = Type.Object({
   tool_choice: nullable(toolChoice),
   parallel_tool_calls: nullable(Type.Boolean()),
   response_format: nullable(responseFormat),
-  // Which efforts exist is the model's affair: its upstream refuses the others (RESP-24).
+  // The valid efforts depend on the model: the upstream refuses others (RESP-24).
   reasoning_effort: nullable(Type.String()),
   verbosity: nullable(oneOf("low", "medium", "high")),
   stream: nullable(Type.Boolean()),
