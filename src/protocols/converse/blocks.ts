@@ -1,15 +1,15 @@
-/** Content blocks of Converse, written from canonical parts. Each block has one member, which says what it is. */
+/** Encodes canonical parts as content blocks of Converse. Each block has one member, which names its kind. */
 import type { CacheBreakpoint, JsonObject, Part, ToolResultPart } from "../canonical/request.ts";
 import { argumentsObject } from "../tool-arguments.ts";
 import { cachePoint } from "./cache-point.ts";
 import { encodeMedia } from "./media.ts";
 
-/** How many documents a request has so far. */
+/** Counts the documents of a request so far. */
 export interface Numbering {
   documents: number;
 }
 
-/** The blocks of parts. What the protocol cannot carry is left out; `fit` has noted it. */
+/** Encodes parts as blocks. Parts that the protocol cannot carry are left out; `fit` has noted them. */
 export function encodeContent(parts: readonly Part[], numbering: Numbering): JsonObject[] {
   return parts.flatMap((part) => {
     const block = encodePart(part, numbering);
@@ -18,7 +18,7 @@ export function encodeContent(parts: readonly Part[], numbering: Numbering): Jso
   });
 }
 
-/** A result has no cache points within it: the one in it stands behind it. */
+/** The cache marker of a part. A tool result cannot hold cache points, so a marker inside it applies after it. */
 function cacheOf(part: Part): CacheBreakpoint | undefined {
   if (!("content" in part)) return "cache" in part ? part.cache : undefined;
   return part.cache ?? part.content.map(cacheOf).find((cache) => cache !== undefined);
@@ -28,7 +28,7 @@ function encodePart(part: Part, numbering: Numbering): JsonObject | undefined {
   switch (part.type) {
     case "text":
     case "refusal":
-      // The vendor refuses texts of blanks (T25).
+      // The vendor refuses blank texts (T25).
       return part.text.trim() === "" ? undefined : { text: part.text };
     case "media":
       return encodeMedia(part, () => (numbering.documents += 1));
@@ -39,12 +39,12 @@ function encodePart(part: Part, numbering: Numbering): JsonObject | undefined {
     case "tool_result":
       return encodeToolResult(part, numbering);
     case "reasoning":
-      // Proof of it never reaches a caller, so none comes back.
+      // The gateway never sends this vendor's signatures to callers, so none comes back.
       return undefined;
   }
 }
 
-/** The vendor takes letters, digits, "_" and "-" only; call and result are changed alike. */
+/** The vendor accepts only letters, digits, "_" and "-"; call and result get the same id. */
 const toolId = (id: string): string => id.replace(/[^a-zA-Z0-9_-]/g, "_");
 
 function encodeToolResult(

@@ -1,7 +1,7 @@
-/** Cache points: a block of their own, behind what is to be kept. */
+/** Cache points: a separate block after the content to cache. */
 import type { CacheBreakpoint, JsonObject } from "../canonical/request.ts";
 
-/** The block behind an item that is marked; none behind another. */
+/** Returns the cache point after a marked item; empty if it has no marker. */
 export const cachePoint = (cache: CacheBreakpoint | undefined): JsonObject[] =>
   cache === undefined
     ? []

@@ -1,6 +1,6 @@
 /**
- * The ConverseStream, read into canonical events. The binary frames have become events by then: the frame's type is the
- * event's name (upstream/vendors/bedrock-stream.ts). Texts have no start of their own; usage comes behind the end.
+ * Decodes a ConverseStream into canonical events. The binary frames are already events: the frame's type is the event's name
+ * (upstream/vendors/bedrock-stream.ts). Text blocks have no start frame; usage comes after the end.
  */
 import type { WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
@@ -16,9 +16,9 @@ type Kind = "text" | "reasoning" | "tool_call" | "picture";
 interface Block {
   readonly id: string;
   readonly kind: Kind;
-  /** Of a text: told at its end, because they are of all of it. */
+  /** Text blocks only: sent at the block's end, because they cover the whole text. */
   readonly citations: Citation[];
-  /** Of a picture, which goes on whole. */
+  /** Picture blocks only: a picture is sent whole. */
   readonly format: unknown;
   readonly pieces: Buffer[];
 }
@@ -28,7 +28,7 @@ interface State {
   isOver: boolean;
   /** Open blocks by their wire index. */
   readonly open: Map<unknown, Block>;
-  /** How many blocks began: a block's id is its number. */
+  /** Number of blocks begun; the id of a block is its number. */
   begun: number;
   hasToolCall: boolean;
   stop: { readonly reason: unknown } | undefined;
@@ -43,7 +43,7 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
     hasToolCall: false,
     stop: undefined,
   };
-  // What ended in an error is told when the stream closes.
+  // An error ending is reported only when the stream closes.
   const isWhole = ({ stop }: State): boolean =>
     stop !== undefined && decodeFinish(stop.reason, false).reason !== "error";
   return transducer(state, takeEvent, end, isWhole);
@@ -57,7 +57,7 @@ function takeEvent(state: State, { event = "", data }: SseEvent): CanonicalEvent
     const { message, type } = objectOf(wire["error"]);
     return breakOff(state, nonEmpty(message) ?? "The upstream broke off.", nonEmpty(type));
   }
-  // An exception may follow: another provider may answer then, as long as nothing has begun.
+  // An exception may follow. Until the answer has begun, the gateway can still fail over.
   if (event === "messageStart") return [];
   const began = begin(state);
   switch (event) {
@@ -124,13 +124,13 @@ function blockDelta(state: State, wire: WireObject): CanonicalEvent[] {
     addPicture(state, index, objectOf(image));
     return [];
   }
-  // Signatures and redacted reasoning are left out, as of a whole answer.
+  // Signatures and redacted reasoning are left out, as in a whole answer.
   return typeof text === "string"
     ? textDelta(state, index, "text", text)
     : textDelta(state, index, "reasoning", objectOf(reasoningContent)["text"]);
 }
 
-/** Pieces are base64 for themselves. */
+/** Each piece is base64 on its own. */
 function addPicture(state: State, index: unknown, { source }: WireObject): void {
   const known = state.open.get(index);
   const block = known?.kind === "picture" ? known : openBlock(state, index, "picture");
@@ -138,7 +138,7 @@ function addPicture(state: State, index: unknown, { source }: WireObject): void 
   if (data !== undefined) block.pieces.push(Buffer.from(data, "base64"));
 }
 
-/** A block of text begins with its first piece. */
+/** A text block begins with its first piece. */
 function textDelta(
   state: State,
   index: unknown,
@@ -174,7 +174,7 @@ function endEvents({ id, kind, citations, format, pieces }: Block): CanonicalEve
   ];
 }
 
-/** Closes what is open, but for blocks of a kind. */
+/** Closes all open blocks, except those of one kind. */
 function closeAll(state: State, except?: Kind): CanonicalEvent[] {
   const blocks = [...state.open.values()].filter(({ kind }) => kind !== except);
   state.open.clear();
@@ -196,7 +196,7 @@ function finish(state: State): CanonicalEvent[] {
   return [...closeAll(state), { type: "finish", finish: told }];
 }
 
-/** A call that was cut has no end: it would look as if its arguments were complete (T16). */
+/** A truncated call gets no end event: its arguments would look complete (T16). */
 function breakOff(state: State, message: string, code?: string): CanonicalEvent[] {
   state.isOver = true;
   const error: CanonicalEvent =
@@ -204,7 +204,7 @@ function breakOff(state: State, message: string, code?: string): CanonicalEvent[
   return [...closeAll(state, "tool_call"), error];
 }
 
-/** A stream without its last frame is complete if it said why it stopped, else broken (T16). */
+/** A stream without its last frame is complete if it gave a stop reason, otherwise broken (T16). */
 function end(state: State, why: EndReason): CanonicalEvent[] {
   if (state.isOver) return [];
   if (state.stop) return finish(state);

@@ -1,6 +1,6 @@
 /**
- * The Converse request, written from the canonical form; the model stands in the path. Total: `fit` has already removed what
- * the protocol cannot carry. docs/bedrock.md.
+ * Encodes the canonical form as a Converse request; the path has the model. Never fails: `fit` has already removed everything that the
+ * protocol cannot carry. docs/bedrock.md.
  */
 import { exactText } from "../../base/exact-numbers.ts";
 import type {
@@ -16,7 +16,7 @@ import { member } from "../read.ts";
 import { encodeContent, type Numbering } from "./blocks.ts";
 import { cachePoint } from "./cache-point.ts";
 
-/** The upstream's body. */
+/** Returns the upstream's body. */
 export function encodeRequest(request: CanonicalRequest): JsonObject {
   const numbering: Numbering = { documents: 0 };
   const system = request.messages.filter(({ role }) => role === "system");
@@ -37,12 +37,12 @@ export function encodeRequest(request: CanonicalRequest): JsonObject {
   return body;
 }
 
-/** Tool results come first in their turn, as at the vendor of messages. */
+/** Tool results come first in their turn, as in the messages protocol. */
 function encodeMessage({ role, content }: Message, numbering: Numbering): JsonObject {
   const results = content.filter((part) => part.type === "tool_result");
   const others = content.filter((part) => part.type !== "tool_result");
   const blocks = encodeContent([...results, ...others], numbering);
-  // The vendor wants a text beside a document.
+  // The vendor requires a text beside a document.
   const isBare = blocks.some((block) => "document" in block) && !blocks.some(saysText);
   return { role, content: isBare ? [...blocks, { text: "(document)" }] : blocks };
 }
@@ -61,7 +61,7 @@ function inferenceOf({ maxOutputTokens, temperature, topP, stop }: CanonicalRequ
 function encodeTools(request: CanonicalRequest): JsonObject | undefined {
   const { toolChoice, tools = [] } = request;
   if (toolChoice?.type === "none") return undefined;
-  // There is no list of allowed tools; offering only those says the same (T29).
+  // The protocol has no list of allowed tools; offering only the allowed ones has the same effect (T29).
   const names = toolChoice?.type === "allowed" ? toolChoice.names : undefined;
   const offered = names ? tools.filter(({ name }) => names.includes(name)) : tools;
   if (offered.length === 0) return usedTools(request);
@@ -72,7 +72,7 @@ function encodeTools(request: CanonicalRequest): JsonObject | undefined {
   };
 }
 
-/** The vendor refuses calls in the conversation where no tools are defined: those that were called are, by their names. */
+/** The vendor refuses calls in the conversation if no tools are defined. So the called tools are defined, by name only. */
 function usedTools({ messages }: CanonicalRequest): JsonObject | undefined {
   const names = new Set(
     messages.flatMap(({ content }) =>
@@ -110,13 +110,13 @@ function encodeToolChoice(choice: ToolChoice | undefined): JsonObject | undefine
   }
 }
 
-/** A schema goes as JSON text. */
+/** The protocol carries the schema as JSON text. */
 function encodeFormat({ name, schema }: SchemaFormat): JsonObject {
   const jsonSchema = { ...member("name", name), schema: exactText(schema) };
   return { type: "json_schema", structure: { jsonSchema } };
 }
 
-/** The wish for reasoning as its model's vendor wants it: the record names the field. */
+/** Encodes the reasoning settings in the field that the model's record names. */
 function encodeReasoning(reasoning: Reasoning | undefined): JsonObject | undefined {
   switch (reasoning?.field) {
     case "thinking":
@@ -130,7 +130,7 @@ function encodeReasoning(reasoning: Reasoning | undefined): JsonObject | undefin
   }
 }
 
-/** Claude's. */
+/** Claude's fields. */
 function thinking({ effort, budget }: Reasoning): JsonObject | undefined {
   const fields: JsonObject = {};
   if (budget === 0) fields["thinking"] = { type: "disabled" };
@@ -140,7 +140,7 @@ function thinking({ effort, budget }: Reasoning): JsonObject | undefined {
   return Object.keys(fields).length > 0 ? fields : undefined;
 }
 
-/** Amazon Nova's. */
+/** Amazon Nova's fields. */
 function reasoningConfig({ effort, budget }: Reasoning): JsonObject | undefined {
   if (budget === 0) return { reasoningConfig: { type: "disabled" } };
   if (effort === undefined) return undefined;

@@ -1,9 +1,9 @@
-/** Errors of Bedrock, as bodies and as exceptions within a stream. */
+/** Errors of Bedrock: error bodies, and exceptions in a stream. */
 import { isObject } from "../../base/json.ts";
 import type { WireError } from "../codec.ts";
 import { decodeErrorObject } from "../error-object.ts";
 
-/** An upstream's error body, `{message, __type}` in any case and with any namespace. Never throws. */
+/** Decodes an upstream's error body, `{message, __type}` in any case and with any namespace. Never throws. */
 export function decodeError(status: number, body: unknown): WireError {
   const outer = isObject(body) ? body : {};
   const { __type: type, Message: message } = outer;

@@ -1,4 +1,4 @@
-/** Amazon Bedrock's Converse: spoken to upstreams only, for models that have nothing else. docs/bedrock.md. */
+/** Amazon Bedrock's Converse protocol: for upstreams only, for models that have no other. docs/bedrock.md. */
 import type { UpstreamCodec } from "../codec.ts";
 import { takesOneSampler } from "../limits.ts";
 import { decodeStream } from "./decode-stream.ts";
@@ -8,7 +8,7 @@ import { cachingLimits, claudeLimits, conversionLimits, oneSamplerLimits } from 
 import { answerFailure, answerText, decodeResponse, encodeResponse } from "./response.ts";
 import { decodeUsage } from "./usage.ts";
 
-/** The models that take cache points; the vendor refuses a request that has them for any other. */
+/** The models that accept cache points; for any other model the vendor refuses a request that has them. */
 const claude = /anthropic\.claude/;
 const nova = /amazon\.nova/;
 

@@ -1,10 +1,10 @@
-/** What Converse can carry as the target of a conversion, as data. docs/bedrock.md. */
+/** The limits of Converse as the target of a conversion. docs/bedrock.md. */
 import { toAnswerSchema } from "../answer-schema.ts";
 import { budgetByEffort } from "../efforts.ts";
 import { claudeArgumentName, type Limits } from "../limits.ts";
 import { formatOf } from "./media.ts";
 
-/** The least thinking budget of Claude, the only models with budgets. */
+/** The smallest thinking budget of Claude; only its models have budgets. */
 const budgetMin = 1024;
 
 export const conversionLimits: Limits = {
@@ -57,10 +57,10 @@ export const conversionLimits: Limits = {
   answerSchema: toAnswerSchema,
 };
 
-/** Of the models that take cache points. */
+/** For the models that accept cache points. */
 export const cachingLimits: Limits = { ...conversionLimits, cacheMarkersMax: 4 };
 
-/** Of Claude, which refuses there what it refuses at home. */
+/** For Claude, which has the same limits at Bedrock as at Anthropic. */
 export const claudeLimits: Limits = {
   ...cachingLimits,
   stopMustShow: true,
@@ -68,5 +68,5 @@ export const claudeLimits: Limits = {
   reasoning: { ...conversionLimits.reasoning, excludes: ["temperature", "topP"] },
 };
 
-/** Of those of them that take one of temperature and top_p. */
+/** For Claude models that accept only one of temperature and top_p. */
 export const oneSamplerLimits: Limits = { ...claudeLimits, oneSampler: true };

@@ -1,11 +1,11 @@
-/** Media in Converse: bytes under a format's short name, in a block of their kind. */
+/** Encodes media for Converse: bytes with the short name of their format, in a block of their kind. */
 import { bareType } from "../../base/media-types.ts";
 import { member } from "../read.ts";
 import type { JsonObject, MediaPart } from "../canonical/request.ts";
 
 type Kind = MediaPart["media"];
 
-/** The formats of each kind, by media type without its parameters. */
+/** The formats of each kind, by media type without parameters. */
 const formats: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
   image: {
     "image/png": "png",
@@ -49,14 +49,14 @@ const formats: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** The vendor's word for a media type; undefined for one that it does not take. */
+/** Returns the vendor's name for a media type; undefined if the vendor does not accept the type. */
 export function formatOf(mediaType: string, kind: Kind): string | undefined {
   const known = formats[kind];
   const bare = bareType(mediaType).trim().toLowerCase();
   return Object.hasOwn(known, bare) ? known[bare] : undefined;
 }
 
-/** The block of media; `number` tells one document of a request from the next. `fit` has kept what is no base64 from here. */
+/** Encodes media as a block; `number` numbers the documents of a request. `fit` has already removed everything that is not base64. */
 export function encodeMedia(
   { media, source, filename, context }: MediaPart,
   number: () => number,
@@ -72,7 +72,7 @@ export function encodeMedia(
 
 const nameMax = 180;
 
-/** The vendor takes letters, digits, single blanks, hyphens and brackets, and each name once. */
+/** The vendor accepts letters, digits, single spaces, hyphens and brackets, and requires unique names. */
 function documentName(filename: string | undefined, number: number): string {
   const plain = (filename ?? "document")
     .replace(/[^a-zA-Z0-9\s()[\]-]/g, " ")

@@ -1,4 +1,4 @@
-/** The whole answer of Converse, read and written; it has no id, no time and no model. */
+/** Decodes and encodes the whole answer of Converse, which has no id, time or model. */
 import { exactText } from "../../base/exact-numbers.ts";
 import type { Citation, JsonObject, MediaPart, Part } from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
@@ -14,13 +14,13 @@ import { decodeUsage, encodeUsage } from "./usage.ts";
 const blocksOf = (body: JsonObject): WireObject[] =>
   objects(objectOf(objectOf(body["output"])["message"])["content"]);
 
-/** Why a body that came as a success is no answer; undefined for an answer. */
+/** Returns why a body with a success status is no answer; undefined for an answer. */
 export const answerFailure = (body: JsonObject): WireError | undefined =>
   Array.isArray(objectOf(objectOf(body["output"])["message"])["content"])
     ? undefined
     : decodeError(502, body);
 
-/** An upstream's answer. */
+/** Decodes an upstream's answer. */
 export function decodeResponse(body: JsonObject): CanonicalResponse {
   const content = blocksOf(body).flatMap(decodeBlock);
   const usage = decodeUsage(body["usage"]);
@@ -35,13 +35,13 @@ export function decodeResponse(body: JsonObject): CanonicalResponse {
   };
 }
 
-/** A tool call's id and name, whatever its vendor leaves out of it. */
+/** Returns a tool call's id and name; made up or empty if the vendor omits them. */
 export const nameOfCall = ({ toolUseId, name }: WireObject, index: number) => ({
   id: nonEmpty(toolUseId) ?? callId("", index),
   name: nonEmpty(name) ?? "",
 });
 
-/** Proof of reasoning is left out: no caller's protocol could bring it back. Redacted reasoning is nothing but that. */
+/** Signatures are left out: no caller's protocol could send them back. Redacted reasoning has nothing else. */
 function decodeBlock(block: WireObject, index: number): Part[] {
   if (typeof block["text"] === "string") return [{ type: "text", text: block["text"] }];
   if ("toolUse" in block) {
@@ -57,7 +57,7 @@ function decodeBlock(block: WireObject, index: number): Part[] {
   return typeof text === "string" ? [{ type: "reasoning", text }] : [];
 }
 
-/** Whether a call is of a tool that the vendor runs itself: nobody else has it. */
+/** True for a call of a tool that the vendor runs itself: the caller cannot answer it. */
 export const isServers = ({ type }: WireObject): boolean => type === "server_tool_use";
 
 /** A picture that the model made. */
@@ -77,7 +77,7 @@ const textOfPieces = (pieces: unknown): string =>
     .map((piece) => nonEmpty(piece["text"]) ?? "")
     .join("");
 
-/** A text with the pages that it relies on, as Amazon's own search tells them. */
+/** Decodes a text with the pages that it cites, as Amazon's own search reports them. */
 function decodeCited({ content, citations }: WireObject): Part[] {
   const text = textOfPieces(content);
   const cited = objects(citations).flatMap(decodeCitation);
@@ -85,7 +85,7 @@ function decodeCited({ content, citations }: WireObject): Part[] {
   return [{ type: "text", text, ...(cited.length > 0 ? { citations: cited } : {}) }];
 }
 
-/** A citation of a page, or of a document of the request, which has no address. */
+/** Decodes a citation of a page, or of a document in the request, which has no address. */
 export function decodeCitation({ title, source, sourceContent, location }: WireObject): Citation[] {
   const { web, documentChar, documentPage, documentChunk } = objectOf(location);
   const { url } = objectOf(web);
@@ -108,7 +108,7 @@ const reasonByWire: Readonly<Record<string, Finish["reason"]>> = {
   malformed_tool_use: "error",
 };
 
-/** Why the answer ended. A plain or unknown ending of an answer with calls is `tool_calls`. */
+/** Decodes the stop reason. A plain or unknown reason with calls becomes `tool_calls`. */
 export function decodeFinish(reason: unknown, hasCalls: boolean): Finish {
   if (typeof reason !== "string") return { reason: hasCalls ? "tool_calls" : "stop" };
   const told = rowOf(reasonByWire, reason) ?? "stop";
@@ -123,7 +123,7 @@ const wireByReason: Readonly<Record<Finish["reason"], string>> = {
   error: "malformed_model_output",
 };
 
-/** An answer in the vendor's words, for one that came as a stream and was wanted whole. */
+/** Encodes an answer in the vendor's shape, for a stream that has to become a whole answer. */
 export function encodeResponse({ content, finish, usage }: CanonicalResponse): JsonObject {
   const { reason, raw } = finish;
   const isOwn = raw !== undefined && Object.hasOwn(reasonByWire, raw);
@@ -177,7 +177,7 @@ function encodePicture({ source }: MediaPart): JsonObject[] {
   return [{ image: { format, source: { bytes: source.data } } }];
 }
 
-/** The text a whole answer holds, for an estimate where usage is missing. */
+/** Returns the text of a whole answer, for an estimate if usage is missing. */
 export const answerText = (body: JsonObject): string =>
   blocksOf(body)
     .flatMap(decodeBlock)

@@ -1,10 +1,10 @@
-/** Usage of Converse, which tells input without cache reads and writes. */
+/** Usage of Converse, which reports input without cache reads and writes. */
 import { isObject } from "../../base/json.ts";
 import { reportedCount, tokenCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import { objects } from "../read.ts";
 
-/** The normalised usage of a wire `usage` object; undefined where one side is not told, or is no count (T48, T51). Reasoning is not told apart. */
+/** Normalises a wire `usage` object; undefined if one side is missing or invalid (T48, T51). Reasoning is not reported separately. */
 export function decodeUsage(wire: unknown): Usage | undefined {
   if (!isObject(wire)) return undefined;
   const inputTokens = reportedCount(wire["inputTokens"]);
@@ -27,7 +27,7 @@ export function decodeUsage(wire: unknown): Usage | undefined {
   };
 }
 
-/** The wire `usage` object of a normalised usage. */
+/** Encodes a normalised usage as a wire `usage` object. */
 export function encodeUsage(usage: Usage): JsonObject {
   const { cacheReadTokens, cacheWriteTokens, cacheWrite1hTokens, inputTokens, outputTokens } =
     usage;
