@@ -1,4 +1,4 @@
-/** `generationConfig`, read into canonical fields. Requirements: CONV. */
+/** Decodes `generationConfig` into canonical fields. Requirements: CONV. */
 import { exactly } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { JsonObject, OutputFormat, Reasoning } from "../canonical/request.ts";
@@ -7,9 +7,9 @@ import type { Fields, Gathered as GatheredFields, Mutable } from "../read.ts";
 import { read, spelling } from "./names.ts";
 import { fromVendorSchema } from "./from-schema.ts";
 
-/** What is gathered on the way beside the fields themselves. */
+/** Data collected beside the fields themselves. */
 export interface Gathered extends GatheredFields {
-  /** Top-level names that were read, in the caller's spelling. */
+  /** Top-level names that have been read, in the caller's spelling. */
   readonly used: Set<string>;
 }
 
@@ -49,11 +49,11 @@ export function decodeConfig(body: WireObject, gathered: Gathered): Fields {
 
 interface Within {
   readonly gathered: Gathered;
-  /** Names of the config that were read. */
+  /** Names in the config that have been read. */
   readonly used: Set<string>;
 }
 
-/** A schema counts only with the JSON type, as at the vendor; types other than JSON and text are native. */
+/** A schema counts only with the JSON type, as at the vendor. Types other than JSON and text stay native fields. */
 function decodeFormat(
   config: WireObject,
   prefix: string,
@@ -83,7 +83,7 @@ function decodeFormat(
   return { type: "json" };
 }
 
-/** The vendor's word for a level that is not given. */
+/** The vendor's word for an unset level. */
 const unspecified = "THINKING_LEVEL_UNSPECIFIED";
 
 function decodeThinking(

@@ -1,6 +1,6 @@
 /**
- * `POST ...:countTokens`: `contents` alone, or a whole request under `generateContentRequest`, with its system
- * instruction and tools. docs/protocols.md.
+ * `POST ...:countTokens`: either `contents` alone, or a whole request under `generateContentRequest`, with system instruction and tools.
+ * docs/protocols.md.
  */
 import { isObject } from "../../base/json.ts";
 import { reportedCount } from "../../base/usage.ts";
@@ -10,7 +10,7 @@ import { removeFilteredFields } from "../filter.ts";
 import { read } from "./names.ts";
 import { decodeRequest } from "./request.ts";
 
-/** The request inside, or the body itself. */
+/** Returns the inner request, or the body itself. */
 function requestOf(body: JsonObject): JsonObject {
   const inner = read(body, "generateContentRequest");
   return isObject(inner) ? (inner as JsonObject) : body;

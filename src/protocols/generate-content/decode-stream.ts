@@ -1,4 +1,4 @@
-/** The generateContent stream, read into canonical events. STREAM-03; T2, T16, T18, T38. */
+/** Decodes a generateContent stream into canonical events. STREAM-03; T2, T16, T18, T38. */
 import { exactly } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
@@ -14,18 +14,18 @@ import { decodeMedia, holdsOther, isDraft, signatureOf } from "./parts.ts";
 import { GenerateReader, type GenerateChunk } from "./read-stream.ts";
 import { createdAt, decodeFinish, placeOf, type Said, type WireStop } from "./response.ts";
 
-/** The block that text or thoughts go on in. */
+/** The open block that text or thoughts continue. */
 interface OpenText {
   readonly block: string;
   readonly kind: "text" | "reasoning";
 }
 
-/** A call whose arguments still come in pieces. */
+/** A call whose arguments still arrive in pieces. */
 interface OpenCall {
   readonly block: string;
-  /** The arguments that came with the name; a call in pieces has none there. */
+  /** The arguments sent with the name; empty if they arrive in pieces. */
   readonly args: WireObject;
-  /** The pieces after them: put together once, at the call's end. */
+  /** The later pieces, joined once at the call's end. */
   readonly pieces: WireObject[];
   signature: Signature | undefined;
 }
@@ -39,13 +39,13 @@ interface State {
   call: OpenCall | undefined;
   begun: number;
   said: Said;
-  /** The texts so far, for what is cited of them. */
+  /** The texts so far, to place citations. */
   readonly texts: { readonly block: string; readonly pieces: string[] }[];
-  /** Where the answer came from, as it was told last. */
+  /** The latest grounding and citation metadata. */
   grounding: WireObject;
-  /** Blocks of which it was told already. */
+  /** Blocks whose citations have been sent. */
   readonly cited: Set<string>;
-  /** What was said last of the answer's end. */
+  /** The latest finish reason and block reason. */
   stop: WireStop;
 }
 
@@ -67,7 +67,7 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
     state,
     takeEvent,
     end,
-    // What ended in an error is told when the stream closes.
+    // An error ending is reported only when the stream closes.
     ({ reader, stop, said }) => reader.ended && decodeFinish(stop, said).reason !== "error",
   );
 }
@@ -81,7 +81,7 @@ function takeEvent(state: State, event: SseEvent): CanonicalEvent[] {
 
 function takeChunk(state: State, { data, candidates, tellsUsage, ...block }: GenerateChunk) {
   const events = start(state, data);
-  // Of several candidates the first counts; conversion never asks for more.
+  // Only the first candidate counts; conversion never asks for more.
   const candidate = candidates.find(({ index }) => index === 0);
   const said = (candidate?.parts ?? []).flatMap((part) => takePart(state, part));
   if (candidate) takeGrounding(state, candidate.wire);
@@ -95,7 +95,7 @@ function takeChunk(state: State, { data, candidates, tellsUsage, ...block }: Gen
   return events;
 }
 
-/** Later frames tell it of all that was said by then. Reduced to what is read, so that the frame is let go. */
+/** Later frames repeat the grounding for everything so far. Only the fields that are read are kept, so that the frame can be freed. */
 function takeGrounding(state: State, { groundingMetadata, citationMetadata }: WireObject): void {
   const told = { ...state.grounding };
   const { groundingChunks, groundingSupports } = objectOf(groundingMetadata);
@@ -106,8 +106,8 @@ function takeGrounding(state: State, { groundingMetadata, citationMetadata }: Wi
 }
 
 /**
- * The last frame has what is cited, and often a signature, which ends its text. What is cited of a text goes before its end: the messages
- * protocol has no place for it later.
+ * Adds citations before the end of their text. The last frame has the citations and often a signature, which ends its text. The messages
+ * protocol cannot cite a text after its end.
  */
 function citeEnded(state: State, said: CanonicalEvent[]): CanonicalEvent[] {
   const ended = said.flatMap((one) => (one.type === "text_end" ? [one.block] : []));
@@ -122,7 +122,7 @@ function citeEnded(state: State, said: CanonicalEvent[]): CanonicalEvent[] {
 
 type CitationEvent = Extract<CanonicalEvent, { type: "citation" }>;
 
-/** What is cited of the texts and not told yet, whatever came between them. */
+/** Returns the citations that were not sent yet; their offsets count all texts as one. */
 function citationEvents({ texts, grounding, cited }: State): CitationEvent[] {
   if (Object.keys(grounding).length === 0) return [];
   const said = texts.map(({ pieces }, part) => ({ part, text: pieces.join("") }));
@@ -147,13 +147,13 @@ function start(state: State, data: WireObject): CanonicalEvent[] {
 function takePart(state: State, part: WireObject): CanonicalEvent[] {
   const call = part["functionCall"];
   if (isObject(call)) return takeCall(state, call, signatureOf(part));
-  // What is thought after it is a thought of its own.
+  // A draft picture ends the open thought; the next thought is a new one.
   if (isDraft(part)) return [...closeCall(state), ...closeText(state)];
   const media = decodeMedia(part)?.part;
   return media ? takeMedia(state, media, signatureOf(part)) : takeText(state, part);
 }
 
-/** A picture stands between texts; a signature on it goes before it, in a block without text, as in a whole answer. */
+/** A picture separates texts. A signature on it goes before it, in an empty reasoning block, as in a whole answer. */
 function takeMedia(
   state: State,
   part: MediaPart,
@@ -165,11 +165,11 @@ function takeMedia(
   return [...events, { type: "media", part }];
 }
 
-/** Text of one kind goes on in one block. A signature of its own, on a part without text, closes a thought or stands alone (T38). */
+/** Text of one kind continues one block. A signature on a part without text ends a thought or stands alone (T38). */
 function takeText(state: State, part: WireObject): CanonicalEvent[] {
   const text = nonEmpty(part["text"]);
   const signature = signatureOf(part);
-  // A step of the vendor's own: what is said after it is a text of its own, and a signature on it is of nothing that is told.
+  // A step of the vendor's own tools: text after it begins a new block, and its signature is dropped with it.
   if (typeof part["text"] !== "string" && holdsOther(part)) return closeText(state);
   if (text === undefined && !signature) return [];
   const kind = part["thought"] === true || text === undefined ? "reasoning" : "text";
@@ -178,12 +178,12 @@ function takeText(state: State, part: WireObject): CanonicalEvent[] {
   if (text !== undefined) events.push({ type: `${kind}_delta`, block: state.text!.block, text });
   if (text !== undefined && kind === "text") state.texts.at(-1)!.pieces.push(text);
   if (!signature) return events;
-  // A signature on the answer's own text: it follows in a block without text.
+  // A signature on the answer's text follows in an empty reasoning block.
   if (kind === "text") events.push(...openText(state, "reasoning"));
   return [...events, ...closeText(state, signature)];
 }
 
-/** Opens a block of this kind, unless there is one. */
+/** Opens a block of this kind unless one is open. */
 function openText(state: State, kind: OpenText["kind"]): CanonicalEvent[] {
   if (state.text?.kind === kind && !state.call) return [];
   const events = [...closeCall(state), ...closeText(state)];
@@ -205,7 +205,7 @@ function closeText(state: State, signature?: Signature): CanonicalEvent[] {
   return [{ type: `${kind}_end`, block, ...(signature ? { signature } : {}) }];
 }
 
-/** A call comes whole in one part, or begins with its name and goes on in parts without one. */
+/** A call arrives whole in one part, or begins with its name and continues in parts without one. */
 function takeCall(
   state: State,
   wire: WireObject,
@@ -237,7 +237,7 @@ function closeCall(state: State): CanonicalEvent[] {
   ];
 }
 
-/** A call that was cut has no end: it would look as if its arguments were complete (T16). */
+/** A truncated call gets no end event: its arguments would look complete (T16). */
 function breakOff(state: State, { message, code, type }: WireError): CanonicalEvent[] {
   state.phase = "over";
   const name = code ?? type;
@@ -245,7 +245,7 @@ function breakOff(state: State, { message, code, type }: WireError): CanonicalEv
   return [...closeText(state), { type: "error", ...error }];
 }
 
-/** Complete is a stream that said why it stopped; any other broke, however politely it closed (T16). */
+/** A stream is complete only with a finish reason or block reason; otherwise it broke off, even if it closed normally (T16). */
 function end(state: State, why: EndReason): CanonicalEvent[] {
   if (state.phase === "over") return [];
   if (state.stop.reason === undefined && state.stop.blocked === undefined) {

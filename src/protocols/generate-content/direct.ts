@@ -1,6 +1,6 @@
 /**
- * The direct route of the generateContent protocol: model and streaming stand in the path, so the body goes on as it is
- * but for the filtered fields. TXT-07 to TXT-11, TXT-18.
+ * The direct route of generateContent. The path has model and streaming, so the body passes without the filtered fields. TXT-07 to TXT-11,
+ * TXT-18.
  */
 import { exactly } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
@@ -50,7 +50,7 @@ const groundings = ["googleSearch", "googleSearchRetrieval", "enterpriseWebSearc
 const isGrounding = (tool: WireObject): boolean =>
   groundings.some((name) => isSet(read(tool, name)));
 
-/** Text a model reads, and media in number, also within function responses. */
+/** Adds up the text that a model reads and the number of media, also in function responses. */
 function countParts(parts: unknown, input: { characters: number; media: number }): void {
   for (const part of list(parts)) {
     if (!isObject(part)) continue;
@@ -75,12 +75,12 @@ function request(
   const copy = { ...body };
   if (isOlderGeneration(model)) removeSkips(copy);
   const notes = [...removeFilteredFields(copy), ...dropTwins(copy)];
-  // Some SDKs repeat the path's model in the body, where it would contradict the upstream's own name.
+  // Some SDKs repeat the path's model in the body, where it would contradict the upstream's name.
   delete copy["model"];
   return { body: copy, notes };
 }
 
-/** Older models do not know the word that no signature is to be asked for. It stands on calls that other vendors made. */
+/** Removes the marker that replaces a signature, which older models do not know. It stands on calls that other vendors made. */
 function removeSkips(copy: JsonObject): void {
   const contents = exactly(copy["contents"]);
   if (!Array.isArray(contents) || !contents.some(holdsSkip)) return;
@@ -103,7 +103,7 @@ function withoutSkip(part: Json): Json {
   return rest;
 }
 
-/** A blocked prompt has no candidates, and neither has a model that found nothing to say: both tell something else. */
+/** A blocked prompt has no candidates, and neither has an empty answer: each has one of the other members. */
 function failure(wire: JsonObject): WireError | undefined {
   const isAnswer = ["candidates", "promptFeedback", "usageMetadata"].some((key) => wire[key]);
   return isAnswer && !wire["error"] ? undefined : decodeError(502, wire);

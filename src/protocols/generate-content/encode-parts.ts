@@ -1,4 +1,4 @@
-/** Parts of a generateContent message, written from canonical parts. T22, T25, T27, T38. */
+/** Encodes canonical parts as parts of a generateContent message. T22, T25, T27, T38. */
 import type {
   JsonObject,
   MediaSource,
@@ -13,14 +13,14 @@ import { isFileStoreUri, skipSignature } from "./limits.ts";
 import { madeUpPrefix } from "./open-calls.ts";
 
 export interface EncodeContext {
-  /** What of a model's turn without a signature gets the vendor's word that none is to be asked for. */
+  /** The unsigned parts of a model turn that get the vendor's marker in place of a signature. */
   readonly skipsSignature: "nothing" | "first call" | "all it said";
   readonly namesById: ReadonlyMap<string, string>;
-  /** Whether addresses come from a caller of this protocol, who knows what the vendor can read. */
+  /** True if addresses come from a caller of this protocol, who knows which ones the vendor can read. */
   readonly takesAnyUri: boolean;
 }
 
-/** The contents of a user's turn. Older models refuse media within a result: there it follows in a content of its own, with its origin. */
+/** Encodes a user turn as contents. Older models refuse media in a tool result: they follow in a separate content, with their origin. */
 export function encodeUserTurn(
   parts: readonly Part[],
   context: EncodeContext,
@@ -51,10 +51,10 @@ function mediaOf(result: ToolResultPart, { namesById }: EncodeContext): Part[] {
   return [{ type: "text", text: `Returned by ${name}:` }, ...media];
 }
 
-/** What the protocol cannot carry is left out; `fit` has noted it. */
+/** Encodes parts. Parts that the protocol cannot carry are left out; `fit` has noted them. */
 export function encodeParts(parts: readonly Part[], context: EncodeContext): JsonObject[] {
   const wire: JsonObject[] = [];
-  // A signature without text belongs to the part after it, or stands in a part of its own (T38).
+  // A signature without text belongs to the next part, or stands in its own part (T38).
   let waiting: string | undefined;
   for (const part of parts) {
     const signature = loneSignature(part);
@@ -72,28 +72,28 @@ export function encodeParts(parts: readonly Part[], context: EncodeContext): Jso
   return wire;
 }
 
-/** The signature of a reasoning part that has nothing else. */
+/** Returns the signature of a reasoning part that has nothing else. */
 function loneSignature(part: Part): string | undefined {
   return part.type === "reasoning" && part.text === "" ? ownValue(part.signature) : undefined;
 }
 
 /**
- * The vendor asks for a signature on the first call of a turn only; a real one stays. So the answers of other vendors have the word
- * too: their calls may go on to this one.
+ * Adds the marker to an unsigned first call: the vendor requires a signature only there. Answers of other vendors get it too, because their
+ * calls may be sent to this vendor later.
  */
 export function signFirstCall(wire: readonly JsonObject[]): void {
   const first = wire.find((part) => "functionCall" in part);
   if (first) first["thoughtSignature"] ??= skipSignature;
 }
 
-/** A model that makes pictures asks for one on every text and picture of its own. Of a file it takes none. */
+/** Picture models require a signature on each text and picture of their own. They accept none on a file. */
 function signSpoken(wire: readonly JsonObject[]): void {
   for (const part of wire) {
     if ("text" in part || "inlineData" in part) part["thoughtSignature"] ??= skipSignature;
   }
 }
 
-/** The value of a signature of this protocol; another's would be refused. */
+/** Returns the value of a signature of this protocol; the vendor would refuse others. */
 export const ownValue = (signature: Signature | undefined): string | undefined =>
   signature?.protocol === "generate_content" ? signature.value : undefined;
 
@@ -113,13 +113,13 @@ function encodePart(part: Part, context: EncodeContext): JsonObject | undefined 
   }
 }
 
-/** Thoughts go back only with the signature that proves them. */
+/** Thoughts are sent back only with their signature. */
 function encodeReasoning({ text, signature }: ReasoningPart): JsonObject | undefined {
   const value = ownValue(signature);
   return value === undefined ? undefined : { text, thought: true, thoughtSignature: value };
 }
 
-/** A call as the vendor writes it; an id we made up is left out. */
+/** Encodes a call. Ids that the gateway made up are left out. */
 export function encodeCall({ id, name, arguments: json, signature }: ToolCallPart): JsonObject {
   const call: JsonObject = { name, args: argumentsObject(json) };
   if (!id.startsWith(madeUpPrefix)) call["id"] = id;
@@ -148,13 +148,13 @@ function encodeResult(part: ToolResultPart, { namesById, takesAnyUri }: EncodeCo
   return { functionResponse: response };
 }
 
-/** The vendor wants an object: a result that is one goes as it is, any other text under `output` or `error`. */
+/** The vendor requires an object: a result that is one stays, any other text goes under `output` or `error`. */
 function resultObject(text: string, isError: boolean): JsonObject {
   if (isError) return { error: text };
   return objectIn(text) ?? { output: text };
 }
 
-/** Base64 goes inline, an address as a file if the vendor can read it: media anywhere else is lost (CONV-518). */
+/** Encodes base64 inline, and an address as a file if the vendor can read it; undefined for other media, which is lost (CONV-518). */
 export function encodeSource(source: MediaSource, takesAnyUri: boolean): JsonObject | undefined {
   switch (source.kind) {
     case "base64":
@@ -166,7 +166,7 @@ export function encodeSource(source: MediaSource, takesAnyUri: boolean): JsonObj
         : { fileData: { mimeType: source.mediaType, fileUri: source.url } };
     case "file_id":
     case "parts":
-      // Another vendor's file store, and a document that has become its parts.
+      // A file at another vendor, or a document that has already become its parts.
       return undefined;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The generateContent request, written from the canonical form. Requirements: CONV.
- * Total: `fit` has already truncated and removed what the protocol cannot carry.
+ * Encodes the canonical form as a generateContent request. Requirements: CONV. Never fails: `fit` has already truncated and removed
+ * everything that the protocol cannot carry.
  */
 import { inCamelCase } from "../../base/casing.ts";
 import type {
@@ -20,7 +20,7 @@ import { isOlderGeneration, limits, makesPictures } from "./limits.ts";
 import { toVendorSchema } from "./schema.ts";
 import { encodeTools } from "./tools.ts";
 
-/** The upstream's body; `model`, the upstream's own name, stands in the path, and decides how thinking is asked for. */
+/** Returns the upstream's body. The path has `model`, the upstream's name, which also decides the form of the thinking settings. */
 export function encodeRequest(request: CanonicalRequest, model: string): JsonObject {
   const system = request.messages.filter((message) => message.role === "system");
   const turns = request.messages.filter((message) => message.role !== "system");
@@ -51,13 +51,13 @@ export function encodeRequest(request: CanonicalRequest, model: string): JsonObj
   return body;
 }
 
-/** Only history of other models lacks signatures the vendor would ask for. */
+/** Only history from other protocols can lack the signatures that the vendor requires. */
 function skippedIn({ protocol }: CanonicalRequest, model: string): EncodeContext["skipsSignature"] {
   if (protocol === "generate_content" || isOlderGeneration(model)) return "nothing";
   return makesPictures(model) ? "all it said" : "first call";
 }
 
-/** The name of each call by its id: results of other protocols do not carry it (T22). */
+/** Returns the name of each call by id: results of other protocols do not carry it (T22). */
 function callNames(turns: readonly Message[]): Map<string, string> {
   const parts: Part[] = turns.flatMap(({ content }) => content);
   return new Map(
@@ -98,7 +98,7 @@ function encodeFormat(format: OutputFormat, request: CanonicalRequest): JsonObje
   }
 }
 
-/** A budget and a level exclude each other, and a budget is the more exact wish. */
+/** Budget and level exclude each other; the budget is more exact. */
 function encodeThinking(reasoning: Reasoning, model: string): JsonObject {
   const { budget, effort, summary, includeThoughts } = reasoning;
   const wire: JsonObject = {};
@@ -115,6 +115,6 @@ function encodeEffort(effort: string, model: string): JsonObject {
   if (effort === "none" || isOlderGeneration(model)) {
     return { thinkingBudget: rowOf(budgets, effort) ?? limits.budgetByEffort.high };
   }
-  // A level only the upstream knows is its to refuse.
+  // A level that only the upstream knows passes; the upstream may refuse it.
   return { thinkingLevel: rowOf(levels, effort) ?? effort.toUpperCase() };
 }

@@ -1,6 +1,6 @@
 /**
- * The generateContent stream, written from canonical events. STREAM-03.
- * Every frame is a whole response object; text goes as it comes, a call goes whole once it is complete.
+ * Encodes canonical events as a generateContent stream. STREAM-03. Every frame is a whole response object. Text is sent as it arrives, a
+ * call once it is complete.
  */
 import type { SseEvent } from "../../base/sse.ts";
 import type { Usage } from "../../base/usage.ts";
@@ -23,7 +23,7 @@ interface OpenCall {
   readonly name: string;
   /** The arguments so far. */
   json: string;
-  /** Complete, but waiting for a call that began before it: calls go in the order in which they began. */
+  /** True if complete but waiting for an earlier call: calls are sent in the order in which they began. */
   isComplete: boolean;
   signature: Signature | undefined;
 }
@@ -34,13 +34,13 @@ interface State {
   isOver: boolean;
   readonly calls: Map<BlockId, OpenCall>;
   readonly paragraphs: Paragraphs;
-  /** How many bytes of text were sent, and the texts that they are of, for what is cited of them. */
+  /** Bytes of text sent, and the texts by block, to encode citations. */
   length: number;
   readonly texts: Map<
     BlockId,
     { readonly offset: number; readonly pieces: string[]; readonly citations: Citation[] }
   >;
-  /** Whether the next call is the first of an answer that another vendor gave. */
+  /** True if the next call is the first one of an answer from another protocol. */
   awaitsFirstCall: boolean;
   usage: Usage | undefined;
 }
@@ -101,7 +101,7 @@ function takeBlock(state: State, event: BlockEvent): SseEvent[] {
     case "reasoning_delta":
       return partFrames(state, { type: "reasoning", text: event.text });
     case "reasoning_end":
-      // The vendor's own way in streams: a signature on a part without text (T38).
+      // The vendor's own form in streams: a signature on a part without text (T38).
       return partFrames(state, { type: "reasoning", text: "", signature: event.signature });
     case "tool_call_start": {
       const { block, id, name } = event;
@@ -178,7 +178,7 @@ function finish(state: State, finished: Finish): SseEvent[] {
   return [...frames, answerFrame(state, candidate, usage)];
 }
 
-/** A stream that ends without finish or error was cut: never a normal ending (T16). */
+/** A stream that ends without finish or error was cut and must not look like a normal ending (T16). */
 function end(state: State, why: EndReason): SseEvent[] {
   if (state.isOver) return [];
   const message = why.kind === "cut" ? why.message : "The stream ended too early.";

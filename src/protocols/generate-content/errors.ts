@@ -1,6 +1,6 @@
 /**
- * Errors in the generateContent protocol's shape (google.rpc.Status), written and read. Requirements: ERR, TXT-22.
- * gRPC has no word for payment, so our stable code stands in `details[0].reason`, in upper case as the vendor's do.
+ * Encodes and decodes errors of the generateContent protocol (google.rpc.Status). Requirements: ERR, TXT-22. gRPC has no status for
+ * payment, so the gateway's stable code goes into `details[0].reason`, in upper case like the vendor's.
  */
 import type { GatewayError } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
@@ -27,7 +27,7 @@ const rpcStatusByHttp: Readonly<Record<number, string>> = {
 const rpcStatus = (status: number): string =>
   rpcStatusByHttp[status] ?? (status < 500 ? "INVALID_ARGUMENT" : "INTERNAL");
 
-/** `{error: {code, message, status, details: [ErrorInfo, RetryInfo?]}}`. */
+/** Returns `{error: {code, message, status, details: [ErrorInfo, RetryInfo?]}}`. */
 export function encodeError(error: GatewayError, requestId: string): JsonObject {
   const metadata: JsonObject = {};
   if (error.param !== null) metadata["param"] = error.param;
@@ -52,9 +52,9 @@ export function encodeError(error: GatewayError, requestId: string): JsonObject 
 }
 
 /**
- * The last frame of a stream that broke. The vendor itself sends the bare object, which `@google/genai` 1, LangChain and
- * LlamaIndex wait for: they take a frame for a piece of the answer, whatever it holds, and its end for a normal one. So the
- * object stands behind the frame too, where a reader of events skips it.
+ * Returns the last frame of a broken stream. The vendor sends the bare object. `@google/genai` 1, LangChain and LlamaIndex expect that:
+ * they take any frame for a piece of the answer, and its end for a normal one. So the object is also sent bare after the frame, where event
+ * readers skip it.
  */
 export function errorFrame(error: GatewayError): SseEvent {
   const data = JSON.stringify(encodeError(error, ""));
@@ -62,8 +62,8 @@ export function errorFrame(error: GatewayError): SseEvent {
 }
 
 /**
- * An upstream's error body, or the error chunk of a stream, whatever its quirks (without `alt=sse` the vendor answers
- * an array of one). Never throws.
+ * Decodes an upstream's error body, or the error chunk of a stream, in any shape (without `alt=sse` the vendor sends an array of one).
+ * Never throws.
  */
 export function decodeError(status: number, body: unknown): WireError {
   const base = decodeErrorObject(status, body);
@@ -88,7 +88,7 @@ function firstWord(details: readonly WireObject[], key: string): string | undefi
   return undefined;
 }
 
-/** google.rpc.RetryInfo: a number of seconds with an "s" after it; the vendor sends no Retry-After header. */
+/** google.rpc.RetryInfo: seconds followed by "s"; the vendor sends no Retry-After header. */
 function retryDelay(details: readonly WireObject[]): number | undefined {
   const seconds = /^(\d+(?:\.\d+)?)s$/.exec(firstWord(details, "retryDelay") ?? "")?.[1];
   return seconds === undefined ? undefined : Number(seconds);

@@ -1,21 +1,21 @@
-/** The vendor's own dialect of JSON Schema as JSON Schema: type names become lower case, and `nullable` a type. */
+/** Converts the vendor's dialect of JSON Schema to JSON Schema: type names in lower case, `nullable` as a type. */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 import { snakeName } from "../../base/casing.ts";
 import { keptKeywords, schemaLists, schemaMembers } from "./schema.ts";
 
-/** Keywords by their other spelling, and by the vendor's own. */
+/** Keywords by their snake_case spelling and by the vendor's name. */
 const keywordOf = new Map([
   ...[...keptKeywords].map((name) => [snakeName(name), name] as const),
   ["defs", "$defs"],
   ["ref", "$ref"],
 ]);
-/** Numbers of 64 bits, which the vendor's JSON writes as text too. */
+/** 64-bit numbers, which the vendor's JSON may write as strings. */
 const bounds = new Set(
   ["Items", "Length", "Properties"].flatMap((what) => [`min${what}`, `max${what}`]),
 );
 
-/** The vendor's `Schema` object (OpenAPI subset, type names in upper case) as JSON Schema. */
+/** Converts the vendor's `Schema` object (OpenAPI subset, type names in upper case) to JSON Schema. */
 export function fromVendorSchema(schema: WireObject): JsonObject {
   const { nullable, ...rest } = schema;
   const result: JsonObject = {};
@@ -28,7 +28,7 @@ export function fromVendorSchema(schema: WireObject): JsonObject {
   return result;
 }
 
-/** Of a type, of values that are listed, and of a choice of schemas `null` is one more. */
+/** Adds `null` to a type, to listed values and to a choice of schemas. */
 function allowNull(schema: JsonObject): void {
   const { type, enum: values, anyOf } = schema;
   if (typeof type === "string") schema["type"] = [type, "null"];
@@ -36,7 +36,7 @@ function allowNull(schema: JsonObject): void {
   if (type === undefined && Array.isArray(anyOf)) schema["anyOf"] = [...anyOf, { type: "null" }];
 }
 
-/** Members that hold schemas by name. */
+/** Members that map names to schemas. */
 const schemaMaps = new Set(["properties", "$defs"]);
 
 function fromMember(key: string, value: unknown): Json {

@@ -1,6 +1,5 @@
 /**
- * The pages that an answer of generateContent relies on. Its offsets are bytes of UTF-8, of one part in a whole answer and of
- * all text in a stream. CONV-704.
+ * Citations of generateContent answers. Their offsets are UTF-8 bytes: in one part of a whole answer, in all text of a stream. CONV-704.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import { getOrMake } from "../../base/made-once.ts";
@@ -9,20 +8,20 @@ import type { Citation, JsonObject } from "../canonical/request.ts";
 import { characters, citationOf, fileCitationOf } from "../citations.ts";
 import { list, member, nonEmpty, objectOf, objects } from "../read.ts";
 
-/** A text of an answer, and the number of its part. */
+/** A text of an answer, and the index of its part. */
 export interface NumberedText {
   readonly part: number;
   readonly text: string;
 }
 
-/** A page is named by its number, and told in full each time: no answer may grow to more characters of pages than these. */
+/** Citations repeat the page that they refer to in full. Limit for all repeated pages of an answer, in characters. */
 const namedMax = 32 * 1024 * 1024;
-/** So many bytes of an answer are searched for words that do not stand where they should. */
+/** Limit for the search of quoted words in an answer, in bytes. */
 const searchedMax = 64 * 1024 * 1024;
-/** So many characters of an answer are repeated beside what is cited of it. */
+/** Limit for the repeated text beside citations of an answer, in characters. */
 const repeatedMax = 32 * 1024 * 1024;
 
-/** What a candidate's `groundingMetadata` and `citationMetadata` cite, of its texts as one. */
+/** Returns the citations in a candidate's `groundingMetadata` and `citationMetadata`; offsets count all texts as one. */
 export function decodeGrounding(
   candidate: WireObject,
   texts: readonly NumberedText[],
@@ -49,11 +48,11 @@ export function decodeGrounding(
     const span = spanOf(wire, places);
     return citationOf(wire["uri"], { title: wire["title"] }).map((page) => ({ ...page, ...span }));
   });
-  // Pages without any words are of the whole answer.
+  // Pages without supports are cited for the whole answer.
   return [...(supported.length > 0 ? supported : chunks.flat()), ...repeated];
 }
 
-/** The page of a chunk: a search's, a map's, a picture's, or one of a store of the caller's. */
+/** Returns the page of a chunk: from a search, a map, a picture, or the caller's file store. */
 function pageOf({ web, maps, image, retrievedContext: stored }: WireObject): Citation[] {
   const { uri, sourceUri, title, text } = objectOf(web ?? maps ?? image ?? stored);
   const pages = citationOf(uri ?? sourceUri, { title, quote: text });
@@ -61,19 +60,19 @@ function pageOf({ web, maps, image, retrievedContext: stored }: WireObject): Cit
   return fileCitationOf(stored["documentName"] ?? uri, { title, quote: text });
 }
 
-/** A text that offsets may be of, and how many characters stand before it. */
+/** A text that offsets may refer to, and the number of characters before it. */
 interface Place {
   readonly bytes: Buffer;
   readonly before: number;
-  /** How many characters begin before each byte; counted once, where it is asked. */
+  /** Number of characters that begin before each byte; computed on first use. */
   counts?: Uint32Array;
 }
 
 interface Places {
   readonly byPart: ReadonlyMap<number, Place>;
-  /** All texts as one. */
+  /** All texts joined. */
   readonly all: Place;
-  /** How many bytes were searched. */
+  /** Number of bytes searched so far. */
   searched: number;
 }
 
@@ -90,7 +89,7 @@ function placesOf(texts: readonly NumberedText[]): Places {
 
 type Span = Pick<Citation, "start" | "end">;
 
-/** The characters that a segment is of. Offsets that do not lead to the words they come with are put right by the words. */
+/** Returns the span of a segment in characters. If the offsets do not match the quoted words, the words are searched instead. */
 function spanOf(segment: WireObject, places: Places): Span {
   const { partIndex, startIndex, endIndex } = segment;
   const text = nonEmpty(segment["text"]);
@@ -109,7 +108,7 @@ function spanOf(segment: WireObject, places: Places): Span {
   return words === undefined || at === -1 ? {} : charactersIn(all, at, at + words.length);
 }
 
-/** Where the texts first have these words; -1 for nowhere, and where enough was searched. */
+/** Returns the first position of the words in the texts; -1 if they are absent, or the search limit is reached. */
 function searchFor(words: Buffer, places: Places): number {
   const { bytes } = places.all;
   if (places.searched >= searchedMax) return -1;
@@ -125,25 +124,25 @@ function charactersIn(place: Place, from: number, to: number): Span {
 
 function countsOf(bytes: Buffer): Uint32Array {
   const counts = new Uint32Array(bytes.length + 1);
-  // Bytes that go on with a character begin with the bits 10.
+  // Continuation bytes of a character begin with the bits 10.
   for (const [at, byte] of bytes.entries())
     counts[at + 1] = counts[at]! + ((byte & 0xc0) === 0x80 ? 0 : 1);
   return counts;
 }
 
-/** A text with what is cited of it. */
+/** A text with its citations. */
 export interface CitedText {
   readonly text: string;
   readonly citations: readonly Citation[];
-  /** How many bytes stand before it, in its part or in the stream. */
+  /** Number of bytes before it, in its part or in the stream. */
   readonly offset: number;
-  /** The number of its part. Absent: it came in pieces. */
+  /** The index of its part. Absent: the text was streamed. */
   readonly part?: number | undefined;
 }
 
 /**
- * `groundingMetadata` as a member of a candidate; none where nothing is cited. Each page is a chunk, once, and pages of the same words
- * share a support. Words beyond {@link repeatedMax} are left out: their offsets say which they are.
+ * Encodes `groundingMetadata` as a member of a candidate; empty without citations. Each page becomes one chunk, and pages with the same
+ * span share a support. Quoted words beyond {@link repeatedMax} are left out: their offsets identify them.
  */
 export function encodeGrounding(texts: readonly CitedText[]): JsonObject {
   const chunks = new Map<string, number>();
@@ -179,7 +178,7 @@ export function encodeGrounding(texts: readonly CitedText[]): JsonObject {
   return { groundingMetadata: { groundingChunks: pages, groundingSupports: supports } };
 }
 
-/** Pieces of one file are one where they say the same. */
+/** Citations of one file are equal if title and quote are equal. */
 const keyOf = (citation: Citation): string =>
   citation.file ? JSON.stringify([citation.file.id, citation.title, citation.quote]) : citation.url;
 
@@ -193,7 +192,7 @@ function chunkOf(citation: Citation): JsonObject {
   return { retrievedContext: { ...told, ...member("documentName", file.id) } };
 }
 
-/** Where each character of a text begins, in units of JavaScript and in bytes; the end stands for any beyond it. */
+/** Maps a character of a text to its position in UTF-16 units and in bytes; characters beyond the text map to its end. */
 function indexOf(text: string): (character: number) => { unit: number; byte: number } {
   const units: number[] = [];
   const bytes: number[] = [];

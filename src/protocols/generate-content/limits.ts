@@ -1,13 +1,13 @@
-/** What the generateContent protocol can carry, as data. Requirements: CONV, LIM, CONV-503 to CONV-519. */
+/** The limits of the generateContent protocol. Requirements: CONV, LIM, CONV-503 to CONV-519. */
 import type { Limits } from "../limits.ts";
 import { schemaLosses } from "./schema.ts";
 
 export const limits = {
   temperatureMax: 2,
   stopSequencesMax: 5,
-  /** Effort towards a budget, for models that know budgets only (docs/decisions.md "Reasoning"). */
+  /** Budget of each effort, for models that only have budgets (docs/decisions.md "Reasoning"). */
   budgetByEffort: { none: 0, minimal: 1024, low: 1024, medium: 8192, high: 24_576 },
-  /** Effort towards a level; what lies above has no level of its own. */
+  /** Level of each effort; efforts above `high` have no level of their own. */
   levelByEffort: {
     minimal: "MINIMAL",
     low: "LOW",
@@ -19,7 +19,7 @@ export const limits = {
   media: ["image", "audio", "video", "file"],
 } as const;
 
-/** Addresses the vendor can read itself; media at any other URL is lost (CONV-517, CONV-518). */
+/** True for addresses that the vendor can read itself; media at any other URL is lost (CONV-517, CONV-518). */
 export function isFileStoreUri(uri: string): boolean {
   return (
     uri.startsWith("gs://") ||
@@ -28,16 +28,16 @@ export function isFileStoreUri(uri: string): boolean {
   );
 }
 
-/** Models before the third generation take budgets, not levels, ask no signature of a call, and take no media in its result. */
+/** True for models before the third generation: they use budgets, require no signature on calls, and accept no media in tool results. */
 export const isOlderGeneration = (model: string): boolean => /gemini-(?:1|2)[.-]/.test(model);
 
-/** Models that make pictures have it in their names. */
+/** True for models that make pictures: their names say so. */
 export const makesPictures = (model: string): boolean => model.includes("image");
 
-/** Accepted by the vendor in place of a signature for calls that another model made (traps C). */
+/** The vendor accepts this marker in place of a signature, for calls that another model made (traps C). */
 export const skipSignature = "skip_thought_signature_validator";
 
-/** What generateContent can carry as the target of a conversion. CONV-501 to CONV-519. */
+/** The limits of generateContent as the target of a conversion. CONV-501 to CONV-519. */
 export const conversionLimits: Limits = {
   protocol: "generate_content",
   lost: {
@@ -51,7 +51,7 @@ export const conversionLimits: Limits = {
   },
   temperatureMax: limits.temperatureMax,
   stopSequencesMax: limits.stopSequencesMax,
-  // Its seed has 32 bits, of which one is the sign.
+  // The seed is a signed 32-bit number.
   seedMax: 2_147_483_647,
   needsMaximum: false,
   media: { image: "carried", audio: "carried", video: "carried", file: "dropped" },
@@ -77,5 +77,5 @@ export const conversionLimits: Limits = {
   schemaLosses,
 };
 
-/** Of the models before the third generation. */
+/** For the models before the third generation. */
 export const olderLimits: Limits = { ...conversionLimits, formatOrTools: true };

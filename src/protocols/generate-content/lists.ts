@@ -1,12 +1,12 @@
 /**
- * Lists whose only item stands alone: Google's own samples for the shell write `"contents": {"parts": {"text": "Hi"}}`, and its
- * server reads that as lists of one.
+ * Single items in place of lists: Google's own curl samples send `"contents": {"parts": {"text": "Hi"}}`, and its server reads them as
+ * lists of one.
  */
 import { isObject } from "../../base/json.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 import { spelling } from "./names.ts";
 
-/** The body with each such item in a list. The same object where nothing had to change; never changes the one given. */
+/** Returns the body with each such item in a list; the same object if nothing changed. Never changes `body`. */
 export function withLists(body: JsonObject): JsonObject {
   const listed = listIn(
     listIn(listIn(body, "contents", withParts), "tools", withDeclarations),
@@ -23,7 +23,7 @@ export function withLists(body: JsonObject): JsonObject {
 const withParts = (content: Json): Json =>
   isObject(content) ? listIn(content, "parts", withResult) : content;
 
-/** What a function gave has parts too. */
+/** A function response has parts too. */
 function withResult(part: Json): Json {
   if (!isObject(part)) return part;
   const name = spelling(part, "functionResponse");
@@ -35,7 +35,7 @@ function withResult(part: Json): Json {
 const withDeclarations = (tool: Json): Json =>
   isObject(tool) ? listIn(tool, "functionDeclarations") : tool;
 
-/** An object whose member of a name is a list, each item of it changed by `change`. */
+/** Returns an object whose member `name` is a list with `change` applied to each item. */
 function listIn(
   object: JsonObject,
   name: string,

@@ -1,9 +1,9 @@
 /**
- * Which call of a generateContent conversation a result belongs to. Callers may leave ids out on either side. T21, T22.
- * A round is what the model said between two turns of others, in however many pieces: its results follow it.
+ * Pairs results with calls in a generateContent conversation. Callers may omit ids on either side. T21, T22. A round is all model output
+ * between two user turns, in any number of pieces; its results follow it.
  */
 
-/** Begins the ids we make up: the encoder leaves them out again, for the vendor knows them not. */
+/** Prefix of ids that the gateway makes up. The encoder removes them, because the vendor does not know them. */
 export const madeUpPrefix = "gc_";
 
 export interface OpenCall {
@@ -12,25 +12,25 @@ export interface OpenCall {
   answered: boolean;
 }
 
-/** Calls in order, of which those before `next` are answered. */
+/** Calls in order; those before `next` are answered. */
 interface Queue {
   readonly round: number;
   readonly calls: OpenCall[];
   next: number;
 }
 
-/** Queues by a key, one a round, the newest last. */
+/** Queues by key, one per round, newest last. */
 type Rounds = Map<string, Queue[]>;
 
-/** The calls of a conversation so far that have no result yet; found without a search, however many there are. */
+/** The unanswered calls of a conversation so far. Lookups need no search, however many calls there are. */
 export class OpenCalls {
   readonly #byId: Rounds = new Map();
   readonly #byName: Rounds = new Map();
-  /** Those that came without an id, by name: a result may have one all the same. */
+  /** Calls that came without an id, by name: their results may still have one. */
   readonly #withoutId: Rounds = new Map();
   #round = 0;
 
-  /** Another than the model speaks: calls after it are of a new round. */
+  /** Ends the round when a user turn begins: later calls belong to a new one. */
   endRound(): void {
     this.#round += 1;
   }
@@ -43,8 +43,8 @@ export class OpenCalls {
   }
 
   /**
-   * The call of a result, by its id, else by name and order; undefined where there is none. An empty id is none.
-   * The newest round goes first: a call that was broken off stays without a result, and gets none of a later call's.
+   * Returns the call of a result, by id, otherwise by name and order; undefined if there is none. An empty id counts as none. The newest
+   * round comes first: an abandoned call stays unanswered and does not get a later call's result.
    */
   take(id: string, name: string): OpenCall | undefined {
     if (id === "") return taken(this.#byName.get(name));
@@ -60,7 +60,7 @@ export class OpenCalls {
   }
 }
 
-/** The first call without a result of the newest round that has one. Rounds without any are forgotten. */
+/** Returns the first unanswered call of the newest round that has one, and removes rounds that have none. */
 function taken(queues: Queue[] = []): OpenCall | undefined {
   for (let queue = queues.at(-1); queue; queue = queues.at(-1)) {
     while (queue.calls[queue.next]?.answered) queue.next += 1;

@@ -1,6 +1,6 @@
 /**
- * A whole answer as the stream that gives it, and a stream as the whole answer, with all that only this protocol has: grounding,
- * citations, code that the vendor ran, further candidates. Traps T14, T15.
+ * Converts a whole answer to a stream and back, with everything that only this protocol has: grounding, citations, code that the vendor
+ * ran, further candidates. Traps T14, T15.
  */
 import { exactly } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
@@ -11,18 +11,18 @@ import { list, objectOf, objects, parseObject } from "../read.ts";
 import { joinPartials } from "./partial-arguments.ts";
 import { GenerateReader } from "./read-stream.ts";
 
-/** The stream of a whole answer: every frame is an answer, and so is this one. */
+/** Returns the stream of a whole answer: one frame, because every frame is an answer. */
 export const framesOf = (answer: JsonObject, { model }: AnswerContext): SseEvent[] => [
   { data: JSON.stringify({ ...answer, modelVersion: model }) },
 ];
 
 interface Candidate {
-  /** What stands beside the content; of each member the last that came. */
+  /** The members beside the content; the last value of each wins. */
   readonly members: JsonObject;
   readonly parts: JsonObject[];
 }
 
-/** The whole answer that a stream adds up to; undefined where it broke off. */
+/** Collects a stream into a whole answer; undefined if it broke off. */
 export function wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
   const reader = new GenerateReader();
   const candidates = new Map<unknown, Candidate>();
@@ -32,7 +32,7 @@ export function wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
     const read = reader.read(frame);
     if (read.type === "error") return undefined;
     if (read.type !== "chunk") continue;
-    // The reader's own object is good for one frame.
+    // The reader's own object is valid for one frame only.
     const { candidates: told, usageMetadata, ...others } = exactly(parseObject(frame.data) ?? {});
     Object.assign(answer, set(others));
     Object.assign(usage, set(objectOf(usageMetadata)));
@@ -40,11 +40,11 @@ export function wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
   }
   if (!reader.ended) return undefined;
   if (candidates.size > 0) answer["candidates"] = [...candidates.values()].map(joined);
-  // What a stream's start told alone is not of the whole answer.
+  // Usage that covers only the start of the stream does not belong to the whole answer.
   return reader.usage ? { ...answer, usageMetadata: usage } : answer;
 }
 
-/** Members that say something. */
+/** Returns the members that are not null. */
 const set = (members: WireObject): JsonObject =>
   Object.fromEntries(Object.entries(members as JsonObject).filter(([, value]) => value !== null));
 
@@ -58,7 +58,7 @@ function takeCandidate(candidates: Map<unknown, Candidate>, wire: WireObject): v
   for (const part of objects(objectOf(content)["parts"])) addPart(known.parts, part as JsonObject);
 }
 
-/** An object whose lists go on from frame to frame. */
+/** Merges an object whose lists continue from frame to frame. */
 function addLists(members: JsonObject, name: string, later: WireObject): void {
   const known = (members[name] ??= {}) as JsonObject;
   for (const [key, value] of Object.entries(later as JsonObject)) {
@@ -68,7 +68,7 @@ function addLists(members: JsonObject, name: string, later: WireObject): void {
   }
 }
 
-/** Text of one kind goes on in one part, unless something else is said of it; a call goes on in parts without a name. */
+/** Text of one kind continues the last part, unless a part has other members. A call continues in parts without a name. */
 function addPart(parts: JsonObject[], part: JsonObject): void {
   const last = parts.at(-1);
   const { functionCall: call } = part;
@@ -85,7 +85,7 @@ function addPart(parts: JsonObject[], part: JsonObject): void {
     return;
   }
   if (isObject(call)) {
-    // A list of its own: pieces are added to it.
+    // A copy, because later pieces are appended.
     const partialArgs = [...list(call["partialArgs"])] as Json[];
     parts.push({ ...part, functionCall: { ...call, partialArgs } });
     return;
@@ -101,7 +101,7 @@ function joined({ members, parts }: Candidate): JsonObject {
   return { content: { role: "model", parts: parts.map(withArguments) }, ...members };
 }
 
-/** A call whose arguments came in pieces, with all of them. */
+/** Returns a call with its arguments joined, if they came in pieces. */
 function withArguments(part: JsonObject): JsonObject {
   const { functionCall: call } = part;
   if (!isObject(call)) return part;

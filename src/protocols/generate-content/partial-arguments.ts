@@ -1,6 +1,6 @@
 /**
- * Arguments that arrive piece by piece under JSON paths (`streamFunctionCallArguments` of some deployments).
- * Pieces build up an object, which is bounded like all that comes from outside.
+ * Joins arguments that arrive in pieces under JSON paths (`streamFunctionCallArguments` of some deployments). The resulting object is
+ * bounded, because the upstream controls it.
  */
 import { exactly, isRawNumber } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
@@ -8,7 +8,7 @@ import { isObject, type WireObject } from "../../base/json.ts";
 const indexMax = 10_000;
 const depthMax = 64;
 
-/** The steps of a path such as `$.recipe.items[0]['the name']`; undefined when it is malformed, too deep or a trap. */
+/** Returns the steps of a path such as `$.recipe.items[0]['the name']`; undefined if it is malformed, too deep or malicious. */
 function pathSteps(path: string): (string | number)[] | undefined {
   if (!path.startsWith("$")) return undefined;
   const steps: (string | number)[] = [];
@@ -26,8 +26,8 @@ function pathSteps(path: string): (string | number)[] | undefined {
 }
 
 /**
- * The arguments with `partialArgs` entries in order added to a copy of them. A string goes on where the entry before
- * said that it would; entries that make no sense change nothing.
+ * Returns a copy of the arguments with `partialArgs` entries applied in order. A string is continued if the entry before announced it.
+ * Invalid entries are ignored.
  */
 export function joinPartials(args: WireObject, entries: readonly WireObject[]): WireObject {
   const joined = copyOf(exactly(args)) as WireObject;
@@ -39,7 +39,7 @@ export function joinPartials(args: WireObject, entries: readonly WireObject[]): 
   return joined;
 }
 
-/** A copy, its long numbers as they were read. */
+/** Deep copy that keeps exact large numbers. */
 function copyOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copyOf);
   if (!isObject(value) || isRawNumber(value)) return value;

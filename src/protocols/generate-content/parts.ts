@@ -1,6 +1,6 @@
 /**
- * Parts of a generateContent message, read into canonical parts. Requirements: CONV, T21, T22, T27, T38.
- * Calls without an id get one from their place, so that results find them and no two collide.
+ * Decodes parts of a generateContent message into canonical parts. Requirements: CONV, T21, T22, T27, T38. Calls without an id get one from
+ * their position, so that results find them and ids never collide.
  */
 import { exactText } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
@@ -21,7 +21,7 @@ import { madeUpPrefix, type OpenCalls } from "./open-calls.ts";
 
 const signed = ["thoughtSignature"];
 
-/** The members that are read beside each kind of data. */
+/** The members that are read, by kind of data. */
 const knownByData: Readonly<Record<string, readonly string[]>> = {
   text: ["text", "thought", ...signed],
   inlineData: ["inlineData", ...signed],
@@ -30,7 +30,7 @@ const knownByData: Readonly<Record<string, readonly string[]>> = {
   functionResponse: ["functionResponse"],
 };
 
-/** The members of each kind of data. */
+/** The members that are read in each kind of data. */
 const knownWithin: Readonly<Record<string, readonly string[]>> = {
   inlineData: ["mimeType", "data"],
   fileData: ["mimeType", "fileUri"],
@@ -44,7 +44,7 @@ interface Context {
   readonly place: string;
 }
 
-/** The canonical parts of one content. `param` is the dotted name of its parts; `place` makes ids unique. */
+/** Decodes the parts of one content. `param` is their path; `place` makes ids unique. */
 export function decodeParts(wire: unknown, param: string, context: Context): Part[] {
   const parts: Part[] = [];
   for (const [index, part] of list(wire).entries()) {
@@ -66,13 +66,13 @@ export function decodeParts(wire: unknown, param: string, context: Context): Par
   return parts;
 }
 
-/** The field whose value a part holds, and the members of the part that were read. */
+/** The data field of a part, and the members of the part that are read. */
 interface PartRead {
   readonly data: string;
   readonly known: readonly string[];
 }
 
-/** Notes what of a part that was read no other protocol knows. */
+/** Notes the members of a decoded part that no other protocol knows. */
 function keepRest(
   part: WireObject,
   { data, known }: PartRead,
@@ -87,7 +87,7 @@ function keepRest(
 }
 
 interface Decoded {
-  /** The data field the part holds. */
+  /** The part's data field. */
   readonly data: string;
   readonly parts: readonly Part[];
 }
@@ -111,19 +111,19 @@ function decodePart(
   if (typeof part["text"] === "string") {
     return { data: "text", parts: decodeText(part, part["text"], signature) };
   }
-  // A part with nothing but a signature (T38). Beside data that is not read here it is a part of that.
+  // A part with only a signature (T38). Beside data that is not decoded, the signature belongs to that data.
   if (!signature || holdsOther(part)) return undefined;
   return { data: "text", parts: decodeText(part, "", signature) };
 }
 
-/** The members that are no data of their own, but belong to a part's data. */
+/** Members that accompany a part's data. */
 const besideData = new Set(["thought", "thoughtSignature", "thought_signature", "text"]);
 
-/** Whether a part has data that has no canonical form, such as a step of the vendor's own tools. */
+/** True if a part has data without a canonical form, such as a step of the vendor's own tools. */
 export const holdsOther = (part: WireObject): boolean =>
   Object.keys(part).some((key) => !besideData.has(key) && isObject(part[key]));
 
-/** The proof on a part. The word that none is to be asked for is none. */
+/** Returns the signature of a part. The marker in its place does not count. */
 export function signatureOf(part: WireObject): Signature | undefined {
   const value = nonEmpty(read(part, "thoughtSignature"));
   return value === undefined || value === skipSignature
@@ -139,7 +139,7 @@ function decodeText(part: WireObject, text: string, signature: Signature | undef
   return withSignature({ type: "text", text }, signature);
 }
 
-/** A signature on an answer's own part stands before it, as a reasoning part without text; the encoder joins them again. */
+/** A signature on a part of the answer becomes an empty reasoning part before it; the encoder joins them again. */
 function withSignature(part: Part, signature: Signature | undefined): Part[] {
   return signature ? [{ type: "reasoning", text: "", signature }, part] : [part];
 }
@@ -159,7 +159,7 @@ function decodeCall(
     : { type: "tool_call", id, name, arguments: json };
 }
 
-/** A result finds its call by id, else by name and order (T22); without a call it keeps an id and a name of its own. */
+/** Decodes a result. It finds its call by id, otherwise by name and order (T22); without a call it keeps its own id and name. */
 function decodeResult(
   wire: WireObject,
   { native, calls, param }: Context & { readonly param: string },
@@ -177,7 +177,7 @@ function decodeResult(
     const media = isObject(part) ? decodeMedia(part) : undefined;
     if (media && isObject(part)) {
       content.push(media.part);
-      // A tool's picture has no signature.
+      // A tool's picture cannot have a signature.
       const read = { data: media.data, known: [media.data] };
       keepRest(part, read, `${place}[${index}]`, native);
     } else native.push({ param: `${place}[${index}]`, value: part });
@@ -191,7 +191,7 @@ function decodeResult(
   };
 }
 
-/** `{output: "text"}` and `{error: "text"}` are unwrapped; any other object is kept whole, as JSON (T22). */
+/** Unwraps `{output: "text"}` and `{error: "text"}`; any other object stays whole, as JSON (T22). */
 function resultText(response: unknown): { text: string; isError: boolean } {
   if (!isObject(response)) return { text: "", isError: false };
   const [only, ...others] = Object.entries(response);
@@ -225,7 +225,7 @@ export function decodeMedia(part: WireObject): { data: string; part: MediaPart }
   return { data: "fileData", part: media(mediaType, { kind: "url", url, mediaType }) };
 }
 
-/** The one address that the vendor takes without a type: it is a video, and no document. */
+/** YouTube is the only address that the vendor accepts without a type; it is a video, not a document. */
 const youtube = /^https?:\/\/(?:(?:www|m)\.)?(?:youtube\.com|youtu\.be)\//i;
 
 function media(mediaType: string, source: MediaSource): MediaPart {
@@ -234,6 +234,6 @@ function media(mediaType: string, source: MediaSource): MediaPart {
   return { type: "media", media: isKnown ? kind : "file", source };
 }
 
-/** A picture that a model drew while it thought. Such pictures come before the answer's own, and are no part of it. */
+/** True for a picture that a model drew while thinking. Such drafts come before the answer's pictures and are not part of it. */
 export const isDraft = (part: unknown): boolean =>
   isObject(part) && part["thought"] === true && decodeMedia(part) !== undefined;

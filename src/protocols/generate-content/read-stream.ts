@@ -1,6 +1,6 @@
 /**
- * What the frames of a generateContent stream say: the one reader, for conversion and for a direct route's metering.
- * Each frame is a whole response object with parts of the answer. Traps T16, T46, T49.
+ * Reads the frames of a generateContent stream; shared by conversion and by the metering of direct routes. Each frame is a whole response
+ * object with parts of the answer. Traps T16, T46, T49.
  */
 import type { WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
@@ -18,7 +18,7 @@ export interface GenerateChunk {
   readonly type: "chunk";
   readonly data: WireObject;
   readonly candidates: readonly Candidate[];
-  /** Why the prompt was blocked: there is no candidate then. */
+  /** Why the prompt was blocked; there is no candidate then. */
   readonly blocked: string | undefined;
   readonly blockMessage: string | undefined;
   readonly tellsUsage: boolean;
@@ -28,33 +28,33 @@ interface Candidate {
   readonly index: unknown;
   readonly parts: readonly WireObject[];
   readonly reason: string | undefined;
-  /** The vendor's words beside the reason. */
+  /** The vendor's message beside the reason. */
   readonly message: string | undefined;
-  /** Where it came from, as its metadata tells. */
+  /** The candidate as received, for its grounding and citation metadata. */
   readonly wire: WireObject;
 }
 
-/** The reader of one stream. The protocol has no end marker: the stream just closes. */
+/** Reads one stream. The protocol has no end marker: the stream just closes. */
 export class GenerateReader {
   /**
-   * Whether each candidate seen has a finish reason, or the prompt was blocked. A candidate that writes on after its
-   * reason (vendors exist that send one with every frame) has not ended.
+   * True if every candidate seen has a finish reason, or the prompt was blocked. A candidate that continues after its reason has not ended:
+   * some vendors send a reason with every frame.
    */
   ended = false;
   readonly #frames = new StreamFrames(varying);
   readonly #told = new ToldUsage();
-  /** All counts so far, as they came. */
+  /** All counts so far, as received. */
   #usage: WireObject = {};
   readonly #queries = new Set<string>();
-  /** By index of a candidate, whether it is still being written. */
+  /** By candidate index: true while the candidate is still being written. */
   readonly #open = new Map<unknown, boolean>();
 
-  /** So far, and of an answer that is over what was told of all of it. */
+  /** The usage so far; once the answer is over, only usage that covers all of it. */
   get usage(): Usage | undefined {
     return withSearches(this.#told.read(this.ended), this.#queries.size);
   }
 
-  /** Whether they are of the answer's start alone. */
+  /** True if the usage covers only the start of the answer. */
   get isSoFar(): boolean {
     return this.#told.isSoFar;
   }
@@ -95,7 +95,7 @@ const readCandidate = (wire: WireObject): Candidate => ({
 
 const says = (part: WireObject): boolean => partText(part) !== "";
 
-/** The output text of a part: text, thoughts, and function calls as JSON. */
+/** Returns the output text of a part: text, thoughts, and function calls as JSON. */
 export function partText(part: WireObject): string {
   if (typeof part["text"] === "string") return part["text"];
   const { name, args, partialArgs } = objectOf(part["functionCall"]);
@@ -103,7 +103,7 @@ export function partText(part: WireObject): string {
   return `${nonEmpty(name) ?? ""}${input === undefined ? "" : JSON.stringify(input)}`;
 }
 
-/** The output text of a whole answer. */
+/** Returns the output text of a whole answer. */
 export const answerText = (answer: WireObject): string =>
   objects(answer["candidates"])
     .flatMap((candidate) => readCandidate(candidate).parts)

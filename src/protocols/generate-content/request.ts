@@ -1,7 +1,4 @@
-/**
- * The generateContent request, read into the canonical form. Requirements: CONV.
- * Model and streaming come from the path.
- */
+/** Decodes a generateContent request into the canonical form. Requirements: CONV. Model and streaming come from the path. */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { CanonicalRequest, JsonObject, Message } from "../canonical/request.ts";
 import type { RequestAddress } from "../codec.ts";
@@ -16,7 +13,7 @@ import { decodeParts } from "./parts.ts";
 import { decodeToolConfig, decodeTools } from "./tools.ts";
 import { generateContentRequest } from "./wire.ts";
 
-/** Checks a body of `:generateContent`. @throws GatewayError naming the first field at fault, in the caller's spelling. */
+/** Validates a body of `:generateContent`. @throws GatewayError naming the first field at fault, in the caller's spelling. */
 export const validate = compileCheck(generateContentRequest);
 
 /** @throws GatewayError naming the offending field. */

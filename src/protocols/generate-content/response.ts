@@ -1,7 +1,4 @@
-/**
- * The whole answer of the generateContent protocol, read and written. CONV-704,
- * CONV-708, CONV-712, CONV-716, CONV-717, CONV-819.
- */
+/** Decodes and encodes whole answers of the generateContent protocol. CONV-704, CONV-708, CONV-712, CONV-716, CONV-717, CONV-819. */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { JsonObject, Part, TextPart } from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
@@ -20,7 +17,7 @@ import { OpenCalls } from "./open-calls.ts";
 import { decodeParts, isDraft } from "./parts.ts";
 import { decodeUsage, encodeUsage } from "./usage.ts";
 
-/** An upstream's answer. Of several candidates the first counts; conversion never asks for more. */
+/** Decodes an upstream's answer. Only the first candidate counts; conversion never asks for more. */
 export function decodeResponse(body: JsonObject): CanonicalResponse {
   const candidate = firstCandidate(body);
   const id = typeof body["responseId"] === "string" ? body["responseId"] : "";
@@ -48,7 +45,7 @@ export function decodeResponse(body: JsonObject): CanonicalResponse {
   };
 }
 
-/** The texts of the answer itself. */
+/** Returns the texts of the answer itself, without thoughts. */
 const textsOf = (parts: readonly unknown[]): NumberedText[] =>
   parts.flatMap((wire, part) => {
     const { text, thought } = objectOf(wire);
@@ -57,7 +54,7 @@ const textsOf = (parts: readonly unknown[]): NumberedText[] =>
 
 const isCall = ({ type }: Part): boolean => type === "tool_call";
 
-/** Whether a part is of the answer itself: what was thought on the way is not. */
+/** True if a part belongs to the answer itself; thoughts do not. */
 const isSaid = (part: Part): boolean =>
   part.type !== "reasoning" && !(part.type === "text" && part.text === "");
 
@@ -68,8 +65,7 @@ function firstCandidate(body: WireObject): WireObject {
 }
 
 /**
- * What makes the ids of calls unique over a conversation (T21): the answer's id, which no two answers share.
- * Where an upstream gives none, a random one.
+ * Returns the part that makes call ids unique in a conversation (T21): the answer's unique id, or a random one if the upstream sends none.
  */
 export function placeOf(responseId: string): string {
   return responseId === "" ? crypto.randomUUID() : responseId.replace(/[^\w-]/g, "_");
@@ -81,7 +77,7 @@ export function blockOf(body: WireObject): Pick<WireStop, "blocked" | "blockMess
   return { blocked: nonEmpty(blockReason), blockMessage: nonEmpty(blockReasonMessage) };
 }
 
-/** Unix seconds; some deployments tell `createTime`. */
+/** Unix seconds; some deployments send `createTime`. 0 if absent. */
 export function createdAt(body: WireObject): number {
   const time = typeof body["createTime"] === "string" ? Date.parse(body["createTime"]) : NaN;
   return Number.isNaN(time) ? 0 : Math.floor(time / 1000);
@@ -90,7 +86,7 @@ export function createdAt(body: WireObject): number {
 const reasonByWire: Readonly<Record<string, Finish["reason"]>> = {
   STOP: "stop",
   MAX_TOKENS: "length",
-  // The most of one answer: it could be gone on with.
+  // The length limit of one answer; it could be continued.
   CONTINUATION: "length",
   SAFETY: "content_filter",
   RECITATION: "content_filter",
@@ -109,7 +105,7 @@ const reasonByWire: Readonly<Record<string, Finish["reason"]>> = {
   TOO_MANY_TOOL_CALLS: "error",
 };
 
-/** What an answer says of its end, as it came. */
+/** The finish and block reasons of an answer, as received. */
 export interface WireStop {
   readonly reason: unknown;
   readonly message?: unknown;
@@ -118,17 +114,17 @@ export interface WireStop {
   readonly blockMessage?: string | undefined;
 }
 
-/** What an answer holds. */
+/** The kinds of content that an answer has. */
 export interface Said {
   readonly calls: boolean;
-  /** A text, a picture or a call; thoughts do not count. */
+  /** True if there is a text, picture or call; thoughts do not count. */
   readonly anything: boolean;
 }
 
 /**
- * Calls end with STOP here, so their presence tells (CONV-717). Where there is only a reason why the prompt was blocked it was
- * blocked, whatever the reason. Without any reason the answer is no normal one, and neither is one of nothing that ended in a
- * word such as OTHER, LANGUAGE or NO_IMAGE: a model that has nothing to say ends with STOP.
+ * Decodes the finish reason. Calls end with STOP here, so their presence decides (CONV-717). A block reason alone means a blocked prompt.
+ * Without any reason the answer failed. So did an empty one with OTHER, LANGUAGE, NO_IMAGE or the like: a model with nothing to say ends
+ * with STOP.
  */
 export function decodeFinish(
   { reason: raw, message, blocked, blockMessage }: WireStop,
@@ -151,10 +147,10 @@ const wireByReason: Readonly<Record<Finish["reason"], string>> = {
   error: "OTHER",
 };
 
-/** Words without a meaning of their own elsewhere. */
+/** Words that have no canonical reason of their own. */
 const plain = new Set(["OTHER", "LANGUAGE"]);
 
-/** `finishReason`, and the words beside it. The vendor's own word is kept where it was one of this protocol. */
+/** Encodes `finishReason` and its message. The vendor's word is kept if it belongs to this protocol. */
 export function encodeFinish({ reason, raw, explanation }: Finish): JsonObject {
   const isOwn = (word: string): boolean => Object.hasOwn(reasonByWire, word) || plain.has(word);
   const finishReason = raw !== undefined && isOwn(raw) ? raw : wireByReason[reason];
@@ -189,18 +185,18 @@ export function encodeResponse(response: CanonicalResponse, context: AnswerConte
   };
 }
 
-/** A text with its citations, in a part that may begin with a break. */
+/** A text with its citations. The encoded part may begin with a paragraph break. */
 const citedIn = ({ text, citations = [] }: TextPart, said: TextPart): CitedText => ({
   text,
   citations,
   offset: Buffer.byteLength(said.text) - Buffer.byteLength(text),
 });
 
-/** The upstream's own id where it spoke this protocol, else ours. */
+/** Returns the upstream's id if it speaks this protocol, otherwise the gateway's. */
 export const answerId = (upstreamId: string, context: AnswerContext): string =>
   upstreamId === "" ? context.id : upstreamId;
 
-/** A part of an answer. Thoughts are shown whoever thought them; a signature only where it is this protocol's. */
+/** Encodes a part of an answer. Thoughts of any vendor are shown; only signatures of this protocol are. */
 export function encodeAnswerPart(part: Part): JsonObject | undefined {
   switch (part.type) {
     case "text":

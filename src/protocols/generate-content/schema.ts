@@ -1,12 +1,12 @@
 /**
- * JSON Schema in the vendor's own dialect of it: what that refuses is taken out, and reported, and local references are put in place
- * (T23). The other way is in from-schema.ts.
+ * Converts JSON Schema to the vendor's dialect: unsupported keywords are removed and reported, local references are inlined (T23).
+ * from-schema.ts converts back.
  */
 import { isObject } from "../../base/json.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 import { targetOf } from "../schema-walk.ts";
 
-/** Keywords the vendor reads; any other makes it refuse the request. */
+/** Keywords that the vendor supports; it refuses a request with any other. */
 export const keptKeywords: ReadonlySet<string> = new Set([
   "type",
   "format",
@@ -37,36 +37,36 @@ export const keptKeywords: ReadonlySet<string> = new Set([
 
 export const schemaLists: ReadonlySet<string> = new Set(["anyOf", "oneOf", "prefixItems"]);
 export const schemaMembers: ReadonlySet<string> = new Set(["items", "additionalProperties"]);
-/** How many schemas references may unfold to: a few lines of them, one within the other, could make billions. */
+/** Maximum number of schemas that references may expand to: a few lines of nested references could make billions. */
 const schemasMax = 10_000;
-/** How many members and items may be put together on the way there: lists of references in lists of references multiply. */
+/** Maximum number of members and items that merging may touch: lists of references in lists of references multiply. */
 const stepsMax = 50_000;
-/** The same of all tools of a request together: each of hundreds could unfold to as much. */
+/** The same for all tools of a request together: hundreds of tools could each expand to the maximum. */
 const togetherMax = { schemas: 50_000, steps: 250_000 } as const;
-/** Characters of a value that are compared with another's in one step. */
+/** Characters of two values that count as one step when they are compared. */
 const stepCharacters = 64;
 
-/** Where definitions stand: what refers to them is put in place, so nothing goes with them. */
+/** Definitions are dropped: references to them are inlined. */
 const definitionPlaces = new Set(["$defs", "definitions"]);
 
-/** What the schemas of one request may still unfold to, and the steps that may be taken for them. */
+/** The remaining schemas and steps for one request. */
 interface Unfolding {
   schemas: number;
   steps: number;
 }
 
-/** For the schemas of one request. */
+/** Creates the budget for the schemas of one request. */
 export const unfolding = (): Unfolding => ({ ...togetherMax });
 
 interface Cleaning {
   readonly root: JsonObject;
   readonly together: Unfolding;
-  /** How many schemas may still be written, and how many steps be taken. */
+  /** Schemas that may still be written, and steps that may still be taken. */
   left: number;
   steps: number;
-  /** What references point at, each looked up once: one may be as long as a request, and be met wherever it unfolds. */
+  /** Targets of references, each resolved once: a target may be as large as the request, and be used many times. */
   readonly targets: Map<string, JsonObject | undefined>;
-  /** Keywords whose meaning the cleaned schema does not have any more. */
+  /** Keywords whose meaning the cleaned schema has lost. */
   readonly lost: Set<string>;
 }
 
@@ -80,16 +80,15 @@ const cleaningOf = (schema: JsonObject, together: Unfolding): Cleaning => ({
 });
 
 /**
- * A JSON Schema as the vendor takes it. Where a reference goes round in a circle, or references unfold without end,
- * stands a schema that allows anything. `together` is shared by the schemas of a request.
+ * Converts a JSON Schema for the vendor. Circular references, and references that exceed the budget, become a schema that allows anything.
+ * `together` is shared by the schemas of a request.
  */
 export function toVendorSchema(schema: JsonObject, together = unfolding()): JsonObject {
   return clean(schema, cleaningOf(schema, together), new Set());
 }
 
 /**
- * The keywords that `toVendorSchema` takes out of the schemas of a request, sorted; a reference counts where nothing could take its
- * place.
+ * Returns the keywords that `toVendorSchema` removes from the schemas of a request, sorted. A reference counts if it could not be inlined.
  */
 export function schemaLosses(schemas: readonly JsonObject[]): string[] {
   const together = unfolding();
@@ -110,8 +109,8 @@ const isSpent = ({ left, steps, together }: Cleaning): boolean =>
   left < 0 || steps < 0 || together.schemas < 0 || together.steps < 0;
 
 /**
- * Whether the schema that comes next may be written; where it may not, what it refers to is lost. What the request itself spells out
- * is as long as the request, and takes nothing from what others may unfold to.
+ * True if the next schema may be written; otherwise its reference counts as lost. Schemas that the request spells out do not use the shared
+ * budget, because the request's size bounds them.
  */
 function mayGoOn(cleaning: Cleaning, isUnfolded: boolean): boolean {
   cleaning.left -= 1;
@@ -121,7 +120,7 @@ function mayGoOn(cleaning: Cleaning, isUnfolded: boolean): boolean {
   return mayBe;
 }
 
-/** `within` are the references that are being put in place. */
+/** `within` has the references that are being inlined. */
 function clean(schema: JsonObject, cleaning: Cleaning, within: ReadonlySet<string>): JsonObject {
   if (!mayGoOn(cleaning, within.size > 0)) return {};
   let { own, parts } = partsOf(schema);
@@ -142,7 +141,7 @@ function clean(schema: JsonObject, cleaning: Cleaning, within: ReadonlySet<strin
   return result;
 }
 
-/** What a schema says itself, and the schemas that it is made of besides. */
+/** Splits a schema into its own keywords and the schemas that it combines. */
 function partsOf(schema: JsonObject): { own: JsonObject; parts: readonly Json[] } {
   if (!("$ref" in schema || "allOf" in schema || "const" in schema))
     return { own: schema, parts: [] };
@@ -155,7 +154,7 @@ function partsOf(schema: JsonObject): { own: JsonObject; parts: readonly Json[] 
   return { own, parts };
 }
 
-/** Schemas with each reference replaced by what it points at, one step deep, and the names of these references. */
+/** Replaces each reference by its target, one level deep. Returns the schemas and the names of these references. */
 function inPlace(
   parts: readonly Json[],
   cleaning: Cleaning,
@@ -191,8 +190,8 @@ const cleanAny = (value: Json, cleaning: Cleaning, within: ReadonlySet<string>):
 const isJsonObject = (value: Json | undefined): value is JsonObject => isObject(value);
 
 /**
- * Parts of an `allOf` as one schema: properties, required names and parts within them together, of other keywords the
- * last. Where two parts speak of one property, or say different things with one keyword, that is a loss of `allOf`.
+ * Merges parts of an `allOf` into one schema: properties, required names and nested parts are joined; for other keywords the last wins. If
+ * parts share a property, or differ in a keyword, `allOf` counts as lost.
  */
 function mergeAll(parts: readonly Json[], cleaning: Cleaning): JsonObject {
   const merged: JsonObject = {};
@@ -223,7 +222,7 @@ function mergeMember(key: string, first: Json | undefined, second: Json, cleanin
   return second;
 }
 
-/** Whether two values are written differently. Asked until it is known that something is lost. */
+/** True if two values differ as JSON. Not compared any more once the loss is known. */
 function differs(first: Json, second: Json, cleaning: Cleaning): boolean {
   if (cleaning.lost.has("allOf")) return false;
   const [left, right] = [JSON.stringify(first), JSON.stringify(second)];
@@ -231,5 +230,5 @@ function differs(first: Json, second: Json, cleaning: Cleaning): boolean {
   return left !== right;
 }
 
-/** What says nothing about values. */
+/** Keywords that do not constrain values. */
 const annotations = new Set(["title", "description", "default", "example", "$comment"]);

@@ -1,7 +1,6 @@
 /**
- * A generateContent stream in passing on the direct route. Requirements: TXT, T16, T37, T49.
- * Every frame has the upstream's model name in it; few are written anew, because the name can nearly always be replaced
- * in the text.
+ * Watches a generateContent stream on the direct route. Requirements: TXT, T16, T37, T49. Every frame has the upstream's model name; nearly
+ * always it can be replaced in the text without encoding the frame again.
  */
 import { exactly } from "../../base/exact-numbers.ts";
 import type { GatewayError } from "../../base/errors.ts";
@@ -40,11 +39,11 @@ export class GenerateTap extends DirectTap {
       }
     }
     this.ended = this.#reader.ended;
-    // No `event:` line: the vendor's SDK skips a frame that has one.
+    // No `event:` line: the vendor's SDK skips frames that have one.
     return this.#holdOrPass({ data: withModel(event.data, read.data, this.#model) }, hasText);
   }
 
-  /** After the end only a frame with more text shows that it was none; a frame with usage alone is part of it. */
+  /** Holds back frames after the end. If more text follows, the end was not final; a frame with only usage belongs to the end. */
   #holdOrPass(frame: SseEvent, hasText: boolean): readonly SseEvent[] {
     if (this.ended && !hasText) {
       this.held.push(frame);
@@ -65,13 +64,13 @@ export class GenerateTap extends DirectTap {
 }
 
 /**
- * What may follow the model's name up to the end of the frame for the name to be the top level's own:
- * members with scalar values and one closing brace. A quote within a JSON string is escaped, so no text can look like it.
+ * Matches the model name and the rest of the frame, to prove that it is the top-level member: scalar members and one closing brace. Quotes
+ * in JSON strings are escaped, so no text can imitate it.
  */
 const modelMember =
   /"modelVersion"\s*:\s*"[^"\\]*"((?:\s*,\s*"\w+"\s*:\s*(?:"[^"\\]*"|-?[\d.]+|true|false|null))*\s*\})\s*$/y;
 
-/** The frame with the canonical model id: replaced in the text where that is safe, else written anew. */
+/** Returns the frame with the canonical model id: replaced in the text if that is safe, otherwise encoded again. */
 function withModel(text: string, data: WireObject, model: string): string {
   const at = text.lastIndexOf('"modelVersion"');
   if (at !== -1) {

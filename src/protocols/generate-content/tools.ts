@@ -1,4 +1,4 @@
-/** `tools` and `toolConfig`, read into canonical fields and written from them. CONV-508, CONV-509; T23, T29. */
+/** Decodes `tools` and `toolConfig` into canonical fields and encodes them. CONV-508, CONV-509; T23, T29. */
 import { exactly } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { CanonicalRequest, JsonObject, Tool, ToolChoice } from "../canonical/request.ts";
@@ -9,14 +9,14 @@ import { read, spelling } from "./names.ts";
 import { fromVendorSchema } from "./from-schema.ts";
 import { toVendorSchema, unfolding } from "./schema.ts";
 
-/** What is read of a declaration: of its two schemas one, as at the vendor. */
+/** The members of a declaration that are read; of its two schemas only one, as at the vendor. */
 function declarationFields(wire: WireObject): ReadonlySet<string> {
   const name = "parametersJsonSchema";
   const schema = isObject(read(wire, name)) ? spelling(wire, name) : "parameters";
   return new Set(["name", "description", schema]);
 }
 
-/** Function declarations become tools; the vendor's own tools (search, code) are native fields. */
+/** Function declarations become tools; the vendor's own tools (search, code) stay native fields. */
 export function decodeTools(body: WireObject, { names, native, used }: Gathered): Fields {
   if (!isSet(body["tools"])) return {};
   used.add("tools");
@@ -65,7 +65,7 @@ export function decodeToolConfig(body: WireObject, { names, native, used }: Gath
   names.toolChoice = `${path}.${name}`;
   const named = list(allowed).map(String);
   const { mode } = calling;
-  // That every call is held to its schema is said only beside names; names count with these two modes only.
+  // VALIDATED without names enforces the schema of every call, which has no canonical form. Names count only with these two modes.
   const known = new Set(mode === "VALIDATED" && named.length === 0 ? [] : ["mode"]);
   if (mode === "ANY" || mode === "VALIDATED") known.add(spelling(calling, "allowedFunctionNames"));
   keepUnknown(calling, known, `${path}.${name}`, native);
@@ -86,8 +86,8 @@ function decodeMode(mode: unknown, allowed: readonly string[]): ToolChoice {
 }
 
 /**
- * The vendor reads any JSON Schema in `parametersJsonSchema`, once cleaned; a tool without arguments has none.
- * Schemas of this protocol's own callers go on as they are.
+ * The vendor reads any cleaned JSON Schema in `parametersJsonSchema`; a tool without arguments has none. Schemas of callers of this
+ * protocol pass unchanged.
  */
 export function encodeTools(request: CanonicalRequest, body: JsonObject): void {
   const { protocol, tools = [], toolChoice } = request;

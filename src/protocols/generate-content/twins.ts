@@ -1,6 +1,6 @@
 /**
- * Fields that stand in both spellings, such as `maxOutputTokens` and `max_output_tokens`. The vendor's server merges them, or takes
- * the last one. What a call is checked and set aside by must be what it does: only the one that is read goes on.
+ * Fields present in both spellings, such as `maxOutputTokens` and `max_output_tokens`. The vendor's server merges them or uses the last
+ * one. The gateway forwards only the one that it reads, so that the vendor acts on the value that was checked and reserved.
  */
 import { inCamelCase } from "../../base/casing.ts";
 import { exactly } from "../../base/exact-numbers.ts";
@@ -9,7 +9,7 @@ import type { Note } from "../../base/notes.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import { spelling } from "./names.ts";
 
-/** Takes the second spellings out of `body`, a copy of the caller's, and out of its configuration, which is copied where it has any. */
+/** Removes the second spellings from `body`, a copy of the caller's, and from its configuration, which is copied if it has any. */
 export function dropTwins(body: JsonObject): Note[] {
   const notes = dropIn(body, "");
   const name = spelling(body, "generationConfig");

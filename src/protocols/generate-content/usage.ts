@@ -1,7 +1,4 @@
-/**
- * Usage of the generateContent protocol, which tells output without thoughts.
- * CONV-804, CONV-808, CONV-812, CONV-816, CONV-819.
- */
+/** Usage of the generateContent protocol, which reports output without thoughts. CONV-804, CONV-808, CONV-812, CONV-816, CONV-819. */
 import { isObject, type WireObject } from "../../base/json.ts";
 import { reportedCount, tokenCount, withMediaCounts, type Usage } from "../../base/usage.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
@@ -23,7 +20,7 @@ const detailFields = [
   "candidatesTokensDetails",
 ] as const;
 
-/** The counts reported so far; they are cumulative, so of each the last value reported wins (T46, T49). */
+/** Merges the counts reported so far. They are cumulative: the last value of each wins (T46, T49). */
 export function mergeUsage(earlier: WireObject, later: unknown): WireObject {
   if (!isObject(later)) return earlier;
   const counts = countFields.filter((field) => typeof later[field] === "number");
@@ -33,9 +30,8 @@ export function mergeUsage(earlier: WireObject, later: unknown): WireObject {
 }
 
 /**
- * The normalised usage of a `usageMetadata`; undefined where it does not tell the prompt (T48), or holds what is no count (T51):
- * what it comes to is then estimated. Tokens of tool results the vendor fetched itself are billed as input. Any other count of 0
- * may be left out.
+ * Normalises a `usageMetadata`. Undefined, so that usage is estimated, if the prompt count is missing (T48) or a count is invalid (T51).
+ * Results of tools that the vendor ran count as input. Any other count of 0 may be omitted.
  */
 export function decodeUsage(wire: unknown): Usage | undefined {
   if (!isObject(wire) || reportedCount(wire["promptTokenCount"]) === undefined) return undefined;
@@ -66,12 +62,12 @@ export function decodeUsage(wire: unknown): Usage | undefined {
 const ofModality = (wire: unknown, modality: string): unknown =>
   objects(wire).find((detail) => detail["modality"] === modality)?.["tokenCount"];
 
-/** Of the prompt, and of what tools of the vendor brought into it. */
+/** Tokens in the prompt, and in results of the vendor's tools. */
 const ofInput = (wire: WireObject, modality: string): number =>
   tokenCount(ofModality(wire["promptTokensDetails"], modality)) +
   tokenCount(ofModality(wire["toolUsePromptTokensDetails"], modality));
 
-/** Such a list; the rest of the side is text. None where nothing is told apart. */
+/** Encodes a details list; the rest of the side is text. Empty if no modality is reported. */
 function detailsOf(whole: number, told: Readonly<Record<string, number | undefined>>): Json[] {
   const others = Object.entries(told).flatMap(([modality, tokenCount]) =>
     tokenCount === undefined ? [] : [{ modality, tokenCount }],
@@ -81,7 +77,7 @@ function detailsOf(whole: number, told: Readonly<Record<string, number | undefin
   return [...(rest > 0 ? [{ modality: "TEXT", tokenCount: rest }] : []), ...others];
 }
 
-/** The `usageMetadata` of a normalised usage: reasoning taken out of the output again. */
+/** Encodes a normalised usage as `usageMetadata`; reasoning is subtracted from the output again. */
 export function encodeUsage(usage: Usage): JsonObject {
   const { inputTokens, outputTokens, reasoningTokens, cacheReadTokens } = usage;
   const wire: JsonObject = {

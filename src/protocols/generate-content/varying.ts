@@ -1,7 +1,7 @@
-/** What the frames of a stream of this protocol differ in, so that the rest need not be parsed. */
+/** The members that vary between the frames of a stream of this protocol; a reader need not parse the rest. */
 import type { Varying } from "../frame-reader.ts";
 
-/** What frames of one stream differ in: each tells its text and the counts so far. */
+/** Each frame has its own text and the counts so far. */
 export const varying: Varying = {
   texts: ["text"],
   numbers: ["candidatesTokenCount", "thoughtsTokenCount", "totalTokenCount"],

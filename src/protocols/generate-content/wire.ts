@@ -1,12 +1,9 @@
-/**
- * The generateContent request as we check it, and nothing more: fields we do not know pass to the upstream.
- * TXT-22. Each field stands in both spellings.
- */
+/** Schema of the generateContent request. Unknown fields pass to the upstream. TXT-22. Each field is accepted in both spellings. */
 import { Type, type TSchema } from "../../base/json-schema.ts";
 import { anyObject, nullable, oneOf } from "../wire-check.ts";
 import { snakeName } from "../../base/casing.ts";
 
-/** An object whose optional fields are known in camelCase and snake_case. */
+/** An object whose optional fields are accepted in camelCase and snake_case. */
 function fields(optional: Record<string, TSchema>, required: Record<string, TSchema> = {}) {
   const properties: Record<string, TSchema> = { ...required };
   for (const [name, schema] of Object.entries(optional)) {
@@ -18,7 +15,7 @@ function fields(optional: Record<string, TSchema>, required: Record<string, TSch
 
 const text = Type.String();
 
-/** A list, or what would be its only item (lists.ts). A fault is told of the list. */
+/** A list, or its only item (lists.ts). Errors name the list. */
 const some = (item: TSchema, options: { minItems?: number } = {}) =>
   Type.Union([item, Type.Array(item, options)]);
 
