@@ -1,6 +1,6 @@
 /**
- * Responses streams, read into canonical events. Requirements: STREAM, traps T10 to T13, T16, T18, T45.
- * Blocks are distinguished by their item's place (stream-places.ts).
+ * Decodes responses streams into canonical events. Requirements: STREAM, traps T10 to T13, T16, T18, T45. The item's place identifies its
+ * blocks (stream-places.ts).
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
@@ -62,7 +62,7 @@ const textKinds: Readonly<Record<string, "text" | "refusal" | "reasoning">> = {
   "response.refusal": "refusal",
   "response.reasoning_summary_text": "reasoning",
   "response.reasoning_summary": "reasoning",
-  // OpenAI's name of raw reasoning, and Open Responses'.
+  // Raw reasoning: OpenAI's name, and that of Open Responses.
   "response.reasoning_text": "reasoning",
   "response.reasoning": "reasoning",
 };
@@ -94,8 +94,8 @@ interface TextStep {
 }
 
 /**
- * A piece of text, or its end: which gives the whole text where no piece came before. A piece after the end goes on in a
- * new block.
+ * Takes a piece of text or its end. The end supplies the whole text if no piece came before. A piece after the end continues in a new
+ * block.
  */
 function takeText(
   state: StreamState,
@@ -109,7 +109,7 @@ function takeText(
   return isDone ? [...events, ...closeBlock(state, id)] : events;
 }
 
-/** The block that a part is in now: a new one where a piece of it comes after its end. */
+/** Returns the current block of a part; a new one if a piece comes after the part's end. */
 function goesOnIn(state: StreamState, part: BlockId, isPiece: boolean): BlockId {
   const last = state.resumed.get(part) ?? part;
   if (!isPiece || state.blocks.get(last)?.open !== false) return last;
@@ -119,8 +119,8 @@ function goesOnIn(state: StreamState, part: BlockId, isPiece: boolean): BlockId 
 }
 
 /**
- * Likewise for reasoning. An item of it is one block, however many parts its summary has: its encryption comes only
- * with the item's end.
+ * The same for reasoning. A reasoning item is one block, even if its summary has several parts: its encryption comes only with the item's
+ * end.
  */
 function takeReasoning(
   state: StreamState,
@@ -160,7 +160,7 @@ function beginCall(state: StreamState, index: string, item: WireObject): Canonic
   return [{ type: "tool_call_start", block, id, name, ...withinOf(item), ...kind }];
 }
 
-/** A whole item: ends its blocks, and tells what never came in pieces (T11, T12). */
+/** Takes a whole item: ends its blocks, and emits content that never came in pieces (T11, T12). */
 function itemEnded(state: StreamState, index: string, item: unknown): CanonicalEvent[] {
   if (!isObject(item)) return [];
   const events: CanonicalEvent[] = [];
@@ -196,7 +196,7 @@ function endPart(
   return [...begun, ...added, ...closeBlock(state, block, part.signature)];
 }
 
-/** A picture, once. */
+/** Emits a picture once. */
 function takeMedia(state: StreamState, id: BlockId, part: MediaPart): CanonicalEvent[] {
   if (state.blocks.has(id)) return [];
   state.blocks.set(id, { kind: "text", source: "item", open: false, hasContent: true });
@@ -235,14 +235,14 @@ function takeResponse(
   const { usage } = state.reader;
   if (usage) events.push({ type: "usage", usage });
   if (failed) return [...events, errorEvent(failed)];
-  // Not every vendor repeats in the object what the event is named.
+  // Not every vendor repeats the event's status in the object.
   const ended = name === "response.incomplete" ? { ...response, status: "incomplete" } : response;
   return [...events, { type: "finish", finish: decodeFinish(ended, state.calls > 0) }];
 }
 
 /**
- * Some upstreams tell everything in the terminal event only, or all text of an answer whose reasoning came in pieces, or the arguments
- * of a call that they began. Ids and places change on the way: an item of a kind of which anything was told is taken for told.
+ * Emits content that only the terminal event has. Some upstreams send everything there; others the text after streamed reasoning, or the
+ * arguments of a started call. Ids and places may change, so if any item of a kind was streamed, all of that kind count as streamed.
  */
 function untold(
   state: StreamState,
@@ -250,7 +250,7 @@ function untold(
   isWhole: boolean,
 ): CanonicalEvent[] {
   const begun = [...state.blocks];
-  // Of two items with one id the first. A vendor may send any number of both: they are not looked through for each other.
+  // If two items share an id, the first counts. The map avoids a quadratic search: a vendor may send any number of items and blocks.
   const calls = new Map<unknown, WireObject>(
     output.toReversed().map((item) => [idOfCall(item, ""), item]),
   );
@@ -269,7 +269,7 @@ function untold(
   return events;
 }
 
-/** The items that blocks of a kind are of. A picture's block is as a text's. */
+/** The item type of each kind of block. A picture's block counts as text. */
 const itemOf: Readonly<Record<Kind, string>> = {
   text: "message",
   refusal: "message",
@@ -285,7 +285,7 @@ const errorEvent = ({ message, type, code = type }: WireError): CanonicalEvent =
   ...(code === undefined ? {} : { code }),
 });
 
-/** Without a terminal event the answer broke off, however it looked (T16). */
+/** Without a terminal event the answer broke off, even if it looks complete (T16). */
 function endStream(state: StreamState, why: EndReason): CanonicalEvent[] {
   if (state.ended) return [];
   state.ended = true;

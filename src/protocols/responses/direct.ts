@@ -1,6 +1,6 @@
 /**
- * Responses caller, responses upstream: the caller's body goes on as it is but for what must change
- * (TXT-07 to TXT-11, RESP-16, RESP-27, RESP-29, RESP-39, RESP-41).
+ * Responses caller, responses upstream: the gateway forwards the caller's body and changes only the necessary fields (TXT-07 to TXT-11,
+ * RESP-16, RESP-27, RESP-29, RESP-39, RESP-41).
  */
 import { exactly } from "../../base/exact-numbers.ts";
 import type { Note } from "../../base/notes.ts";
@@ -41,7 +41,7 @@ function directRequest(body: JsonObject, upstream: RequestAddress) {
 
 const dropped = (param: string, detail: string): Note => ({ param, kind: "dropped", detail });
 
-/** Reasoning that the gateway made an item of is known to no upstream, and without encryption says nothing to one. */
+/** Removes reasoning items that the gateway made: no upstream knows their ids, and without encryption they have no use. */
 function removeOurReasoning(copy: JsonObject): Note[] {
   const input = exactly(copy["input"]);
   if (!Array.isArray(input) || !input.some(isOurReasoning)) return [];
@@ -49,7 +49,7 @@ function removeOurReasoning(copy: JsonObject): Note[] {
   return [dropped("input.reasoning", "the upstream takes its own earlier reasoning only, dropped")];
 }
 
-/** `stream_options` has one member; what else stands there is taken out (RESP-39). */
+/** Removes all members of `stream_options` but the one allowed (RESP-39). */
 function filterStreamOptions(copy: JsonObject): Note[] {
   const options = copy["stream_options"];
   if (!isObject(options)) return [];
@@ -63,14 +63,14 @@ function filterStreamOptions(copy: JsonObject): Note[] {
   );
 }
 
-/** A response that failed is no answer; one that is still under way (`background`) is. */
+/** A failed response is no answer; one still in progress (`background`) is. */
 function failure(answer: JsonObject): WireError | undefined {
   const { output, status } = answer;
   const isAnswer = Array.isArray(output) && status !== "failed" && status !== "cancelled";
   return isAnswer ? undefined : decodeError(200, answer);
 }
 
-/** The caller asked for `background`: only its vendor will know what becomes of it. */
+/** True if the caller asked for `background`: only the vendor will know the outcome. */
 const isUnderWay = ({ status, usage }: JsonObject): boolean =>
   (status === "queued" || status === "in_progress") && readUsage(usage) === undefined;
 

@@ -1,6 +1,6 @@
 /**
- * The responses request, written from the canonical form. Requirements: CONV.
- * Total: `fit` has already removed what the protocol cannot carry.
+ * Encodes the canonical form as a responses request. Requirements: CONV. Never fails: `fit` has already removed everything that the
+ * protocol cannot carry.
  */
 import type {
   CanonicalRequest,
@@ -25,7 +25,7 @@ import { formatWith } from "../output-format.ts";
 import { member } from "../read.ts";
 import { encodeInput } from "./parts.ts";
 
-/** The upstream's body. `model` is the upstream's own name. */
+/** Returns the upstream's body. `model` is the upstream's name. */
 export function encodeRequest(request: CanonicalRequest, model: string): JsonObject {
   const { instructions, turns } = splitInstructions(request.messages);
   const body: JsonObject = { model, input: turns.flatMap(encodeMessage) };
@@ -52,7 +52,7 @@ export function encodeRequest(request: CanonicalRequest, model: string): JsonObj
   return body;
 }
 
-/** System turns before the conversation are its instructions (CONV-301); later ones stay where they stand. */
+/** System turns before the conversation become its instructions (CONV-301); later ones keep their position. */
 function splitInstructions(messages: readonly Message[]) {
   const first = messages.findIndex((message) => message.role !== "system");
   const count = first === -1 ? messages.length : first;
@@ -63,7 +63,7 @@ function splitInstructions(messages: readonly Message[]) {
   return { instructions: text === "" ? undefined : text, turns: messages.slice(count) };
 }
 
-/** One turn as its items, in order. Results of tools come before what the user adds. */
+/** Encodes one turn as items, in order. Tool results come before the user's content. */
 function encodeMessage({ role, content, developer }: Message): JsonObject[] {
   if (role === "assistant") return encodeAssistant(content);
   if (role === "system") return [message(developer ? "developer" : "system", encodeInput(content))];
@@ -81,11 +81,11 @@ const outputTypeOf = ({ custom }: ToolResultPart): string =>
 
 const message = (role: string, content: Json[]): JsonObject => ({ type: "message", role, content });
 
-/** Text as a string, which every upstream takes; pictures a tool returned as parts (T27). */
+/** Text as a string, which every upstream accepts; pictures that a tool returned as parts (T27). */
 const output = (parts: readonly Part[]): Json =>
   parts.every((part) => part.type === "text") ? joinText(parts) : encodeInput(parts);
 
-/** Neighbouring texts and refusals are parts of one message; reasoning and calls are items of their own. */
+/** Neighbouring texts and refusals become parts of one message; reasoning and calls become separate items. */
 function encodeAssistant(parts: readonly Part[]): JsonObject[] {
   const items: JsonObject[] = [];
   let said: Json[] | undefined;
@@ -122,7 +122,7 @@ function encodeItem(part: Part): JsonObject[] {
     return [{ type: "function_call", call_id: id, ...named, arguments: text }];
   }
   if (part.type === "media") return encodePicture(part);
-  // Without its encryption a stateless upstream cannot know a reasoning item again.
+  // Without its encryption, a stateless upstream cannot use a reasoning item.
   if (part.type !== "reasoning" || part.signature?.protocol !== "responses") return [];
   return [
     {
@@ -134,7 +134,7 @@ function encodeItem(part: Part): JsonObject[] {
   ];
 }
 
-/** A picture that the model made, as the item that it came in. Those of other protocols' models `fit` has refused. */
+/** Encodes a picture that the model made as its original kind of item. `fit` has refused pictures from models of other protocols. */
 function encodePicture({ id, source }: MediaPart): JsonObject[] {
   if (source.kind !== "base64") return [];
   const format = source.mediaType.replace(/^image\//, "");
@@ -142,7 +142,7 @@ function encodePicture({ id, source }: MediaPart): JsonObject[] {
   return [{ type: "image_generation_call", ...member("id", id), ...picture }];
 }
 
-/** The tools, those that were declared within one namespace together again. `encode` writes one. */
+/** Encodes the tools, grouping neighbours of one namespace. `encode` writes one tool. */
 export function encodeTools(
   tools: readonly Tool[],
   encode: (tool: Tool) => JsonObject = encodeTool,
@@ -165,7 +165,7 @@ export function encodeTools(
   });
 }
 
-/** The tool in the flat form. `strict` is said always: left out it means true here and false everywhere else. */
+/** Encodes a tool in the flat form. `strict` is always set: its default is true here and false everywhere else. */
 export function encodeTool(tool: Tool): JsonObject {
   if (tool.custom) return { type: "custom", ...encodeCustomTool(tool) };
   const { name, description, parameters, strict } = tool;
@@ -178,7 +178,7 @@ export function encodeTool(tool: Tool): JsonObject {
   };
 }
 
-/** The choice in the flat form. */
+/** Encodes the choice in the flat form. */
 export function encodeToolChoice(choice: ToolChoice, kindOf: KindOfTool): Json {
   const named = (name: string, namespace?: string): JsonObject => ({
     type: kindOf(name, namespace),
@@ -203,11 +203,11 @@ function encodeText({ outputFormat, verbosity }: CanonicalRequest): JsonObject |
   };
 }
 
-/** `text.format`. */
+/** Encodes `text.format`. */
 export const encodeFormat = (format: OutputFormat): JsonObject =>
   formatWith(format, (declaration) => declaration);
 
-/** A caller that wants to see thoughts, without saying how much of them, gets the summary the model has (CONV-312). */
+/** A caller that only asks for thoughts, without a level, gets the summary that the model has (CONV-312). */
 function encodeReasoningWish(reasoning: Reasoning): JsonObject | undefined {
   const { effort, mode, context } = reasoning;
   const summary = reasoning.summary ?? (reasoning.includeThoughts ? "auto" : undefined);

@@ -1,4 +1,4 @@
-/** Whole responses answers, and the items and objects that streams are made of, written from the canonical form. */
+/** Encodes whole responses answers, and the items and objects that streams use. */
 import { isObject } from "../../base/json.ts";
 import type { Usage } from "../../base/usage.ts";
 import type {
@@ -23,11 +23,11 @@ import { responseError } from "./errors.ts";
 import { completeResponse } from "./response-object.ts";
 import { writeUsage } from "./usage.ts";
 
-/** Writes the answer for a responses caller (CONV-702, CONV-706, CONV-710, CONV-714, RESP-51 to RESP-54). */
+/** Encodes the answer for a responses caller (CONV-702, CONV-706, CONV-710, CONV-714, RESP-51 to RESP-54). */
 export function encodeResponse(response: CanonicalResponse, context: AnswerContext): JsonObject {
   const ending = endingOf(response.finish);
   const isOwn = response.protocol === "responses";
-  // As in streams: another vendor's text of nothing is no message.
+  // As in streams: an empty text of another vendor is no message.
   const parts = explained(response).filter((part) => isOwn || !isNothing(part));
   const output = encodeOutput(parts, context.id, ending.status);
   return responseObject(context, ending, output, response.usage);
@@ -35,14 +35,14 @@ export function encodeResponse(response: CanonicalResponse, context: AnswerConte
 
 const isNothing = (part: Part): boolean => part.type === "text" && part.text === "";
 
-/** How a response ended, as the fields that say so. */
+/** The fields that report how a response ended. */
 export interface Ending {
   readonly status: "in_progress" | "completed" | "incomplete" | "failed";
   readonly incomplete_details: JsonObject | null;
   readonly error: JsonObject | null;
 }
 
-/** `completed`, unless the answer was cut (RESP-54). */
+/** Returns `completed`, unless the answer was cut (RESP-54). */
 export function endingOf(finish: Finish): Ending {
   switch (finish.reason) {
     case "length":
@@ -57,14 +57,14 @@ export function endingOf(finish: Finish): Ending {
   }
 }
 
-/** A response that broke off. */
+/** The ending of a response that broke off. */
 export const failedEnding = (message: string, code?: string): Ending => ({
   status: "failed",
   incomplete_details: null,
   error: responseError(streamError({ message, code })),
 });
 
-/** The response object, with what the caller asked echoed as the protocol wants it. */
+/** Builds the response object, echoing the caller's settings as the protocol requires. */
 export function responseObject(
   { id, createdAt, model, request }: AnswerContext,
   ending: Ending,
@@ -90,7 +90,7 @@ export function responseObject(
   );
 }
 
-/** What the caller asked, as far as it asked; the rest is completed with what applies then. */
+/** Returns the caller's settings, as far as set; `completeResponse` adds the defaults. */
 function echoOf(request: AnsweredRequest): JsonObject {
   const { reasoning, outputFormat, verbosity, tools = [], toolChoice } = request;
   const echo: Record<string, Json | undefined> = {
@@ -117,7 +117,7 @@ function echoOf(request: AnsweredRequest): JsonObject {
   return Object.assign({}, ...Object.entries(echo).map(([key, value]) => member(key, value)));
 }
 
-/** Neighbouring texts and refusals are parts of one message, unless one begins anew; everything else is an item of its own. */
+/** Neighbouring texts and refusals become parts of one message, unless one begins a new message; all else becomes separate items. */
 function encodeOutput(parts: readonly Part[], id: string, status: string): JsonObject[] {
   const items: JsonObject[] = [];
   let said: Json[] | undefined;
@@ -134,7 +134,7 @@ function encodeOutput(parts: readonly Part[], id: string, status: string): JsonO
     }
     said.push(spoken);
   }
-  // What was cut is the last thing said. A picture comes whole, and its item has no such status.
+  // Only the last item can be cut. A picture arrives whole, and its item has no `incomplete` status.
   const last = items.at(-1);
   const canBeCut = last && "status" in last && last["type"] !== "image_generation_call";
   if (status === "incomplete" && canBeCut) last["status"] = "incomplete";
@@ -148,7 +148,7 @@ function spokenPart(part: Part): JsonObject | undefined {
   return textPart(linkText(part.source));
 }
 
-/** An `output_text` part with the members every reader expects. */
+/** An `output_text` part with the members that every client expects. */
 export const textPart = (text: string, annotations: Json[] = []): JsonObject => ({
   type: "output_text",
   text,
@@ -162,7 +162,7 @@ function annotationsOf({ text, citations }: TextPart): Json[] {
   return citations.map((citation) => encodeAnnotation(citation, length));
 }
 
-/** An annotation of a text of so many characters. */
+/** Encodes an annotation of a text with `length` characters. */
 export const encodeAnnotation = (citation: Citation, length: number): JsonObject =>
   citation.file
     ? encodeFileCitation(citation, length)
@@ -181,7 +181,7 @@ function encodeItem(part: Part, id: string): JsonObject[] {
   switch (part.type) {
     case "reasoning": {
       const encrypted = encryptedOf(part.signature);
-      // As it is read: what shows nothing and proves nothing here is no item.
+      // As in decoding: reasoning without text and without this protocol's encryption is no item.
       const isNone = part.text === "" && encrypted === undefined;
       return isNone ? [] : [reasoningItem(`rs_${id}`, part.text, encrypted)];
     }
@@ -196,7 +196,7 @@ function encodeItem(part: Part, id: string): JsonObject[] {
   }
 }
 
-/** A picture that the model made (the protocol has no place for sound and video), as the item of the vendor's own tool for pictures. */
+/** A picture that the model made, as an item of the vendor's picture tool. The protocol has no item for audio and video. */
 export const pictureItem = (
   id: string,
   { mediaType, data }: { readonly mediaType: string; readonly data: string },
@@ -208,15 +208,15 @@ export const pictureItem = (
   result: data,
 });
 
-/** A picture that is only a link has no item of its own. */
+/** Returns Markdown for a picture that is only a link: it has no item of its own. */
 export const linkText = (source: MediaSource): string => `![](${formatMediaUrl(source) ?? ""})`;
 
-/** The encryption of a reasoning item; that of another protocol means nothing here (RESP-27). */
+/** Returns the encryption of a reasoning item; undefined for a signature of another protocol, which is invalid here (RESP-27). */
 export const encryptedOf = (
   signature: { readonly protocol: string; readonly value: string } | undefined,
 ): string | undefined => (signature?.protocol === "responses" ? signature.value : undefined);
 
-/** Reasoning as a summary: raw reasoning text has different event names in the protocol's two dialects. */
+/** Encodes reasoning as a summary: for raw reasoning text, the protocol's two dialects use different event names. */
 export const reasoningItem = (id: string, text: string, encrypted?: string): JsonObject => ({
   type: "reasoning",
   id,
@@ -224,17 +224,17 @@ export const reasoningItem = (id: string, text: string, encrypted?: string): Jso
   ...member("encrypted_content", encrypted),
 });
 
-/** Ids of reasoning items that the gateway made: the call's own id is part of them. */
+/** Matches ids of reasoning items that the gateway made: they contain the call's id. */
 const ourReasoningId = /^rs_req_/;
 
-/** Whether an input item is reasoning that no upstream of this protocol gave. */
+/** True if an input item is reasoning that no upstream of this protocol sent. */
 export function isOurReasoning(item: Json): boolean {
   if (!isObject(item) || item["type"] !== "reasoning") return false;
   const { id, encrypted_content: encrypted } = item;
   return typeof id === "string" && ourReasoningId.test(id) && !encrypted;
 }
 
-/** An item of a call; no arguments of a function are an empty object once the call is complete. */
+/** Encodes a call as an item; empty arguments of a complete function call become `{}`. */
 export function callItem(
   id: string,
   call: Pick<ToolCallPart, "id" | "name" | "namespace" | "arguments" | "custom">,

@@ -1,7 +1,6 @@
 /**
- * Responses streams, written from canonical events: the whole sequence of named events, numbered, with every item and
- * part begun and done. STREAM-03 to STREAM-07; T12, T13, T16.
- * The terminal event and `[DONE]` are written at the `finish` event.
+ * Encodes canonical events as a responses stream: the full sequence of named, numbered events, with start and end of every item and part.
+ * STREAM-03 to STREAM-07; T12, T13, T16. The `finish` event writes the terminal event and `[DONE]`.
  */
 import type { SseEvent } from "../../base/sse.ts";
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
@@ -110,8 +109,8 @@ type BlockEvent = Extract<CanonicalEvent, { block: BlockId }>;
 type StartEvent = Extract<CanonicalEvent, { type: `${string}_start` }>;
 
 /**
- * Texts are begun by their first piece, reasoning also by its own proof: nothing at all is no item, and neither is another vendor's
- * signature alone.
+ * A text item begins with its first piece, a reasoning item also with its encryption. Empty blocks and reasoning with only another vendor's
+ * signature become no item.
  */
 function begin(state: StreamState, event: StartEvent): SseEvent[] {
   if (event.type !== "tool_call_start") return "apart" in event ? settle(state) : [];
@@ -132,7 +131,7 @@ function beginReasoning(state: StreamState, block: BlockId): SseEvent[] {
   return [...frames, itemAdded(state, item, reasoningItem(item.id, ""))];
 }
 
-/** A picture is an item of its own, a link to one a message. Sound and video have no place. */
+/** A picture becomes a separate item, a link to one a message. Audio and video are left out. */
 function addPicture(state: StreamState, { media, source }: MediaPart): SseEvent[] {
   if (source.kind !== "base64") {
     const block = `link ${state.items.length}`;
@@ -228,7 +227,7 @@ function endPart(state: StreamState, block: Block): SseEvent[] {
     frame(state, `response.${kind}.done`, { ...place(block), ...content }),
     frame(state, "response.content_part.done", { ...place(block), part }),
   ];
-  // Another item began while this part was open: its message is over with it.
+  // Another item began while this part was open, so its message ends with it.
   return item === state.items.at(-1) ? frames : [...frames, ...settleMessages(state, "completed")];
 }
 
@@ -254,7 +253,7 @@ function endCall(state: StreamState, id: BlockId, block: Block): SseEvent[] {
   const frames: SseEvent[] = [];
   const { item, call } = block;
   if (block.text === "" && !call.custom) {
-    // A call without arguments is one with an empty object; clients join the pieces.
+    // A call without arguments gets an empty object; clients join the pieces.
     state.blocks.set(id, block);
     frames.push(...addArguments(state, id, "{}"));
     state.blocks.delete(id);
@@ -270,7 +269,7 @@ function endCall(state: StreamState, id: BlockId, block: Block): SseEvent[] {
   return frames;
 }
 
-/** The terminal event with the whole object, and the end marker. Blocks still open are sent as far as they came. */
+/** Sends the terminal event with the whole object, and the end marker. Open blocks are sent as far as they arrived. */
 function finish(state: StreamState, ending: Ending): SseEvent[] {
   const isWhole = ending.status === "completed";
   const frames: SseEvent[] = [];
@@ -278,7 +277,7 @@ function finish(state: StreamState, ending: Ending): SseEvent[] {
   if (ending.status === "failed") keepCut(state);
   for (const [id, block] of state.blocks) frames.push(...breakOff(state, id, block));
   frames.push(...settleMessages(state, isWhole ? "completed" : "incomplete"));
-  // What was cut is the last thing said.
+  // Only the last item can be cut.
   frames.push(...settleCall(state, ending.status === "incomplete" ? "incomplete" : "completed"));
   state.ended = true;
   frames.push(snapshot(state, `response.${ending.status}`, ending), { data: "[DONE]" });

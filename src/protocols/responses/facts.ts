@@ -1,4 +1,4 @@
-/** What routing, reserving and metering read of a responses request or answer without decoding it. */
+/** Facts of a responses request or answer for routing, reservation and metering, read without decoding it. */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { CallFacts } from "../codec.ts";
 import { jsonCharacters, textCharacters, textInDataUrl } from "../count-text.ts";
@@ -11,7 +11,7 @@ interface Size {
   media: number;
 }
 
-/** Facts of a request that passed the check. */
+/** Reads the facts of a validated request. */
 export function readFacts(body: WireObject): CallFacts {
   const size: Size = { characters: 0, media: 0 };
   for (const value of [body["instructions"], body["input"], body["tools"], body["text"]]) {
@@ -36,7 +36,7 @@ const mediaTypes = new Set([
   "computer_screenshot",
   "image_generation_call",
 ]);
-// Not read as text by the model: what is encrypted counts where the vendor counts it, in its usage.
+// The model does not read these as text; the vendor's usage counts encrypted content.
 const opaqueKeys = new Set(["encrypted_content", "type", "id", "status"]);
 
 function addValue(value: unknown, size: Size): void {
@@ -57,7 +57,7 @@ function addObject(value: WireObject, size: Size): void {
   }
 }
 
-/** The output text of a whole answer: text, refusals, reasoning, tool names and arguments. */
+/** Returns the output text of a whole answer: text, refusals, reasoning, tool names and arguments. */
 export function answerText(answer: WireObject): string {
   return list(answer["output"])
     .filter(isObject)

@@ -1,4 +1,4 @@
-/** Input items of the responses protocol, read into canonical turns. RESP-07, RESP-08, RESP-27; T20, T33. */
+/** Decodes input items of the responses protocol into canonical turns. RESP-07, RESP-08, RESP-27; T20, T33. */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { MediaPart, Message, NativeField, Part, ReasoningPart } from "../canonical/request.ts";
 import { decodeCustomCall } from "../custom-tools.ts";
@@ -8,8 +8,8 @@ import { list, nonEmpty, objects } from "../read.ts";
 import { decodeContent } from "./parts.ts";
 
 /**
- * Reads `input`: a string is one user message. Items of one turn (reasoning, text and calls of the assistant;
- * results of several calls) become one message. Items only this protocol has are noted under their place.
+ * Decodes `input`: a string is one user message. Items of one turn become one message: the assistant's reasoning, text and calls, or the
+ * results of several calls. Items that only this protocol has are noted under their path.
  */
 export function decodeInput(input: unknown, native: NativeField[]): Message[] {
   if (typeof input === "string") {
@@ -35,13 +35,13 @@ export function decodeInput(input: unknown, native: NativeField[]): Message[] {
   }));
 }
 
-/** A message, and whether it is a piece of its neighbour's turn. */
+/** A message; `joins`: it may merge with a neighbour of the same turn. */
 interface Turn {
   readonly message: Message;
   readonly joins: boolean;
 }
 
-// Ids and states of stored items say nothing outside the vendor's store.
+// Ids and statuses of stored items only matter in the vendor's store.
 const itemKeys = ["type", "id", "status"];
 const knownKeys: Readonly<Record<string, ReadonlySet<string>>> = {
   message: new Set([...itemKeys, "role", "content"]),
@@ -110,7 +110,7 @@ function decodeMessage(item: WireObject, param: string, native: NativeField[]): 
   return { message: { role: "user", content }, joins: false };
 }
 
-/** The picture of an item of the vendor's own tool for them, of a request or an answer; undefined where it has none. */
+/** Decodes the picture of an item of the vendor's picture tool, in a request or an answer; undefined if it has none. */
 export function decodePicture(item: WireObject): MediaPart | undefined {
   const data = nonEmpty(item["result"]);
   if (data === undefined) return undefined;
@@ -118,7 +118,7 @@ export function decodePicture(item: WireObject): MediaPart | undefined {
   return { type: "media", media: "image", source: { kind: "base64", mediaType, data } };
 }
 
-/** A reasoning item, of a request or an answer: its summary, or the text itself where it has no summary. */
+/** Decodes a reasoning item of a request or an answer: its summary, or its own text if it has no summary. */
 export function decodeReasoning(item: WireObject): ReasoningPart {
   const summary = texts(item["summary"]);
   const text = summary.length > 0 ? summary : texts(item["content"]);
@@ -137,7 +137,7 @@ export function decodeReasoning(item: WireObject): ReasoningPart {
 
 const textKeys = new Set(["type", "text"]);
 
-/** Notes what of a reasoning item is not read: its own text beside a summary, and what its parts have beside their text. */
+/** Notes the unread members of a reasoning item: its own text beside a summary, and all but the text of its parts. */
 function keepReasoning(item: WireObject, param: string, native: NativeField[]): void {
   const [read, beside] =
     texts(item["summary"]).length > 0 ? ["summary", "content"] : ["content", "summary"];

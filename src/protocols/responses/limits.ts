@@ -4,14 +4,14 @@ import { webPictures, type Limits } from "../limits.ts";
 import { isStrict } from "../strict-schema.ts";
 
 export const limits = {
-  /** Above every model, and an exact number whatever it is added to. */
+  /** Above every model's maximum, and small enough that sums with it stay exact. */
   outputTokensMax: 2_147_483_647,
   temperatureMax: textBounds.temperatureMax,
   topPMax: textBounds.topPMax,
   topLogprobsMax: textBounds.topLogprobsMax,
 } as const;
 
-/** What the responses protocol can carry as the target of a conversion. CONV-301 to CONV-317. */
+/** The limits of responses as the target of a conversion. CONV-301 to CONV-317. */
 export const conversionLimits: Limits = {
   protocol: "responses",
   lost: {

@@ -1,7 +1,4 @@
-/**
- * A whole response as the stream that gives it, items of the vendor's own tools and citations included, and a stream as the
- * whole response. Traps T14, T15.
- */
+/** Converts a whole response to a stream and back, including citations and items of the vendor's own tools. Traps T14, T15. */
 import { isObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
@@ -11,10 +8,10 @@ import { endMarker } from "../stream-frames.ts";
 import { ResponsesReader } from "./read-stream.ts";
 import { completeResponse } from "./response-object.ts";
 
-/** A frame without its number. */
+/** A frame without its sequence number. */
 type Step = readonly [name: string, members: JsonObject];
 
-/** The stream of a whole response. */
+/** Returns the stream of a whole response. */
 export function framesOf(answer: JsonObject, { model }: AnswerContext): SseEvent[] {
   const response = completeResponse({ ...answer }, model);
   const status = nonEmpty(response["status"]) ?? "completed";
@@ -35,7 +32,7 @@ export function framesOf(answer: JsonObject, { model }: AnswerContext): SseEvent
   return [...frames, endMarker];
 }
 
-/** An item begins empty where its protocol has pieces for it, and else as it is. */
+/** Items whose kind is streamed in pieces begin empty; others begin as they are. */
 function itemSteps(item: JsonObject, output_index: number): Step[] {
   const at = { item_id: item["id"] ?? null, output_index };
   const { begun, steps } = piecesOf(item, at);
@@ -74,7 +71,7 @@ function piecesOf(item: JsonObject, at: JsonObject): { begun: JsonObject; steps:
       begun: { ...item, input: "" },
       steps: pieceSteps("response.custom_tool_call_input", "input", input, at),
     };
-  // Its bytes come once, with its end.
+  // The bytes are sent once, with the end of the item.
   const begun = type === "image_generation_call" ? { ...item, result: null } : item;
   return { begun, steps: [] };
 }
@@ -112,15 +109,15 @@ function summarySteps(part: JsonObject, at: JsonObject): Step[] {
   ];
 }
 
-/** A text in one piece, and that it is done. */
+/** A text in one piece, followed by its end. */
 const pieceSteps = (name: string, key: string, text: string, at: JsonObject): Step[] => [
   [`${name}.delta`, { ...at, delta: text }],
   [`${name}.done`, { ...at, [key]: text }],
 ];
 
 /**
- * The response of a whole stream: as its last event holds it, items and parts that only this protocol has included. Some
- * vendors leave the items out there: they are then what was told before.
+ * Returns the whole response of a stream: the object of its last event, with all items and parts. Some vendors omit the items there; then
+ * those of earlier frames are used. Undefined if the stream broke off.
  */
 export function wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
   const reader = new ResponsesReader();

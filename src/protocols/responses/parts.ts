@@ -1,4 +1,4 @@
-/** Content of responses items: strings and parts, read and written. Requirements: RESP, T25, T27. */
+/** Decodes and encodes the content of responses items: strings and parts. Requirements: RESP, T25, T27. */
 import type { WireObject } from "../../base/json.ts";
 import type {
   JsonObject,
@@ -29,10 +29,10 @@ const knownKeys: KnownKeys = {
 };
 const within = { input_audio: audioKeys };
 
-/** What a model's own text came back with: mostly empty lists, without which nothing is lost. */
+/** Members that a model's own text is sent back with: mostly empty lists, which can be dropped without loss. */
 const echoed = new Set(["annotations", "logprobs"]);
 
-/** Reads an item's content. Parts that no other protocol knows are noted under their place, such as `input[0].content[2]`. */
+/** Decodes an item's content. Parts that no other protocol knows are noted under their path, such as `input[0].content[2]`. */
 export const decodeContent = (content: unknown, param: string, native: NativeField[]): Part[] =>
   decodeParts(content, param, native, { decode: decodePart, knownKeys, within, echoed });
 
@@ -83,7 +83,7 @@ function fileSource(wire: WireObject): MediaSource | undefined {
   return fileId === undefined ? undefined : { kind: "file_id", fileId };
 }
 
-/** What a user or a tool says, as input parts; kinds the protocol has no part for are left out. */
+/** Encodes user and tool content as input parts; kinds without a part are left out. */
 export function encodeInput(parts: readonly Part[]): JsonObject[] {
   return parts.flatMap((part) => {
     if (part.type === "text") return [{ type: "input_text", text: part.text }];

@@ -1,6 +1,6 @@
 /**
- * What the frames of a responses stream say, whatever their vendor's habits: the one reader, for conversion and for a direct
- * route's metering. Traps T16, T45.
+ * Reads the frames of a responses stream, for conversion and for the metering of direct routes, with the variations of all vendors. Traps
+ * T16, T45.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
@@ -16,15 +16,15 @@ import { decodeError } from "./errors.ts";
 import { readUsage } from "./usage.ts";
 import { varying } from "./varying.ts";
 
-/** A frame that carries a response object. */
+/** A frame with a response object. */
 export interface ResponseEvent {
   readonly type: "response";
   readonly name: string;
   readonly frame: WireObject;
   readonly response: JsonObject;
-  /** It ends the answer, whole or not. */
+  /** True if it ends the answer, complete or not. */
   readonly isLast: boolean;
-  /** Of a response that failed or was cancelled. */
+  /** Set for a failed or cancelled response. */
   readonly error: WireError | undefined;
 }
 
@@ -42,21 +42,21 @@ const terminalNames = new Set([
   "response.cancelled",
 ]);
 
-/** The reader of one stream. After its last event there is nothing; after an error a failed response only, which may tell usage (T45). */
+/** Reads one stream. It returns nothing after the last event; after an error, only a failed response, which may report usage (T45). */
 export class ResponsesReader {
-  /** The first error that came before the end. */
+  /** The first error before the end. */
   error: WireError | undefined;
-  /** The number of the last event. */
+  /** The sequence number of the last event. */
   sequence = -1;
   readonly #told = new ToldUsage();
   readonly #frames = new StreamFrames(varying);
   #isOver = false;
-  /** Searches that were seen so far. */
+  /** Number of searches seen so far. */
   #searches = 0;
-  /** What the last response object told of the vendor's tools. */
+  /** Usage of the vendor's tools in the last response object. */
   #toolUsage: unknown;
 
-  /** So far, and of an answer that is over what was told of all of it. */
+  /** The usage so far; once the answer is over, only usage that covers all of it. */
   get usage(): Usage | undefined {
     const isBare = !this.#isOver && this.#searches > 0;
     const told = this.#told.read(this.#isOver) ?? (isBare ? noUsage : undefined);
@@ -73,7 +73,7 @@ export class ResponsesReader {
 
   #take(frame: WireObject, eventName: string | undefined): ResponseEvent | StepEvent | AnyEvent {
     this.sequence = tokenCount(frame["sequence_number"], this.sequence + 1);
-    // The event's name, as the data says it, else its `event:` line; a bare `{error}` counts as an error.
+    // The event's name from its data, otherwise from its `event:` line; a bare `{error}` counts as an error.
     const name = nonEmpty(frame["type"]) ?? eventName ?? (frame["error"] ? "error" : "message");
     if (name === "error") return { type: name, error: decodeError(200, frame) };
     const { response } = frame;

@@ -1,6 +1,4 @@
-/**
- * The responses request, read into the canonical form. Requirements: RESP, CONV.
- */
+/** Decodes a responses request into the canonical form. Requirements: RESP, CONV. */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type {
   CanonicalRequest,
@@ -41,7 +39,7 @@ const renamed = {
   store: "store",
 } as const;
 
-// OpenAI's protocol has neither; Open Responses has both.
+// Only in Open Responses, not in OpenAI's protocol.
 const penalties = {
   presence_penalty: "presencePenalty",
   frequency_penalty: "frequencyPenalty",
@@ -96,7 +94,7 @@ const systemOf = (instructions: unknown): Message[] => {
   return text === undefined ? [] : [{ role: "system", content: [{ type: "text", text }] }];
 };
 
-/** Everything unknown is noted here too: a penalty that is no number in range counts as unknown. */
+/** Decodes the penalties and notes all unknown fields; an invalid penalty counts as unknown. */
 function decodePenalties(body: WireObject, { names, native }: Gathered): Fields {
   const valid = Object.keys(penalties).filter((key) => {
     const value = body[key];
@@ -190,14 +188,14 @@ function decodeText(wire: unknown, { names, native }: Gathered): Fields {
 
 const wishes = {
   effort: "effort",
-  // The deprecated name, which a `summary` beside it overrules.
+  // The deprecated name; a `summary` beside it wins.
   generate_summary: "summary",
   summary: "summary",
   mode: "mode",
   context: "context",
 } as const;
 
-/** Values are not checked: the upstream knows which its model has (RESP-24). */
+/** Values are not checked: the upstream knows which ones its model supports (RESP-24). */
 function decodeReasoningWish(wire: unknown, { names, native }: Gathered): Fields {
   if (!isObject(wire)) return {};
   const reasoning: Mutable<Reasoning> = {};

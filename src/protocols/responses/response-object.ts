@@ -1,12 +1,12 @@
 /**
- * The response object, completed: every field the Open Responses schema wants present, none null that may not be.
- * RESP-51; TXT-10, TXT-11.
+ * Completes a response object: all fields that the Open Responses schema requires are present, and null only where allowed. RESP-51;
+ * TXT-10, TXT-11.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 import { readUsage } from "./usage.ts";
 
-/** Never null or absent. OpenAI itself sends null temperatures for reasoning models. */
+/** Defaults of fields that must be present and not null. OpenAI itself sends null temperatures for reasoning models. */
 const filled = (): JsonObject => ({
   object: "response",
   output: [],
@@ -26,7 +26,7 @@ const filled = (): JsonObject => ({
   metadata: {},
 });
 
-/** Always present, null where there is nothing to say. */
+/** Fields that must be present, but may be null. */
 const present = [
   "completed_at",
   "incomplete_details",
@@ -41,7 +41,7 @@ const present = [
   "prompt_cache_key",
 ] as const;
 
-/** Sets the canonical model id and completes what is missing. Changes and returns `response`. */
+/** Sets the canonical model id and adds missing fields. Changes and returns `response`. */
 export function completeResponse(response: JsonObject, model: string): JsonObject {
   response["model"] = model;
   for (const [key, value] of Object.entries(filled())) {
@@ -50,7 +50,7 @@ export function completeResponse(response: JsonObject, model: string): JsonObjec
   for (const key of present) if (response[key] === undefined) response[key] = null;
   const { reasoning, output } = response;
   if (isObject(reasoning)) {
-    // What is there stays in its place; only what is missing goes to the end.
+    // Existing members keep their position; missing ones are appended.
     const { effort = null, summary = null } = reasoning;
     response["reasoning"] = { ...reasoning, effort, summary };
   }
@@ -59,7 +59,7 @@ export function completeResponse(response: JsonObject, model: string): JsonObjec
   return response;
 }
 
-/** Both sides as they are billed, and the total as their sum (RESP-53); some vendors leave it out, or count otherwise. */
+/** Sets both sides as billed, and the total as their sum (RESP-53); some vendors omit the total or count differently. */
 function completeTotal(told: Json | undefined): void {
   const usage = readUsage(told);
   if (!usage) return;

@@ -1,4 +1,4 @@
-/** Whole responses answers, read into the canonical form. Requirements: CONV. */
+/** Decodes whole responses answers into the canonical form. Requirements: CONV. */
 import { GatewayError } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import { tokenCount } from "../../base/usage.ts";
@@ -14,8 +14,8 @@ import { decodeContent } from "./parts.ts";
 import { readUsage } from "./usage.ts";
 
 /**
- * Reads an upstream's answer.
- * @throws GatewayError `upstream_error` for a failed or cancelled response, or one that is still under way.
+ * Decodes an upstream's answer.
+ * @throws GatewayError `upstream_error` for a response that failed, was cancelled or is still in progress.
  */
 export function decodeResponse(body: JsonObject): CanonicalResponse {
   const { status } = body;
@@ -41,7 +41,7 @@ export function decodeResponse(body: JsonObject): CanonicalResponse {
   };
 }
 
-/** The parts of all items. A message after another begins anew: a model says what it is about to do, and then its answer. */
+/** Decodes all items. A second message stays separate: a model first says what it is about to do, and then answers. */
 function decodeOutput(items: readonly WireObject[], id: string): Part[] {
   let isLater = false;
   return items.flatMap((item, index) => {
@@ -54,17 +54,17 @@ function decodeOutput(items: readonly WireObject[], id: string): Part[] {
   });
 }
 
-/** The id by which the result of a call is paired with it; `fallback` where the vendor gives none. */
+/** Returns the id that pairs a call with its result; `fallback` if the vendor sends none. */
 export const idOfCall = ({ call_id: own, id }: WireObject, fallback: string): string =>
   nonEmpty(own) ?? nonEmpty(id) ?? fallback;
 
-/** Whether an item of this type is a call that the caller answers. */
+/** True for the item types of calls that the caller answers. */
 export const isCall = (type: unknown): boolean =>
   type === "function_call" || type === "custom_tool_call";
 
 /**
- * The parts of one output item; `fallbackId` is for a call without an id. Items of hosted tools tell how, not what: only their
- * pictures count as content.
+ * Decodes one output item; `fallbackId` is for a call without an id. Items of hosted tools describe how the answer was made: only their
+ * pictures are content.
  */
 export function decodeItem(item: WireObject, fallbackId: string): Part[] {
   switch (item["type"]) {
@@ -72,7 +72,7 @@ export function decodeItem(item: WireObject, fallbackId: string): Part[] {
       return objects(item["content"]).flatMap(decodeSpoken);
     case "reasoning": {
       const part = decodeReasoning(item);
-      // An item that shows nothing and proves nothing.
+      // A reasoning item without text and encryption is left out.
       return part.text === "" && !part.signature ? [] : [part];
     }
     case "function_call":
@@ -105,14 +105,14 @@ export function decodeItem(item: WireObject, fallbackId: string): Part[] {
   }
 }
 
-/** A part of a message, with the pages that it cites. */
+/** Decodes a part of a message, with its citations. */
 const decodeSpoken = (wire: WireObject): Part[] =>
   decodeContent([wire], "output", []).map((part) => {
     const citations = decodeAnnotations(wire["annotations"]);
     return part.type === "text" && citations.length > 0 ? { ...part, citations } : part;
   });
 
-/** `status` with `incomplete_details`; the protocol has no word for tool calls (CONV-717). */
+/** Decodes `status` and `incomplete_details`; the protocol has no word for tool calls (CONV-717). */
 export function decodeFinish(response: WireObject, hasCalls: boolean): Finish {
   if (response["status"] !== "incomplete") {
     return { reason: hasCalls ? "tool_calls" : "stop", raw: "completed" };

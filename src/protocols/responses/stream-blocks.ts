@@ -1,4 +1,4 @@
-/** The blocks of a responses stream that is read: begun, filled and ended. */
+/** The blocks of a decoded responses stream: their start, content and end. */
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
 import type { Signature } from "../canonical/request.ts";
 import type { WireObject } from "../../base/json.ts";
@@ -9,33 +9,33 @@ import type { Places } from "./stream-places.ts";
 
 export type Kind = "text" | "refusal" | "reasoning" | "tool_call";
 
-/** A block that began. Pieces of one block come under one `source`: raw reasoning beside its summary is not read twice (T18). */
+/** A block that has begun. All pieces of a block have one `source`: raw reasoning beside its summary is not read twice (T18). */
 interface Block {
   readonly kind: Kind;
   readonly source: string;
   open: boolean;
   hasContent: boolean;
-  /** Of a reasoning block: the summary part that is being sent. Of a call: its id. */
+  /** For a reasoning block: the current summary part. For a call: its id. */
   part?: unknown;
 }
 
-/** What was read of one stream so far. */
+/** The state of one stream. */
 export interface StreamState {
   readonly reader: ResponsesReader;
   readonly places: Places;
-  /** Of the answer, as soon as it is told. */
+  /** The answer's id, once known. */
   id: string;
   started: boolean;
   ended: boolean;
   readonly blocks: Map<BlockId, Block>;
-  /** Of a part whose text went on after its end: the block that it goes on in. */
+  /** By part: the block that continues it, if text came after its end. */
   readonly resumed: Map<BlockId, BlockId>;
   calls: number;
-  /** The last message that had a text. */
+  /** The last message that had text. */
   message: string | undefined;
 }
 
-/** Begins a block, unless it has begun. */
+/** Begins a block unless it has begun. */
 export function openBlock(
   state: StreamState,
   id: BlockId,
@@ -49,7 +49,7 @@ export function openBlock(
   return [{ type: `${kind}_start`, block: id }];
 }
 
-/** Begins the block that a part of a message is in, unless it has begun. `part`: its message and its number in there. */
+/** Begins the block of a message's part unless it has begun. `part`: the message and the index of the part. */
 export function openPart(
   state: StreamState,
   {
@@ -67,11 +67,11 @@ export function openPart(
   return isApart ? [{ type: "text_start", block: id, apart: true }] : begun;
 }
 
-/** Whether nothing of a block came yet. */
+/** True if the block has no content yet. */
 export const isEmpty = (state: StreamState, id: BlockId): boolean =>
   !state.blocks.get(id)?.hasContent;
 
-/** A piece of a block that is open. */
+/** Adds a piece to an open block. */
 export function addContent(state: StreamState, id: BlockId, piece: unknown): CanonicalEvent[] {
   const block = state.blocks.get(id);
   const text = nonEmpty(piece);
@@ -81,13 +81,13 @@ export function addContent(state: StreamState, id: BlockId, piece: unknown): Can
   return [{ type: `${block.kind}_delta`, block: id, text }];
 }
 
-/** What the steps of a call's arguments begin with, or of a custom tool's input. */
+/** Event name prefixes for a call's arguments and a custom tool's input. */
 export const callSteps = new Set([
   "response.function_call_arguments",
   "response.custom_tool_call_input",
 ]);
 
-/** A piece of a call, or its end: which gives all of it where no piece came before. */
+/** Takes a piece of a call or its end. The end supplies the whole input if no piece came before. */
 export function takeCall(
   state: StreamState,
   block: BlockId,
@@ -98,7 +98,7 @@ export function takeCall(
   return step === "done" && isEmpty(state, block) ? addContent(state, block, input) : [];
 }
 
-/** What is cited of a text that has begun. */
+/** Returns the citations of a text that has begun. */
 export const citationEvents = (
   state: StreamState,
   block: BlockId,
@@ -108,7 +108,7 @@ export const citationEvents = (
     ? decodeAnnotations(annotations).map((citation) => ({ type: "citation", block, citation }))
     : [];
 
-/** Ends a block that is open. */
+/** Ends a block if it is open. */
 export function closeBlock(
   state: StreamState,
   id: BlockId,
@@ -120,11 +120,11 @@ export function closeBlock(
   return [{ type: `${block.kind}_end`, block: id, ...(signature ? { signature } : {}) }];
 }
 
-/** Ends all that is open. */
+/** Ends all open blocks. */
 export const closeAll = (state: StreamState): CanonicalEvent[] =>
   [...state.blocks.keys()].flatMap((id) => closeBlock(state, id));
 
-/** A call that was cut has no end: it would look as if its arguments were complete (T16). */
+/** Ends all open blocks but calls: a truncated call gets no end event, because its arguments would look complete (T16). */
 export const closeTexts = (state: StreamState): CanonicalEvent[] =>
   [...state.blocks].flatMap(([id, { kind }]) =>
     kind === "tool_call" ? [] : closeBlock(state, id),

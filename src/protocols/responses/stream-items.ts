@@ -1,6 +1,5 @@
 /**
- * What a written responses stream is made of: numbered frames, and items with their parts. encode-stream.ts says which
- * canonical event becomes which of them.
+ * The parts of an encoded responses stream: numbered frames, and items with their parts. encode-stream.ts maps canonical events to them.
  */
 import type { SseEvent } from "../../base/sse.ts";
 import type { Usage } from "../../base/usage.ts";
@@ -17,26 +16,26 @@ import {
   type Ending,
 } from "./encode-response.ts";
 
-/** An item of the answer. A message stays open for the next text until another item begins. */
+/** An item of the answer. A message stays open for more text until another item begins. */
 interface Item {
   readonly kind: "message" | "reasoning" | "call" | "custom" | "picture";
   readonly id: string;
   readonly index: number;
-  /** Parts of a message that are done. */
+  /** The finished parts of a message. */
   readonly content: Json[];
   openParts: number;
   partsBegun: number;
   done: JsonObject | undefined;
 }
 
-/** A canonical block, the item it is part of, and its text so far. */
+/** A canonical block, its item, and its text so far. */
 export interface Block {
   readonly kind: "output_text" | "refusal" | "reasoning" | "call";
   readonly item: Item;
   readonly part: number;
   readonly call: Pick<ToolCallPart, "id" | "name" | "namespace" | "custom">;
   text: string;
-  /** Of a text: how many characters it has so far. */
+  /** Text blocks only: the number of characters so far. */
   length: number;
   readonly annotations: Json[];
 }
@@ -45,12 +44,12 @@ export interface StreamState {
   readonly context: AnswerContext;
   sequence: number;
   readonly items: Item[];
-  /** Messages without an open part, which are not done: an answer may have tens of thousands of other items. */
+  /** Unfinished messages without an open part. A separate set, because an answer may have tens of thousands of other items. */
   readonly idle: Set<Item>;
   readonly blocks: Map<BlockId, Block>;
-  /** Texts that are over: what is cited of them may come later. */
+  /** Finished texts: their citations may come later. */
   readonly texts: Map<BlockId, Block>;
-  /** The call that ended, while it is the last item: only what follows tells whether it was cut. */
+  /** The call that ended, while it is the last item: only the next event tells whether it was cut. */
   lastCall: { readonly item: Item; readonly wire: (status: string) => JsonObject } | undefined;
   usage: Usage | undefined;
   ended: boolean;
@@ -64,7 +63,7 @@ export function frame(state: StreamState, type: string, members: JsonObject): Ss
   return { event: type, data };
 }
 
-/** A piece of a block; nearly every frame is one, so it is written without an object. `members` is JSON text. */
+/** A delta frame; nearly every frame is one, so it is written without an outer object. `members` is JSON text. */
 export function deltaFrame(
   state: StreamState,
   type: string,
@@ -83,14 +82,14 @@ export function snapshot(state: StreamState, type: string, ending: Ending): SseE
   return frame(state, type, { response });
 }
 
-/** Where a part of a message stands. */
+/** The position of a message's part. */
 export const place = ({ item, part }: Block): JsonObject => ({
   item_id: item.id,
   output_index: item.index,
   content_index: part,
 });
 
-/** Where the one part of a reasoning item stands. */
+/** The position of a reasoning item's only part. */
 export const summaryPlace = ({ item }: Block): JsonObject => ({
   item_id: item.id,
   output_index: item.index,
@@ -128,33 +127,33 @@ export function itemDone(state: StreamState, item: Item, wire: JsonObject): SseE
   return frame(state, "response.output_item.done", { output_index: item.index, item: wire });
 }
 
-/** Ends what another item follows: the messages that have no open part, and a call. */
+/** Ends the items that another item follows: messages without an open part, and a call. */
 export const settle = (state: StreamState): SseEvent[] => [
   ...settleMessages(state, "completed"),
   ...settleCall(state, "completed"),
 ];
 
-/** Ends the call that waits for what follows it, if there is one. */
+/** Ends the pending call, if there is one. */
 export function settleCall(state: StreamState, status: string): SseEvent[] {
   const { lastCall: call } = state;
   state.lastCall = undefined;
   return call ? [itemDone(state, call.item, call.wire(status))] : [];
 }
 
-/** Ends the messages that have no open part: another item begins, or the answer is over. */
+/** Ends messages without an open part, because another item begins or the answer is over. */
 export function settleMessages(state: StreamState, status: string): SseEvent[] {
   const idle = [...state.idle].sort((one, other) => one.index - other.index);
   state.idle.clear();
   return idle.map((item) => itemDone(state, item, messageItem(item.id, status, item.content)));
 }
 
-/** A call as far as it came. */
+/** Encodes a truncated call with the arguments so far. */
 export const cutCall = ({ item, call, text }: Block): JsonObject =>
   callItem(item.id, { ...call, arguments: text }, "incomplete");
 
 /**
- * What a failure cut is told in the last object only. Agents run a call, and keep a text for their next try, as soon as
- * its item is done, whatever its status (Codex CLI 0.171).
+ * Puts items that a failure cut only into the final object. When an item is done, agents run its call, or keep its text for their retry,
+ * whatever its status (Codex CLI 0.171).
  */
 export function keepCut(state: StreamState): void {
   for (const block of state.blocks.values()) {
@@ -171,7 +170,7 @@ export function keepCut(state: StreamState): void {
   state.idle.clear();
 }
 
-/** What a block has before anything came for it. */
+/** The initial state of a block. */
 export const noneSaid = (): Pick<Block, "call" | "text" | "length" | "annotations"> => ({
   call: { id: "", name: "" },
   text: "",
@@ -179,14 +178,14 @@ export const noneSaid = (): Pick<Block, "call" | "text" | "length" | "annotation
   annotations: [],
 });
 
-/** A part of a message, by its kind. */
+/** Encodes a part of a message. */
 export const spoken = (
   kind: "output_text" | "refusal",
   { text, annotations }: Pick<Block, "text" | "annotations">,
 ): JsonObject =>
   kind === "output_text" ? textPart(text, annotations) : { type: "refusal", refusal: text };
 
-/** Begins a part of a message, in the last item where that is a message that is not done. */
+/** Begins a part of a message: in the last item if that is an unfinished message, otherwise in a new one. */
 export function beginPart(
   state: StreamState,
   block: BlockId,
@@ -208,7 +207,7 @@ export function beginPart(
   return frames;
 }
 
-/** What is cited of a text that is open. */
+/** Encodes a citation of a text block; empty for other blocks. */
 export function annotationFrame(
   state: StreamState,
   block: Block | undefined,

@@ -1,7 +1,7 @@
 /**
- * Which item of the answer a frame of a responses stream is about. Its number tells, but some vendors give several items one
- * number: there another item begins where one is done, or where it is another call or another kind of item. Trap T5.
- * An item's id counts within its number only: other vendors change it from event to event.
+ * Finds the item that a frame of a responses stream belongs to. The frame's number usually decides, but some vendors give several items one
+ * number. There, a new item begins after one is done, or with another call or another kind of item. Trap T5. Item ids only count within a
+ * number, because other vendors change them from event to event.
  */
 import type { WireObject } from "../../base/json.ts";
 import { reportedCount } from "../../base/usage.ts";
@@ -14,15 +14,15 @@ interface Item {
   isDone: boolean;
 }
 
-/** The places of one stream. An item that has a number for itself is there. */
+/** The places of one stream. A place is the item's number, if no other item shares it. */
 export class Places {
-  /** By number, the item that began last. */
+  /** The latest item of each number. */
   readonly #latest = new Map<string, Item>();
-  /** By number, and by the item's id or its call's. */
+  /** Items by number and by item id or call id. */
   readonly #named = new Map<string, Item>();
   #begun = 0;
 
-  /** The place of the item that a frame is about; `name` is the event's. */
+  /** Returns the place of a frame's item; `name` is the event's name. */
   of(name: string, frame: WireObject): string {
     const number = numberOf(frame);
     const wire = objectOf(frame["item"]);
@@ -34,7 +34,7 @@ export class Places {
     const own = namesOf(number, frame).map((key) => this.#named.get(key));
     const known = own.find((item) => item !== undefined);
     if (name !== "response.output_item.done") return (known ?? latest)?.place ?? number;
-    // The pieces of a message or a thought went to the latest item, where it was not said to begin.
+    // If the start of a message or thought was omitted, its pieces went to the latest item.
     const isLatest = latest && (callOf(wire) === undefined || isOf(latest, wire));
     const item = known ?? (isLatest ? latest : this.#begin(number, wire));
     item.isDone = true;
@@ -51,7 +51,7 @@ export class Places {
   }
 }
 
-/** The number of a frame's place, or its item's id where a vendor tells no number. */
+/** Returns the frame's number, or the item's id if the vendor sends no number. */
 const numberOf = (frame: WireObject): string =>
   String(reportedCount(frame["output_index"]) ?? idOf(frame) ?? 0);
 
@@ -60,7 +60,7 @@ const idOf = ({ item_id: id, item }: WireObject): string | undefined =>
 
 const callOf = (wire: WireObject): string | undefined => nonEmpty(wire["call_id"]);
 
-/** What a frame's item is found by. */
+/** Returns the keys that identify a frame's item. */
 function namesOf(number: string, frame: WireObject): string[] {
   const call = callOf(objectOf(frame["item"]));
   const id = idOf(frame);
@@ -70,6 +70,6 @@ function namesOf(number: string, frame: WireObject): string[] {
   ];
 }
 
-/** Whether a frame's item may be this one. */
+/** True if a frame's item may be this one. */
 const isOf = ({ type, call }: Item, wire: WireObject): boolean =>
   type === wire["type"] && (callOf(wire) ?? call) === (call ?? callOf(wire));

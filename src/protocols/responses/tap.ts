@@ -1,6 +1,6 @@
 /**
- * A responses stream in passing on the direct route: frames that carry a response object get the canonical model,
- * the others pass untouched; the terminal event is kept back. Requirements: STREAM, traps T16, T37, T45.
+ * Watches a responses stream on the direct route. Frames with a response object get the canonical model, the others pass unchanged; the
+ * terminal event is held back. Requirements: STREAM, traps T16, T37, T45.
  */
 import type { GatewayError } from "../../base/errors.ts";
 import type { SseEvent } from "../../base/sse.ts";
@@ -14,12 +14,12 @@ import { answerText } from "./facts.ts";
 import { ResponsesReader, type ResponseEvent } from "./read-stream.ts";
 import { completeResponse } from "./response-object.ts";
 
-/** The tap of one stream. The end marker is the gateway's to write, after the terminal event. */
+/** The tap of one stream. The gateway itself writes the end marker, after the terminal event. */
 export class ResponsesTap extends DirectTap {
   readonly #reader = new ResponsesReader();
   readonly #model: string;
   readonly goesOn: boolean;
-  /** The response object as the stream's first event gave it. */
+  /** The response object of the stream's first event. */
   #response: JsonObject | undefined;
   #hasFailed = false;
 
@@ -62,7 +62,7 @@ export class ResponsesTap extends DirectTap {
     return [...this.held, endMarker];
   }
 
-  /** The upstream's own failed response where it sent one, else ours; an `error` event where there is no response yet. */
+  /** Returns the upstream's failed response if it sent one, otherwise the gateway's; an `error` event if there is no response yet. */
   protected failure(error: GatewayError): readonly SseEvent[] {
     return this.#hasFailed ? this.ending() : [this.#failed(error), endMarker];
   }

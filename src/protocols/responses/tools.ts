@@ -1,4 +1,4 @@
-/** Tools of the responses protocol: those of a request, alone or within namespaces, and those that items add. RESP, CONV; T33. */
+/** Tools of the responses protocol: those of the request, alone or in namespaces, and those that items add. RESP, CONV; T33. */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { NativeField, Tool, ToolChange } from "../canonical/request.ts";
 import { decodeCustomTool } from "../custom-tools.ts";
@@ -17,14 +17,14 @@ export function decodeTools(wire: unknown, { names, native }: Gathered): Fields 
 const decodeList = (wire: unknown, place: string, native: NativeField[]): Tool[] =>
   list(wire).flatMap((tool, index) => {
     const param = `${place}[${index}]`;
-    // What items hold, nothing else has looked at.
+    // The request check does not validate tools in items.
     const isNamed = isObject(tool) && (place === "tools" || nonEmpty(tool["name"]) !== undefined);
     const read = isNamed ? decodeDeclared(tool, param, native) : [];
     if (read.length === 0) native.push({ param, value: tool });
     return read;
   });
 
-/** The tools that items add: of the caller's own program, and those that a search has found. The items are native. */
+/** Reads the tools that items add: those of the caller's program, and those that a search has found. The items are native fields. */
 export function decodeToolChanges(native: readonly NativeField[]): Fields {
   const changes = native.flatMap(({ param, value }): ToolChange[] => {
     if (!itemPlace.test(param) || !isObject(value) || !adding.has(value["type"])) return [];
@@ -48,7 +48,7 @@ function decodeTool(wire: WireObject, param: string, native: NativeField[]): Too
 
 const namespaceKeys = new Set(["type", "name", "description", "tools"]);
 
-/** The tools of one declaration: itself, or all that are within it; none where nothing of it is known. */
+/** Decodes the tools of one declaration: one tool, or all of a namespace; empty if none is known. */
 function decodeDeclared(wire: WireObject, param: string, native: NativeField[]): Tool[] {
   const name = nonEmpty(wire["name"]);
   if (wire["type"] !== "namespace" || name === undefined) {
@@ -60,7 +60,7 @@ function decodeDeclared(wire: WireObject, param: string, native: NativeField[]):
   const others: NativeField[] = [];
   const within = list(wire["tools"]).flatMap((tool, index): Tool[] => {
     const place = `${param}.tools[${index}]`;
-    // Nothing else has looked at what is within.
+    // The request check does not require names in a namespace.
     const isNamed = isObject(tool) && nonEmpty(tool["name"]) !== undefined;
     const read = isNamed ? decodeTool(tool, place, others) : undefined;
     if (!read) others.push({ param: place, value: tool });

@@ -1,11 +1,11 @@
-/** Usage as responses upstreams tell it. Requirements: CONV, traps T45, T46, T50, T51, T61. */
+/** Usage of responses upstreams. Requirements: CONV, traps T45, T46, T50, T51, T61. */
 import { isObject } from "../../base/json.ts";
 import { reportedCount, tokenCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import { withLeftOut } from "../left-out.ts";
 import { objectOf } from "../read.ts";
 
-/** Reads a `usage` object; undefined when it does not report both sides. An explicit 0 counts as reported (T61). */
+/** Reads a `usage` object; undefined if it does not report both sides. An explicit 0 counts as reported (T61). */
 export function readUsage(value: unknown): Usage | undefined {
   if (!isObject(value)) return undefined;
   const input = reportedCount(value["input_tokens"]);
@@ -28,7 +28,7 @@ export function readUsage(value: unknown): Usage | undefined {
   };
 }
 
-/** Writes canonical usage in the protocol's own names (CONV-802, CONV-806, CONV-810, CONV-814; RESP-53). */
+/** Encodes canonical usage in the protocol's names (CONV-802, CONV-806, CONV-810, CONV-814; RESP-53). */
 export function writeUsage(usage: Usage): JsonObject {
   return {
     input_tokens: usage.inputTokens,

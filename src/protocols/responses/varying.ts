@@ -1,7 +1,7 @@
-/** What the frames of a stream of this protocol differ in, so that the rest need not be parsed. */
+/** The members that vary between the frames of a stream of this protocol; a reader need not parse the rest. */
 import type { Varying } from "../frame-reader.ts";
 
-/** What events of one kind differ in within one stream. */
+/** The varying members of events of one kind in a stream. */
 export const varying: Varying = {
   texts: ["delta", "obfuscation"],
   numbers: ["sequence_number"],

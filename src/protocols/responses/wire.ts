@@ -1,7 +1,4 @@
-/**
- * The request of the responses protocol as far as it is checked: field types and domains.
- * Unknown fields, items and hosted tools pass. RESP-01 to RESP-50.
- */
+/** Schema of the responses request: field types and domains. Unknown fields, items and hosted tools pass. RESP-01 to RESP-50. */
 import { Type } from "../../base/json-schema.ts";
 import { anyObject, compileCheck, nullable, oneOf, when } from "../wire-check.ts";
 import {
@@ -68,7 +65,7 @@ const item = Type.Unsafe<object>({
   properties: optionalTexts("type", "id"),
   allOf: [
     when("type", ["message"], messageRule),
-    // Without a type it is a message, or a reference to an item by its id.
+    // Without a type, it is a message, or a reference to an item by id.
     { anyOf: [{ required: ["type"] }, { required: ["id"] }, messageRule] },
     when("type", ["function_call"], callOf("arguments")),
     when("type", ["custom_tool_call"], callOf("input")),
@@ -92,7 +89,7 @@ const item = Type.Unsafe<object>({
   ],
 });
 
-/** What is within a namespace: of what does not say what it is, the upstream hears. */
+/** A tool in a namespace. Tools without a type pass; the upstream decides on them. */
 const toolWithin = Type.Object(optionalTexts("type", "name", "description"), {
   allOf: [when("type", ["function"], { properties: { ...functionFields, name: {} } })],
 });
@@ -148,7 +145,7 @@ const text = Type.Object({
   verbosity: nullable(oneOf("low", "medium", "high")),
 });
 
-/** The body of `POST /v1/responses`. `service_tier` and `previous_response_id` are never forwarded, so never wrong. */
+/** The body of `POST /v1/responses`. `service_tier` and `previous_response_id` are not checked, because they are never forwarded. */
 export const responsesRequest = Type.Object({
   model: Type.String({ minLength: 1 }),
   input: Type.Union([Type.String(), Type.Array(item)]),
@@ -161,7 +158,7 @@ export const responsesRequest = Type.Object({
   tool_choice: nullable(toolChoice),
   parallel_tool_calls: nullable(Type.Boolean()),
   text: nullable(text),
-  // Its values are the model's affair: the upstream refuses those it does not know (RESP-24).
+  // The valid values depend on the model: the upstream refuses others (RESP-24).
   reasoning: nullable(
     Type.Object(optionalTexts("effort", "summary", "generate_summary", "mode", "context")),
   ),
