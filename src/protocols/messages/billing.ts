@@ -1,6 +1,6 @@
 /**
- * Claude Code's billing line on the direct route: other models are served in this protocol, too, by their vendors, by routers and on
- * machines of one's own. What bears no such name may be Claude, and gets all there was. T36.
+ * Claude Code's billing line on the direct route. Vendors, routers and self-hosted servers also serve other models in this protocol. A
+ * model without a known name of another vendor may be Claude, and gets the line. T36.
  */
 import { exactly } from "../../base/exact-numbers.ts";
 import { isObject } from "../../base/json.ts";
@@ -8,11 +8,11 @@ import type { Note } from "../../base/notes.ts";
 import { billingDetail, withoutBillingLine } from "../billing-line.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 
-/** Models of other vendors, by the names that providers have for them. */
+/** Matches models of other vendors by name. */
 const others =
   /(?:^|[/._-])(?:codestral|deepseek|devstral|doubao|ernie|gemini|gemma|glm|gpt|grok|hunyuan|kimi|llama|longcat|magistral|mimo|minimax|ministral|mistral|nemotron|phi|qwen|seed|step)/i;
 
-/** Takes the line out of the system prompt of `body`, a copy of the caller's, where `model` is another vendor's. */
+/** Removes the line from the system prompt of `body`, a copy of the caller's, if `model` is another vendor's. */
 export function removeBillingLine(body: JsonObject, model: string): Note[] {
   const { system } = body;
   const blocks = typeof system === "string" ? [{ type: "text", text: system }] : system;
@@ -30,7 +30,7 @@ const restOf = (block: Json): string | undefined =>
 
 const holdsLine = (block: Json): boolean => restOf(block) !== undefined;
 
-/** A block of nothing else goes. */
+/** A block with only the line is removed. */
 function withoutLine(block: Json): JsonObject[] {
   const text = restOf(block);
   if (text === undefined) return [block as JsonObject];

@@ -1,6 +1,6 @@
 /**
- * Content blocks of the messages protocol, read into canonical parts and written from them.
- * Requirements: CONV; kinds only this protocol has (server tools, search results) are native fields.
+ * Decodes and encodes content blocks of the messages protocol. Requirements: CONV. Kinds that only this protocol has (server tools and
+ * their results) are native fields.
  */
 import { exactText } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
@@ -33,8 +33,8 @@ const knownFields: Readonly<Record<string, ReadonlySet<string>>> = {
 };
 
 /**
- * The parts of a message's content. `param` is its dotted name; what no other protocol could understand is added to
- * `native` under its own.
+ * Decodes a message's content. `param` is its path; parts and members that no other protocol knows are added to `native` under their own
+ * paths.
  */
 export function decodeContent(
   content: unknown,
@@ -60,11 +60,11 @@ export function decodeContent(
 
 const innerKinds = new Set(["text", "image", "document", "search_result"]);
 
-/** The same of a tool's result and of the system prompt, where no other kind has a meaning. */
+/** The same for tool results and the system prompt, where no other kind has a meaning. */
 export const decodeInner = (content: unknown, param: string, native: NativeField[]): Part[] =>
   decodeContent(content, param, native, innerKinds);
 
-/** The members that are read of each kind of source. */
+/** The members that are read, by kind of source. */
 const sourceFields: Readonly<Record<string, ReadonlySet<string>>> = {
   base64: new Set(["type", "media_type", "data"]),
   text: new Set(["type", "media_type", "data"]),
@@ -73,7 +73,7 @@ const sourceFields: Readonly<Record<string, ReadonlySet<string>>> = {
   content: new Set(["type", "content"]),
 };
 
-/** Notes what of a block that was read no other protocol could understand. */
+/** Notes the members of a decoded block that no other protocol knows. */
 function keepRest(block: WireObject, name: string, native: NativeField[]): void {
   const fields = knownFields[String(block["type"])]!;
   keepUnknown(block, fields, name, native);
@@ -124,7 +124,7 @@ function decodeBlock(block: WireObject, param: string, native: NativeField[]): P
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** The texts and pictures of a document; undefined where it has no list of them. */
+/** Decodes the texts and pictures of a document; undefined if it has no list of them. */
 function decodePieces(
   content: unknown,
   param: string,
@@ -138,7 +138,7 @@ function decodePieces(
 
 const pieceKinds = new Set(["text", "image"]);
 
-/** Where a block stands, and where what of it is not read is noted. */
+/** The path of a block, and the list that collects its unread members. */
 interface Place {
   readonly param: string;
   readonly native: NativeField[];
@@ -191,7 +191,7 @@ function decodeSource(wire: unknown, isImage: boolean): MediaSource | undefined 
   }
 }
 
-/** The blocks of canonical parts. What the protocol cannot carry is left out; `fit` has noted it. */
+/** Encodes canonical parts as blocks. Parts that the protocol cannot carry are left out; `fit` has noted them. */
 export function encodeContent(parts: readonly Part[]): JsonObject[] {
   const blocks: JsonObject[] = [];
   for (const part of parts) {
@@ -225,7 +225,7 @@ function encodePart(part: Part): JsonObject | undefined {
   }
 }
 
-/** The vendor takes letters, digits, "_" and "-" only; call and result are changed alike. */
+/** The vendor accepts only letters, digits, "_" and "-"; call and result get the same id. */
 const toolId = (id: string): string => id.replace(/[^a-zA-Z0-9_-]/g, "_");
 
 function encodeToolResult(part: ToolResultPart): JsonObject {

@@ -1,7 +1,6 @@
 /**
- * Cache markers of a messages request: the vendor takes four, and refuses the whole request for a fifth (CONV-605,
- * LIM-14). The first is kept, which holds what every call shares, and the last ones, which hold what this conversation
- * has so far. Requirements: CONV, LIM.
+ * Limits the cache markers of a messages request: the vendor accepts four and refuses a request with a fifth (CONV-605, LIM-14). Kept are
+ * the first, which all calls share, and the last ones, which cover this conversation so far. Requirements: CONV, LIM.
  */
 import { exactly } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
@@ -9,7 +8,7 @@ import type { Note } from "../../base/notes.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 import { limits } from "./limits.ts";
 
-/** The members that hold markers, in the order of the prompt, and what a marker in each is called in notes. */
+/** The members with markers in prompt order, and the name of their markers in notes. */
 const holders = [
   ["tools", "tools.cache_control"],
   ["system", "system.cache_control"],
@@ -17,8 +16,8 @@ const holders = [
 ] as const;
 
 /**
- * Takes the markers above the limit out of `body`, a copy of the caller's; what they stood in is copied too, and the rest
- * shared. A marker at the top of the body marks the last block by itself, counts as one, and stays.
+ * Removes surplus markers from `body`, a copy of the caller's. Changed parts are copied, the rest is shared. A marker at the top of the
+ * body marks the last block; it counts as one and stays.
  */
 export function limitCacheMarkers(body: JsonObject): Note[] {
   const max = limits.cacheBreakpointsMax - (isMarked(body) ? 1 : 0);
@@ -45,7 +44,7 @@ export function limitCacheMarkers(body: JsonObject): Note[] {
 
 const isMarked = (value: WireObject): boolean => isObject(value["cache_control"]);
 
-/** Markers on the blocks of a list, and in their `content`. */
+/** Counts the markers on the blocks of a list, and in their `content`. */
 function countMarkers(value: unknown): number {
   if (!Array.isArray(value)) return 0;
   let count = 0;

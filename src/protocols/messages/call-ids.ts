@@ -1,6 +1,6 @@
 /**
- * Ids of calls that other vendors gave, on the direct route to Claude: it refuses a conversation with an id of other characters
- * ("functions.look:0" is Kimi's), or with one id for two calls. Answers keep the ids, because their own vendors know them again. T21.
+ * Replaces call ids of other vendors on the direct route to Claude. It refuses a conversation if an id has other characters
+ * ("functions.look:0" is Kimi's), or if two calls share one. Answers keep their ids, because their own vendors recognise them. T21.
  */
 import { exactly } from "../../base/exact-numbers.ts";
 import { isObject } from "../../base/json.ts";
@@ -9,14 +9,14 @@ import type { Json, JsonObject } from "../canonical/request.ts";
 import { OwnIds } from "../own-ids.ts";
 import { conversionLimits } from "./limits.ts";
 
-/** Vendors of this protocol are many; the rule is that of one of them. */
+/** Many vendors speak this protocol, but only Claude has this rule. */
 const isClaude = (model: string): boolean => /claude/i.test(model);
 
 const legal = /^[a-zA-Z0-9_-]+$/;
 
 /**
- * Gives calls whose ids `model` refuses other ones, and their results the same, in `body`, a copy of the caller's: what they
- * stood in is copied too, and the rest shared. The same conversation has the same ids in every turn.
+ * Renames call ids that `model` refuses, and those of their results, in `body`, a copy of the caller's. Changed parts are copied, the rest
+ * is shared. The same conversation gets the same ids in every turn.
  */
 export function fitCallIds(body: JsonObject, model: string): Note[] {
   const messages = exactly(body["messages"]);
@@ -49,7 +49,7 @@ function holdsRefused(messages: readonly Json[]): boolean {
   return false;
 }
 
-/** The calls of one turn that came under one id, and their new ids: the one whose result comes next is the first. */
+/** Calls of one turn with the same original id, and their new ids; the next result belongs to the first. */
 interface Calls {
   readonly turn: number;
   readonly open: string[];
@@ -57,10 +57,10 @@ interface Calls {
 
 class Ids {
   readonly #ids = new OwnIds(conversionLimits);
-  /** By the id that calls came under, the latest. */
+  /** The latest such calls, by original id. */
   readonly #latest = new Map<string, Calls>();
 
-  /** A block with the id that goes on. Of calls with one id in one turn the first result is the first call's. */
+  /** Returns a block with its new id. If calls of one turn share an id, the first result belongs to the first call. */
   fit(block: Json, turn: number): Json {
     if (isCall(block)) {
       const id = this.#ids.next(block.id);

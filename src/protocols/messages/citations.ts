@@ -1,11 +1,11 @@
-/** Citations of the messages protocol. They stand on the text that they are of. */
+/** Citations of the messages protocol. Each text block has its own. */
 import type { WireObject } from "../../base/json.ts";
 import type { Citation, JsonObject } from "../canonical/request.ts";
 import { citationOf, fileCitationOf } from "../citations.ts";
 import { nonEmpty, objects } from "../read.ts";
 import { unsignedFile, unsignedMark } from "./unsigned.ts";
 
-/** Those of a text: pages by their address, and documents and results of searches by their names. */
+/** Decodes the citations of a text: pages by address, documents and search results by name. */
 export const decodeCitations = (citations: unknown): Citation[] =>
   objects(citations).flatMap(decodeCitation);
 
@@ -18,8 +18,8 @@ function decodeCitation(wire: WireObject): Citation[] {
 }
 
 /**
- * A citation of a text. In place of the vendor's proof it carries the gateway's mark, by which it is left out when it comes back. A file
- * is a result of a search, which has a place for any name.
+ * Encodes a citation. It carries the gateway's mark instead of the vendor's proof, so that the gateway can remove it when the caller sends
+ * it back. A file is encoded as a search result, which accepts any name.
  */
 export function encodeCitation(citation: Citation): JsonObject {
   const { title = null, quote = "" } = citation;

@@ -1,4 +1,4 @@
-/** `POST /v1/messages/count_tokens`: a messages request without what only an answer needs. docs/protocols.md. */
+/** `POST /v1/messages/count_tokens`: a messages request without the fields that only affect the answer. docs/protocols.md. */
 import { reportedCount } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { TokenCounting } from "../counting.ts";
@@ -11,7 +11,7 @@ import { countTokensRequest } from "./wire.ts";
 
 const validate = compileCheck(countTokensRequest);
 
-/** Fields of a call that say how to answer: the vendor's count refuses them, and they change no count. */
+/** Fields that only affect the answer: the vendor's endpoint refuses them, and they do not change the count. */
 const answerFields = [
   "max_tokens",
   "stream",
@@ -33,7 +33,7 @@ function inputOf(body: JsonObject): JsonObject {
 export const counting: TokenCounting = {
   decode(body, model) {
     validate(body);
-    // A whole request has a maximum; it is no part of the input.
+    // A complete request requires a maximum; it is not part of the input.
     return decodeRequest({ ...inputOf(body), max_tokens: 1 }, { model, stream: false });
   },
   ask(body, model) {

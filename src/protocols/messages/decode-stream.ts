@@ -1,4 +1,4 @@
-/** The messages stream, read into canonical events. STREAM-03 to STREAM-05; T1 to T8, T16. */
+/** Decodes a messages stream into canonical events. STREAM-03 to STREAM-05; T1 to T8, T16. */
 import type { WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { CanonicalEvent } from "../canonical/events.ts";
@@ -15,9 +15,9 @@ interface Block {
   readonly id: string;
   readonly kind: "text" | "reasoning" | "tool_call" | "ignored";
   signature?: Signature | undefined;
-  /** The whole input, from the block's start (T2); sent on only if no delta follows. */
+  /** The whole input from the block's start (T2); emitted only if no delta follows. */
   input?: string | undefined;
-  /** Of a text: told at its end, because they are of all of it. */
+  /** Text blocks only: sent at the block's end, because they cover the whole text. */
   readonly citations: Citation[];
 }
 
@@ -28,7 +28,7 @@ interface State {
   answerId: string;
   /** Open blocks by their wire index. */
   readonly open: Map<unknown, Block>;
-  /** How many blocks began: a block's id is its number, because an index may come twice. */
+  /** Number of blocks begun. It is the id of a block, because a wire index may repeat. */
   begun: number;
 }
 
@@ -72,7 +72,7 @@ function takeEvent(state: State, event: SseEvent): CanonicalEvent[] {
   }
 }
 
-/** An answer begins once, with its start or where a vendor leaves that out or sends it late. */
+/** Starts the answer once, even if a vendor omits its start or sends it late. */
 function begin(state: State, id: string = ""): CanonicalEvent[] {
   if (state.hasBegun) return [];
   state.hasBegun = true;
@@ -131,7 +131,7 @@ function openBlock(
   return kind === "text" || kind === "reasoning" ? [{ type: `${kind}_start`, block: id }] : [];
 }
 
-/** Text of an open text or reasoning block, if there is any. */
+/** A delta of an open text or reasoning block, if the text is not empty. */
 function delta(state: State, index: unknown, text: unknown): CanonicalEvent[] {
   const block = state.open.get(index);
   if (typeof text !== "string" || text === "") return [];
@@ -147,7 +147,7 @@ function blockDelta(state: State, { index, kind, text }: MessagesDelta): Canonic
   const block = state.open.get(index);
   if (kind === "text" || kind === "reasoning") {
     if (block?.kind === kind || block?.kind === "ignored") return delta(state, index, text);
-    // A delta of another kind than its block, or without one, begins a block of its own (T7).
+    // A delta without a block, or of another kind than its block, begins a new block (T7).
     const events = [...blockStop(state, index), ...openBlock(state, index, kind)];
     return [...events, ...delta(state, index, text)];
   }
@@ -191,7 +191,7 @@ function usageEvent({ reader: { usage } }: State, isSoFar: boolean = false): Can
   return usage ? [{ type: "usage", usage, ...(isSoFar ? { isSoFar } : {}) }] : [];
 }
 
-/** Closes what is open, but for blocks of a kind. */
+/** Closes all open blocks, except those of one kind. */
 function closeAll(state: State, except?: Block["kind"]): CanonicalEvent[] {
   const blocks = [...state.open.values()].filter(({ kind }) => kind !== except);
   state.open.clear();
@@ -205,7 +205,7 @@ function finish(state: State): CanonicalEvent[] {
   return [...closeAll(state), { type: "finish", finish }];
 }
 
-/** A call that was cut has no end: it would look as if its arguments were complete (T16). */
+/** A truncated call gets no end event: its arguments would look complete (T16). */
 function breakOff(state: State, { message, code, type }: WireError): CanonicalEvent[] {
   state.isOver = true;
   const name = code ?? type;
@@ -214,7 +214,7 @@ function breakOff(state: State, { message, code, type }: WireError): CanonicalEv
   return [...closeAll(state, "tool_call"), event];
 }
 
-/** A stream without its end marker is complete if it said why it stopped, else broken (T16). */
+/** A stream without its end marker is complete if it gave a stop reason, otherwise broken (T16). */
 function end(state: State, why: EndReason): CanonicalEvent[] {
   if (state.isOver) return [];
   if (state.hasBegun && state.reader.stop !== undefined) return finish(state);

@@ -1,7 +1,6 @@
 /**
- * The direct route of the messages protocol: the caller's body goes on as it is but for `model`, the filtered fields,
- * cache markers above the limit, thinking that was shown to the caller without a signature, ids of calls that Claude refuses, and a line that
- * only Claude is to read.
+ * The direct route of the messages protocol. The caller's body passes, except for `model`, filtered fields, surplus cache markers and
+ * Claude's billing line. Thinking and citations without a vendor's signature are removed, and call ids that Claude refuses are replaced.
  * TXT-07 to TXT-11, TXT-17, TXT-19, CONV-605.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
@@ -42,7 +41,7 @@ function facts(body: JsonObject): CallFacts {
   };
 }
 
-/** Text a model reads, and media in number: base64 data is text only where its type says so, and a document's text is. */
+/** Adds up the model's text and the number of media. Base64 data counts as text only if its type says so; a text document always does. */
 function countContent(content: unknown, input: { characters: number; media: number }): void {
   if (typeof content === "string") {
     input.characters += textCharacters(content);

@@ -1,6 +1,6 @@
 /**
- * The messages request, written from the canonical form. Requirements: CONV.
- * Total: `fit` has already capped, filled and removed what the protocol cannot carry.
+ * Encodes the canonical form as a messages request. Requirements: CONV. Never fails: `fit` has already capped, filled and removed
+ * everything that the protocol cannot carry.
  */
 import type {
   CanonicalRequest,
@@ -16,7 +16,7 @@ import { encodeCache, encodeContent } from "./blocks.ts";
 import { limitCacheMarkers } from "./cache-markers.ts";
 import { limits } from "./limits.ts";
 
-/** The upstream's body. `model` is the upstream's own name. */
+/** Returns the upstream's body. `model` is the upstream's name. */
 export function encodeRequest(request: CanonicalRequest, model: string): JsonObject {
   const { system, turns } = splitSystem(request);
   const body: JsonObject = {
@@ -46,8 +46,8 @@ export function encodeRequest(request: CanonicalRequest, model: string): JsonObj
 }
 
 /**
- * System turns go to the top. On this protocol's own requests only the first does: newer callers put
- * system turns into the midst of the conversation on purpose.
+ * System turns go to the top. For callers of this protocol only the first does: newer clients put system turns into the conversation on
+ * purpose.
  */
 function splitSystem(request: CanonicalRequest): { system: JsonObject[]; turns: Message[] } {
   const isOwn = request.protocol === "messages";
@@ -61,7 +61,7 @@ function splitSystem(request: CanonicalRequest): { system: JsonObject[]; turns: 
   return { system, turns };
 }
 
-/** Tool results come first in their turn: the vendor wants them before any text. */
+/** Tool results come first in their turn: the vendor requires them before any text. */
 function encodeMessage({ role, content }: Message): JsonObject {
   const results = content.filter((part) => part.type === "tool_result");
   const others = content.filter((part) => part.type !== "tool_result");
@@ -70,7 +70,7 @@ function encodeMessage({ role, content }: Message): JsonObject {
 
 function encodeTools(request: CanonicalRequest, body: JsonObject): void {
   const { toolChoice, tools = [] } = request;
-  // The protocol has no list of allowed tools; offering only those says the same (T29).
+  // The protocol has no list of allowed tools; offering only the allowed ones has the same effect (T29).
   const names = toolChoice?.type === "allowed" ? toolChoice.names : undefined;
   const offered = names ? tools.filter((tool) => names.includes(tool.name)) : tools;
   if (offered.length > 0) body["tools"] = offered.map(encodeTool);
@@ -85,7 +85,7 @@ function encodeTools(request: CanonicalRequest, body: JsonObject): void {
 function encodeTool(tool: Tool): JsonObject {
   const wire: JsonObject = { name: tool.name };
   if (tool.description !== undefined) wire["description"] = tool.description;
-  // The vendor wants an object schema, also of a tool without arguments (T24).
+  // The vendor requires an object schema, even for a tool without arguments (T24).
   wire["input_schema"] =
     tool.parameters === undefined
       ? { type: "object", properties: {} }
@@ -111,7 +111,7 @@ function encodeToolChoice(choice: ToolChoice | undefined): JsonObject | undefine
   }
 }
 
-/** A budget is `thinking`; an effort goes as it is to models that know one. `none` switches thinking off. */
+/** A budget becomes `thinking`; an effort passes unchanged. `none` switches thinking off. */
 function encodeReasoning(reasoning: Reasoning | undefined, body: JsonObject): void {
   if (!reasoning) return;
   const { budget, effort, includeThoughts } = reasoning;

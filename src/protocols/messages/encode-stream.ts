@@ -1,7 +1,6 @@
 /**
- * The messages stream, written from canonical events. STREAM-03 to STREAM-05.
- * Canonical blocks may interleave; blocks here never overlap. So the block that began first is sent as it comes, and
- * what arrives for others waits until their turn (T5, T6).
+ * Encodes canonical events as a messages stream. STREAM-03 to STREAM-05. Canonical blocks may interleave, but blocks of this protocol never
+ * overlap. So the block that began first is sent as it arrives, and events of the others wait for their turn (T5, T6).
  */
 import type { SseEvent } from "../../base/sse.ts";
 import type { Usage } from "../../base/usage.ts";
@@ -30,33 +29,33 @@ type BlockEnd = Extract<
   { type: "text_end" | "refusal_end" | "reasoning_end" | "tool_call_end" }
 >;
 
-/** A block whose turn has come or will come. */
+/** A block that is being sent or waits for its turn. */
 interface Waiting {
   readonly block: BlockId;
   readonly isReasoning: boolean;
-  /** What came for it before its turn. */
+  /** Events that arrived before its turn. */
   readonly events: BlockEvent[];
-  /** Whether its `content_block_start` was sent. */
+  /** True once its `content_block_start` was sent. */
   isOpen: boolean;
-  /** White space that came before any other text: sent with that, and not at all without. */
+  /** Leading white space: sent with the first other text, or not at all. */
   blanks: string;
-  /** Of a call. */
+  /** Calls only. */
   input: InputPieces | undefined;
 }
 
 interface State {
   readonly context: AnswerContext;
-  /** The protocol of the upstream that answers. */
+  /** The upstream's protocol. */
   upstream: UpstreamProtocol;
   isOver: boolean;
   /** The index of the next block to be opened. */
   next: number;
-  /** In the order in which they began; the one at `head` is being sent, those before it are over. */
+  /** In the order in which they began; the block at `head` is being sent, those before it are finished. */
   readonly queue: (Waiting | undefined)[];
   head: number;
-  /** Those that are not over: an answer may have tens of thousands. */
+  /** The unfinished blocks, by id: an answer may have tens of thousands. */
   readonly waiting: Map<BlockId, Waiting>;
-  /** What was cited of texts that were over. */
+  /** Citations of texts that were already finished. */
   readonly late: Citation[];
   usage: Usage | undefined;
 }
@@ -83,7 +82,7 @@ function takeEvent(state: State, event: CanonicalEvent): SseEvent[] {
       state.upstream = event.protocol;
       return [messageStart(state.context, event.protocol === "messages" ? event.id : "")];
     case "media":
-      // An answer has no block for it, whole or streamed.
+      // Answers of this protocol have no media block, whole or streamed.
       return [];
     case "usage":
       state.usage = event.usage;
@@ -100,10 +99,10 @@ function takeEvent(state: State, event: CanonicalEvent): SseEvent[] {
 
 const untouched = () => ({ isOpen: false, blanks: "", input: undefined });
 
-/** The block whose turn it is. */
+/** The block that is being sent. */
 const first = ({ queue, head }: State): Waiting | undefined => queue[head];
 
-/** What comes for the first block of the queue is sent, and what comes for the others waits. */
+/** Events of the first block in the queue are sent; those of the others wait. */
 function takeBlock(state: State, event: BlockEvent): SseEvent[] {
   const { block, type } = event;
   if (type.endsWith("_start")) {
@@ -119,7 +118,7 @@ function takeBlock(state: State, event: BlockEvent): SseEvent[] {
   return [];
 }
 
-/** Deltas that wait are joined: what waits is then bounded by its text, not by the number of its pieces. A citation stands before an end. */
+/** Joins waiting deltas, so that their memory is bounded by the text and not by the number of pieces. A citation goes before the end. */
 function addWaiting(events: BlockEvent[], event: BlockEvent): void {
   const last = events.at(-1);
   if (last?.type === "tool_call_delta" && event.type === "tool_call_delta") {
@@ -130,7 +129,7 @@ function addWaiting(events: BlockEvent[], event: BlockEvent): void {
   else events.push(event);
 }
 
-/** Adds what waited for the first block of the queue; where that ends it, the same for the next. */
+/** Sends the waiting events of the first block in the queue; if it ends, continues with the next one. */
 function drain(state: State, frames: SseEvent[]): SseEvent[] {
   for (let event = nextEvent(state); event; event = nextEvent(state)) {
     frames.push(...send(state, event));
@@ -140,13 +139,13 @@ function drain(state: State, frames: SseEvent[]): SseEvent[] {
 
 const nextEvent = (state: State): BlockEvent | undefined => first(state)?.events.shift();
 
-/** One event of the block whose turn it is. */
+/** Sends one event of the block whose turn it is. */
 function send(state: State, event: BlockEvent): SseEvent[] {
   switch (event.type) {
     case "text_start":
     case "refusal_start":
     case "reasoning_start":
-      // Opened by its first delta: an empty block would be refused when it is sent back (T25).
+      // The first delta opens the block: the vendor would refuse an empty block in a later request (T25).
       return [];
     case "tool_call_start":
       return open(state, { type: "tool_use", id: event.id, name: event.name, input: {} });
@@ -159,7 +158,7 @@ function send(state: State, event: BlockEvent): SseEvent[] {
       return frames;
     }
     case "citation":
-      // Of a text that says nothing there is no block.
+      // A text without content has no block to cite.
       return first(state)?.isOpen === true ? [cite(state, event.citation)] : [];
     case "tool_call_delta":
       return sendArguments(state, event.arguments);
@@ -169,8 +168,8 @@ function send(state: State, event: BlockEvent): SseEvent[] {
 }
 
 /**
- * A piece of a text. Models that think in chat say a line break before their calls. The vendor takes no message back whose texts
- * are all white space, so other vendors' texts of nothing else are no blocks (T25).
+ * Sends a piece of text. Models that think in chat put a line break before their calls. The vendor refuses a message whose texts are all
+ * white space, so such texts of other vendors get no block (T25).
  */
 function sendText(state: State, text: string): SseEvent[] {
   const head = first(state);
@@ -184,7 +183,7 @@ function sendText(state: State, text: string): SseEvent[] {
   return [...frames, delta(state, { type: "text_delta", text: whole })];
 }
 
-/** A piece of a call's arguments. Without any piece the SDK reads an empty object. */
+/** Sends a piece of a call's arguments. Without any piece the SDK reads an empty object. */
 function sendArguments(state: State, text: string): SseEvent[] {
   const head = first(state);
   if (!head) return [];
@@ -198,7 +197,7 @@ const inputDelta = (state: State, json: string): SseEvent[] =>
 const cite = (state: State, citation: Citation): SseEvent =>
   delta(state, { type: "citations_delta", citation: encodeCitation(citation) });
 
-/** What came too late for its text stands on a text of nothing, behind everything else. */
+/** Sends citations that came too late for their text, on an empty text after everything else. */
 function lateCitations(state: State): SseEvent[] {
   if (state.late.length === 0) return [];
   const start = openNext(state, { type: "text", text: "" });
@@ -206,7 +205,7 @@ function lateCitations(state: State): SseEvent[] {
   return [start, ...cited, frame("content_block_stop", { index: state.next - 1 })];
 }
 
-/** Opens the first block of the queue, unless it is open. */
+/** Opens the first block in the queue unless it is open. */
 function open(state: State, block: object): SseEvent[] {
   const head = first(state);
   if (!head || head.isOpen) return [];
@@ -219,7 +218,7 @@ function openNext(state: State, block: object): SseEvent {
   return frame("content_block_start", { index: state.next - 1, content_block: block });
 }
 
-/** A delta of the block opened last. Nearly every frame is one: written without an object around it. */
+/** A delta of the last opened block. Nearly every frame is one, so it is written without an outer object. */
 const delta = (state: State, wire: object): SseEvent => ({
   event: "content_block_delta",
   data: `{"type":"content_block_delta","index":${state.next - 1},"delta":${JSON.stringify(wire)}}`,
@@ -234,7 +233,7 @@ function close(state: State, event: BlockEnd): SseEvent[] {
   return frames;
 }
 
-/** Takes the first block off the queue: it is over. */
+/** Removes the finished first block from the queue. */
 function takeFirst(state: State): Waiting | undefined {
   const head = first(state);
   if (head === undefined) return undefined;
@@ -244,7 +243,7 @@ function takeFirst(state: State): Waiting | undefined {
   return head;
 }
 
-/** The signature of the first block of the queue. Thinking that was shown without one gets our mark. */
+/** Returns the signature for the first block in the queue. Thinking that was sent without one gets the gateway's mark. */
 function proofOf(state: State, signature: Signature | undefined): Signature | undefined {
   const mark = first(state)?.isOpen ? unsigned : undefined;
   return ownSignature(signature) ?? mark;
@@ -260,7 +259,7 @@ function sign(state: State, { value, redacted }: Signature): SseEvent[] {
 
 function finish(state: State, finished: Finish): SseEvent[] {
   const frames: SseEvent[] = [];
-  // Blocks that never ended are closed in their order.
+  // Closes blocks that never ended, in order.
   for (let head = first(state); head; head = first(state)) {
     drain(state, frames);
     const type = head.isReasoning ? "reasoning_end" : "text_end";
@@ -276,7 +275,7 @@ function finish(state: State, finished: Finish): SseEvent[] {
   return frames;
 }
 
-/** A stream that ends without finish or error was cut: never a normal ending (T16). */
+/** A stream that ends without finish or error was cut and must not look like a normal ending (T16). */
 function end(state: State, why: EndReason): SseEvent[] {
   if (state.isOver) return [];
   const message = why.kind === "cut" ? why.message : "The stream ended too early.";

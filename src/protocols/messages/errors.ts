@@ -1,6 +1,6 @@
 /**
- * Errors in the messages protocol's shape, written and read. Requirements: ERR, TXT-22.
- * The type follows the HTTP status as the vendor's own types do; our stable code stands in `details.error_code`.
+ * Encodes and decodes errors of the messages protocol. Requirements: ERR, TXT-22. The type follows the HTTP status like the vendor's; the
+ * gateway's stable code is in `details.error_code`.
  */
 import type { GatewayError } from "../../base/errors.ts";
 import { isObject } from "../../base/json.ts";
@@ -21,12 +21,12 @@ const typeByStatus: Readonly<Record<number, string>> = {
   529: "overloaded_error",
 };
 
-/** `error.type` for an HTTP status: what an SDK of this protocol makes its exception class of. */
+/** Returns `error.type` for an HTTP status; SDKs choose their exception class by it. */
 function errorType(status: number): string {
   return typeByStatus[status] ?? (status < 500 ? "invalid_request_error" : "api_error");
 }
 
-/** `{type: "error", error: {type, message, details}, request_id}`. */
+/** Returns `{type: "error", error: {type, message, details}, request_id}`. */
 export function encodeError(error: GatewayError, requestId: string): JsonObject {
   const details: JsonObject = {
     ...(error.details as JsonObject | undefined),
@@ -44,13 +44,13 @@ export function encodeError(error: GatewayError, requestId: string): JsonObject 
   };
 }
 
-/** An upstream's error body, or the data of its error event, whatever its quirks. Never throws. */
+/** Decodes an upstream's error body, or the data of its error event, in any shape. Never throws. */
 export function decodeError(status: number, body: unknown): WireError {
   const base = decodeErrorObject(status, body);
   const error = isObject(body) && isObject(body["error"]) ? body["error"] : {};
   const details = isObject(error["details"]) ? error["details"] : {};
   const code = details["error_code"];
-  // The outer `type` is the word "error", the shape's own mark, and says nothing.
+  // The outer `type` is always "error" and has no meaning.
   const type = base.type === "error" ? undefined : base.type;
   return { ...base, type, code: typeof code === "string" ? code : base.code };
 }

@@ -1,15 +1,15 @@
-/** How an event of the gateway's own is written in a messages stream. */
+/** Frames that the gateway itself writes into a messages stream. */
 import type { SseEvent } from "../../base/sse.ts";
 import type { AnswerContext } from "../codec.ts";
 import { answerId } from "./response.ts";
 
-/** A frame of a messages stream, whose data says its event's name again. */
+/** A frame of a messages stream; its data repeats the event's name. */
 export const frame = (type: string, fields: object): SseEvent => ({
   event: type,
   data: JSON.stringify({ type, ...fields }),
 });
 
-/** The input is an estimate until the final event tells the truth (T44). */
+/** The input count is an estimate; the final event has the true one (T44). */
 export function messageStart(context: AnswerContext, upstreamId: string): SseEvent {
   return frame("message_start", {
     message: {

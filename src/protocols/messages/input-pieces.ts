@@ -1,14 +1,14 @@
 /**
- * Arguments of a call as pieces of one JSON object, for streams whose clients parse them at the call's end: Anthropic's SDK breaks off
- * at anything else, and the whole turn is lost. What is JSON so far goes on at once. Traps T2, T3.
+ * Turns a call's argument text into pieces of one JSON object. Stream clients parse the pieces at the call's end: Anthropic's SDK fails on
+ * anything else, and the whole turn is lost. Valid JSON is sent at once. Traps T2, T3.
  *
- * Where the text turns out to be no object (a bad escape, a second object, a cut), what was sent is closed, its members are taken back
- * with null, and all of the text stands under `arguments`, as in a whole answer: no tool runs with half of its input.
+ * The text may turn out not to be an object (a bad escape, a second object, a truncation). Then the sent part is closed, its members are
+ * overwritten with null, and the whole text goes under `arguments`, as in a whole answer. So no tool runs with half of its input.
  */
 import { jsonBounds } from "../../base/json-scan.ts";
 import { argumentsObject, isNoArguments } from "../tool-arguments.ts";
 
-/** What may come next. */
+/** The next tokens that are allowed. */
 type Expecting =
   | "object"
   | "first_name"
@@ -22,7 +22,7 @@ type Expecting =
   | "comma"
   | "nothing";
 
-/** What makes valid JSON of a text that was sent until then, within its innermost object or list. */
+/** Completes the text sent so far to valid JSON, within its innermost object or list. */
 const completions: Readonly<Partial<Record<Expecting, string>>> = {
   in_name: '":null',
   colon: ":null",
@@ -36,10 +36,10 @@ const token =
 const begunToken = /^(?:-?[\d.eE+-]*|t|tr|tru|f|fa|fal|fals|n|nu|nul)$/;
 const within = /"|\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 const begunEscape = /^\\(?:u[\da-fA-F]{0,3})?$/;
-/** A longer number is read anew with each of its pieces. */
+/** Longest unfinished token: it is scanned again with each piece. */
 const begunMax = 4_096;
 
-/** Where the characters end that stand for themselves in a JSON text. */
+/** Returns the end of the plain characters of a JSON string. */
 function plainEnd(text: string, from: number): number {
   let at = from;
   for (; at < text.length; at += 1) {
@@ -53,23 +53,23 @@ const space = 32;
 const quote = 34;
 const backslash = 92;
 
-/** The arguments of one call. */
+/** Processes the arguments of one call. */
 export class InputPieces {
   #expecting: Expecting = "object";
   #isBroken = false;
-  /** All that came. */
+  /** All pieces received. */
   readonly #pieces: string[] = [];
-  /** The start of a token whose end has not come. */
+  /** The start of an unfinished token. */
   #begun = "";
-  /** Tokens that could not be taken back: a comma, and the last brace. They go with what follows. */
+  /** Tokens that could not be undone once sent: a comma, and the last brace. They are sent with the next token. */
   #held = "";
-  /** Objects and lists that are open. */
+  /** Open objects and lists. */
   readonly #open: string[] = [];
-  /** Names of the outermost members as JSON, and of the one that is being read what came. */
+  /** Names of the outermost members as JSON, and the received part of the name being read. */
   readonly #names = new Set<string>();
   #name = "";
 
-  /** What goes on of a piece. */
+  /** Takes a piece and returns the text to send. */
   push(piece: string): string {
     this.#pieces.push(piece);
     const text = this.#begun + piece;
@@ -90,7 +90,7 @@ export class InputPieces {
     return sent;
   }
 
-  /** What goes on at the call's end: nothing where there are no arguments. */
+  /** Returns the text to send at the call's end; "" without arguments. */
   end(): string {
     if (this.#expecting === "nothing" && !this.#isBroken) return this.#held;
     const text = this.#pieces.join("");
@@ -105,7 +105,7 @@ export class InputPieces {
     return `${begun}${closed}${hasMembers ? "," : ""}${takenBack}${whole}`;
   }
 
-  /** The token there; undefined where its end has not come, or where there is none. */
+  /** Returns the token at this position; undefined if it is unfinished or invalid. */
   #tokenAt(text: string, at: number): string | undefined {
     const isText = this.#expecting === "in_text" || this.#expecting === "in_name";
     const plain = isText ? plainEnd(text, at) : at;
@@ -120,7 +120,7 @@ export class InputPieces {
     return undefined;
   }
 
-  /** Takes a token. Whether it may be sent now. */
+  /** Takes a token. True if it may be sent now. */
   #take(next: string): boolean {
     const expecting = this.#expecting;
     if (expecting === "in_name" || expecting === "in_text") return this.#takeText(next);
@@ -144,14 +144,14 @@ export class InputPieces {
     }
   }
 
-  /** What begins the outermost object, and what stands between a name and its value. Behind its end there is nothing. */
+  /** Takes the brace of the outermost object, or the colon after a name. Nothing may follow the object's end. */
   #takeMark(next: string): boolean {
     if (this.#expecting === "object" && next === "{") return this.#begin(next);
     if (this.#expecting === "colon" && next === ":") return this.#expect("value");
     return this.#break();
   }
 
-  /** What stands in a name or a text, and its end. */
+  /** Takes the content of a name or string, and its end. */
   #takeText(next: string): boolean {
     const isName = this.#expecting === "in_name";
     if (isName && this.#open.length === 1) this.#name += next;
@@ -181,7 +181,7 @@ export class InputPieces {
     return this.#expect(bracket === "{" ? "first_name" : "first_item");
   }
 
-  /** The outermost object stays open: what follows it would make it none. */
+  /** The outermost object is not closed yet: further text would make it invalid. */
   #close(bracket: string): boolean {
     if (bracket !== (this.#open.at(-1) === "{" ? "}" : "]")) return this.#break();
     if (this.#open.length === 1) {

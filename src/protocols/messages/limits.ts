@@ -1,21 +1,21 @@
-/** What the messages protocol can carry, as data. Requirements: CONV, LIM, CONV-403 to CONV-426, CONV-605. */
+/** The limits of the messages protocol. Requirements: CONV, LIM, CONV-403 to CONV-426, CONV-605. */
 import { budgetByEffort } from "../efforts.ts";
 import { toAnswerSchema } from "../answer-schema.ts";
 import { claudeArgumentName, webPictures, type Limits } from "../limits.ts";
 
 export const limits = {
   temperatureMax: 1,
-  /** `cache_control` markers in one request. */
+  /** Maximum number of `cache_control` markers in one request. */
   cacheBreakpointsMax: 4,
-  /** The least `thinking.budget_tokens` the vendor takes; it must also stay below `max_tokens`. */
+  /** Smallest `thinking.budget_tokens` that the vendor accepts; it must also stay below `max_tokens`. */
   budgetMin: 1024,
-  /** Sent as `max_tokens`, which is required, should a request come without one and without a model's limit. */
+  /** The required `max_tokens`, if neither the request nor the model has a maximum. */
   maxTokensFallback: 4096,
-  /** Media a message can hold; audio, video and files of other callers make the request fail. */
+  /** Media that a message can hold; audio, video and files of other callers make the request fail. */
   media: ["image"],
 } as const;
 
-/** What the messages protocol can carry as the target of a conversion. CONV-401 to CONV-426. */
+/** The limits of messages as the target of a conversion. CONV-401 to CONV-426. */
 export const conversionLimits: Limits = {
   protocol: "messages",
   lost: {
@@ -64,5 +64,5 @@ export const conversionLimits: Limits = {
   argumentName: claudeArgumentName,
 };
 
-/** Of the models that take one of temperature and top_p. */
+/** For the models that accept only one of temperature and top_p. */
 export const oneSamplerLimits: Limits = { ...conversionLimits, oneSampler: true };

@@ -1,6 +1,6 @@
 /**
- * A whole answer as the stream that gives it, and a stream as the whole answer, in the protocol's own blocks: results of the
- * vendor's own tools, citations and all else that the canonical form does not have. Traps T14, T15.
+ * Converts a whole answer to a stream and back, in the protocol's own blocks. Keeps results of the vendor's tools, citations and everything
+ * else that the canonical form lacks. Traps T14, T15.
  */
 import { exactly } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
@@ -12,7 +12,7 @@ import { argumentsObject } from "../tool-arguments.ts";
 import { frame } from "./frame.ts";
 import { MessagesReader, wholeInput, type MessagesEvent } from "./read-stream.ts";
 
-/** The stream of a whole answer. */
+/** Returns the stream of a whole answer. */
 export function framesOf(answer: JsonObject, { model, inputEstimate }: AnswerContext): SseEvent[] {
   const { content, stop_reason, stop_sequence, stop_details, ...others } = answer;
   const { container, context_management, usage, ...started } = others;
@@ -53,7 +53,7 @@ function blockFrames(block: JsonObject, index: number): SseEvent[] {
   ];
 }
 
-/** A block as its stream begins it, and what is added to it. Of what else there is, the start has all. */
+/** Splits a block into its start and its deltas. Members without a delta stay in the start. */
 function piecesOf(block: JsonObject): { start: JsonObject; deltas: JsonObject[] } {
   const { text, thinking, signature, citations } = block;
   if (block["type"] === "text" && typeof text === "string") {
@@ -84,14 +84,14 @@ function piecesOf(block: JsonObject): { start: JsonObject; deltas: JsonObject[] 
   };
 }
 
-/** Calls of the caller's tools, of the vendor's own and of its servers. */
+/** True for calls of the caller's tools, of the vendor's own and of its servers. */
 const isCall = ({ type }: WireObject): boolean =>
   typeof type === "string" && /(?:^|_)tool_use$/.test(type);
 
-/** A block that is gathered; pieces are joined once, at the end. */
+/** A block being collected; pieces are joined once, at the end. */
 interface Gathered {
   readonly block: JsonObject;
-  /** By the kind of delta, in the order in which they came. */
+  /** By kind of delta, in order of arrival. */
   readonly text: string[];
   readonly input: string[];
   readonly citations: Json[];
@@ -99,14 +99,14 @@ interface Gathered {
 
 interface Whole {
   message: JsonObject;
-  /** What only the message's end tells, beside why it stopped. */
+  /** Members of the message's end, except the stop reason. */
   ending: JsonObject;
   readonly blocks: Gathered[];
-  /** By the number that the stream gives them. */
+  /** By the stream's index. */
   readonly open: Map<unknown, Gathered>;
 }
 
-/** The whole answer that a stream adds up to; undefined where it broke off. */
+/** Collects a stream into a whole answer; undefined if it broke off. */
 export function wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
   const reader = new MessagesReader();
   const whole: Whole = { message: {}, ending: {}, blocks: [], open: new Map() };
@@ -130,7 +130,7 @@ export function wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
   };
 }
 
-/** What is kept of a frame is read from its text again: the reader's own objects are good for one frame. */
+/** Members that are kept are parsed again from the frame's text: the reader's own objects are valid for one frame only. */
 function take(whole: Whole, read: MessagesEvent, { data }: SseEvent): void {
   const frame = (): JsonObject => exactly(parseObject(data) ?? {}) as JsonObject;
   switch (read.type) {
@@ -166,7 +166,7 @@ function begin({ blocks }: Whole, block: JsonObject): Gathered {
   return gathered;
 }
 
-/** The member that a kind of delta adds to, and the block that it begins where there is none of its kind (T7). */
+/** The member that a kind of delta extends, and the block that it begins if none of its kind is open (T7). */
 interface Added {
   readonly member: string;
   readonly block: JsonObject;
@@ -193,7 +193,7 @@ function takeDelta(whole: Whole, index: unknown, delta: JsonObject): void {
   } else if (!known) return;
   else if (type === "input_json_delta") known.input.push(nonEmpty(members["partial_json"]) ?? "");
   else if (type === "citations_delta") known.citations.push(members["citation"] ?? null);
-  // A signature, what a conversation was summed up to, and what is not known yet: told whole.
+  // Sent whole: a signature, a compaction summary, or an unknown delta.
   else Object.assign(known.block, members);
 }
 

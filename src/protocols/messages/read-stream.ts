@@ -1,7 +1,6 @@
 /**
- * What the frames of a messages stream say, whatever their vendor's habits: the one reader, for conversion and for a direct
- * route's metering. Vendors of this protocol are many: blocks without a start, whole inputs in the start, starts said twice
- * are all read. Traps T2, T16, T44, T49.
+ * Reads the frames of a messages stream, for conversion and for the metering of direct routes. It accepts the variations of many vendors:
+ * blocks without a start, whole inputs in the start, repeated starts. Traps T2, T16, T44, T49.
  */
 import { exactText } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
@@ -17,14 +16,14 @@ import { varying } from "./varying.ts";
 
 type DeltaKind = "text" | "reasoning" | "tool_call" | "signature" | "citation" | "other";
 
-/** `type` is the event's name, where it is one that we know. */
+/** `type` is the event's name, if known. */
 export type MessagesEvent =
   | AnyEvent
   | {
       readonly type: "message_start";
       readonly data: WireObject;
       readonly message: WireObject;
-      /** Of an answer that was ready before the stream began: it stands whole in its start. */
+      /** The blocks of an answer that was ready before the stream began: its start has them whole. */
       readonly blocks: readonly WireObject[];
       readonly tellsUsage: boolean;
     }
@@ -40,34 +39,34 @@ export interface MessagesDelta {
   readonly index: unknown;
   readonly kind: DeltaKind;
   readonly text: string;
-  /** Of a citation. */
+  /** Citation deltas only. */
   readonly citation?: unknown;
 }
 
-/** The reader of one stream. After its last event and after an error there is nothing. */
+/** Reads one stream. It returns nothing after the last event or an error. */
 export class MessagesReader {
-  /** Why the answer stopped, as soon as that is known. */
+  /** The stop reason, once known. */
   stop:
     | { readonly reason: string; readonly sequence: unknown; readonly details: unknown }
     | undefined;
   hasToolCall = false;
-  /** The counts reported so far, as they came. */
+  /** The counts so far, as received. */
   wireUsage: WireObject = {};
   readonly #frames = new StreamFrames(varying);
   #phase: "waiting" | "running" | "over" | "broken" = "waiting";
   #messageId: unknown;
   #hasContent = false;
   #tellsUsage = false;
-  /** Whether the start told a placeholder, and nothing after it the input. */
+  /** True if the start had only placeholder zeros and no later frame has reported input. */
   #awaitsInput = false;
-  /** Whether the output was told of the answer, and not only of its start, where vendors say 1. */
+  /** True once output was reported for the answer, not only at its start, where vendors report 1. */
   #tellsOutput = false;
-  /** Searches that were seen so far. */
+  /** Number of searches seen so far. */
   #searches = 0;
 
   /**
-   * So far, and of an answer that is over what was told of all of it. Output without any input is not told whole; all zeros
-   * are (T61). Searches are told at the end: before it those count that were seen.
+   * The usage so far; once the answer is over, only usage that covers all of it. Output without any input is incomplete; all zeros are
+   * valid (T61). Vendors report searches at the end: until then the searches seen count.
    */
   get usage(): Usage | undefined {
     const isWhole = this.stop !== undefined || this.#phase === "over";
@@ -78,7 +77,7 @@ export class MessagesReader {
     return withSearches(usage ?? noUsage, this.#searches);
   }
 
-  /** What the answer says of why it stopped, as a message and its end have it. */
+  /** The stop members, as a message and its end have them. */
   get ending(): JsonObject {
     const { reason, sequence, details } = this.stop ?? {};
     return {
@@ -138,9 +137,9 @@ export class MessagesReader {
     this.#messageId = message["id"];
     this.#takeStop(message);
     this.#takeUsage(usage);
-    // An answer that was ready before the stream began is told whole.
+    // The start reports the whole usage if the answer was ready before the stream began.
     this.#tellsOutput = this.stop !== undefined;
-    // All zeros is a placeholder of vendors that count at the end (T44).
+    // All zeros are a placeholder of vendors that count at the end (T44).
     this.#tellsUsage = tellsInput(usage);
     this.#awaitsInput = !this.#tellsUsage;
     const blocks = list(message["content"]).map(objectOf);
@@ -149,8 +148,8 @@ export class MessagesReader {
   }
 
   /**
-   * A proxy on the way that retries shows as a second start. Said twice, it counts once. In the midst of an answer it
-   * cannot be mended: what the caller already has, perhaps half a tool call, cannot be taken back.
+   * A second start comes from a proxy that retries. Before any content, or with the same id, only its usage is merged. Otherwise it is an
+   * error: the caller already has a part of the answer, perhaps half a tool call.
    */
   #startAgain(id: unknown, usage: WireObject): AnyEvent {
     if (this.#hasContent && id !== this.#messageId) {
@@ -164,7 +163,7 @@ export class MessagesReader {
   #takeBlock(block: WireObject): void {
     this.#hasContent = true;
     this.hasToolCall ||= block["type"] === "tool_use";
-    // One that failed has no list, and costs nothing.
+    // A failed search has no list and costs nothing.
     if (block["type"] === "web_search_tool_result" && Array.isArray(block["content"]))
       this.#searches += 1;
   }
@@ -189,7 +188,7 @@ export class MessagesReader {
   }
 }
 
-/** Kinds of deltas by their wire type, and the member that holds the text. */
+/** Kinds of deltas by wire type, with the member that holds the text. */
 const deltas = new Map<unknown, readonly [DeltaKind, member: string]>([
   ["text_delta", ["text", "text"]],
   ["thinking_delta", ["reasoning", "thinking"]],
@@ -208,7 +207,7 @@ function readDelta(index: unknown, wire: WireObject): MessagesDelta {
   return { type: "content_block_delta", index, kind, text };
 }
 
-/** The whole input that a tool call's start tells (T2); undefined where it comes in pieces. */
+/** Returns the whole input in a tool call's start (T2); undefined if it arrives in pieces. */
 export function wholeInput({ input }: WireObject): string | undefined {
   return isObject(input) && Object.keys(input).length > 0 ? exactText(input) : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * The messages request, read into the canonical form. Requirements: CONV.
- * What only this protocol has is kept as native fields, under the caller's own names.
+ * Decodes a messages request into the canonical form. Requirements: CONV. Members that only this protocol has become native fields, under
+ * the caller's names.
  */
 import { exactly } from "../../base/exact-numbers.ts";
 import { GatewayError } from "../../base/errors.ts";
@@ -25,7 +25,7 @@ import { messagesRequest } from "./wire.ts";
 const checkFields = compileCheck(messagesRequest);
 
 /**
- * Checks a body of `POST /v1/messages`.
+ * Validates a body of `POST /v1/messages`.
  * @throws GatewayError naming the first field at fault, or `thread_unsupported_request`
  */
 export function validate(body: JsonObject): void {
@@ -34,9 +34,8 @@ export function validate(body: JsonObject): void {
 }
 
 /**
- * A thread's next request holds its new messages only: the rest would be lost on every upstream but the one account that
- * stored it, and its size is unknown to whoever reserves for the call. So none is begun; the vendor's SDK knows this
- * answer, to the letter, and sends the whole conversation.
+ * Refuses threads: a thread's next request holds only its new messages. Other upstreams would lose the rest, and the gateway could not
+ * reserve for its unknown size. The vendor's SDK recognises exactly this error and sends the whole conversation instead.
  */
 function refuseThread(thread: unknown): void {
   if (!isSet(thread)) return;
@@ -134,7 +133,7 @@ function decodeToolChoice(body: WireObject, { names, native }: Gathered): Fields
   return fields;
 }
 
-/** Whether a name is that of a tool that the vendor has itself: no other upstream is offered it. */
+/** True for the name of a vendor's own tool: other upstreams are not offered it. */
 function isVendorTool(name: unknown, tools: readonly unknown[]): boolean {
   const tool = tools.filter(isObject).find((one) => one["name"] === name);
   return tool !== undefined && (tool["type"] ?? "custom") !== "custom";

@@ -1,7 +1,4 @@
-/**
- * The whole answer of the messages protocol, read and written. CONV-703, CONV-707,
- * CONV-711, CONV-715, CONV-818.
- */
+/** Decodes and encodes whole answers of the messages protocol. CONV-703, CONV-707, CONV-711, CONV-715, CONV-818. */
 import { exactText } from "../../base/exact-numbers.ts";
 import type { WireObject } from "../../base/json.ts";
 import type { Citation, JsonObject, Part, ReasoningPart } from "../canonical/request.ts";
@@ -16,7 +13,7 @@ import { decodeThinking } from "./thinking.ts";
 import { ownSignature, unsignedMark } from "./unsigned.ts";
 import { decodeUsage, encodeUsage } from "./usage.ts";
 
-/** An upstream's answer. Results of the vendor's own server tools have no canonical form and are left out. */
+/** Decodes an upstream's answer. Results of the vendor's server tools have no canonical form and are left out. */
 export function decodeResponse(body: JsonObject): CanonicalResponse {
   const content: Part[] = [];
   const id = nonEmpty(body["id"]) ?? "";
@@ -67,7 +64,7 @@ const citedText = (text: unknown, citations: readonly Citation[]): Part => ({
   ...(citations.length > 0 ? { citations } : {}),
 });
 
-/** A tool call's id and name, whatever its vendor leaves out of it. */
+/** Returns a tool call's id and name; made up or empty if the vendor omits them. */
 export const nameOfCall = ({ id, name }: WireObject, answerId: string, index: number) => ({
   id: nonEmpty(id) ?? callId(answerId, index),
   name: nonEmpty(name) ?? "",
@@ -83,15 +80,15 @@ const reasonByWire: Readonly<Record<string, Finish["reason"]>> = {
   refusal: "content_filter",
 };
 
-/** What an answer says of its end, as it came. */
+/** The stop members of an answer, as received. */
 export interface WireStop {
   readonly reason: unknown;
   readonly sequence: unknown;
-  /** `stop_details`: of a refusal, what it is about. */
+  /** `stop_details`: the subject of a refusal. */
   readonly details: unknown;
 }
 
-/** Why the answer ended. A plain or unknown ending of an answer with calls is `tool_calls`: not every vendor says so. */
+/** Decodes the stop reason. A plain or unknown reason with calls becomes `tool_calls`, because not every vendor sends it. */
 export function decodeFinish(stop: WireStop | undefined, hasToolCalls: boolean): Finish {
   const plain = hasToolCalls ? "tool_calls" : "stop";
   const { reason, sequence, details } = stop ?? {};
@@ -114,11 +111,11 @@ const wireByReason: Readonly<Record<Finish["reason"], string>> = {
   error: "end_turn",
 };
 
-/** `stop_reason` and what belongs to it. The vendor's own word is kept where it was one of this protocol. */
+/** Encodes `stop_reason` and its members. The vendor's word is kept if it belongs to this protocol. */
 export function encodeFinish(finish: Finish): JsonObject {
   const { reason, raw, stopSequence, explanation } = finish;
   const isOwnWord = raw !== undefined && rowOf(reasonByWire, raw) === reason;
-  // A call is there to be made, whichever sequence ended the text around it.
+  // With calls the reason stays `tool_use`, even if a stop sequence matched.
   const isStopped = reason === "stop" && stopSequence !== undefined;
   const ownWord = isStopped ? "stop_sequence" : wireByReason[reason];
   const stop = { stop_reason: isOwnWord ? raw : ownWord, stop_sequence: stopSequence ?? null };
@@ -130,7 +127,7 @@ export function encodeResponse(response: CanonicalResponse, context: AnswerConte
   const content: JsonObject[] = [];
   const isOwn = response.protocol === "messages";
   for (const part of response.content) {
-    // As in streams: other vendors' texts of white space alone are no blocks.
+    // As in streams: texts of other vendors with only white space get no block.
     const block = isOwn || !isBlank(part) ? encodeBlock(part) : undefined;
     if (block) content.push(block);
   }
@@ -141,17 +138,17 @@ export function encodeResponse(response: CanonicalResponse, context: AnswerConte
     model: context.model,
     content,
     ...encodeFinish(response.finish),
-    // Where none is reported an answer has none: zeros would be billed as reported (T48, T61).
+    // Without reported usage the member is absent: zeros would be billed as reported (T48, T61).
     ...(response.usage ? { usage: encodeUsage(response.usage, response.protocol) } : {}),
   };
 }
 
-/** The upstream's own id where it spoke this protocol, else ours with the prefix clients know. */
+/** Returns the upstream's id if it speaks this protocol, otherwise the gateway's with the prefix that clients know. */
 export function answerId(upstreamId: string, context: AnswerContext): string {
   return upstreamId === "" ? `msg_${context.id}` : upstreamId;
 }
 
-/** The block of an answer's part; media has no block here, and empty text is none. */
+/** Encodes a part of an answer as a block; undefined for media, which has none, and for empty text. */
 function encodeBlock(part: Part): JsonObject | undefined {
   switch (part.type) {
     case "text":
@@ -171,7 +168,7 @@ function encodeBlock(part: Part): JsonObject | undefined {
   }
 }
 
-/** Thinking is shown whoever thought it, but a signature only where it is this protocol's; our mark stands for others. */
+/** Thinking of any vendor is shown; a signature of another protocol is replaced by the gateway's mark. */
 function encodeThinking({ text, signature }: ReasoningPart): JsonObject | undefined {
   const own = ownSignature(signature);
   if (own?.redacted === true) return { type: "redacted_thinking", data: own.value };

@@ -1,6 +1,6 @@
 /**
- * A messages stream in passing on the direct route: nearly all frames are deltas, which go on as they came.
- * Requirements: TXT, STREAM-04, T16, T44, T49.
+ * Watches a messages stream on the direct route: nearly all frames are deltas, which pass unchanged. Requirements: TXT, STREAM-04, T16,
+ * T44, T49.
  */
 import type { GatewayError } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
@@ -16,7 +16,7 @@ import { MessagesReader, wholeInput } from "./read-stream.ts";
 export class MessagesTap extends DirectTap {
   readonly #reader = new MessagesReader();
   readonly #options: TapOptions;
-  /** Indexes of the blocks that began and did not end yet. */
+  /** Indexes of the open blocks. */
   readonly #openBlocks = new Set<unknown>();
 
   constructor(options: TapOptions) {
@@ -46,7 +46,7 @@ export class MessagesTap extends DirectTap {
         this.#openBlocks.delete(read.index);
         break;
       case "message_delta":
-        // What follows the reason, such as late usage, follows it here too.
+        // Frames after the stop reason, such as late usage, are held back too.
         if (!read.isLast && !this.ended) break;
         return this.#hold({ event: read.type, data });
       case "message_stop":
@@ -62,7 +62,7 @@ export class MessagesTap extends DirectTap {
     return [{ event: read.type, data }];
   }
 
-  /** The start with the canonical model, and with the estimate where it tells no input. */
+  /** Returns the start with the canonical model, and with the estimate if it reports no input. */
   #start(data: WireObject, message: WireObject, tellsUsage: boolean): SseEvent {
     const reported = objectOf(message["usage"]);
     const usage = tellsUsage
@@ -73,7 +73,7 @@ export class MessagesTap extends DirectTap {
   }
 
   #addBlock(block: WireObject): void {
-    // Some vendors put the whole block there.
+    // Some vendors send the whole block in its start.
     for (const text of [block["text"], block["thinking"], wholeInput(block)]) this.log.add(text);
   }
 
@@ -83,11 +83,11 @@ export class MessagesTap extends DirectTap {
     return none;
   }
 
-  /** Closes what is open, then the frames kept back, then what the upstream left out of the ending. */
+  /** Closes open blocks, then returns the frames held back and the missing ones of the ending. */
   protected ending(billed: Usage | undefined): readonly SseEvent[] {
     const frames = [...this.#openBlocks].map((index) => frame("content_block_stop", { index }));
     const { ending, wireUsage, usage } = this.#reader;
-    // Of what the upstream did not tell, its caller is told what is charged (T44).
+    // If the upstream reported no usage, the caller gets the billed output count (T44).
     const untold = usage === undefined ? { output_tokens: billed?.outputTokens ?? 0 } : {};
     if (!this.held.some(({ event }) => event === "message_delta")) {
       const told = { output_tokens: 0, ...wireUsage, ...untold };
@@ -106,7 +106,7 @@ export class MessagesTap extends DirectTap {
   }
 }
 
-/** A delta without the usage that every client reads there has it added. */
+/** Adds the usage to a `message_delta` without one: every client reads it there. */
 function withUsage(frame: SseEvent, usage: { readonly output_tokens?: number }): SseEvent {
   if (frame.event !== "message_delta" || usage.output_tokens === undefined) return frame;
   const data = parseObject(frame.data);

@@ -1,11 +1,11 @@
-/** Thinking of the messages protocol, read into canonical reasoning and written from it. CONV-219. */
+/** Decodes thinking of the messages protocol into canonical reasoning and encodes it. CONV-219. */
 import type { WireObject } from "../../base/json.ts";
 import type { JsonObject, ReasoningPart } from "../canonical/request.ts";
 import { unsignedMark } from "./unsigned.ts";
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** A thinking or redacted_thinking block. An empty signature is none, and so is our mark. */
+/** Decodes a thinking or redacted_thinking block. An empty signature or the gateway's mark counts as none. */
 export function decodeThinking(block: WireObject): ReasoningPart {
   if (block["type"] === "redacted_thinking") {
     const value = text(block["data"]);
@@ -22,7 +22,7 @@ export function decodeThinking(block: WireObject): ReasoningPart {
     : { type: "reasoning", text: thought, signature: { protocol: "messages", value } };
 }
 
-/** Reasoning goes back only with this protocol's own signature: the vendor refuses it without. */
+/** Reasoning is sent back only with this protocol's signature: the vendor refuses it without. */
 export function encodeThinking({
   text: thought,
   signature,

@@ -1,4 +1,4 @@
-/** Tools of the messages protocol: those of a request, and those that its turns add and take away. T33. */
+/** Tools of the messages protocol: those of the request, and those that turns add and remove. T33. */
 import { exactly } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import { keepMarker, markerOf } from "../cache-marker.ts";
@@ -43,7 +43,7 @@ function decodeTool(wire: WireObject): Tool {
   };
 }
 
-/** The changes that turns make: their blocks are native, as no other protocol has a place for them. */
+/** Reads the changes that turns make to the tools. Their blocks are native fields, because no other protocol has them. */
 export function decodeToolChanges(native: readonly NativeField[]): Fields {
   const changes = native.flatMap(({ param, value }) => {
     const change = blockPlace.test(param) && isObject(value) ? changeOf(value, param) : undefined;
@@ -54,7 +54,7 @@ export function decodeToolChanges(native: readonly NativeField[]): Fields {
 
 const blockPlace = /^messages\[\d+\]\.content\[\d+\]$/;
 
-/** Undefined where it is of tools that the vendor has or calls itself. */
+/** Undefined for tools that the vendor has or calls itself. */
 function changeOf(
   { type, tool }: WireObject,
   param: string,

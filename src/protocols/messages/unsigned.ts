@@ -1,28 +1,28 @@
 /**
- * Thinking and citations that no vendor of this protocol signed: shown to callers under a mark of ours, known again by it when
- * they send it back, and kept from upstreams that ask for a signature. CONV-219.
+ * Thinking and citations without a signature of this protocol. Callers see them with the gateway's mark. When callers send them back, the
+ * gateway removes them, because upstreams require a signature. CONV-219.
  */
 import { exactly } from "../../base/exact-numbers.ts";
 import { isObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import type { Json, JsonObject, Signature } from "../canonical/request.ts";
 
-/** Stands where the signature would: no vendor's is written so. */
+/** Replaces the signature: no vendor's signature looks like this. */
 export const unsignedMark = "gw_unsigned";
 
-/** What the source of a file that another vendor cited begins with. */
+/** Prefix of a citation's source, for a file that another vendor cited. */
 export const unsignedFile = "gw_file:";
 
-/** The signature if it proves something here: another protocol's would be refused when it is sent back. */
+/** Returns the signature if it is valid in this protocol: the vendor refuses those of others. */
 export const ownSignature = (signature: Signature | undefined): Signature | undefined =>
   signature?.protocol === "messages" && signature.value !== unsignedMark ? signature : undefined;
 
-/** What a message of nothing says, as in conversions: vendors refuse empty content (T25). */
+/** Content of an otherwise empty message, as in conversions: vendors refuse empty content (T25). */
 const placeholder = { type: "text", text: "(no content)" };
 
 /**
- * Takes what is marked out of `body`, a copy of the caller's; the messages it stood in are copied too, and the rest
- * shared. Any other signature stays, an empty one too: vendors that speak this protocol give and take it.
+ * Removes marked blocks and citations from `body`, a copy of the caller's; changed messages are copied, the others shared. All other
+ * signatures stay, even empty ones, which some vendors of this protocol use.
  */
 export function removeUnsigned(body: JsonObject): Note[] {
   const messages = exactly(body["messages"]);
@@ -70,7 +70,7 @@ function without(message: Holder): JsonObject {
   return { ...message, content: content.length > 0 ? content : [{ ...placeholder }] };
 }
 
-/** A text of nothing, for citations that came too late for theirs. */
+/** True for an empty text that only carries late citations. */
 const isOnlyMarked = (block: Json): boolean => citesMarked(block) && block["text"] === "";
 
 function withoutCitations(block: Json): Json {

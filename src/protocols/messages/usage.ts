@@ -1,7 +1,4 @@
-/**
- * Usage of the messages protocol, which tells input without cache reads and writes.
- * CONV-803, CONV-807, CONV-811, CONV-815, CONV-818.
- */
+/** Usage of the messages protocol, which reports input without cache reads and writes. CONV-803, CONV-807, CONV-811, CONV-815, CONV-818. */
 import { isObject, type WireObject } from "../../base/json.ts";
 import { reportedCount, tokenCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject, UpstreamProtocol } from "../canonical/request.ts";
@@ -13,14 +10,14 @@ const inputFields = [
   "cache_creation_input_tokens",
 ] as const;
 
-/** Whether a usage object tells any input at all; all zeros at a stream's start is a placeholder (T44). */
+/** True if a usage object reports any input; all zeros at a stream's start are a placeholder (T44). */
 export function tellsInput(usage: WireObject): boolean {
   return inputFields.some((field) => tokenCount(usage[field]) > 0);
 }
 
 /**
- * Field by field, the last value reported wins; null and absent fields leave the earlier value (T49). So do zeros after an input
- * that was told: counts never fall to nothing.
+ * Merges field by field: the last value wins; null and absent fields keep the earlier value (T49). Zeros do not replace a reported input:
+ * counts never fall to zero.
  */
 export function mergeUsage(earlier: WireObject, later: WireObject): WireObject {
   const merged = { ...earlier };
@@ -31,13 +28,13 @@ export function mergeUsage(earlier: WireObject, later: WireObject): WireObject {
   return merged;
 }
 
-/** Whether a usage object names its input, be it as zeros. */
+/** True if a usage object has input fields, even with zeros. */
 export const namesInput = (usage: WireObject): boolean =>
   inputFields.some((field) => reportedCount(usage[field]) !== undefined);
 
 /**
- * The normalised usage of a wire `usage` object; undefined where one side is not told (T48), or is no count (T51): what it
- * comes to is then estimated. An explicit 0 counts as reported (T61).
+ * Normalises a wire `usage` object. Undefined, so that usage is estimated, if one side is missing (T48) or invalid (T51). An explicit 0
+ * counts as reported (T61).
  */
 export function decodeUsage(wire: unknown): Usage | undefined {
   if (!isObject(wire)) return undefined;
@@ -65,8 +62,8 @@ function oneUsage(wire: WireObject): Usage {
 }
 
 /**
- * The vendor bills every sampling pass, but its totals hold those of type `message` and `fallback_message` only:
- * compaction and advisor passes stand in `iterations` alone, and are added here.
+ * The vendor bills every sampling pass, but its totals only include types `message` and `fallback_message`. Compaction and advisor passes
+ * appear only in `iterations`, and are added here.
  */
 function addHiddenIterations(total: Usage, iterations: unknown): Usage {
   if (!Array.isArray(iterations)) return total;
@@ -88,9 +85,8 @@ function addHiddenIterations(total: Usage, iterations: unknown): Usage {
 }
 
 /**
- * The wire `usage` object of a normalised usage: cache reads and writes taken out of the input again.
- * Reasoning is reported only where an upstream of this protocol reported it: to others' callers it is a part of the output
- * without a name (CONV-815).
+ * Encodes a normalised usage as a wire `usage` object; cache reads and writes are subtracted from the input again. Reasoning is reported
+ * only if an upstream of this protocol did: otherwise it stays an unnamed part of the output (CONV-815).
  */
 export function encodeUsage(usage: Usage, upstream: UpstreamProtocol): JsonObject {
   const { cacheReadTokens, cacheWriteTokens, cacheWrite1hTokens, reasoningTokens } = usage;

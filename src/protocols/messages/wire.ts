@@ -1,6 +1,5 @@
 /**
- * The messages request as we check it, and nothing more: fields we do not know pass to the upstream.
- * TXT-22. One schema gives the check, its errors and the API document.
+ * Schema of the messages request. Unknown fields pass to the upstream. TXT-22. One schema gives the check, its errors and the API document.
  */
 import { Type } from "../../base/json-schema.ts";
 import { anyObject, nullable, oneOf, when } from "../wire-check.ts";
@@ -31,7 +30,7 @@ const textBlock = when("type", ["text"], {
   properties: { text: Type.String() },
 });
 
-/** A text or a picture within a document. */
+/** A text or picture in a document. */
 const piece = Type.Object(blockFields, {
   allOf: [
     textBlock,
@@ -42,7 +41,7 @@ const piece = Type.Object(blockFields, {
   ],
 });
 
-/** Where an image's or a document's bytes are. Kinds we do not know are the upstream's business. */
+/** The source of an image's or document's bytes. The upstream decides on unknown kinds. */
 const source = Type.Object(sourceFields, {
   allOf: [
     ...sourceRules,
@@ -57,15 +56,15 @@ const needsSource = when("type", ["image", "document"], {
   properties: { source, ...optionalTexts("title", "context") },
 });
 
-/** What a search found, as a tool's result or by itself. */
+/** A search result, in a tool result or alone. */
 const searchResult = when("type", ["search_result"], {
   properties: { ...optionalTexts("source", "title"), content: nullable(Type.Array(piece)) },
 });
 
-/** What a tool result or a system prompt may hold. */
+/** A block of a tool result or system prompt. */
 const innerBlock = Type.Object(blockFields, { allOf: [textBlock, needsSource, searchResult] });
 
-/** Any content block: of known kinds the required fields, of unknown kinds (server tools) only that they say their type. */
+/** Any content block: known kinds need their required fields; unknown kinds (server tools) need only a type. */
 const block = Type.Object(blockFields, {
   allOf: [
     textBlock,
@@ -96,10 +95,10 @@ const block = Type.Object(blockFields, {
 
 const content = Type.Union([Type.String(), Type.Array(block)]);
 
-/** The kind of it alone: what is in it is looked at once. */
+/** Checks only the type of the content: its items are validated once, above. */
 const anyContent = Type.Union([Type.String(), Type.Array(Type.Unknown())]);
 
-/** A system turn may say nothing but how hard the model is to think from there on. */
+/** A system turn may have only an `output_config`, which sets the effort from there on. */
 const message = Type.Object(
   {
     role: oneOf("user", "assistant", "system"),
@@ -115,8 +114,8 @@ const message = Type.Object(
 );
 
 /**
- * The caller's own tools have no `type` or "custom"; others are the vendor's, and carry what they like.
- * The caller's own stand last: when neither schema matches, the error describes these.
+ * The caller's own tools have no `type` or "custom"; others are the vendor's and may have any members. The caller's own come last: if
+ * neither schema matches, the error describes this one.
  */
 const anyTool = Type.Union([
   Type.Object({ type: Type.Unsafe<string>({ type: "string", not: { enum: ["custom"] } }) }),
@@ -198,5 +197,5 @@ export const messagesRequest = Type.Object({
   metadata: nullable(Type.Object({ user_id: nullable(Type.String()) })),
 });
 
-/** The body of `POST /v1/messages/count_tokens`: what of a request is input. */
+/** The body of `POST /v1/messages/count_tokens`: the input of a request. */
 export const countTokensRequest = Type.Object(shared);
