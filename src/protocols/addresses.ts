@@ -1,18 +1,18 @@
 /**
- * The addresses that a request names for somebody to fetch: of pictures, files and servers. Found on the wire, because a
- * direct route sends on what nobody decodes. Trap T77.
+ * Addresses in a request that an upstream would fetch: of pictures, files and servers. Read from the wire body, because a direct route also
+ * sends fields that no codec decodes. Trap T77.
  */
 import { isObject, type WireObject } from "../base/json.ts";
 import { shortText } from "../base/text.ts";
 import type { JsonObject, ProtocolName } from "./canonical/request.ts";
 
-/** An address, and its place as the caller wrote it: `messages[0].content[1].image_url.url`. */
+/** An address and its path as the caller wrote it: `messages[0].content[1].image_url.url`. */
 export interface NamedAddress {
   readonly param: string;
   readonly url: string;
 }
 
-/** The members of a body that hold addresses, if any does. */
+/** The top-level members of each protocol's body that can hold addresses. */
 const holders: Readonly<Record<ProtocolName, readonly string[]>> = {
   chat: ["messages"],
   responses: ["input", "prompt", "tools"],
@@ -20,7 +20,7 @@ const holders: Readonly<Record<ProtocolName, readonly string[]>> = {
   generate_content: ["contents", "systemInstruction", "system_instruction"],
 };
 
-/** Members that are an address, an object with one as its `url`, or a list of either. Vendors spell them both ways. */
+/** Members that hold an address, an object with an address in `url`, or a list of either. Vendors use both spellings. */
 const addressKeys = new Set([
   "image_url",
   "imageUrl",
@@ -34,16 +34,16 @@ const addressKeys = new Set([
   "fileUri",
   "server_url",
   "video",
-  // Base64 by their definition, and some vendors fetch an address there.
+  // Defined as base64, but some vendors fetch an address there.
   "file_data",
   "input_audio",
   "source",
 ]);
 
-/** What a model wrote or reads as JSON of its own: an address in there is text, which nobody fetches. */
+/** Free JSON that a model wrote or reads. An address in it is text, and no upstream fetches it. */
 const freeKeys = new Set(["input", "args", "response", "parameters", "input_schema"]);
 
-/** Every address in a request, in its order. Texts that are no address may be among them: bare base64, ids of files. */
+/** Returns every address in a request, in request order. Some results may be no address: bare base64 or file ids. */
 export function addressesIn(protocol: ProtocolName, body: JsonObject): NamedAddress[] {
   const found: NamedAddress[] = [];
   for (const key of holders[protocol]) {
@@ -83,14 +83,14 @@ function walkMembers(value: WireObject, path: Path, found: NamedAddress[]): void
   }
 }
 
-/** `source` as text is a label (search results), and as an object holds an address in `url`. */
+/** A `source` string is a label (search results); a `source` object holds an address in `url`. */
 function addAddress(value: unknown, path: Path, found: NamedAddress[]): void {
   if (typeof value === "string") {
     if (path.at(-1) !== "source") found.push({ param: nameOf(path), url: value });
   } else if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) addAddress(item, [...path, index], found);
   } else if (isObject(value)) {
-    // Where sound stands as base64 some vendors fetch an address; the `data` of a source may be any text.
+    // Some vendors fetch an address in the base64 `data` of `input_audio`. The `data` of a `source` may be any text.
     for (const key of path.at(-1) === "input_audio" ? ["url", "data"] : ["url"]) {
       const url = value[key];
       if (typeof url === "string") found.push({ param: nameOf([...path, key]), url });
@@ -98,7 +98,7 @@ function addAddress(value: unknown, path: Path, found: NamedAddress[]): void {
   }
 }
 
-/** Keys on the way are the caller's, of any length. */
+/** The caller chooses the keys on the path, so they may have any length. */
 const nameCharactersMax = 200;
 
 const nameOf = (path: Path): string =>

@@ -1,21 +1,21 @@
 /**
- * A schema for the answer as Claude takes it in `output_config.format`, and Amazon in `outputConfig`: objects have all their names, values their type, references no
- * circle. Bounds it does not know go into descriptions, as its vendor's SDKs put them there. CONV-412.
+ * Rewrites an answer schema for Claude (`output_config.format`) and Amazon (`outputConfig`): closed objects, typed values, no circular
+ * references. Unsupported bounds go into descriptions, as the vendor's SDKs do. CONV-412.
  */
 import { isObject } from "../base/json.ts";
 import type { Json, JsonObject } from "./canonical/request.ts";
 import type { AnswerSchema } from "./limits.ts";
 import { localTarget, schemasIn } from "./schema-walk.ts";
 
-/** What is found out on the way. */
+/** Results collected while a schema is rewritten. */
 interface Cleaning {
   /** Keywords that went into descriptions. */
   readonly told: Set<string>;
-  /** Whether something cannot be said at all. */
+  /** True if some part of the schema cannot be expressed. */
   fails: boolean;
 }
 
-/** The schema as the vendor takes it; undefined where what it says cannot be said there. */
+/** Returns the schema as the vendor accepts it; undefined if it cannot be expressed there. */
 export function toAnswerSchema(schema: JsonObject): AnswerSchema | undefined {
   if (!refersInOrder(schema, { root: schema, seen: new Map(), depth: 0 })) return undefined;
   const cleaning: Cleaning = { told: new Set(), fails: false };
@@ -23,21 +23,21 @@ export function toAnswerSchema(schema: JsonObject): AnswerSchema | undefined {
   return cleaning.fails ? undefined : { schema: clean, told: [...cleaning.told].sort() };
 }
 
-/** Where definitions stand, and where they go. */
+/** References to definitions; all move to `#/$defs/`. */
 const definition = /^#\/(?:\$defs|definitions)\/([^/]+)$/;
 
-/** So many references may lead from one to the next. */
+/** Longest chain of references. */
 const referencesMax = 200;
 
 interface Referring {
   readonly root: JsonObject;
-  /** True where a definition is in order. */
+  /** By reference: true if its target has passed the check. */
   readonly seen: Map<string, boolean>;
-  /** How many references lead here. */
+  /** Number of references followed so far. */
   readonly depth: number;
 }
 
-/** Whether each reference is of a definition, and none leads back to itself. */
+/** True if every reference points to a definition and none is circular. */
 function refersInOrder(schema: JsonObject, referring: Referring): boolean {
   const { root, seen, depth } = referring;
   const { $ref: reference } = schema;
@@ -53,7 +53,7 @@ function refersInOrder(schema: JsonObject, referring: Referring): boolean {
   return schemasIn(schema).every((inner) => refersInOrder(inner, referring));
 }
 
-/** One schema, with what is within it. */
+/** Rewrites one schema and everything in it. */
 function cleanOne(schema: JsonObject, cleaning: Cleaning): JsonObject {
   const { $schema: _dialect, $defs, definitions, title, description, ...said } = schema;
   const { shape, used } = shapeOf(said, cleaning);
@@ -71,18 +71,18 @@ function cleanOne(schema: JsonObject, cleaning: Cleaning): JsonObject {
   };
   const all = { ...schemaMap(definitions, cleaning), ...schemaMap($defs, cleaning) };
   const defs: JsonObject = Object.keys(all).length > 0 ? { $defs: all } : {};
-  // Beside a reference nothing else may stand.
+  // No other keyword may stand beside a `$ref`.
   const isAlone = "$ref" in shape && Object.keys(named).length > 0;
   return { ...(isAlone ? { anyOf: [shape] } : shape), ...named, ...defs };
 }
 
 interface Shape {
   readonly shape: JsonObject;
-  /** The keywords that it says all of. */
+  /** The keywords that the shape expresses in full. */
   readonly used: ReadonlySet<string>;
 }
 
-/** What a schema says of values: by a reference, a list of values, a choice, or a type. */
+/** Returns the constraint of a schema on values: a reference, a list of values, a choice or a type. */
 function shapeOf(schema: JsonObject, cleaning: Cleaning): Shape {
   const { $ref: reference, type } = schema;
   if (typeof reference === "string") {
@@ -100,7 +100,7 @@ function shapeOf(schema: JsonObject, cleaning: Cleaning): Shape {
   };
 }
 
-/** Values that are listed, and their type where it is one of plain values. */
+/** An `enum` or `const` of primitive values, with the type if it is a plain one. */
 function listedShape({ enum: values, const: only, type }: JsonObject): Shape | undefined {
   const isPlain = type !== undefined && [type].flat().every((one) => plainTypes.has(one));
   const typed: JsonObject = isPlain ? { type } : {};
@@ -111,7 +111,7 @@ function listedShape({ enum: values, const: only, type }: JsonObject): Shape | u
     : undefined;
 }
 
-/** A choice stands for itself: what else is said of its values, but for a type, cannot be said beside it. */
+/** A choice drops `type` beside it. Structural keywords or a second choice beside it cannot be expressed. */
 function choiceShape(schema: JsonObject, cleaning: Cleaning): Shape | undefined {
   const { anyOf, oneOf, allOf } = schema;
   const choice = anyOf ?? oneOf ?? allOf;
@@ -135,7 +135,7 @@ function fail(cleaning: Cleaning): JsonObject {
   return {};
 }
 
-/** The string formats that the vendor knows. */
+/** The string formats that the vendor supports. */
 const formats: ReadonlySet<Json> = new Set([
   "date-time",
   "time",
@@ -169,7 +169,7 @@ function shapeOfType(type: Json | undefined, schema: JsonObject, cleaning: Clean
   };
 }
 
-/** An object with all its names; one with names of the answer's own cannot be said. */
+/** An object with a fixed set of properties. Objects with open or pattern properties cannot be expressed. */
 function objectShape(schema: JsonObject, cleaning: Cleaning): Shape {
   const { properties, additionalProperties: others = false, required } = schema;
   const isOpen = others !== false || "patternProperties" in schema || !isObject(properties);
@@ -185,7 +185,7 @@ function objectShape(schema: JsonObject, cleaning: Cleaning): Shape {
   };
 }
 
-/** Schemas by name. */
+/** Rewrites each schema of a map by name. */
 const schemaMap = (map: Json | undefined, cleaning: Cleaning): JsonObject =>
   Object.fromEntries(
     Object.entries(isObject(map) ? map : {}).map(([name, inner]) => [

@@ -1,6 +1,6 @@
 /**
- * Names of a tool's arguments that the target refuses, such as `$filter` of an OData tool: one of them makes the vendor refuse the whole
- * request. They go under legal names, in schemas and in the calls so far, and the answer's calls have the caller's own. Pure.
+ * Renames tool arguments that the target refuses, such as `$filter` of an OData tool: a single one fails the whole request. Schemas and
+ * earlier calls get legal names; calls in the answer get the caller's names back. Pure.
  */
 import { isRawNumber } from "../base/exact-numbers.ts";
 import { isObject } from "../base/json.ts";
@@ -13,10 +13,10 @@ import { mapSchemas, mapsSchemas, schemasIn } from "./schema-walk.ts";
 import { objectIn } from "./tool-arguments.ts";
 import { unchanged, type Rewritten } from "./rewritten.ts";
 
-/** By the name of a tool: its arguments' names that are refused, each with the one it goes under. */
+/** By tool name: its refused argument names, each with its replacement. */
 type Renamed = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
-/** Gives the arguments of a request's tools names that its target takes. */
+/** Renames tool arguments that the target refuses, in the tools and calls of a request. */
 export function renameArguments(request: CanonicalRequest, { argumentName }: Limits): Rewritten {
   const { tools = [], messages, names } = request;
   const renamed = argumentName ? refusedIn(tools, argumentName) : new Map<string, never>();
@@ -51,7 +51,7 @@ function refusedIn(tools: readonly Tool[], argumentName: RegExp): Renamed {
   return renamed;
 }
 
-/** The names of all properties that a schema declares, at any depth. */
+/** Returns the names of all properties that a schema declares, at any depth. */
 function namesIn(schema: JsonObject, names = new Set<string>()): Set<string> {
   const { properties } = schema;
   if (isObject(properties)) for (const name of Object.keys(properties)) names.add(name);
@@ -59,7 +59,7 @@ function namesIn(schema: JsonObject, names = new Set<string>()): Set<string> {
   return names;
 }
 
-/** No vendor takes more characters. */
+/** The longest name that every vendor accepts. */
 const argumentNameMax = 64;
 
 function legalNames(refused: readonly string[], all: ReadonlySet<string>): Map<string, string> {
@@ -86,7 +86,7 @@ type Names = ReadonlyMap<string, string>;
 const renameTool = (tool: Tool, names: Names | undefined): Tool =>
   names && tool.parameters ? { ...tool, parameters: renameSchema(tool.parameters, names) } : tool;
 
-/** Keywords that list names of properties, and those that have them as names of their members. */
+/** Keywords that list property names, and keywords whose member names are property names. */
 const lists = new Set(["required", "propertyOrdering"]);
 const byName = new Set(["properties", "dependentSchemas", "dependentRequired", "dependencies"]);
 
@@ -107,7 +107,7 @@ function renameSchema(schema: JsonObject, names: Names): JsonObject {
   );
 }
 
-/** A reference to a schema within properties goes by their names. */
+/** Renames the properties in the path of a `$ref`. */
 function renameReference(reference: string, names: Names): string {
   const steps = reference.split("/");
   let isName = false;
@@ -126,7 +126,7 @@ const renameMembers = (object: JsonObject, names: Names, map: (value: Json) => J
     Object.entries(object).map(([name, value]) => [names.get(name) ?? name, map(value)]),
   );
 
-/** A call with its arguments under other names. What is no JSON object stays as the model wrote it. */
+/** A call with renamed arguments. Arguments that are not a JSON object stay as the model wrote them. */
 function renameCall(part: Part, renamed: Renamed): Part {
   const names = part.type === "tool_call" ? renamed.get(part.name) : undefined;
   return names && part.type === "tool_call"
@@ -145,7 +145,7 @@ function renameValue(value: Json, names: Names): Json {
   return renameMembers(value, names, (inner) => renameValue(inner, names));
 }
 
-/** A codec whose answers, whole and streamed, have the caller's own names. */
+/** A codec that restores the caller's names in whole and streamed answers. */
 const restoring = (upstream: UpstreamCodec, own: Renamed): UpstreamCodec => ({
   ...upstream,
   decodeResponse(body) {

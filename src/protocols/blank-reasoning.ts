@@ -1,13 +1,13 @@
 /**
- * Answers of earlier turns without their reasoning, towards models that refuse a conversation with calls for one: other models
- * made them, or clients that keep no reasoning. A blank stands for it. Traps T39, T41.
+ * Fills in earlier answers without reasoning, for models that refuse such a conversation when it has calls. Other models wrote these
+ * answers, or the client keeps no reasoning. A blank replaces it. Traps T39, T41.
  */
 import type { Message, ReasoningPart } from "./canonical/request.ts";
 import type { Limits } from "./limits.ts";
 
 const blank: ReasoningPart = { type: "reasoning", text: " " };
 
-/** The conversation as such a model takes it; itself for any other, or where no tool was called. */
+/** Returns the conversation with reasoning in each assistant turn; unchanged for other models, or if it has no calls. */
 export function withReasoning(
   messages: readonly Message[],
   { needsReasoning, unsignedReasoning }: Pick<Limits, "needsReasoning" | "unsignedReasoning">,

@@ -1,6 +1,6 @@
 /**
- * A schema for the answer that does not begin with an object, such as Google's lists: OpenAI refuses it. It goes within an object, and what
- * the model answers is taken out of it. CONV-211, CONV-310.
+ * OpenAI refuses an answer schema without an object at its root, such as Google's lists. The schema is put in an object, and the answer is
+ * taken out of it. CONV-211, CONV-310.
  */
 import { exactText } from "../base/exact-numbers.ts";
 import type { CanonicalRequest, JsonObject, Part } from "./canonical/request.ts";
@@ -13,10 +13,10 @@ import { mapSchemas } from "./schema-walk.ts";
 import { objectIn } from "./tool-arguments.ts";
 import { unchanged, type Rewritten } from "./rewritten.ts";
 
-/** The one member of the object. */
+/** The only member of the object. */
 const member = "answer";
 
-/** Puts the schema within an object, where its target takes nothing else. */
+/** Puts the answer schema in an object if the target accepts nothing else. */
 export function boxAnswer(request: CanonicalRequest, limits: Limits): Rewritten {
   const { outputFormat: format, names } = request;
   const mustBox = limits.objectAnswers === true && format?.type === "json_schema";
@@ -38,7 +38,9 @@ export function boxAnswer(request: CanonicalRequest, limits: Limits): Rewritten 
   };
 }
 
-/** The schema with an object at its root: itself, or what it refers to in its own place. Undefined where that is no object, or a choice of several. */
+/**
+ * Returns a schema with an object at its root: itself, or the target of its root `$ref`. Undefined if the root is no object, or a choice.
+ */
 function rooted(schema: JsonObject): JsonObject | undefined {
   if (!isObjectSchema(schema)) return undefined;
   if (!("$ref" in schema)) return schema;
@@ -47,7 +49,7 @@ function rooted(schema: JsonObject): JsonObject | undefined {
   return "$ref" in root.schema ? schema : root.schema;
 }
 
-/** A schema without a type is left to the vendor, unless it is a choice. */
+/** A schema without a type is left to the vendor, unless it is a choice or an `enum`. */
 function isObjectSchema({ type, anyOf, oneOf, enum: values }: JsonObject): boolean {
   if (anyOf !== undefined || oneOf !== undefined || values !== undefined) return false;
   return type === undefined || type === "object";
@@ -55,7 +57,7 @@ function isObjectSchema({ type, anyOf, oneOf, enum: values }: JsonObject): boole
 
 const definitionPlaces = ["$defs", "definitions"] as const;
 
-/** References go by the root, where the definitions stay. */
+/** References resolve from the root, so the definitions stay there. */
 function boxed(schema: JsonObject): JsonObject {
   const { $schema: dialect, ...inner } = placed(schema);
   const outer: JsonObject = dialect === undefined ? {} : { $schema: dialect };
@@ -74,7 +76,7 @@ function boxed(schema: JsonObject): JsonObject {
   };
 }
 
-/** The schema with references to other places than definitions at the places to which these go. */
+/** Adjusts references that do not point into the definitions: their targets move into the member. */
 function placed(schema: JsonObject): JsonObject {
   const { $ref: reference } = schema;
   const moves =
@@ -98,10 +100,10 @@ const opening = (upstream: UpstreamCodec): UpstreamCodec => ({
 const openPart = (part: Part): Part =>
   part.type === "text" ? { ...part, text: open(part.text) } : part;
 
-/** What was cut in an answer that met its limit. */
+/** The start of the object, to cut from an answer that the token limit truncated. */
 const begun = new RegExp(String.raw`^\s*\{\s*"${member}"\s*:\s*`);
 
-/** What stands in the object; any other text as it is. */
+/** Returns the value in the object; any other text unchanged. */
 function open(text: string): string {
   const object = objectIn(text);
   if (object === undefined) return text.replace(begun, "");

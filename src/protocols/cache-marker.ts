@@ -1,11 +1,11 @@
-/** Messages-style cache markers, which routers accept on chat parts too, read into the canonical form. CONV-217; T33. */
+/** Reads messages-style cache markers, which routers also accept on chat parts, into the canonical form. CONV-217; T33. */
 import { isObject, type WireObject } from "../base/json.ts";
 import type { CacheBreakpoint, NativeField } from "./canonical/request.ts";
 import { keepUnknown } from "./native.ts";
 
 const isLifetime = (ttl: unknown): ttl is "5m" | "1h" => ttl === "5m" || ttl === "1h";
 
-/** The marker of a part; undefined where it has none of the one kind there is. */
+/** Returns the marker of a part; undefined unless it has an `ephemeral` one, the only kind. */
 export function markerOf({ cache_control: wire }: WireObject): CacheBreakpoint | undefined {
   if (!isObject(wire) || wire["type"] !== "ephemeral") return undefined;
   return isLifetime(wire["ttl"]) ? { ttl: wire["ttl"] } : {};
@@ -14,7 +14,7 @@ export function markerOf({ cache_control: wire }: WireObject): CacheBreakpoint |
 const markerKeys = new Set(["type", "ttl"]);
 const kindOnly = new Set(["type"]);
 
-/** Notes what `markerOf` does not read: a marker of another kind, a lifetime no other protocol has, other members. */
+/** Notes everything that `markerOf` does not read: other kinds of marker, other lifetimes, unknown members. */
 export function keepMarker(
   { cache_control: wire }: WireObject,
   place: string,

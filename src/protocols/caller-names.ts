@@ -1,21 +1,21 @@
 /**
- * What each protocol calls the things inside its messages, for notes: dotted names as callers write them, without the
- * indexes. Requirements: TXT; docs/decisions.md "Dropped parameters".
+ * Each protocol's names for the parts of its messages, for notes: dotted names as callers write them, without indexes. Requirements: TXT;
+ * docs/decisions.md "Dropped parameters".
  */
 import type { MediaPart, ProtocolName } from "./canonical/request.ts";
 
 interface InnerNames {
   readonly media: (part: MediaPart) => string;
-  /** A picture that a model made, where it has a place of its own. */
+  /** The name for a picture that a model made, if it has its own. */
   readonly made?: string;
   readonly detail: string;
   readonly reasoning: string;
   readonly signature: string;
   readonly call: string;
   readonly result: string;
-  /** That a tool's result is an error. */
+  /** The error flag of a tool result. */
   readonly isError: string;
-  /** Who of several users speaks. */
+  /** The name of the speaker, if there are several users. */
   readonly author: string;
   readonly strict: string;
   /** A cache marker in a message, and in the system prompt. */

@@ -1,4 +1,4 @@
-/** The canonical field of each parameter that can be converted, by chat-completions name; others exist where a protocol has them. */
+/** The canonical field of each parameter that can be converted, by chat-completions name. Not every protocol has each of them. */
 import type { CanonicalFieldName } from "./canonical/request.ts";
 
 export const canonicalNames: Readonly<Record<string, CanonicalFieldName>> = {

@@ -1,7 +1,6 @@
 /**
- * Pages that a text of an answer relies on, as chat and responses tell them, and what all protocols share. chat and responses count
- * characters, generateContent counts bytes of UTF-8, and in messages a citation is of the whole text that it stands on.
- * CONV-701 to CONV-704.
+ * Citations in answers: those of chat and responses, and helpers for all protocols. Chat and responses count characters, generateContent
+ * counts UTF-8 bytes. In messages a citation covers the whole text that it belongs to. CONV-701 to CONV-704.
  */
 import { isObject, type WireObject } from "../base/json.ts";
 import { reportedCount } from "../base/usage.ts";
@@ -14,7 +13,7 @@ import type {
 } from "./canonical/request.ts";
 import { list, member, nonEmpty, objects } from "./read.ts";
 
-/** How many characters a text has. The halves of one beyond U+FFFF may come in two pieces: the second counts none. */
+/** Returns the number of characters (code points) of a text. If a surrogate pair is split over two pieces, its second half counts 0. */
 export function characters(text: string): number {
   let count = text.length;
   for (let at = 0; at < text.length; at += 1) {
@@ -24,13 +23,13 @@ export function characters(text: string): number {
   return count;
 }
 
-/** What a page is called, and what it says. */
+/** The title of a page and the quoted text. */
 interface Page {
   readonly title: unknown;
   readonly quote?: unknown;
 }
 
-/** A citation of a whole text; none where there is no address to go to. */
+/** A citation for a whole text; empty without an http address. */
 export const citationOf = (url: unknown, { title, quote }: Page): PageCitation[] =>
   typeof url === "string" && /^https?:\/\//i.test(url)
     ? [{ url, ...member("title", nonEmpty(title)), ...member("quote", nonEmpty(quote)) }]
@@ -54,7 +53,7 @@ interface File extends Page {
   readonly index?: unknown;
 }
 
-/** The annotations of chat and responses. */
+/** Decodes the annotations of chat and responses. */
 export const decodeAnnotations = (annotations: unknown): Citation[] =>
   objects(annotations).flatMap((wire): Citation[] => {
     switch (wire["type"]) {
@@ -72,7 +71,7 @@ export const decodeAnnotations = (annotations: unknown): Citation[] =>
 
 function pageIn(wire: WireObject): PageCitation[] {
   const { url_citation: inner } = wire;
-  // chat has the members within; some of its vendors do not.
+  // chat nests the members in `url_citation`; some of its vendors do not.
   const said: WireObject = isObject(inner) ? inner : wire;
   const { url, title, content } = said;
   const span = spanOf(said);
@@ -95,7 +94,7 @@ function spanOf({ start_index, end_index }: WireObject) {
   return start !== undefined && end !== undefined && start < end ? { start, end } : undefined;
 }
 
-/** The pages that some vendors of chat name beside an answer, of all of it: Perplexity with their titles, xAI by their addresses. */
+/** Decodes the pages that some chat vendors list for the whole answer: Perplexity with titles, xAI by address only. */
 export function decodePages({ search_results: results, citations }: WireObject): Citation[] {
   const pages = objects(results).flatMap(({ url, title, snippet }) =>
     citationOf(url, { title, quote: snippet }),
@@ -105,7 +104,7 @@ export function decodePages({ search_results: results, citations }: WireObject):
     : list(citations).flatMap((url) => citationOf(url, { title: undefined }));
 }
 
-/** The members of a `url_citation`. Its text begins at `offset` and has `length` characters. */
+/** Encodes the members of a `url_citation`. Its text begins at `offset` and has `length` characters. */
 export function encodeUrlCitation(
   { url, title = url, start = 0, end }: PageCitation,
   offset: number,
@@ -119,7 +118,7 @@ export function encodeUrlCitation(
   };
 }
 
-/** An annotation of a file, as responses has it. Its text has `length` characters. */
+/** Encodes an annotation of a file for responses. Its text has `length` characters. */
 export function encodeFileCitation(
   { file: { id = "", container, index = 0 }, title = id, start = 0, end }: FileCitation,
   length: number,
@@ -136,13 +135,13 @@ export function encodeFileCitation(
   };
 }
 
-/** A text of an answer: where its characters begin among those of all its texts, and how many it has. */
+/** A text of an answer: its offset in all texts of the answer, and its length, in characters. */
 export interface Placed {
   readonly offset: number;
   readonly length: number;
 }
 
-/** Which of several texts a citation of all of them is of, and the citation within it: the last text that begins before it. */
+/** Finds the text that a citation of all texts belongs to, the last one that begins at or before it, and the citation in that text. */
 export function placeCitation(
   citation: Citation,
   texts: readonly Placed[],
@@ -158,7 +157,7 @@ export function placeCitation(
   return { index, citation: from < to ? { ...page, start: from, end: to } : page };
 }
 
-/** The last text that begins at a character or before it; -1 for none. They stand in their order, and may be many. */
+/** Index of the last text that begins at or before a character; -1 if none does. Binary search: texts are in order, and may be many. */
 function lastAt(start: number, texts: readonly Placed[]): number {
   let [low, high] = [0, texts.length];
   while (low < high) {
@@ -169,7 +168,7 @@ function lastAt(start: number, texts: readonly Placed[]): number {
   return low - 1;
 }
 
-/** The parts of an answer with what is cited of all its texts as one. */
+/** Adds citations, which count all texts as one, to the text parts of an answer. */
 export function withCitations(parts: readonly Part[], citations: readonly Citation[]): Part[] {
   if (citations.length === 0) return [...parts];
   const texts = parts.filter((part) => part.type === "text");

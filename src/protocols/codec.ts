@@ -1,6 +1,6 @@
 /**
- * What a codec is: one text protocol, between its wire shapes and the canonical form.
- * Nothing here does I/O, reads a clock or knows HTTP. Requirements: TXT.
+ * Interface of codecs: a codec translates one text protocol to and from the canonical form. Nothing here does I/O, reads a clock or knows
+ * HTTP. Requirements: TXT.
  */
 import type { GatewayError } from "../base/errors.ts";
 import type { Note } from "../base/notes.ts";
@@ -17,22 +17,22 @@ import type { CanonicalResponse } from "./canonical/response.ts";
 import type { Limits } from "./limits.ts";
 import type { TextRoom } from "./text-log.ts";
 
-/** Why a stream ends: the upstream said so, or it was cut. */
+/** Why a stream ends: the upstream completed it, or it was cut. */
 export type EndReason =
   | { readonly kind: "complete" }
   | { readonly kind: "cut"; readonly message: string };
 
-/** A stream transform without I/O. `end` closes open blocks, so that a dying upstream still yields a legal stream. */
+/** A stream transform without I/O. `end` closes open blocks, so that a failed upstream still yields a legal stream. */
 export interface Transducer<In, Out> {
   push(input: In): Out[];
   end(why: EndReason): Out[];
-  /** Of a decoder: true while the upstream has said why it stopped, so that only its close is awaited. */
+  /** Decoders only: true if the upstream has sent its finish reason and only the close is missing. */
   ending?(): boolean;
-  /** Of a decoder: the output that has come and goes on later, as a part of what it belongs to. Absent: none. */
+  /** Decoders only: the output that has arrived but is emitted later, as part of its block. Absent: none. */
   held?(): string;
 }
 
-/** Hides a codec's private state type: codecs write only `take`, which changes the state of one stream, and `finish`. */
+/** Creates a transducer and hides its private state. A codec supplies `take`, which changes the state of one stream, and `finish`. */
 export function transducer<State, In, Out>(
   state: State,
   take: (state: State, input: In) => Out[],
@@ -51,7 +51,7 @@ export function transducer<State, In, Out>(
   };
 }
 
-/** What stands beside the body: in generateContent both come from the path, elsewhere from the body. */
+/** Model and stream flag of a request: from the path in generateContent, otherwise from the body. */
 export interface RequestAddress {
   readonly model: string;
   readonly stream: boolean;
@@ -59,14 +59,14 @@ export interface RequestAddress {
 
 /** The upstream of a direct route. */
 export interface UpstreamAddress extends RequestAddress {
-  /** Members of messages that it refuses; absent: none. */
+  /** Message members that the upstream refuses; absent: none. */
   readonly refusedMembers?: readonly string[] | undefined;
 }
 
-/** What an answer may say of its request: never the conversation, which a long stream would keep in memory to its end. */
+/** The request as an answer sees it: without the conversation, which a long stream would keep in memory to its end. */
 export type AnsweredRequest = Omit<CanonicalRequest, "messages">;
 
-/** What an answer needs to know beside its content. */
+/** Data that an answer needs beside its content. */
 export interface AnswerContext {
   /** The canonical model id the caller sees (TXT-11, T37). */
   readonly model: string;
@@ -74,39 +74,39 @@ export interface AnswerContext {
   readonly id: string;
   /** Unix seconds. */
   readonly createdAt: number;
-  /** What the caller asked, where an answer echoes it (responses) or depends on it (`includeUsage`). */
+  /** The caller's request, for answers that echo it (responses) or depend on it (`includeUsage`). */
   readonly request: AnsweredRequest;
-  /** Input tokens as estimated before the call, for streams that must tell some at their start (T44). */
+  /** Input tokens as estimated before the call, for streams that must report a count at their start (T44). */
   readonly inputEstimate: number;
 }
 
-/** The caller's or an upstream's error, read off the wire. */
+/** An error of the caller or the upstream, read from the wire. */
 export interface WireError {
   readonly message: string;
   readonly type?: string | undefined;
   readonly code?: string | undefined;
   readonly param?: string | undefined;
-  /** When to come again, where the body tells it (google.rpc.RetryInfo). */
+  /** When to retry, if the body says so (google.rpc.RetryInfo). */
   readonly retryAfterSeconds?: number | undefined;
-  /** What the model made of this one request, which says nothing of its provider. */
+  /** True if the model failed on this one request; it does not count against the provider. */
   readonly isModels?: true | undefined;
 }
 
-/** What an upstream is asked in, and how its answers are read. */
+/** Encodes requests for an upstream and decodes its answers. */
 export interface UpstreamCodec {
   readonly name: UpstreamProtocol;
-  /** What it can carry as the target of a conversion. */
+  /** The limits of the protocol as the target of a conversion. */
   readonly limits: Limits;
-  /** The codec for one of its models, where those differ in what they take; absent: this one for all. */
+  /** Returns the codec for one model, if models of the protocol differ in their limits; absent: this codec serves all. */
   forModel?(model: string): UpstreamCodec;
-  /** Total: `fit` has already removed what the protocol cannot carry. `model` is the upstream's own name. */
+  /** Never fails: `fit` has already removed everything that the protocol cannot carry. `model` is the upstream's name. */
   encodeRequest(request: CanonicalRequest, model: string): JsonObject;
-  /** What it wrote into the conversation of such a request beyond the caller's, as the detail of a note; absent: nothing. */
+  /** Text that the codec added to the conversation, as the detail of a note; undefined or absent: none. */
   addedTo?(body: JsonObject): string | undefined;
   decodeResponse(body: JsonObject): CanonicalResponse;
   encodeResponse(response: CanonicalResponse, context: AnswerContext): JsonObject;
   decodeStream(): Transducer<SseEvent, CanonicalEvent>;
-  /** An upstream's error body, whatever its quirks; never throws. */
+  /** Decodes an upstream's error body in any vendor's spelling; never throws. */
   decodeError(status: number, body: unknown): WireError;
   readonly direct: Pick<DirectCodec, "failure" | "usage" | "text">;
 }
@@ -114,36 +114,36 @@ export interface UpstreamCodec {
 /** One text protocol that callers speak. */
 export interface Codec extends UpstreamCodec {
   readonly name: ProtocolName;
-  /** Its answers repeat tools and settings of the request. Absent: they repeat nothing. */
+  /** True if answers repeat tools and settings of the request. Absent: they do not. */
   readonly echoes?: true;
   /** @throws GatewayError naming the offending field in the caller's spelling. */
   decodeRequest(body: JsonObject, address: RequestAddress): CanonicalRequest;
   encodeStream(context: AnswerContext): Transducer<CanonicalEvent, SseEvent>;
   /** The body of an error answer in this protocol's shape. */
   encodeError(error: GatewayError, requestId: string): JsonObject;
-  /** The same protocol on both sides. */
+  /** The codec for the same protocol on both sides. */
   readonly direct: DirectCodec;
 }
 
-/** What routing, reserving and metering need to know of a request on any route, read without decoding it whole. */
+/** Facts of a request that routing, reservation and metering need on any route, read without full decoding. */
 export interface CallFacts {
-  /** The requested maximum of output tokens, all choices of `n` together not included. */
+  /** The requested maximum of output tokens for each answer, not multiplied by `n`. */
   readonly maxOutputTokens?: number | undefined;
-  /** How many answers are asked for (`n`, `candidateCount`); 1 where the protocol has none. */
+  /** Number of answers requested (`n`, `candidateCount`); 1 if the protocol has no such field. */
   readonly answers: number;
   /** `prompt_cache_key`, else the end-user id (RESP-36, RESP-37); never `safety_identifier` (RESP-45). */
   readonly affinity?: string | undefined;
-  /** Characters of all text the model will read: messages, system prompt, tool definitions. */
+  /** Characters of all text that the model will read: messages, system prompt, tool definitions. */
   readonly inputCharacters: number;
   /** Images, audio, video and files in the input. */
   readonly inputMedia: number;
-  /** The most web searches at the vendor that the caller asks for, or a guess where that has no bound. */
+  /** The most web searches that the caller allows at the vendor, or a guess if there is no limit. */
   readonly webSearches: number;
-  /** Whether the model may make pictures by a tool of its vendor; absent where the protocol has none. */
+  /** True if the model may make pictures with a tool of its vendor; absent if the protocol has no such tool. */
   readonly imageTool?: boolean;
 }
 
-/** What a direct route needs of its protocol: no conversion, the caller's body goes on as it is but for what must change. */
+/** The part of a protocol that a direct route needs: nothing is converted, and the body changes only where necessary. */
 export interface DirectCodec {
   /**
    * Checks the types and domains of the fields the protocol defines; unknown fields pass.
@@ -152,37 +152,37 @@ export interface DirectCodec {
   validate(body: JsonObject): void;
   facts(body: JsonObject): CallFacts;
   /**
-   * The upstream's body: `model` set, filtered fields removed and noted (TXT-17 to TXT-19), and on streams
-   * what metering needs asked for (T47). Never changes `body` itself.
+   * Returns the upstream's body: `model` set, filtered fields removed and noted (TXT-17 to TXT-19), and on streams the usage that metering
+   * needs requested (T47). Never changes `body` itself.
    */
   request(
     body: JsonObject,
     upstream: UpstreamAddress,
   ): { readonly body: JsonObject; readonly notes: readonly Note[] };
   /**
-   * Why a body that came as a success is no answer: the upstream's own error, or nothing that could be one (T60).
-   * Undefined for an answer.
+   * Returns why a body with a success status is no answer: the upstream's own error, or nothing that could be an answer (T60). Undefined
+   * for an answer.
    */
   failure(answer: JsonObject): WireError | undefined;
-  /** Whether the vendor only says that it has begun (`background`). Absent: it never does. */
+  /** True if the vendor only reports that it has started (`background`). Absent: it never does. */
   isUnderWay?(answer: JsonObject): boolean;
-  /** What a whole answer used; undefined when it does not tell (T48). */
+  /** Returns the usage of a whole answer; undefined if it reports none (T48). */
   usage(answer: JsonObject): Usage | undefined;
-  /** The text a whole answer holds, for an estimate where usage is missing. */
+  /** Returns the text of a whole answer, for an estimate if usage is missing. */
   text(answer: JsonObject): string;
-  /** The answer with the canonical model id and, where something was dropped, `gw.droppedParams`. May change `answer`. */
+  /** Returns the answer with the canonical model id. May change `answer`. */
   answer(answer: JsonObject, model: string): JsonObject;
-  /** An answer that tells no usage, with the one that is billed. */
+  /** Returns an answer that reports no usage with the billed usage added. */
   withUsage(answer: JsonObject, usage: Usage): JsonObject;
-  /** The stream of a whole answer, with all that only this protocol has, and its end marker (T14). */
+  /** Returns the stream of a whole answer, with everything that only this protocol has, and its end marker (T14). */
   framesOf(answer: JsonObject, context: AnswerContext): SseEvent[];
-  /** The whole answer that a complete stream tells, likewise (T15); undefined where it tells none. */
+  /** Returns the whole answer of a complete stream, likewise (T15); undefined if the stream has none. */
   wholeOf(frames: readonly SseEvent[]): JsonObject | undefined;
-  /** Watches a stream as it passes. */
+  /** Creates a tap for a stream. */
   tap(options: TapOptions): StreamTap;
 }
 
-/** What a request says of its stream, as the caller sent it: chat, how many answers and whether usage is wanted; responses, `background`. */
+/** Stream settings as the caller sent them: chat has `n` and whether usage is wanted; responses has `background`. */
 export interface StreamWishes {
   readonly n?: unknown;
   readonly stream_options?: unknown;
@@ -196,24 +196,24 @@ export interface TapOptions {
   readonly inputEstimate: number;
 }
 
-/** A stream in passing: frames in, frames out, and what was seen so far. */
+/** A watcher of a passing stream: frames in, frames out, and the facts seen so far. */
 export interface StreamTap {
   /**
-   * The frames to send on now. The frames that end a stream (finish, usage, terminal event) are kept back until
-   * `release`, so that a caller has seen an answer whole only after its charge is committed.
+   * Returns the frames to send now. The frames that end a stream (finish, usage, terminal event) are held back until `release`. So a caller
+   * sees an answer as complete only after its charge is committed.
    */
   push(event: SseEvent): readonly SseEvent[];
-  /** The upstream closed its stream: what only its end could tell is then seen. Absent where the end tells nothing. */
+  /** Called when the upstream closes its stream, for facts that only the end reveals. Absent: there are none. */
   end?(): readonly SseEvent[];
   /**
-   * The frames kept back, with the protocol's end marker completed where the upstream left it out (STREAM-04).
-   * `usage` is what was billed: a converted stream reports it where the upstream reported none.
+   * Returns the frames held back, with the protocol's end marker added if the upstream omitted it (STREAM-04). `usage` is the billed usage:
+   * a converted stream reports it if the upstream reported none.
    */
   release(usage?: Usage): readonly SseEvent[];
-  /** The frames that tell the caller, in the protocol's own way, that the stream broke (T16). */
+  /** Returns the frames that report a broken stream to the caller, in the protocol's own way (T16). */
   fail(error: GatewayError): readonly SseEvent[];
   readonly seen: StreamSeen;
-  /** Keeps more of the text than an estimate needs, for those who hear of the answer. */
+  /** Keeps more of the text than an estimate needs, for hooks that receive the answer. */
   keepText(room: TextRoom): void;
 }
 
@@ -221,18 +221,18 @@ export interface StreamSeen {
   /** The last usage reported, normalised (T49). */
   readonly usage: Usage | undefined;
   /**
-   * The beginning of the output text so far (text, reasoning, tool arguments): as much as an estimate needs, more by `keepText`.
-   * The upstream's error text is not part of it (T60).
+   * The beginning of the output text so far (text, reasoning, tool arguments): enough for an estimate, more after `keepText`. The
+   * upstream's error text is not part of it (T60).
    */
   readonly text: string;
-  /** How long all of it is, as far as that counts. */
+  /** Length of the whole output text, up to the counted limit. */
   readonly characters: number;
-  /** Whether `text` is only a part of it. */
+  /** True if `text` is only a part of the output. */
   readonly isTextCut: boolean;
-  /** True once the upstream said that the answer is complete: a finish reason or the protocol's terminal event. */
+  /** True once the upstream has completed the answer: by a finish reason or the protocol's terminal event. */
   readonly ended: boolean;
-  /** The error event the upstream sent inside the stream. */
+  /** The error event that the upstream sent in the stream. */
   readonly error: WireError | undefined;
-  /** The vendor goes on with the answer, and bills all of it, whoever leaves (`background`). Absent: it does not. */
+  /** True if the vendor continues and bills the whole answer even if the caller leaves (`background`). Absent: it does not. */
   readonly goesOn?: boolean | undefined;
 }

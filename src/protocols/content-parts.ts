@@ -1,4 +1,4 @@
-/** Content as the OpenAI-style protocols have it: a string or a list of parts. Requirements: TXT, T25. */
+/** Decodes content of the OpenAI-style protocols: a string or a list of parts. Requirements: TXT, T25. */
 import { isObject, type WireObject } from "../base/json.ts";
 import { keepMarker } from "./cache-marker.ts";
 import type { JsonObject, MediaPart, MediaSource, NativeField, Part } from "./canonical/request.ts";
@@ -6,25 +6,25 @@ import { audioFormat, audioMediaType, parseMediaUrl } from "./media-url.ts";
 import { keepUnknown, keepUnknownIn } from "./native.ts";
 import { list, nonEmpty, objectOf, isEmptyList } from "./read.ts";
 
-/** The keys that are read of each kind of part. */
+/** The keys that are read, by kind of part. */
 export type KnownKeys = Readonly<Record<string, ReadonlySet<string>>>;
 
-/** The keys that are read of `input_audio`. */
+/** The keys that are read in `input_audio`. */
 export const audioKeys: ReadonlySet<string> = new Set(["data", "format"]);
 
-/** A protocol's parts: how one is read (undefined where no other protocol knows it), and the keys that are read. */
+/** Describes a protocol's parts: their decoder (undefined for parts that no other protocol knows) and the keys that it reads. */
 interface PartReader {
   readonly decode: (wire: WireObject) => Part | undefined;
   readonly knownKeys: KnownKeys;
-  /** The keys that are read within one of these, where it is an object. */
+  /** The keys that are read in nested objects, by the key of the object. */
   readonly within?: KnownKeys;
-  /** Lists that say nothing while they are empty. */
+  /** Lists that mean nothing when empty. */
   readonly echoed?: ReadonlySet<string>;
-  /** Whether parts may have cache markers. */
+  /** True if parts may have cache markers. */
   readonly hasMarkers?: boolean;
 }
 
-/** Reads content. What the reader does not know is noted in `native` under its place, such as `messages[0].content[2]`. */
+/** Decodes content. Unknown parts and keys are noted in `native` under their path, such as `messages[0].content[2]`. */
 export function decodeParts(
   content: unknown,
   param: string,
@@ -46,7 +46,7 @@ export function decodeParts(
   return parts;
 }
 
-/** Notes what of a part that was read is unknown to every other protocol. */
+/** Notes the keys of a decoded part that no other protocol knows. */
 function keepRest(
   wire: WireObject,
   place: string,
@@ -65,7 +65,7 @@ function keepRest(
   if (hasMarkers && known.has("cache_control")) keepMarker(wire, place, native);
 }
 
-/** An `input_audio` part; undefined without data. */
+/** Decodes an `input_audio` part; undefined without data. */
 export function decodeAudio(wire: WireObject): MediaPart | undefined {
   const { data, format } = objectOf(wire["input_audio"]);
   if (typeof data !== "string") return undefined;
@@ -73,23 +73,23 @@ export function decodeAudio(wire: WireObject): MediaPart | undefined {
   return { type: "media", media: "audio", source: { kind: "base64", mediaType, data } };
 }
 
-/** The `input_audio` part of audio; none where it is no base64 data, which is all the part can carry. */
+/** Encodes audio as an `input_audio` part; empty unless the source is base64, which is all that the part can carry. */
 export function encodeAudio({ source }: MediaPart): JsonObject[] {
   if (source.kind !== "base64") return [];
   const input = { data: source.data, format: audioFormat(source.mediaType) };
   return [{ type: "input_audio", input_audio: input }];
 }
 
-/** The `file_data` of a file part: a `data:` URL, or bare base64, which is taken for a PDF. */
+/** Reads `file_data` of a file part: a `data:` URL, or bare base64, which counts as a PDF. */
 export const fileDataSource = (data: string): MediaSource =>
   data.startsWith("data:")
     ? parseMediaUrl(data)
     : { kind: "base64", mediaType: "application/pdf", data };
 
-/** All text of some parts; several texts are paragraphs of one. */
+/** Joins the texts of parts as paragraphs. */
 export const joinText = (parts: readonly Part[]): string =>
   parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
 
-/** What stands between two messages that become one text, unless white space does already. */
+/** Returns the paragraph break between two messages that become one text; "" if white space is already there. */
 export const breakBetween = (before: string, after: string): string =>
   before === "" || /\s$/.test(before.slice(-1)) || /^\s/.test(after) ? "" : "\n\n";

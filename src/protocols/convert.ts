@@ -1,6 +1,6 @@
 /**
- * Any protocol to any other: decode, fit, tidy, name the tools, encode; and back. Only this file and converted-tap.ts hold two codecs.
- * Requirements: CONV (CONV, TXT-05, STREAM-03 to STREAM-05).
+ * Converts any protocol to any other: decode, fit, tidy, rename tools, encode; and back. Only this file and converted-tap.ts use two
+ * codecs. Requirements: CONV (CONV, TXT-05, STREAM-03 to STREAM-05).
  */
 import { inRequestOrder, type Note } from "../base/notes.ts";
 import type { SseEvent } from "../base/sse.ts";
@@ -35,9 +35,9 @@ import { renameTools } from "./tool-names.ts";
 import { collectFrames } from "./whole.ts";
 
 /**
- * The route of one call: direct between the same protocol, unless conversion is forced (tests do, to show that the
- * canonical form loses nothing), else converted. `said` reads the caller's body, again each time, so that a route need not keep it.
- * @throws GatewayError the caller's mistake, or `unsupported_content` for what the upstream cannot take
+ * Returns the route of one call: direct between equal protocols, otherwise converted. Tests force conversion to show that the canonical
+ * form loses nothing. `said` parses the caller's body on each call, so that a route need not keep it.
+ * @throws GatewayError the caller's mistake, or `unsupported_content` for content that the upstream does not accept
  */
 export function routeOf(facts: RouteFacts, said: Said, forceConversion: boolean = false): Route {
   return facts.caller === facts.upstream && !forceConversion
@@ -45,11 +45,11 @@ export function routeOf(facts: RouteFacts, said: Said, forceConversion: boolean 
     : new ConvertedRoute(facts, said);
 }
 
-/** The same of a body that is kept. @throws GatewayError as there */
+/** The same for a body that is kept. @throws GatewayError as there */
 export const createRoute = (input: RouteInput, forceConversion?: boolean): Route =>
   routeOf(input, () => input.body, forceConversion);
 
-/** A route through the canonical form. Of the request it keeps only `body`, until `discardDerived`: it lives as long as the answer. */
+/** A route through the canonical form. It lives as long as the answer, so of the request it keeps only `body`, until `discardDerived`. */
 class ConvertedRoute implements Route {
   readonly kind = "converted";
   readonly notes: readonly Note[];
@@ -59,7 +59,7 @@ class ConvertedRoute implements Route {
   readonly #upstream: UpstreamCodec;
   readonly #context: AnswerContext;
   #body: JsonObject | undefined;
-  /** An answer is asked whether it is one before it is written: it is read for both. */
+  /** The last decoded answer: `failure` and `answer` both read it. */
   #read: { readonly answer: JsonObject; readonly response: CanonicalResponse } | undefined;
 
   constructor(facts: RouteFacts, said: Said) {
@@ -114,7 +114,7 @@ class ConvertedRoute implements Route {
     return [...frames, ...encoder.end({ kind: "complete" })];
   }
 
-  /** Still the upstream's own words: `answer` reads them. */
+  /** The result is in the upstream's protocol; `answer` converts it. */
   wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
     return wholeOf(this.#facts.upstream, frames);
   }
@@ -126,7 +126,7 @@ class ConvertedRoute implements Route {
   }
 }
 
-/** A request as it is sent to an upstream of another protocol, and what its answer is read with. */
+/** A request as sent to an upstream of another protocol, and the codec and context to read its answer. */
 interface Converted extends Pick<Route, "body" | "notes" | "askedOutputTokens"> {
   readonly upstream: UpstreamCodec;
   readonly context: AnswerContext;
@@ -155,28 +155,28 @@ function converted(given: RouteInput): Converted {
 }
 
 /**
- * Why an answer that ended in an error is none: a call that cannot be read, or nothing at all. Callers of other protocols have no
- * word for that, and would take it for the end of an answer. What was said without any reason counts as said.
+ * Returns the error of an answer that ended in one: a call that cannot be parsed, or an empty answer. Callers of other protocols have no
+ * word for that and would take it for a normal end. Content without any finish reason counts as an answer.
  */
 function failureIn({ finish, content }: CanonicalResponse): WireError | undefined {
   const isNone = finish.raw !== undefined || content.length === 0;
   return finish.reason === "error" && isNone ? errorOf(finish) : undefined;
 }
 
-/** A request as an upstream of another protocol is asked it, for whoever wants no answer to it. @throws as `createRoute` */
+/** Encodes a request for an upstream of another protocol, if no answer to it will be read. @throws as `createRoute` */
 export function convertedBody(request: CanonicalRequest, input: RouteInput): JsonObject {
   const { fitted, upstream } = prepare(request, input);
   return upstream.encodeRequest(fitted, input.upstreamModel);
 }
 
-/** What a request has become for its target, what that took, and the codec that reads the answer. */
+/** The request fitted to its target, the notes about the changes, and the codec that reads the answer. */
 interface Prepared {
   readonly fitted: CanonicalRequest;
   readonly notes: readonly Note[];
   readonly upstream: UpstreamCodec;
 }
 
-/** On its own protocol a request is neither repaired nor fitted: that is how the canonical form is shown to lose nothing. */
+/** On its own protocol a request is neither repaired nor fitted: this shows that the canonical form loses nothing. */
 function prepare(request: CanonicalRequest, input: RouteInput): Prepared {
   const { caller, upstream: any, body, upstreamModel, stream } = input;
   const { maxOutputTokens, outputTokensMax, abilities } = input;
@@ -209,9 +209,9 @@ function prepare(request: CanonicalRequest, input: RouteInput): Prepared {
 }
 
 /**
- * What an upstream's protocol can carry. Of chat's many vendors some refuse the member that earlier reasoning would stand in, few
- * have custom tools, and some call the maximum otherwise at models that reason. Of those of messages some read no addresses, and know
- * no `strict`.
+ * Returns the limits of an upstream: those of its protocol, adjusted to the vendor. Some chat vendors refuse earlier reasoning, few have
+ * custom tools, and some name the maximum differently for reasoning models. Some messages vendors fetch no addresses, or do not know
+ * `strict`.
  */
 function limitsOf({ limits }: UpstreamCodec, input: RouteInput): Limits {
   if (limits.protocol === "messages") return limitsOfClaude(limits, input);
@@ -239,14 +239,14 @@ function limitsOfClaude(limits: Limits, input: RouteInput): Limits {
   };
 }
 
-/** A complete stream as a whole answer of the upstream's own protocol; undefined when it broke off. */
+/** Returns a complete stream as a whole answer in the upstream's own protocol; undefined if it broke off. */
 function wholeOf(upstream: UpstreamCodec, frames: readonly SseEvent[]): JsonObject | undefined {
   const response = collectFrames(upstream, frames);
   if (!response || response.finish.reason === "error") return undefined;
   return upstream.encodeResponse(response, emptyContext(response));
 }
 
-/** For an answer that only the gateway reads, on its way to the caller's protocol. */
+/** A context for an answer that only the gateway reads, on its way to the caller's protocol. */
 function emptyContext(response: CanonicalResponse): AnswerContext {
   const { id, createdAt } = response;
   const request = { protocol: "chat", model: "", stream: false, native: [], names: {} } as const;

@@ -1,4 +1,4 @@
-/** A stream in passing between two protocols. STREAM-03 to STREAM-05. */
+/** The tap of a converted stream. STREAM-03 to STREAM-05. */
 import type { GatewayError } from "../base/errors.ts";
 import type { SseEvent } from "../base/sse.ts";
 import type { Usage } from "../base/usage.ts";
@@ -15,15 +15,15 @@ import type {
 } from "./codec.ts";
 import { TextLog, type TextRoom } from "./text-log.ts";
 
-/** Why an answer ended that the upstream says ended in an error. */
+/** Returns the error for an answer that the upstream ended with an error. */
 export const errorOf = ({ raw = "no reason", explanation = raw }: Finish): WireError => ({
   message: `The upstream ended the answer with an error: ${explanation}`,
   isModels: true,
 });
 
 /**
- * A stream in passing between two protocols. The upstream's finish is kept back until `release`, with the last usage
- * reported by then: some protocols report it before the finish and some after.
+ * Converts a stream between two protocols while it passes. The finish is held back until `release`, with the last usage reported by then:
+ * some protocols report usage before the finish and some after.
  */
 export class ConvertedTap implements StreamTap, StreamSeen {
   error: WireError | undefined = undefined;
@@ -42,7 +42,7 @@ export class ConvertedTap implements StreamTap, StreamSeen {
     return this;
   }
 
-  /** What is held back was generated too, and is billed where the stream ends here (T62). */
+  /** Text that is held back was generated too, and is billed if the stream ends here (T62). */
   get text(): string {
     return this.isTextCut ? this.#log.read() : this.#log.read() + this.#held;
   }
@@ -63,7 +63,7 @@ export class ConvertedTap implements StreamTap, StreamSeen {
     return this.#told?.isSoFar === true && this.ended ? undefined : this.#told?.usage;
   }
 
-  /** An upstream that has said why it stopped need not have closed. */
+  /** An upstream that has sent its stop reason need not have closed yet. */
   get ended(): boolean {
     if (this.#finish) return true;
     return this.error === undefined && this.#decoder.ending?.() === true;

@@ -1,17 +1,17 @@
-/** Sizes of a request's input, read without decoding it: for the estimate that reserves a call's upper bound. */
+/** Measures a request's input without decoding it, for the estimate that reserves a call's upper bound. */
 import { isObject } from "../base/json.ts";
 import { bareType } from "../base/media-types.ts";
 
-/** Chinese, Japanese and Korean, and pictographs: such a character is most of a token, where one of other scripts is a third. */
+/** The first code unit of Chinese, Japanese, Korean and pictographs: each is most of a token, other characters about a third. */
 const firstWide = 0x2e80;
 const wide16 = /[\u2e80-\uffff]/;
 const wideWeight = 2.5;
-/** Of a longer text so many characters are looked at, evenly. */
+/** Longer texts are sampled evenly, at no more than so many characters. */
 const looksMax = 512;
 
-/** Characters of a text, those that are more of a token for what they are. */
+/** Returns the weighted length of a text: a wide character counts as 2.5 characters. */
 export function textCharacters(text: string): number {
-  // V8 keeps most texts in a byte a character, and knows without a look that no such one is there.
+  // V8 stores most texts with one byte per character, and answers this test for them without a scan.
   if (!wide16.test(text)) return text.length;
   const step = Math.ceil(text.length / looksMax);
   let wide = 0;
@@ -19,7 +19,7 @@ export function textCharacters(text: string): number {
   return text.length + Math.round(wide * step * (wideWeight - 1));
 }
 
-/** Characters of all strings and keys within a JSON value; a number counts as one token's worth. */
+/** Returns the weighted length of all strings and keys in a JSON value; a number counts as one token (4 characters). */
 export function jsonCharacters(value: unknown): number {
   if (typeof value === "string") return textCharacters(value);
   if (typeof value !== "object" || value === null) return 4;
@@ -37,18 +37,18 @@ export function jsonCharacters(value: unknown): number {
 const textTypes =
   /^(?:text\/|application\/(?:x-)?(?:json|ndjson|xml|xhtml|yaml|toml|sql|rtf|javascript|typescript|python|sh)\b)/i;
 
-/** Bytes of data in base64: a model reads a file of text as it reads a prompt. 0 for what is no text, such as a picture. */
+/** Returns the number of bytes in base64 data if it is text, which a model reads like a prompt. 0 for other data, such as a picture. */
 export function textInData(mediaType: unknown, base64: unknown): number {
   if (typeof mediaType !== "string" || typeof base64 !== "string") return 0;
   return isTextType(mediaType) ? Math.ceil((base64.length * 3) / 4) : 0;
 }
 
-/** Whether a file of this type is text. */
+/** True if a file of this type is text. */
 export const isTextType = (mediaType: string): boolean => textTypes.test(bareType(mediaType));
 
 const headMax = 200;
 
-/** The same of a `data:` URL; 0 for any other text. */
+/** The same for a `data:` URL; 0 for any other text. */
 export function textInDataUrl(url: unknown): number {
   if (typeof url !== "string") return 0;
   const [, mediaType] = /^data:([^,]*),/i.exec(url.slice(0, headMax)) ?? [];

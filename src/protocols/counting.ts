@@ -1,21 +1,21 @@
 /**
- * Counting the tokens of a request that is not sent: what the two protocols that have an endpoint for it ask and answer.
- * docs/decisions.md "Also served"; docs/protocols.md.
+ * Counts the tokens of a request without sending it: the shapes of the two protocols that have an endpoint for it. docs/decisions.md "Also
+ * served"; docs/protocols.md.
  */
 import type { CanonicalRequest, JsonObject, MediaPart, Part } from "./canonical/request.ts";
 
-/** One protocol's own way to count. */
+/** The token-count endpoint of one protocol. */
 export interface TokenCounting {
-  /** The request whose input is counted. @throws GatewayError naming the offending field. */
+  /** Returns the request whose input is counted. @throws GatewayError naming the offending field. */
   decode(body: JsonObject, model: string): CanonicalRequest;
-  /** The body that a vendor of this protocol is asked with; `model` is its own name. */
+  /** Returns the body for a vendor of this protocol; `model` is the vendor's name. */
   ask(body: JsonObject, model: string): JsonObject;
-  /** The count in a vendor's answer; undefined when there is none. */
+  /** Returns the count from a vendor's answer; undefined if there is none. */
   countIn(answer: JsonObject): number | undefined;
   answer(inputTokens: number): JsonObject;
 }
 
-/** Everything of a request that its model reads (T52): texts, and the number of messages, tools and media beside them. */
+/** The size of everything that the model reads (T52): the text, and the number of messages, tools and media. */
 export interface PromptSize {
   readonly text: string;
   readonly messages: number;
@@ -23,7 +23,7 @@ export interface PromptSize {
   readonly media: number;
 }
 
-/** What the model reads of a request. */
+/** Measures everything that the model reads in a request. */
 export function promptOf(request: CanonicalRequest): PromptSize {
   const texts: string[] = [];
   let media = 0;
@@ -58,17 +58,17 @@ export function promptOf(request: CanonicalRequest): PromptSize {
   return { text: texts.join("\n"), messages: request.messages.length, tools: tools.length, media };
 }
 
-/** A document that is text goes to the model as that. */
+/** Returns the text of a text document: the model receives it as text. Undefined for other media. */
 function documentText({ source }: MediaPart): string | undefined {
   if (source.kind !== "base64" || !source.mediaType.startsWith("text/")) return undefined;
   return Buffer.from(source.data, "base64").toString("utf8");
 }
 
-/** Fields that only their own protocol knows are read where content and tools stand. */
+/** True for native fields in content and tools, which the model reads. */
 const isRead = (param: string): boolean =>
   /^(?:messages|system|contents|systemInstruction|system_instruction|tools)\b/.test(param);
 
-/** A value as JSON, without what is no text: base64 data, signatures, encrypted content. */
+/** Returns a value as JSON, without strings that are not text: base64 data, signatures, encrypted content. */
 const readableText = (value: unknown): string =>
   JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === "string" && opaque.test(inner) ? "" : inner,

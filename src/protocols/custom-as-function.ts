@@ -1,6 +1,6 @@
 /**
- * Custom tools for targets that have functions only: each goes as a function with one text, `input`, and the answer's calls come back as
- * calls of the custom tool. What its input is held to goes into its description. CONV; T33.
+ * Custom tools for targets that only have functions. Each becomes a function with one string, `input`; calls in the answer become calls of
+ * the custom tool again. The input format goes into the description. CONV; T33.
  */
 import type {
   CanonicalRequest,
@@ -21,7 +21,7 @@ import { isNoArguments, objectIn } from "./tool-arguments.ts";
 import { noteOfTools } from "./tool-names.ts";
 import { unchanged, type Rewritten } from "./rewritten.ts";
 
-/** Makes functions of a request's custom tools, where its target has none, and of the calls so far. */
+/** Turns a request's custom tools, and calls of them, into functions if the target has no custom tools. */
 export function customAsFunctions(request: CanonicalRequest, { customTools }: Limits): Rewritten {
   const { tools = [], messages } = request;
   const isOffered = tools.some(({ custom }) => custom);
@@ -51,7 +51,7 @@ export function customAsFunctions(request: CanonicalRequest, { customTools }: Li
   };
 }
 
-/** Names for custom tools that have the name of a function, by that: as functions no two may have the same. */
+/** Returns new names, by old name, for custom tools that share their name with a function: two functions cannot have the same name. */
 function namesApart(tools: readonly Tool[]): ReadonlyMap<string, string> {
   const functions = new Set(tools.flatMap(({ name, custom }) => (custom ? [] : [name])));
   const taken = new Set(tools.map(({ name }) => name));
@@ -66,7 +66,7 @@ function namesApart(tools: readonly Tool[]): ReadonlyMap<string, string> {
   return renamed;
 }
 
-/** A list of allowed names is of both tools that have one. */
+/** An allowed name that two tools share allows both. */
 function choiceAmong(choice: ToolChoice, renamed: ReadonlyMap<string, string>): ToolChoice {
   if (choice.type === "tool" && choice.custom)
     return { ...choice, name: renamed.get(choice.name) ?? choice.name, custom: undefined };
@@ -123,10 +123,10 @@ function formatText(format: CustomFormat | undefined): string | undefined {
   return `\`input\` must match this ${kind}:\n${definition}`;
 }
 
-/** The caller's names of the custom tools, by those that they went under. */
+/** The caller's names of the custom tools, by their function names. */
 type OwnNames = ReadonlyMap<string, string>;
 
-/** A codec whose answers, whole and streamed, call the custom tools. */
+/** A codec that restores calls of the custom tools in whole and streamed answers. */
 const restoring = (upstream: UpstreamCodec, custom: OwnNames): UpstreamCodec => ({
   ...upstream,
   decodeResponse(body) {
@@ -154,7 +154,7 @@ function asCustomCall(part: Part, custom: OwnNames): Part {
     : part;
 }
 
-/** The input in the arguments of a call. A model may name it otherwise, or write it as it is. */
+/** Returns the input from a call's arguments. A model may use another member name, or write the input bare. */
 function inputIn(text: string): string {
   if (isNoArguments(text)) return "";
   const object = objectIn(text);
@@ -168,13 +168,13 @@ function inputIn(text: string): string {
 }
 
 const begun = /^\s*\{\s*"input"\s*:\s*"/;
-/** A quote that is not escaped, with nothing but braces behind it. */
+/** An unescaped quote with only braces and white space after it. */
 const closing = /(?<!\\)((?:\\\\)*)"[\s}]*$/;
-/** An escape without its end. */
+/** A truncated escape sequence. */
 const cutEscape = /(?<!\\)((?:\\\\)*)\\(?:u[0-9a-fA-F]{0,3})?$/;
 const halfOfPair = /[\ud800-\udbff]$/u;
 
-/** The same of arguments that are no JSON: as far as they came in an answer that met its limit, and with line ends as they are. */
+/** The same for arguments that are not valid JSON: truncated at the token limit, or with raw line breaks. */
 function brokenInput(text: string): string | undefined {
   const start = begun.exec(text);
   if (!start) return undefined;
@@ -183,7 +183,7 @@ function brokenInput(text: string): string | undefined {
   return written(said.replace(cutEscape, "$1"))?.replace(halfOfPair, "");
 }
 
-/** What stands between the quotes of a JSON text, its control characters escaped or not. */
+/** Parses the inside of a JSON string; control characters may be raw or escaped. Undefined if it is invalid. */
 function written(text: string): string | undefined {
   const escaped = text.replace(/\\[^]|\p{Cc}/gu, (one) =>
     one.startsWith("\\") ? one : JSON.stringify(one).slice(1, -1),

@@ -1,6 +1,6 @@
 /**
- * Custom tools as the OpenAI-style protocols have them: their input is one text, which a grammar may hold to a form. Codex patches files
- * with one. CONV, T33.
+ * Custom tools of the OpenAI-style protocols: the input is one text, which a grammar may constrain. Codex patches files with one. CONV,
+ * T33.
  */
 import { isObject, type WireObject } from "../base/json.ts";
 import type {
@@ -13,7 +13,7 @@ import type {
 import { keepUnknown, keepUnknownIn } from "./native.ts";
 import { member, nonEmpty, objectOf } from "./read.ts";
 
-/** Where the declaration of a custom tool stands, and the member that a grammar is within; absent: it is not within another. */
+/** The path of a custom tool's declaration, and the member that nests the grammar; absent: not nested. */
 interface CustomPlace {
   readonly param: string;
   readonly native: NativeField[];
@@ -22,7 +22,7 @@ interface CustomPlace {
 
 const declarationKeys = ["name", "description"];
 
-/** Reads what declares a custom tool; undefined where it has no name. */
+/** Decodes the declaration of a custom tool; undefined if it has no name. */
 export function decodeCustomTool(wire: WireObject, place: CustomPlace): Tool | undefined {
   const { name, description, format: wished } = wire;
   if (nonEmpty(name) === undefined) return undefined;
@@ -54,7 +54,7 @@ function decodeFormat(wire: WireObject, { param, native, within }: CustomPlace) 
   return { type, syntax, definition } as const;
 }
 
-/** The members of what declares a custom tool. `within` as of `CustomPlace`. */
+/** Encodes the declaration of a custom tool. `within`: see `CustomPlace`. */
 export const encodeCustomTool = (
   { name, description, custom }: Tool,
   within?: CustomPlace["within"],
@@ -71,7 +71,7 @@ function encodeFormat(format: CustomFormat, within: CustomPlace["within"]): Json
   return within ? { type, [within]: grammar } : { type, ...grammar };
 }
 
-/** Reads a call of a custom tool; undefined where it has no name. */
+/** Decodes a call of a custom tool; undefined if it has no name. */
 export function decodeCustomCall(
   id: unknown,
   { name, input }: WireObject,

@@ -1,8 +1,8 @@
-/** Efforts: their order, the nearest of those that a model knows, and what they are as a budget. docs/decisions.md "Reasoning". */
+/** Reasoning efforts: their order, the nearest one that a model supports, and their token budgets. docs/decisions.md "Reasoning". */
 
 const scale: readonly string[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
-/** Effort towards a token budget, where a model has budgets only; "limit" is the most it can. */
+/** Token budget of each effort, for models that only have budgets; "limit" is the model's maximum. */
 export const budgetByEffort: Readonly<Record<string, number | "limit">> = {
   minimal: 1024,
   low: 1024,
@@ -13,8 +13,8 @@ export const budgetByEffort: Readonly<Record<string, number | "limit">> = {
 };
 
 /**
- * Of `values`, the least first, the one nearest to an effort; of two equally near the lesser. Undefined for a word that has no
- * place among the efforts, unless the model knows it itself.
+ * Returns the one of `values` (sorted from least) that is nearest to an effort; the lesser one if two are equally near. Undefined for a
+ * word outside the scale, unless `values` has it.
  */
 export function nearestEffort(effort: string, values: readonly string[]): string | undefined {
   if (values.includes(effort)) return effort;

@@ -1,6 +1,6 @@
 /**
- * Embeddings: one wire shape at every vendor that has them, passed on and billed. There is nothing to convert: a text
- * or tokens go in, vectors come out. docs/decisions.md "Also served"; docs/configuration.md.
+ * Embeddings: all vendors share one wire shape, which the gateway forwards and bills. Nothing is converted: text or tokens in, vectors out.
+ * docs/decisions.md "Also served"; docs/configuration.md.
  */
 import { Type } from "../base/json-schema.ts";
 import { isObject } from "../base/json.ts";
@@ -16,7 +16,7 @@ import { compileCheck, nullable, oneOf } from "./wire-check.ts";
 
 const token = Type.Integer({ minimum: 0 });
 
-/** The body of `POST /v1/embeddings`. Fields we do not know pass to the upstream. */
+/** The body of `POST /v1/embeddings`. Unknown fields pass to the upstream. */
 export const embeddingsRequest = Type.Object({
   model: Type.String({ minLength: 1 }),
   input: Type.Union([
@@ -34,16 +34,16 @@ export const embeddingsRequest = Type.Object({
 /** @throws GatewayError naming the first field at fault. */
 export const validateEmbeddings = compileCheck(embeddingsRequest);
 
-/** What an embedding call's input comes to, before anybody counts it. */
+/** The size of an embedding call's input, before it is counted. */
 export interface EmbeddingInput {
   readonly characters: number;
-  /** Tokens that the caller counted by sending tokens. */
+  /** Number of tokens, if the caller sent tokens instead of text. */
   readonly tokens: number;
-  /** The end-user id, by which a session keeps its provider. */
+  /** The end-user id, which keeps a session with one provider. */
   readonly affinity: string | undefined;
 }
 
-/** The size of a checked request's input. */
+/** Returns the input size of a validated request. */
 export function embeddingInput({ input, user }: JsonObject): EmbeddingInput {
   const entries = [input].flat(2);
   const texts = entries.filter((entry) => typeof entry === "string");
@@ -55,13 +55,13 @@ export function embeddingInput({ input, user }: JsonObject): EmbeddingInput {
 }
 
 interface EmbeddingRouteInput {
-  /** The caller's body, checked. */
+  /** The caller's validated body. */
   readonly body: JsonObject;
   readonly model: string;
   readonly upstreamModel: string;
 }
 
-/** The way of an embedding call to its upstream and back: whole answers only. */
+/** Creates the route of an embedding call. It has whole answers only. */
 export function embeddingRoute(input: EmbeddingRouteInput): Route {
   const { model } = input;
   let sent: Sent | undefined = sentOf(input);
@@ -77,7 +77,7 @@ export function embeddingRoute(input: EmbeddingRouteInput): Route {
     failure,
     isUnderWay: () => false,
     usage: (answer) => usageOf(answer["usage"]),
-    // What comes back is no text: an answer without usage is billed by its input.
+    // The answer has no text: without usage, it is billed by its input.
     text: () => "",
     answer(answer, droppedParams) {
       answer["model"] = model;

@@ -1,19 +1,17 @@
-/**
- * The error object of the two OpenAI-style protocols, written and read. ERR-01.
- */
+/** Encodes and decodes the error object of the two OpenAI-style protocols. ERR-01. */
 import { GatewayError } from "../base/errors.ts";
 import { isObject, type WireObject } from "../base/json.ts";
 import type { JsonObject } from "./canonical/request.ts";
 import type { WireError } from "./codec.ts";
 
-/** `{error: {message, type, param, code}}`, all four keys always there. */
+/** Returns `{error: {message, type, param, code}}`; all four keys are always present. */
 export function encodeErrorObject(error: GatewayError): { error: JsonObject } {
   return {
     error: { message: error.message, type: error.type, param: error.param, code: error.code },
   };
 }
 
-/** The error that ends a stream which had begun. Of codes only those stay that say that the request is at fault. */
+/** Returns the error that ends a running stream. Codes that put the request at fault stay; all others become `upstream_error`. */
 export const streamError = ({ message, code }: Pick<WireError, "message" | "code">): GatewayError =>
   new GatewayError(
     code === "context_length_exceeded" || code === "upstream_rejected" ? code : "upstream_error",
@@ -21,8 +19,8 @@ export const streamError = ({ message, code }: Pick<WireError, "message" | "code
   );
 
 /**
- * The message of an error in a protocol without codes of its own, whose clients know a context that is too long by these
- * words: they come first where the vendor said it in others.
+ * Returns the message of an error for a protocol without error codes. Its clients recognise a too long context by `words`, so these come
+ * first if the vendor used others.
  */
 export const tellTooLong = ({ code, message }: GatewayError, words: string): string =>
   code !== "context_length_exceeded" || message.includes(words) ? message : `${words}: ${message}`;
@@ -30,8 +28,8 @@ export const tellTooLong = ({ code, message }: GatewayError, words: string): str
 const messageCharactersMax = 4000;
 
 /**
- * An upstream's error body, whatever its quirks: OpenAI's object, xAI's `{code, error: string}`, OpenRouter's integer
- * codes with `metadata`, FastAPI's `detail`, arrays around any of them, plain text and HTML pages. Never throws.
+ * Decodes an upstream's error body in any shape: OpenAI's object, xAI's `{code, error: string}`, OpenRouter's integer codes with
+ * `metadata`, FastAPI's `detail`, arrays around any of them, plain text and HTML pages. Never throws.
  */
 export function decodeErrorObject(status: number, body: unknown): WireError {
   const outer = Array.isArray(body) ? body[0] : body;
@@ -52,7 +50,7 @@ const fallback = (status: number): string => `The upstream answered with status 
 const metadata = (error: WireObject): WireObject =>
   isObject(error["metadata"]) ? error["metadata"] : {};
 
-/** Codes are strings here and numbers there (OpenRouter: the HTTP status). */
+/** Codes are strings at some vendors and numbers at others (OpenRouter: the HTTP status). */
 function word(value: unknown): string | undefined {
   if (typeof value === "number") return String(value);
   return typeof value === "string" && value !== "" ? value : undefined;
@@ -60,7 +58,7 @@ function word(value: unknown): string | undefined {
 
 function messageOf(error: WireObject): string | undefined {
   const { message } = error;
-  // Mistral's validation stands in the message, be it as FastAPI's object or its list alone; Cloudflare has a list of errors.
+  // Mistral puts validation errors in the message, as FastAPI's object or only its list; Cloudflare has a list of errors.
   const inner = isObject(message) ? message["detail"] : message;
   const text =
     word(message) ??
@@ -69,20 +67,20 @@ function messageOf(error: WireObject): string | undefined {
     detailOf(inner) ??
     detailOf(error["errors"]);
   const raw = metadata(error)["raw"];
-  // OpenRouter says "Provider returned error" and keeps the provider's own words in `raw`.
+  // OpenRouter says "Provider returned error" and keeps the provider's message in `raw`.
   return text !== undefined && typeof raw === "string" ? `${text}: ${plainText(raw)}` : text;
 }
 
 const findingsMax = 3;
 
-/** FastAPI: a string, or a list of `{loc, msg}`, of which the first are told. */
+/** FastAPI's `detail`: a string, or a list of `{loc, msg}`, of which the first few are reported. */
 function detailOf(detail: unknown): string | undefined {
   const findings = Array.isArray(detail) ? detail.slice(0, findingsMax) : [detail];
   const texts = findings.flatMap((finding) => findingOf(finding) ?? []);
   return texts.length > 0 ? texts.join("; ") : undefined;
 }
 
-/** What is wrong, after the place where it is: "Extra inputs are not permitted" alone helps nobody. */
+/** Returns a finding with its path: "Extra inputs are not permitted" alone does not help. */
 function findingOf(finding: unknown): string | undefined {
   if (!isObject(finding)) return word(finding);
   const text = word(finding["msg"]) ?? word(finding["message"]);
@@ -94,10 +92,10 @@ function findingOf(finding: unknown): string | undefined {
   return text === undefined || place === "" ? text : `${place}: ${text}`;
 }
 
-/** Of a place in a body. */
+/** Longest path of a finding. */
 const stepsMax = 20;
 
-/** Text of what may be an HTML page: the start of it, tags and runs of white space taken out. */
+/** Returns the start of a text or HTML page, without tags and runs of white space. */
 function plainText(text: string): string {
   const start = text.slice(0, messageCharactersMax);
   const bare = start.trimStart().startsWith("<") ? start.replace(/<[^<>]*>/g, " ") : start;

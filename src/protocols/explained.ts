@@ -1,4 +1,4 @@
-/** Why an answer was stopped, in its vendor's words, as the refusal that it is to callers who have a place for one. */
+/** Shows the vendor's explanation for a blocked answer as a refusal, to callers whose protocol has refusals. */
 import type { CanonicalEvent } from "./canonical/events.ts";
 import type { Part } from "./canonical/request.ts";
 import type { CanonicalResponse, Finish } from "./canonical/response.ts";
@@ -6,13 +6,13 @@ import type { CanonicalResponse, Finish } from "./canonical/response.ts";
 const refusalIn = ({ reason, explanation }: Finish): string | undefined =>
   reason === "content_filter" ? explanation : undefined;
 
-/** What an answer says, with these words at its end. */
+/** Returns the content of an answer, with the explanation at its end. */
 export function explained({ content, finish }: CanonicalResponse): readonly Part[] {
   const text = refusalIn(finish);
   return text === undefined ? content : [...content, { type: "refusal", text }];
 }
 
-/** The same of a stream: what comes before its finish. */
+/** The same for a stream: the events before its finish. */
 export function explanationEvents(finish: Finish): CanonicalEvent[] {
   const text = refusalIn(finish);
   if (text === undefined) return [];

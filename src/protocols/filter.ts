@@ -1,10 +1,10 @@
-/** What is taken out of a request on every route, direct ones included (TXT-17 to TXT-19). */
+/** Fields that are removed from a request on every route, including direct ones (TXT-17 to TXT-19). */
 import type { Note } from "../base/notes.ts";
 import type { JsonObject } from "./canonical/request.ts";
 
 /**
- * Never forwarded: no caller picks a service tier, a region, a dearer speed, a model that the vendor falls back to, or a cheaper hour.
- * The call is charged at the price of its offer. Each vendor's spelling is filtered in every protocol; of chat callers `models` is read before.
+ * Never forwarded: callers do not choose a service tier, a region, a pricier speed, a vendor's fallback model or a cheaper hour. The
+ * gateway charges the price of the offer. All protocols filter each vendor's spelling; the gateway reads `models` of chat callers before.
  */
 export const filteredFields = [
   "service_tier",
@@ -16,13 +16,13 @@ export const filteredFields = [
   "background_options",
 ] as const;
 
-/** Their names as documents list them: "`a`, `b` and `c`". */
+/** The names as a list for documents: "`a`, `b` and `c`". */
 export const filteredNames = filteredFields
   .map((name) => `\`${name}\``)
   .join(", ")
   .replace(/, (?=[^,]*$)/, " and ");
 
-/** Removes the filtered fields from `body` (a copy of the caller's) and notes each one. Null is how SDKs say nothing: it is not noted. */
+/** Removes the filtered fields from `body` (a copy of the caller's) and notes each. Null is not noted: SDKs send it for unset fields. */
 export function removeFilteredFields(body: JsonObject): Note[] {
   const notes: Note[] = [];
   for (const param of filteredFields) {

@@ -1,6 +1,6 @@
 /**
- * What a request holds against what the model can do (base/abilities.ts): what would be another question without it is
- * refused, a nuance is left out and reported. docs/models.md.
+ * Checks a request against the model's abilities (base/abilities.ts). Parts that would change the question are refused; nuances are dropped
+ * and reported. docs/models.md.
  */
 import type { Abilities, Modality, ToolChoiceMode } from "../base/abilities.ts";
 import { GatewayError } from "../base/errors.ts";
@@ -25,10 +25,10 @@ const choiceWords: Readonly<Record<ToolChoiceMode, string>> = {
   named: "cannot be made to call one particular tool",
 };
 
-/** @throws GatewayError `unsupported_parameter` for a choice that the model does not take: programs rely on it */
+/** @throws GatewayError `unsupported_parameter` for a tool choice that the model does not support: programs rely on it */
 export function refuseToolChoice(request: CanonicalRequest, { toolChoice }: Abilities): void {
   const { toolChoice: choice, tools = [], names } = request;
-  // To leave the choice to the model is what happens anyway.
+  // `auto` is the default anyway.
   if (!toolChoice || !choice || tools.length === 0) return;
   const mode = modeOf(choice);
   if (mode === "auto" || toolChoice.modes.includes(mode)) return;
@@ -37,7 +37,7 @@ export function refuseToolChoice(request: CanonicalRequest, { toolChoice }: Abil
   throw new GatewayError("unsupported_parameter", message, { param });
 }
 
-/** @throws GatewayError `unsupported_content` where the model is to go on with an answer and cannot: it would begin anew */
+/** @throws GatewayError `unsupported_content` if the model should continue an answer and cannot: it would start a new one */
 export function refusePrefill({ messages, protocol }: CanonicalRequest, can: Abilities): void {
   if (can.prefill !== false) return;
   const last = messages.at(-1);
@@ -55,8 +55,8 @@ export const modalityOf: Readonly<Record<MediaPart["media"], Modality>> = {
 };
 
 /**
- * @throws GatewayError `unsupported_content` for media that the model cannot read; not for what the way there leaves out
- * and reports anyway
+ * @throws GatewayError `unsupported_content` for media that the model cannot read, unless the conversion turns them into text, or drops and
+ * reports them
  */
 export function refuseMedia(
   { messages, protocol }: CanonicalRequest,
@@ -78,13 +78,13 @@ export function refuseMedia(
   for (const { content } of messages) content.forEach(look);
 }
 
-/** Without its schema an answer is still an answer, so the wish for one is a nuance. */
+/** Dropped, not refused: an answer without its schema is still an answer. */
 export function fitOutput(fitting: Fitting, { structuredOutputs }: Abilities): void {
   if (structuredOutputs !== false || fitting.request.outputFormat?.type !== "json_schema") return;
   dropOutput(fitting, "this model cannot hold its answer to a schema, dropped");
 }
 
-/** Leaves out how the answer is to be formed. Its schema and its type may be two fields of one wish. */
+/** Drops the output format. Its schema and its type may be two fields of the caller. */
 export function dropOutput(fitting: Fitting, why: string): void {
   fitting.note("outputFormat", "dropped", why);
   if (fitting.request.names["outputFormat.type"] !== undefined)
@@ -92,10 +92,7 @@ export function dropOutput(fitting: Fitting, why: string): void {
   fitting.request = without(fitting.request, "outputFormat");
 }
 
-/**
- * A schema for the answer in the form that the model takes, where its record says that it takes one. True where it goes on.
- * CONV-412.
- */
+/** Rewrites the answer schema for the model, if its record says that it supports one. True if the schema is kept. CONV-412. */
 export function fitAnswerSchema(fitting: Fitting): boolean {
   const { request, target } = fitting;
   const { outputFormat: format } = request;
@@ -124,7 +121,7 @@ export function fitAnswerSchema(fitting: Fitting): boolean {
   return true;
 }
 
-/** Leaves out the parameters that a vendor refuses while its model reasons, by chat-completions name. */
+/** Drops the parameters that a vendor refuses while its model reasons; the list has chat-completions names. */
 export function dropExcluded(fitting: Fitting, excluded: readonly string[]): void {
   const why = "this model refuses it while it reasons, dropped";
   for (const name of excluded) {
@@ -137,7 +134,7 @@ export function dropExcluded(fitting: Fitting, excluded: readonly string[]): voi
   }
 }
 
-/** One that has no place in the canonical form stands among the native fields, on its own protocol. */
+/** Drops a parameter without a canonical form, which is among the native fields on its own protocol. */
 function dropNative(fitting: Fitting, name: string, why: string): void {
   const { native } = fitting.request;
   if (!native.some(({ param }) => param === name)) return;

@@ -1,7 +1,6 @@
 /**
- * Messages and tools brought within what their target can carry: media, signatures, cache markers and the small members
- * only some protocols have. Each loss is noted once, under the caller's own name. CONV-217 to
- * CONV-219, CONV-605; traps T24, T36.
+ * Fits messages and tools to the target: media, signatures, cache markers and members that only some protocols have. Each loss is noted
+ * once, under the caller's name. CONV-217 to CONV-219, CONV-605; traps T24, T36.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Note } from "../base/notes.ts";
@@ -34,7 +33,7 @@ export function fitContent(fitting: Fitting, notes: Note[]): void {
     bounds: mergingBounds(),
     keepsMarker: markerKeeper(countMarkers(request), target.limits.cacheMarkersMax),
   };
-  // Tools come first: that is where they stand in the prompt, and so the order of cache markers.
+  // Tools first, because the prompt begins with them: cache markers are kept in prompt order.
   const tools = request.tools?.map((tool) => fitTool(tool, context));
   const messages = request.messages.map((message) => fitMessage(message, context));
   fitting.request = { ...request, messages, ...(tools ? { tools } : {}) };
@@ -56,7 +55,7 @@ function fitTool(tool: Tool, context: Context): Tool {
   };
 }
 
-/** The schema that the upstream holds arguments to; undefined where it cannot, or where it holds as many as it can already. */
+/** Returns the schema for strict arguments; undefined if the upstream cannot enforce it, or its schema budget is used up. */
 function heldSchema(parameters: JsonObject | undefined, context: Context): JsonObject | undefined {
   const { target, budget, request } = context;
   const { answerSchema, carries } = target.limits;
@@ -73,7 +72,9 @@ function heldSchema(parameters: JsonObject | undefined, context: Context): JsonO
   return schema;
 }
 
-/** Where a schema goes on as it is. Whoever speaks chat or responses knows what can be held to there. */
+/**
+ * For upstreams that receive the schema unchanged. Callers of chat and responses know the rules of `strict`; messages callers are checked.
+ */
 const isHeld = (parameters: JsonObject | undefined, { target, request }: Context): boolean =>
   request.protocol !== "messages" || !parameters || target.limits.holds?.(parameters) !== false;
 
@@ -83,8 +84,8 @@ const whyNoRoot = {
 };
 
 /**
- * Vendors want an object schema, and some callers leave its type out (T24).
- * @throws GatewayError `unsupported_parameter` for arguments that are no object, or not to be made one: every vendor refuses them
+ * Adds a missing object type: vendors require one, and some callers omit it (T24).
+ * @throws GatewayError `unsupported_parameter` for arguments that are no object and cannot become one: every vendor refuses them
  */
 function fitParameters(tool: string, parameters: JsonObject, context: Context): JsonObject {
   const { protocol, names } = context.request;
@@ -138,7 +139,7 @@ function fitPart(part: Part, message: Message, context: Context): Part[] {
   }
 }
 
-/** Reasoning keeps a signature of the target's own kind only; without one it goes only where none is asked for (CONV-219). */
+/** Keeps reasoning with a signature of the target's protocol. Without one, it is kept only if the target needs no signature (CONV-219). */
 function fitReasoningPart(part: Extract<Part, { type: "reasoning" }>, context: Context): Part[] {
   const signature = ownSignature(part, context);
   if (signature) return [part];
@@ -169,7 +170,7 @@ function withoutBilling(parts: readonly Part[], context: Context): readonly Part
   });
 }
 
-/** Cache markers have a place in the messages protocol only; elsewhere caching is automatic (CONV-217). */
+/** Only the messages protocol has cache markers; elsewhere caching is automatic (CONV-217). */
 function fitMarker<Item extends object>(item: Item, name: string, context: Context): Item {
   if (!("cache" in item) || item.cache === undefined || context.keepsMarker()) return item;
   const { cacheMarkersMax } = context.target.limits;
@@ -193,7 +194,7 @@ function countMarkers({ tools = [], messages }: CanonicalRequest): number {
   return count(tools) + messages.reduce((sum, { content }) => sum + count(content), 0);
 }
 
-/** The first marker holds what every call shares, the last ones what this conversation has so far (CONV-605). */
+/** Keeps the first marker, which all calls share, and the last ones, which cover this conversation so far (CONV-605). */
 function markerKeeper(count: number, max: number): () => boolean {
   let index = -1;
   return () => {

@@ -1,4 +1,4 @@
-/** What the rules of a request's content share. */
+/** State shared by the content rules of `fit`. */
 import type { Note } from "../base/notes.ts";
 import type { CanonicalRequest } from "./canonical/request.ts";
 import type { innerNames } from "./caller-names.ts";
@@ -7,16 +7,16 @@ import type { Extra } from "./limits.ts";
 import type { mergingBounds } from "./object-root.ts";
 import type { SchemaBudget } from "./schema-budget.ts";
 
-/** Of one request. */
+/** The state of one request. */
 export interface Context {
   readonly request: CanonicalRequest;
   readonly target: FitTarget;
   readonly names: (typeof innerNames)["chat"];
   note(param: string, kind: Note["kind"], detail: string): void;
-  /** Whether the next cache marker stays; asked once for each, in the order of the prompt. */
+  /** True if the next cache marker stays; called once per marker, in prompt order. */
   keepsMarker(): boolean;
   readonly bounds: ReturnType<typeof mergingBounds>;
-  /** How much may be held to schemas still. */
+  /** The remaining budget for strict schemas. */
   readonly budget: SchemaBudget | undefined;
 }
 

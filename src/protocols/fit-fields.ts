@@ -1,38 +1,38 @@
-/** What the steps of `fit` share: the request under change, and its fields by their canonical names. */
+/** State shared by the steps of `fit`: the request being changed, and access to its fields by canonical name. */
 import type { Abilities } from "../base/abilities.ts";
 import type { Note } from "../base/notes.ts";
 import type { CanonicalFieldName, CanonicalRequest, NamedField } from "./canonical/request.ts";
 import type { Limits } from "./limits.ts";
 import { SchemaBudget } from "./schema-budget.ts";
 
-/** A request as the target takes it, and what became of the rest. */
+/** The fitted request, and the notes about its losses and changes. */
 export interface Fitted {
   readonly request: CanonicalRequest;
   readonly notes: readonly Note[];
 }
 
-/** What a request is fitted to. */
+/** The target of a request. */
 export interface FitTarget {
   readonly limits: Limits;
   /** The model's own maximum of output tokens. */
   readonly maxOutputTokens: number;
-  /** The most output tokens that may be asked for; absent: the vendor decides. */
+  /** Cap on the requested output tokens; absent: the vendor decides. */
   readonly outputTokensMax?: number | undefined;
-  /** What is known of the model; absent: nothing. */
+  /** The known abilities of the model; absent: none are known. */
   readonly abilities?: Abilities | undefined;
 }
 
-/** A request under change: what the steps share. */
+/** A request being changed, shared by the steps. */
 export interface Fitting {
   request: CanonicalRequest;
   readonly target: FitTarget;
   readonly notes: Note[];
-  /** What tools and answer may be held to together; absent where there is no bound. */
+  /** The vendor's limit for all schemas of tools and answer together; absent: no limit. */
   readonly budget: SchemaBudget | undefined;
   note(field: NamedField, kind: Note["kind"], detail: string): void;
 }
 
-/** A fitting of `request`, which adds to `notes` under the caller's own names. */
+/** Starts the fitting of `request`; notes are added to `notes` under the caller's names. */
 export function startFitting(request: CanonicalRequest, target: FitTarget, notes: Note[]): Fitting {
   const fitting: Fitting = {
     request,
@@ -45,14 +45,14 @@ export function startFitting(request: CanonicalRequest, target: FitTarget, notes
   return fitting;
 }
 
-/** Removes one field, dots for the members of `reasoning`. */
+/** Returns the request without one field; dots address the members of `reasoning`. */
 export function without(request: CanonicalRequest, field: CanonicalFieldName): CanonicalRequest {
   const [outer, inner] = field.split(".");
   if (inner === undefined) return { ...request, [outer!]: undefined };
   return { ...request, reasoning: { ...request.reasoning, [inner]: undefined } };
 }
 
-/** The value of a field, dots for the members of `reasoning`. */
+/** Returns the value of a field; dots address the members of `reasoning`. */
 export function valueOf(request: CanonicalRequest, field: CanonicalFieldName): unknown {
   const dot = field.indexOf(".");
   if (dot === -1) return request[field as keyof CanonicalRequest];

@@ -1,11 +1,11 @@
 /**
- * End-user ids that are longer than the upstream takes: a coding agent's is an object of 150 characters. A hash stands for it, the same
- * for the same id. Requirements: CONV.
+ * Hashes end-user ids that are too long for the upstream: a coding agent's is an object of 150 characters. Equal ids get equal hashes.
+ * Requirements: CONV.
  */
 import { createHash } from "node:crypto";
 import type { Fitting } from "./fit-fields.ts";
 
-/** Shortens the end-user id, which is reported. */
+/** Shortens the end-user id and reports it. */
 export function fitIds(fitting: Fitting): void {
   const { endUserIdMax } = fitting.target.limits;
   const { endUserId } = fitting.request;
@@ -15,6 +15,6 @@ export function fitIds(fitting: Fitting): void {
   fitting.request = { ...fitting.request, endUserId: hashOf(endUserId) };
 }
 
-/** 32 characters that every vendor takes. */
+/** Returns a hash of 32 characters, which every vendor accepts. */
 export const hashOf = (id: string): string =>
   createHash("sha256").update(id).digest("hex").slice(0, 32);

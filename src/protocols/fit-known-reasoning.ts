@@ -1,6 +1,6 @@
 /**
- * A wish for reasoning in the words that the model's record knows (base/abilities.ts). What it cannot be given is left out or
- * becomes the nearest, and is reported. docs/models.md; docs/decisions.md "Reasoning"; CONV-218, CONV-317.
+ * Maps reasoning settings to those in the model's record (base/abilities.ts). Unsupported settings are dropped or replaced by the nearest,
+ * and reported. docs/models.md; docs/decisions.md "Reasoning"; CONV-218, CONV-317.
  */
 import type { ReasoningAbility } from "../base/abilities.ts";
 import { isObject } from "../base/json.ts";
@@ -11,7 +11,7 @@ import type { Fitting } from "./fit-fields.ts";
 type Reasons = Exclude<ReasoningAbility, { kind: "none" }>;
 type Of<Kind extends Reasons["kind"]> = Extract<Reasons, { kind: Kind }>;
 
-/** Fits effort and budget to what the model knows. A request without a wish stays without one. */
+/** Fits effort and budget to the model's ability. A request without reasoning settings stays without. */
 export function fitKnownReasoning(fitting: Fitting, ability: ReasoningAbility): void {
   takeOffWord(fitting, ability);
   const { reasoning } = fitting.request;
@@ -24,7 +24,7 @@ export function fitKnownReasoning(fitting: Fitting, ability: ReasoningAbility): 
   if (field !== undefined) set(fitting, { field });
 }
 
-/** A vendor's own word for off, towards a model that has another: it stands among the native fields. */
+/** Turns a vendor's own value for "off", which is a native field, into a budget of 0 if the model uses another value. */
 function takeOffWord(fitting: Fitting, ability: ReasoningAbility): void {
   const { native, names } = fitting.request;
   const field = native.find(
@@ -40,7 +40,7 @@ function takeOffWord(fitting: Fitting, ability: ReasoningAbility): void {
   };
 }
 
-/** Whether the wish is that the model does not reason. */
+/** True if the request switches reasoning off. */
 export const isOff = ({ effort, budget }: Reasoning): boolean =>
   budget === 0 || (budget === undefined && effort === "none");
 
@@ -48,11 +48,11 @@ const set = (fitting: Fitting, change: Partial<Reasoning>): void => {
   fitting.request = { ...fitting.request, reasoning: { ...fitting.request.reasoning, ...change } };
 };
 
-/** What the caller named of the two, for a note that is about either. */
+/** The one of the two that the caller sent, for a note about either. */
 const named = ({ request }: Fitting): "reasoning.effort" | "reasoning.budget" =>
   request.names["reasoning.effort"] === undefined ? "reasoning.budget" : "reasoning.effort";
 
-/** Leaves the wish out, and reports each word of it. */
+/** Drops the reasoning settings and reports each of them. */
 export function dropReasoning(fitting: Fitting): void {
   for (const member of Object.keys(fitting.request.reasoning ?? {}) as (keyof Reasoning)[]) {
     if (member === "field" || member === "offAs") continue;
@@ -62,7 +62,7 @@ export function dropReasoning(fitting: Fitting): void {
   fitting.request = { ...fitting.request, reasoning: undefined };
 }
 
-/** Chat and responses switch reasoning off by a word, the others by a budget of nothing. */
+/** True if the protocol switches reasoning off by a word (chat, responses); the others use a budget of 0. */
 const hasWords = ({ target }: Fitting): boolean =>
   target.limits.protocol === "chat" || target.limits.protocol === "responses";
 
@@ -89,11 +89,11 @@ function fitOff(fitting: Fitting, ability: Reasons): void {
 const leastOf = (ability: Reasons): string | undefined =>
   ability.kind === "effort" || ability.kind === "adaptive" ? ability.values[0] : undefined;
 
-/** That the model decides is said to Claude only; elsewhere it is what an effort means. */
+/** Returns "dynamic" for adaptive Claude models, which need it; for other models an effort implies it. */
 const decidesItself = (fitting: Fitting, { kind }: Reasons): "dynamic" | undefined =>
   kind === "adaptive" && isClaudes(fitting) ? "dynamic" : undefined;
 
-/** Converse has Claude's words where a record has `thinking`, and no others with an adaptive model or budgets. */
+/** Converse uses Claude's fields if the record has `thinking`; its other models have no adaptive reasoning and no budgets. */
 const isClaudes = ({ target }: Fitting): boolean =>
   target.limits.protocol === "messages" || target.limits.protocol === "converse";
 
@@ -111,7 +111,7 @@ function fitAmount(fitting: Fitting, ability: Reasons): void {
 
 function fitToggle(fitting: Fitting, { field = "reasoning_effort" }: Of<"toggle">): void {
   const { effort, budget } = fitting.request.reasoning!;
-  // Neither chat nor responses has a word for on.
+  // Neither chat nor responses has a word for "on".
   const isMute = hasWords(fitting) && field === "reasoning_effort";
   if (effort !== undefined || typeof budget === "number") {
     const why = "this model's reasoning is on or off, without a measure";
@@ -158,7 +158,7 @@ function fitTokens(fitting: Fitting, ability: Of<"budget">): void {
     set(fitting, { effort: undefined, budget: own ?? budget });
   }
   if (fitting.request.reasoning!.budget === "dynamic" && isClaudes(fitting)) {
-    // Such a model knows no adaptive thinking.
+    // Models with budgets do not support adaptive thinking.
     const instead = budgetByEffort["medium"] as number;
     fitting.note("reasoning.budget", "rewritten", `a budget of ${instead}: this model needs one`);
     set(fitting, { budget: instead });

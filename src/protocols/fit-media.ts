@@ -1,5 +1,5 @@
 /**
- * Media as a target takes it: carried, left out, refused, or, of documents of text, as text. CONV-424 to CONV-426, CONV-517, CONV-518,
+ * Fits media to the target: carried, dropped, refused or, for text documents, turned into text. CONV-424 to CONV-426, CONV-517, CONV-518,
  * CONV-606.
  */
 import type { MediaPart, MediaSource, Message, Part } from "./canonical/request.ts";
@@ -9,7 +9,7 @@ import type { FitTarget } from "./fit-fields.ts";
 import { refusalOf, type Loss } from "./losses.ts";
 import { documentParts } from "./text-documents.ts";
 
-/** A part of media as the target takes it, and what became of a document. @throws GatewayError `unsupported_content` */
+/** Returns the parts that the target gets for a media part; several for a text document. @throws GatewayError `unsupported_content` */
 export function fitMedia(
   part: MediaPart,
   { role }: Pick<Message, "role">,
@@ -19,7 +19,7 @@ export function fitMedia(
   if (rule === "carried" && isRead(part, context)) return [fitDetail(part, context)];
   const { names } = context;
   const param = (role === "assistant" ? names.made : undefined) ?? names.media(part);
-  // CONV-426: of messages the row says that any file makes the request fail.
+  // CONV-426: towards messages any file makes the request fail.
   const said = context.target.limits.media.file === "refused" ? undefined : documentParts(part);
   if (said) {
     context.note(param, "rewritten", "a document of text goes on as text");
@@ -31,11 +31,11 @@ export function fitMedia(
   return [];
 }
 
-/** Whether the model reads it, as far as its record says. */
+/** True if the model reads this kind of media, or its record does not say. */
 const isRead = ({ media }: MediaPart, { target }: Context): boolean =>
   target.abilities?.inputModalities?.includes(modalityOf[media]) ?? true;
 
-/** Whether media goes on, and why it does not. */
+/** Decides whether media is carried; otherwise, returns the loss with its reason. */
 function mediaRule(
   { media, source }: MediaPart,
   role: Message["role"],
@@ -72,14 +72,14 @@ function sourceRule(
   return { class: "refused", what: `${media} content at this address (send it as base64)` };
 }
 
-/** Of PDF the rows say what becomes; a document of unknown kind is taken for one (CONV-606). */
+/** The requirement rows speak of PDF; a document of unknown type counts as one (CONV-606). */
 const mayBePdf = (source: MediaSource): boolean =>
   source.kind === "file_id" ||
   (source.kind !== "parts" &&
     (source.mediaType === undefined ||
       ["application/pdf", "application/octet-stream"].includes(source.mediaType)));
 
-/** `auto` is what every vendor does unasked. */
+/** `auto` is the vendors' default, so it is dropped without a note. */
 function fitDetail(part: MediaPart, context: Context): MediaPart {
   const { detail } = part;
   if (detail === undefined) return part;

@@ -1,6 +1,6 @@
 /**
- * A request that goes to an upstream of its caller's own protocol, fitted to the model: the direct route's part of what `fit`
- * does in conversion, by the same rules. Only the members that must change are written anew, out of the canonical form.
+ * Fits a request on a direct route to the model, by the same rules as `fit` in conversion. Only changed members are written anew, from the
+ * canonical form.
  */
 import type { Abilities } from "../base/abilities.ts";
 import { inSnakeCase } from "../base/casing.ts";
@@ -14,37 +14,38 @@ import { fitClaudesBudget, fitReasoning } from "./fit-reasoning.ts";
 import { fitLargest } from "./fit-values.ts";
 import { wishes } from "./wishes.ts";
 
-/** What of a call decides how its request is fitted. */
+/** The data of a call that decide how its request is fitted. */
 export interface OwnInput {
   /** The caller's protocol. */
   readonly caller: Codec;
-  /** The caller's body, checked. */
+  /** The caller's validated body. */
   readonly body: JsonObject;
   readonly stream: boolean;
-  /** The model as the caller wrote it, and as the upstream calls it. */
+  /** The model's name in the request, and its name at the upstream. */
   readonly requestedModel: string;
   readonly upstreamModel: string;
   /** The model's own maximum of output tokens. */
   readonly maxOutputTokens: number;
-  /** The most output tokens that may be asked for, where more are; absent: the vendor decides. */
+  /** Cap on the requested output tokens; absent: the vendor decides. */
   readonly outputTokensMax?: number | undefined;
-  /** What is known of the model; absent: nothing. */
+  /** The known abilities of the model; absent: none are known. */
   readonly abilities?: Abilities | undefined;
   /** Images, audio, video and files in the input; absent: none. */
   readonly inputMedia?: number | undefined;
 }
 
-/** What a request has become. The same body where nothing had to change. */
+/** The fitted request; the same body if nothing changed. */
 export interface Own {
   readonly body: JsonObject;
   readonly notes: readonly Note[];
-  /** The maximum of output tokens that is asked for, where it is another one. */
+  /** The maximum of output tokens in the fitted request; undefined if it did not change. */
   readonly askedOutputTokens: number | undefined;
 }
 
 /**
- * Fits a request to the model that it goes to on its own protocol.
- * @throws GatewayError `unsupported_content` or `unsupported_parameter` for what the request would mean something else without
+ * Fits a request to its model on the caller's own protocol.
+ * @throws GatewayError `unsupported_content` or `unsupported_parameter` for a part that cannot be dropped without changing the request's
+ * meaning
  */
 export function fitOwn(input: OwnInput): Own {
   const { caller: codec, body, abilities, inputMedia = 0 } = input;
@@ -76,7 +77,7 @@ export function fitOwn(input: OwnInput): Own {
 const decode = ({ caller, requestedModel, stream }: OwnInput, body: JsonObject) =>
   caller.decodeRequest(body, { model: requestedModel, stream });
 
-/** Whether a request holds anything that a record like this decides about. */
+/** True if the request has a member that the model's abilities may affect. */
 function concerns({ name }: Codec, body: JsonObject, can: Abilities): boolean {
   const { members, turns } = wishes[name];
   const decides = can.reasoning ?? can.toolChoice ?? can.structuredOutputs === false;
@@ -89,7 +90,7 @@ function endsWithAnswer(turns: Json | undefined): boolean {
   return isObject(last) && (last["role"] === "assistant" || last["role"] === "model");
 }
 
-/** The request without its prompt but for the last turn: a long conversation is not read for its wishes. */
+/** Returns the request with only the last turn of its prompt, so that a long conversation is not decoded. */
 function wishesOf({ name }: Codec, body: JsonObject): JsonObject {
   const { turns: member, prompt } = wishes[name];
   const { [member]: turns, ...slim } = body;
@@ -98,9 +99,8 @@ function wishesOf({ name }: Codec, body: JsonObject): JsonObject {
 }
 
 /**
- * The caller's body with each member that became another: what it was and what it is are both written, and compared. Where the
- * wish for reasoning is another, so are the members that held it, even if they would be written alike: an effort of the
- * caller may be written as the budget it became.
+ * Returns the caller's body with the changed members replaced. To find them, both requests are encoded and compared. Members of a changed
+ * reasoning setting are always replaced: the codec may write a caller's effort as the budget that it became, so that both look equal.
  */
 function patched(
   { caller: codec, body, upstreamModel }: OwnInput,
@@ -117,7 +117,7 @@ function patched(
     const now = after[name];
     if (name === wishes[codec.name].turns) continue;
     if (!isHeld(name) && JSON.stringify(before[name]) === JSON.stringify(now)) continue;
-    // Google's callers spell names in two ways.
+    // Google's callers may use either spelling.
     delete copy[inSnakeCase(name)];
     delete copy[name];
     if (now !== undefined) copy[name] = now;
@@ -125,7 +125,7 @@ function patched(
   return copy;
 }
 
-/** The members of the caller's body that hold a wish for reasoning which has become another. */
+/** The caller's members that hold a reasoning setting which has changed. */
 const changedWishes = (from: CanonicalRequest, to: CanonicalRequest): string[] =>
   (["effort", "budget"] as const).flatMap((field) => {
     const [member] = from.names[`reasoning.${field}`]?.split(".") ?? [];

@@ -1,6 +1,6 @@
 /**
- * A wish for reasoning brought into the form and the range its target takes. docs/decisions.md "Reasoning";
- * CONV-218, CONV-317, CONV-413, CONV-419 to CONV-423, CONV-512 to CONV-514; traps T28, T34, T39.
+ * Fits reasoning settings to the target's form and range. docs/decisions.md "Reasoning"; CONV-218, CONV-317, CONV-413, CONV-419 to
+ * CONV-423, CONV-512 to CONV-514; traps T28, T34, T39.
  */
 import type { ReasoningAbility } from "../base/abilities.ts";
 import type {
@@ -15,11 +15,11 @@ import { dropReasoning, fitKnownReasoning, isOff } from "./fit-known-reasoning.t
 import type { Limits, ReasoningLimits } from "./limits.ts";
 import { tidy } from "./tidy.ts";
 
-/** Fits effort, budget and summary, and removes what the vendor refuses beside reasoning. */
+/** Fits effort, budget and summary, and drops parameters that the vendor refuses beside reasoning. */
 export function fitReasoning(fitting: Fitting): void {
   const { limits, abilities } = fitting.target;
   const ability = abilities?.reasoning;
-  // On its own protocol a request's words are right, and its turns are the vendor's to judge.
+  // On its own protocol a request's words need no translation, and the vendor checks the turns itself.
   const isOwn = fitting.request.protocol === limits.protocol;
   if (!isOwn) fitSummary(fitting, limits.reasoning);
   if (isUnplaced(fitting)) return dropReasoning(fitting);
@@ -37,7 +37,7 @@ export function fitReasoning(fitting: Fitting): void {
   }
 }
 
-/** A budget as Claude has it, brought below the maximum of output. */
+/** Keeps a Claude-style budget below the maximum of output tokens. */
 export function fitClaudesBudget(fitting: Fitting): void {
   if (isClaudes(fitting)) fitBudget(fitting, fitting.target.limits.reasoning.budgetMin ?? 0);
 }
@@ -47,30 +47,30 @@ const fieldOf = ({ target }: Fitting): string | undefined => {
   return ability?.kind === "none" ? undefined : ability?.field;
 };
 
-/** Whether nobody knows where the wish is put. */
+/** True if no field for the reasoning setting is known. */
 const isUnplaced = (fitting: Fitting): boolean =>
   fitting.target.limits.reasoning.byRecordOnly === true && fieldOf(fitting) === undefined;
 
-/** Whether the wish is put as Claude has it: in its own protocol, and where a record says so. */
+/** True if the target uses Claude's fields: in the messages protocol, or if the model's record says so. */
 function isClaudes(fitting: Fitting): boolean {
   const { budgetByEffort, byRecordOnly } = fitting.target.limits.reasoning;
   return budgetByEffort !== undefined && (!byRecordOnly || fieldOf(fitting) === "thinking");
 }
 
-/** What is known of the protocol, where nothing is known of the model. */
+/** Applies the rules of the protocol, if nothing is known of the model. */
 function fitByProtocol(fitting: Fitting, limits: ReasoningLimits): void {
   fitEffort(fitting, limits);
   if (limits.budgetByEffort) effortToBudget(fitting, limits.budgetByEffort);
 }
 
-/** Whether the model is asked to reason. */
+/** True if the request asks the model to reason. */
 function isOn(reasoning: Reasoning | undefined): boolean {
   if (!reasoning) return false;
   const { budget, effort } = reasoning;
   return budget !== undefined ? budget !== 0 : effort !== undefined && effort !== "none";
 }
 
-/** Of a summary's level only whether thoughts are returned is kept (CONV-514). */
+/** Turns a summary level into the flag whether thoughts are returned (CONV-514). */
 function fitSummary(fitting: Fitting, { summaryIsFlag }: ReasoningLimits): void {
   const { reasoning } = fitting.request;
   if (!summaryIsFlag || reasoning?.summary === undefined) return;
@@ -85,14 +85,14 @@ function fitSummary(fitting: Fitting, { summaryIsFlag }: ReasoningLimits): void 
   };
 }
 
-/** Where the model does not reason there are no thoughts to return, and a vendor that has a flag for them refuses it. */
+/** Without reasoning there are no thoughts to return, and vendors with a flag for them refuse it. */
 function dropThoughtsOfNone(fitting: Fitting): void {
   const { reasoning } = fitting.request;
   if (!fitting.target.limits.reasoning.summaryIsFlag || !reasoning || !isOff(reasoning)) return;
   fitting.request = { ...fitting.request, reasoning: { ...reasoning, includeThoughts: undefined } };
 }
 
-/** Of an effort and a budget the number is the more exact wish, and "as much as it needs" no wish beside an effort. */
+/** If the target accepts only one of the two, a number beats an effort, being more exact, and an effort beats "dynamic". */
 function fitEffort(fitting: Fitting, { budgetOrEffort, effortBecomes }: ReasoningLimits): void {
   const { reasoning } = fitting.request;
   if (reasoning?.effort === undefined) return;
@@ -114,7 +114,7 @@ function fitEffort(fitting: Fitting, { budgetOrEffort, effortBecomes }: Reasonin
   };
 }
 
-/** An effort becomes a budget; a budget the caller named itself wins. */
+/** Turns an effort into a budget; a budget that the caller sent wins. */
 function effortToBudget(
   fitting: Fitting,
   budgets: Readonly<Record<string, number | "limit">>,
@@ -138,10 +138,10 @@ function effortToBudget(
   };
 }
 
-/** The part of the maximum that stays for the answer itself. */
+/** The share of the maximum that is reserved for the answer itself. */
 const answerShare = 0.2;
 
-/** A budget between the vendor's least and the maximum of output, which is raised where the two leave no room (CONV-422). */
+/** Keeps a budget between the vendor's minimum and the maximum of output tokens, which is raised if there is no room (CONV-422). */
 function fitBudget(fitting: Fitting, budgetMin: number): void {
   const { reasoning, maxOutputTokens, names } = fitting.request;
   const budget = reasoning?.budget;
@@ -171,8 +171,8 @@ function fitBudget(fitting: Fitting, budgetMin: number): void {
 }
 
 /**
- * The vendor refuses a forced tool call together with reasoning, and a tool loop that began without its own signed
- * reasoning (T39): the wish for reasoning gives way, because the loop would otherwise fail as a whole.
+ * Switches reasoning off where it would fail the whole request. The vendor refuses it with a forced tool call, and in a tool loop that
+ * began without its own signed reasoning (T39).
  */
 function keepOutOfForcedCalls(fitting: Fitting, ability: ReasoningAbility | undefined): void {
   const { request } = fitting;
@@ -189,17 +189,17 @@ function keepOutOfForcedCalls(fitting: Fitting, ability: ReasoningAbility | unde
   };
 }
 
-/** What reasoning cannot stand beside; undefined where nothing of it is in the request. */
+/** Returns the reason why reasoning is not possible; undefined if there is none. */
 function withoutReasoning(
   { request, target }: Fitting,
   ability: ReasoningAbility | undefined,
 ): string | undefined {
   const goTogether = target.abilities?.toolChoice?.forcedWhileReasoning;
   const isOwn = request.protocol === target.limits.protocol;
-  // The caller's own vendor refuses the pair by itself, where nothing is known of its model.
+  // If nothing is known of the model, the caller's own vendor checks the pair itself.
   const mayForce = isOwn ? goTogether !== false : goTogether === true;
   if (!mayForce && isForced(request.toolChoice)) return "a forced tool call";
-  // A model that decides itself how much it reasons may begin anew in the midst of a loop.
+  // An adaptive model may start to reason in the middle of a tool loop.
   if (isOwn || ability?.kind === "adaptive" || !continuesUnsigned(request, target.limits))
     return undefined;
   return "a tool call made without signed reasoning";
@@ -210,13 +210,13 @@ const isForced = (choice: ToolChoice | undefined): boolean =>
   choice?.type === "tool" ||
   (choice?.type === "allowed" && choice.mode === "required");
 
-/** Reasoning that is on by itself has to be switched off. */
+/** A model that reasons by default has to be switched off explicitly. */
 const offBudget = (ability: ReasoningAbility | undefined): 0 | undefined =>
   ability && ability.kind !== "none" && ability.kind !== "budget" && ability.off ? 0 : undefined;
 
 /**
- * Whether the conversation, as it is when it was tidied, ends in results of calls that no signed reasoning came before. What the
- * user adds to them is of the same turn then, and an answer of nothing but calls without results is gone.
+ * True if the tidied conversation ends in results of calls that follow no signed reasoning. Tidying merges the user's additions into the
+ * same turn, and removes answers that only have calls without results.
  */
 function continuesUnsigned(request: CanonicalRequest, limits: Limits): boolean {
   const { messages } = tidy(request, limits).request;

@@ -1,10 +1,10 @@
 /**
- * Numbers and stop sequences brought within what their target takes, each change noted under the caller's own name.
- * CONV-206, CONV-302, CONV-403, CONV-404, CONV-407, CONV-506, CONV-507; trap T19.
+ * Fits numbers and stop sequences to the target; each change is noted under the caller's name. CONV-206, CONV-302, CONV-403, CONV-404,
+ * CONV-407, CONV-506, CONV-507; trap T19.
  */
 import { without, type Fitting } from "./fit-fields.ts";
 
-/** A maximum above what may be asked for is cut to it: before reasoning finds its place below it. */
+/** Cuts the maximum of output tokens to its cap; must run before reasoning gets its budget below it. */
 export function fitLargest(fitting: Fitting): void {
   const { outputTokensMax = Infinity } = fitting.target;
   const { maxOutputTokens = 0 } = fitting.request;
@@ -14,7 +14,7 @@ export function fitLargest(fitting: Fitting): void {
   fitting.request = { ...fitting.request, maxOutputTokens: outputTokensMax };
 }
 
-/** Fits the values of the fields that the target has at all. */
+/** Fits the values of the fields that the target has. */
 export function fitValues(fitting: Fitting): void {
   fitTemperature(fitting);
   fitSampler(fitting);
@@ -32,7 +32,7 @@ function fitTemperature(fitting: Fitting): void {
   fitting.request = { ...fitting.request, temperature: temperatureMax };
 }
 
-/** Of two that the vendor refuses side by side top_p gives way. One of 1 says nothing, so nothing is lost without it. */
+/** If the vendor refuses temperature and top_p together, top_p is dropped. A value of 1 is the default, so it goes without a note. */
 function fitSampler(fitting: Fitting): void {
   const { temperature, topP } = fitting.request;
   if (!fitting.target.limits.oneSampler || temperature === undefined || topP === undefined) return;
@@ -41,7 +41,7 @@ function fitSampler(fitting: Fitting): void {
   fitting.request = without(fitting.request, temperature === 1 ? "temperature" : "topP");
 }
 
-/** A seed stands for nothing but itself: the same one becomes the same one, so that answers can still be repeated. */
+/** A seed only needs to map to the same value each time, so that answers stay repeatable. */
 function fitSeed(fitting: Fitting): void {
   const { seedMax = Infinity } = fitting.target.limits;
   const { seed } = fitting.request;
@@ -51,7 +51,7 @@ function fitSeed(fitting: Fitting): void {
   fitting.request = { ...fitting.request, seed: Math.abs(seed) % (seedMax + 1) };
 }
 
-/** A list of nothing says nothing, and some vendors refuse it, as they refuse sequences that are empty. */
+/** Drops an empty list, and empty sequences: some vendors refuse them. */
 function fitStop(fitting: Fitting): void {
   const { stopSequencesMax, stopMustShow = false } = fitting.target.limits;
   const { stop } = fitting.request;
@@ -74,8 +74,8 @@ function fitStop(fitting: Fitting): void {
 }
 
 /**
- * A maximum nobody named is filled from the model's limit where one must be sent (CONV-403, T19); nothing is lost by it. One
- * below the vendor's least is raised to it: agents ask for a single token to see whether a model answers.
+ * Sets the model's limit if the target requires a maximum and the caller sent none (CONV-403, T19). Raises a maximum below the vendor's
+ * minimum: agents ask for a single token to see whether a model answers.
  */
 function fitMaximum(fitting: Fitting): void {
   const { needsMaximum, outputTokensMin = 1, maximumField } = fitting.target.limits;

@@ -1,6 +1,6 @@
 /**
- * A canonical request brought within what its target can carry. Every rule reads the target's limits (limits.ts);
- * every loss and every rewritten value is noted under the caller's own name. Requirements: CONV.
+ * Fits a canonical request to its target. Every rule reads the target's limits (limits.ts); every loss and rewritten value is noted under
+ * the caller's name. Requirements: CONV.
  */
 import type { Note } from "../base/notes.ts";
 import type {
@@ -34,7 +34,8 @@ import { isEmptyList } from "./read.ts";
 
 /**
  * Fits a request of another protocol to its target.
- * @throws GatewayError `unsupported_content` or `unsupported_parameter` for what the request would mean something else without
+ * @throws GatewayError `unsupported_content` or `unsupported_parameter` for a part that cannot be dropped without changing the request's
+ * meaning
  */
 export function fit(request: CanonicalRequest, target: FitTarget): Fitted {
   const notes = loseNative(request);
@@ -58,7 +59,7 @@ export function fit(request: CanonicalRequest, target: FitTarget): Fitted {
   return { request: fitting.request, notes };
 }
 
-/** Leaves out what only the caller's protocol knows. @throws GatewayError for what is part of what the caller said */
+/** Drops the fields that only the caller's protocol knows. @throws GatewayError for fields that carry content */
 function loseNative({ protocol, native }: CanonicalRequest): Note[] {
   const lost = native.filter(({ value }) => !isEmptyList(value));
   for (const field of lost) {
@@ -74,8 +75,8 @@ function loseNative({ protocol, native }: CanonicalRequest): Note[] {
 }
 
 /**
- * A member that several items of a list have is named once, without indexes: Codex CLI 0.171 has one in each item, and the
- * header ends after 4 KB. Items themselves keep their indexes.
+ * A member that several list items have is named once, without indexes: Codex CLI 0.171 has one in each item, and the header is limited to
+ * 4 KB. Items themselves keep their indexes.
  */
 function togetherNamed(params: readonly string[]): string[] {
   const byPlace = Map.groupBy(params, (param) => param.replace(/\[\d+\](?!$)/g, ""));
@@ -83,8 +84,8 @@ function togetherNamed(params: readonly string[]): string[] {
 }
 
 /**
- * A list of allowed tools none of which is offered: no tool is called.
- * @throws GatewayError `unsupported_parameter` where one of them was to be called
+ * If no allowed tool is offered, the model must call none.
+ * @throws GatewayError `unsupported_parameter` if a call is required
  */
 function fitAllowed(fitting: Fitting): void {
   const { request } = fitting;
@@ -100,8 +101,8 @@ function fitAllowed(fitting: Fitting): void {
 }
 
 /**
- * No tool is called where none is offered. Calls in the conversation need their tools, though.
- * @throws GatewayError `unsupported_parameter` for these: programs rely on it that none is called
+ * To forbid calls, no tools are offered. But calls in the conversation require their tools.
+ * @throws GatewayError `unsupported_parameter` in that case: programs rely on `none`
  */
 function fitForbidden(fitting: Fitting): void {
   const { request, target } = fitting;
@@ -114,7 +115,7 @@ function fitForbidden(fitting: Fitting): void {
   fitting.request = { ...request, tools: undefined, toolChoice: undefined };
 }
 
-/** Of a form for the answer and tools the form gives way, unless no tool may be called: then none need be offered. */
+/** If the model supports either an output format or tools, the format is dropped. If calls are forbidden, the tools are dropped instead. */
 function fitFormatOrTools(fitting: Fitting): void {
   const { request, target } = fitting;
   const { outputFormat, tools = [], toolChoice } = request;
@@ -125,15 +126,15 @@ function fitFormatOrTools(fitting: Fitting): void {
   else dropOutput(fitting, "this model refuses a form for its answer beside tools, dropped");
 }
 
-/** Without tools there is nothing to choose from or to call in parallel, and vendors refuse the wish (RESP-16). */
+/** Drops tool choice and parallel calls if there are no tools: vendors refuse them (RESP-16). */
 function fitChoice(fitting: Fitting): void {
   const { tools = [], toolChoice, parallelToolCalls } = fitting.request;
-  // To leave the choice to the model is what happens anyway.
+  // `auto` is the default anyway.
   if (fitting.target.limits.refusesAuto && toolChoice?.type === "auto")
     fitting.request = { ...fitting.request, toolChoice: undefined };
   if (tools.length > 0) return;
   const why = "sent only with tools, dropped";
-  // Of no tools none is called, whether that is wished or left to the model.
+  // Without tools, `auto` and `none` have no effect, so they go without a note.
   const isWish = toolChoice && toolChoice.type !== "auto" && toolChoice.type !== "none";
   if (isWish) fitting.note("toolChoice", "dropped", why);
   if (parallelToolCalls !== undefined) fitting.note("parallelToolCalls", "dropped", why);
@@ -149,14 +150,14 @@ function dropLost(fitting: Fitting): void {
       if (!keepsSchema) dropFormat(fitting, lost[field]!);
       continue;
     }
-    // A vendor's own field of chat has a place for it.
+    // Some chat vendors have their own field for a budget.
     if (field === "reasoning.budget" && fitting.request.reasoning?.field !== undefined) continue;
     fitting.note(field, "dropped", budgetLoss(fitting, field) ?? lost[field]!);
     fitting.request = without(fitting.request, field);
   }
 }
 
-/** Why a wish is lost that is put as a budget, and is none: no reasoning, or as much as it takes. */
+/** Explains the loss of a special budget value: 0 (off) or "dynamic". */
 function budgetLoss({ request }: Fitting, field: Losable): string | undefined {
   if (field !== "reasoning.budget") return undefined;
   const { budget } = request.reasoning!;
@@ -164,13 +165,13 @@ function budgetLoss({ request }: Fitting, field: Losable): string | undefined {
   return budget === "dynamic" ? "the model decides itself how much it reasons, dropped" : undefined;
 }
 
-/** Plain text is what every protocol answers in anyway. */
+/** Plain text is the default of every protocol, so it is dropped without a note. */
 function dropFormat(fitting: Fitting, why: string): void {
   if (fitting.request.outputFormat?.type !== "text") return dropOutput(fitting, why);
   fitting.request = without(fitting.request, "outputFormat");
 }
 
-/** Metadata belongs to what is stored: OpenAI refuses it beside an answer that is not. */
+/** Metadata belongs to stored answers: OpenAI refuses it if the answer is not stored. */
 function fitMetadata(fitting: Fitting): void {
   const { metadata, store } = fitting.request;
   if (!fitting.target.limits.metadataNeedsStore || !metadata || store === true) return;
@@ -179,7 +180,7 @@ function fitMetadata(fitting: Fitting): void {
   fitting.request = without(fitting.request, "metadata");
 }
 
-/** The codec cleans schemas by itself; what that takes out is reported here, before anything is sent (T23). */
+/** Reports the keywords that the codec will remove from schemas, before anything is sent (T23). */
 function tellSchemaLosses(fitting: Fitting): void {
   const { request, target } = fitting;
   const { schemaLosses } = target.limits;
@@ -203,5 +204,5 @@ function tellSchemaLosses(fitting: Fitting): void {
   if (format?.type === "json_schema") tell("outputFormat", [format.schema]);
 }
 
-/** Keywords are the caller's own text, as many as it likes. */
+/** The caller chooses the keywords and their number. */
 const keywordsNamedMax = 12;

@@ -1,8 +1,7 @@
 /**
- * Reads the JSON of a stream's frames. Nearly all of them differ from the one before in a few values only, such as the text of a
- * delta: where such a value stands in the text is learnt once, and later frames are compared instead of parsed. What comes out is
- * what a parse would give, because everything outside those values is the same to the byte, and what stands in them is checked to
- * be a string or a number and nothing else.
+ * Parses the JSON frames of a stream. Most frames differ from the one before in a few values only, such as the text of a delta. The reader
+ * learns the positions of these values once, and compares later frames instead of parsing them. The result equals that of a parse: all
+ * bytes outside the values are the same, and each value is checked to be one string or number.
  */
 import { exactly } from "../base/exact-numbers.ts";
 import type { WireObject } from "../base/json.ts";
@@ -10,16 +9,16 @@ import { parseObject } from "./read.ts";
 
 /** The names of members whose values differ from frame to frame. */
 export interface Varying {
-  /** Of texts. A frame without any of these is parsed. */
+  /** Members with strings. A frame without any of these is parsed. */
   readonly texts: readonly string[];
-  /** Of whole numbers that are not negative. */
+  /** Members with non-negative whole numbers. */
   readonly numbers: readonly string[];
 }
 
-/** A value that varies, in the text and in the object that it was parsed to. */
+/** A varying value: its position in the text and in the parsed object. */
 interface Slot {
   readonly isText: boolean;
-  /** What stands before it, back to the slot before or to the frame's start. */
+  /** The text before it, back to the previous slot or the start of the frame. */
   readonly before: string;
   readonly holder: WireObject;
   readonly key: string;
@@ -28,24 +27,24 @@ interface Slot {
 interface Shape {
   readonly object: WireObject;
   readonly slots: readonly Slot[];
-  /** What stands behind the last slot. */
+  /** The text after the last slot. */
   readonly after: string;
 }
 
-/** Longer frames are parsed: to learn them costs more than it saves. */
+/** Longer frames are parsed: learning them costs more than it saves. */
 const learntCharactersMax = 2_048;
-/** Of so many frames that are not like the one learnt last, one is learnt, at least. */
+/** After failures, at least one in so many frames is learnt. */
 const skippedMax = 64;
-/** Digits that a number holds exactly. */
+/** Number of digits that a number holds exactly. */
 const digitsMax = 15;
 
-/** For one stream. */
+/** Reads the frames of one stream. */
 export class FrameReader {
   readonly #varying: Varying;
   #shape: Shape | undefined;
-  /** Where each slot of a frame ends; kept to be used again. */
+  /** The end of each slot in a frame; the array is reused. */
   readonly #ends: number[] = [];
-  /** Frames to be parsed before one is learnt again, and before the next time after that. */
+  /** Frames to parse before the next attempt to learn, and the pause after a further failure. */
   #skip = 0;
   #skipped = 0;
 
@@ -53,7 +52,7 @@ export class FrameReader {
     this.#varying = varying;
   }
 
-  /** The object that a frame is, good until the next one is read: what is kept of it is copied. Undefined where it is none. */
+  /** Returns the parsed frame, which is valid only until the next read: copy anything that is kept. Undefined if it is no JSON object. */
   read(text: string): WireObject | undefined {
     const known = this.#shape;
     if (known !== undefined && this.#fits(known, text)) {
@@ -67,7 +66,7 @@ export class FrameReader {
     return this.#fill(shape, text);
   }
 
-  /** Twice as seldom each time, until a frame is like the one that was learnt. */
+  /** Doubles the pause between attempts, until a frame fits the learnt shape. */
   #mayLearn(text: string): boolean {
     if (text.length > learntCharactersMax) return false;
     this.#skip -= 1;
@@ -91,7 +90,7 @@ export class FrameReader {
     return text.slice(at) === after;
   }
 
-  /** The object of the shape, with the values of a frame that fits it. */
+  /** Returns the object of the shape, filled with the values of a frame that fits it. */
   #fill({ object, slots }: Shape, text: string): WireObject {
     let at = 0;
     for (let index = 0; index < slots.length; index += 1) {
@@ -105,7 +104,7 @@ export class FrameReader {
   }
 }
 
-/** A place of the text where the value of a named member stands. */
+/** The position of a named member's value in the text. */
 interface Place {
   readonly isText: boolean;
   readonly from: number;
@@ -113,8 +112,8 @@ interface Place {
 }
 
 /**
- * What later frames may differ in. Where the values stand is proved by parsing the frame with a mark in each place: the mark is
- * found as the value of a member, so there is one string, or one number, from the place's begin to its end, and nothing else.
+ * Learns the shape of later frames. To verify the positions, the frame is parsed with a unique number (a mark) at each one. A mark found as
+ * a member's value proves that exactly one string or number spans that position.
  */
 function learn(read: string, varying: Varying): Shape | undefined {
   const texts = varying.texts.flatMap((name) => placeOf(read, name, true) ?? []);
@@ -132,7 +131,7 @@ function learn(read: string, varying: Varying): Shape | undefined {
   });
   const after = text.slice(at);
   const object = parseObject(marked + after);
-  // What its numbers are exactly would not change with its texts.
+  // Exact forms of large numbers would not follow the values, so such frames are not learnt.
   if (
     object === undefined ||
     exactly(object) !== object ||
@@ -142,11 +141,11 @@ function learn(read: string, varying: Varying): Shape | undefined {
   return slots.some(({ holder }) => holder === nowhere) ? undefined : { object, slots, after };
 }
 
-/** Marks are numbers of as many digits as a number may have, so that none is in a frame by chance. */
+/** Marks have the maximum number of digits, so that they are unlikely to occur in a frame. */
 const firstMark = 718_281_828_459_045;
 const nowhere: WireObject = {};
 
-/** Where the one member of a name stands whose value is of the kind; undefined where it is not the only one. */
+/** Returns the position of the only member with this name and kind of value; undefined if there is not exactly one. */
 function placeOf(text: string, name: string, isText: boolean): Place | undefined {
   const key = `"${name}":`;
   const at = text.indexOf(key);
@@ -156,11 +155,11 @@ function placeOf(text: string, name: string, isText: boolean): Place | undefined
   if (isText && text.charCodeAt(from) !== quote) return undefined;
   if (isText) from += 1;
   const end = isText ? textEnd(text, from) : numberEnd(text, from);
-  // Without text are frames that begin something: none is like them.
+  // A frame with an empty text begins a block: no later frame resembles it.
   return end === -1 || end === from ? undefined : { isText, from, end };
 }
 
-/** Notes in each slot whose value its mark is. How many marks there were. */
+/** Stores in each slot the member that holds its mark. Returns the number of marks found. */
 function findMarks(value: object, slots: { isText: boolean; holder: WireObject; key: string }[]) {
   let found = 0;
   for (const [key, inner] of Object.entries(value as WireObject)) {
@@ -181,7 +180,7 @@ const quote = 34;
 const backslash = 92;
 const letterU = 117;
 
-/** The position of the quote that ends the string which begins at `from`; -1 where it is not valid. */
+/** Returns the position of the quote that ends the string beginning at `from`; -1 if the string is invalid. */
 function textEnd(text: string, from: number): number {
   for (let at = from; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
@@ -198,7 +197,7 @@ function textEnd(text: string, from: number): number {
   return -1;
 }
 
-/** The end of the whole number that begins at `from`; -1 where there is none, or what follows is part of another kind of number. */
+/** Returns the end of the whole number that begins at `from`; -1 if there is none, or it goes on as another kind of number. */
 function numberEnd(text: string, from: number): number {
   let at = from;
   for (; at < text.length; at += 1) {
@@ -208,16 +207,16 @@ function numberEnd(text: string, from: number): number {
   const digits = at - from;
   if (digits === 0 || digits > digitsMax) return -1;
   if (digits > 1 && text.charCodeAt(from) === 48) return -1;
-  // A fraction may be so small that the mark before it reads the same without.
+  // A tiny fraction could leave the parsed mark unchanged.
   return ".eE".includes(text.charAt(at)) ? -1 : at;
 }
 
-/** So many characters V8 copies; a longer slice keeps the text alive that it was cut out of. */
+/** V8 copies slices up to this length; a longer slice keeps the whole source text in memory. */
 const copiedMax = 12;
 
-/** What stands between a string's quotes, read. */
+/** Parses the inside of a JSON string. */
 const textOf = (inner: string): string =>
   inner.length <= copiedMax && !inner.includes("\\") ? inner : (JSON.parse(`"${inner}"`) as string);
 
-/** The same text on its own: a slice would keep the whole read alive. */
+/** Copies a text: a slice would keep the whole source text in memory. */
 const ownCopy = (text: string): string => Buffer.from(text).toString();

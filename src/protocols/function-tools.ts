@@ -1,10 +1,10 @@
-/** Function tools as the OpenAI-style protocols have them. Requirements: CONV, RESP-16. */
+/** Function tools of the OpenAI-style protocols. Requirements: CONV, RESP-16. */
 import { exactly } from "../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../base/json.ts";
 import { nonEmpty } from "./read.ts";
 import type { CanonicalRequest, Json, JsonObject, Tool, ToolChoice } from "./canonical/request.ts";
 
-/** The members of a declaration that every protocol has. */
+/** The members of a declaration that every protocol supports. */
 export const functionKeys: ReadonlySet<string> = new Set([
   "name",
   "description",
@@ -12,7 +12,7 @@ export const functionKeys: ReadonlySet<string> = new Set([
   "strict",
 ]);
 
-/** Reads what declares a function; the protocols differ in where it stands. */
+/** Decodes the declaration of a function; protocols differ only in where it stands. */
 export function decodeFunction(wire: WireObject): Tool {
   const { name, description, parameters, strict } = wire;
   return {
@@ -24,32 +24,32 @@ export function decodeFunction(wire: WireObject): Tool {
 }
 
 /**
- * A choice among tools of which no other protocol knows one; undefined for what none of them can say. Only where the list is
- * empty and no call is asked for is it a wish that all know.
+ * Returns `none` for an empty list of tools, unless a call is required: all protocols can express that. Undefined for anything else, which
+ * none of them can.
  */
 export const choiceOfNone = (tools: readonly unknown[], mode: unknown): ToolChoice | undefined =>
   tools.length === 0 && mode !== "required" ? { type: "none" } : undefined;
 
-/** How a protocol writes tools, and the choice among them. */
+/** Writes a protocol's tools and tool choice. */
 interface ToolWriter {
   readonly tools: (tools: readonly Tool[]) => JsonObject[];
   readonly choice: (choice: ToolChoice, kindOf: KindOfTool) => Json;
 }
 
-/** By its name, and that of what it is within, what kind of tool is offered. */
+/** Returns the kind of an offered tool, by its name and namespace. */
 export type KindOfTool = (name: string, namespace?: string) => "function" | "custom";
 
-/** One text for a name and that of what it is within: no two tools have the same. */
+/** Returns a unique key for a tool's name and namespace. */
 export const toolKey = (name: string, namespace?: string): string =>
   JSON.stringify([namespace, name]);
 
-/** The name of what a tool that is called, or chosen, is within, as the wire has it: nothing where it is within none. */
+/** Reads the namespace of a called or chosen tool from the wire; empty if there is none. */
 export function withinOf({ namespace }: WireObject): { readonly namespace?: string } {
   const name = nonEmpty(namespace);
   return name === undefined ? {} : { namespace: name };
 }
 
-/** Kinds of the tools of a request. A name that is not offered counts as a function's, and so does one of both kinds that was not chosen as custom. */
+/** Looks up the kinds of tools. Unknown names count as functions; so do names of both kinds, unless chosen as custom. */
 export function kindsOf(tools: readonly Tool[], choice: ToolChoice | undefined): KindOfTool {
   const keys = (kind: readonly Tool[]) =>
     new Set(kind.map(({ name, namespace }) => toolKey(name, namespace?.name)));
@@ -62,13 +62,13 @@ export function kindsOf(tools: readonly Tool[], choice: ToolChoice | undefined):
   };
 }
 
-/** Sets the tools of a request and what goes with them. */
+/** Sets the tools of a request, the tool choice and parallel calls. */
 export function setTools(
   { tools = [], toolChoice, parallelToolCalls }: CanonicalRequest,
   set: (key: string, value: Json | undefined) => void,
   writer: ToolWriter,
 ): void {
-  // Without tools there is nothing to choose from, or to call in parallel: upstreams refuse it (RESP-16).
+  // Upstreams refuse tool choice and parallel calls without tools (RESP-16).
   if (tools.length === 0) return;
   set("tools", writer.tools(tools));
   set("tool_choice", toolChoice && writer.choice(toolChoice, kindsOf(tools, toolChoice)));

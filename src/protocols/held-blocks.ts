@@ -1,15 +1,15 @@
-/** Blocks of a stream that are read as a whole: their pieces may be cut anywhere, so they go on together when the block ends. */
+/** Holds back blocks that must be rewritten as a whole: pieces may be cut anywhere, so they are sent together when the block ends. */
 import type { BlockId, CanonicalEvent } from "./canonical/events.ts";
 import type { Transducer } from "./codec.ts";
 
 type Rewrite = (text: string) => string;
 
-/** What a text or a call's arguments become; undefined for blocks that go on as they come. */
+/** Returns the function that rewrites a text or a call's arguments; undefined for blocks that pass as they arrive. */
 export type RewriteOf = (
   start: Extract<CanonicalEvent, { type: "text_start" | "tool_call_start" }>,
 ) => Rewrite | undefined;
 
-/** A decoder whose texts and arguments are as `rewriteOf` has them. */
+/** Wraps a decoder and rewrites its texts and arguments with `rewriteOf`. */
 export function holding<In>(
   decoder: Transducer<In, CanonicalEvent>,
   rewriteOf: RewriteOf,
@@ -39,7 +39,7 @@ export function holding<In>(
   };
 }
 
-/** A decoder whose events are as `map` has them. */
+/** Wraps a decoder and applies `map` to its events. */
 export const mapped = <In>(
   decoder: Transducer<In, CanonicalEvent>,
   map: (event: CanonicalEvent) => CanonicalEvent,

@@ -1,12 +1,12 @@
 /**
- * Pictures that a vendor's own tool made for a response: another model's tokens, which its `usage` lacks. The response tells them beside
- * it, as `tool_usage.image_gen`. docs/models.md "Pictures by a tool".
+ * Usage of pictures that the vendor's own tool made for a response. They are another model's tokens: the response reports them in
+ * `tool_usage.image_gen`, not in `usage`. docs/models.md "Pictures by a tool".
  */
 import type { WireObject } from "../base/json.ts";
 import { tokenCount, type Usage, type ImageToolCounts } from "../base/usage.ts";
 import { objectOf, objects } from "./read.ts";
 
-/** A usage with those of the counts in a response's `tool_usage` that are above 0; as it is where there are none. */
+/** Returns the usage with the counts above 0 of a response's `tool_usage`; unchanged if there are none. */
 export function withImageTool<Told extends Usage | undefined>(
   usage: Told,
   toolUsage: unknown,
@@ -27,6 +27,6 @@ export function withImageTool<Told extends Usage | undefined>(
   return { ...usage, ...counts };
 }
 
-/** Whether a request lets the model make pictures by its vendor's tool. */
+/** True if a request offers the vendor's picture tool. */
 export const asksForImageTool = (tools: unknown): boolean =>
   objects(tools).some((tool: WireObject) => tool["type"] === "image_generation");

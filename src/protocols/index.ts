@@ -1,4 +1,4 @@
-/** The four text protocols and Converse: codecs by name, the canonical form, and whole answers from streams. */
+/** Public exports: the four text protocols and Converse, codecs by name, the canonical form, and routes. */
 import type { ProtocolName, UpstreamProtocol } from "./canonical/request.ts";
 import { chatCodec } from "./chat/index.ts";
 import { chatRequest } from "./chat/wire.ts";
@@ -14,7 +14,7 @@ import { countTokensRequest, messagesRequest } from "./messages/wire.ts";
 import { responsesCodec } from "./responses/index.ts";
 import { responsesRequest } from "./responses/wire.ts";
 
-/** The codecs of what callers speak, by the name the configuration uses. */
+/** The codecs of the protocols that callers speak, by name in the configuration. */
 export const codecs: Readonly<Record<ProtocolName, Codec>> = {
   chat: chatCodec,
   responses: responsesCodec,
@@ -22,33 +22,33 @@ export const codecs: Readonly<Record<ProtocolName, Codec>> = {
   generate_content: generateContentCodec,
 };
 
-/** The codecs of what upstreams speak. */
+/** The codecs of the protocols that upstreams speak. */
 export const upstreamCodecs: Readonly<Record<UpstreamProtocol, UpstreamCodec>> = {
   ...codecs,
   converse: converseCodec,
 };
 
-/** How a call is spoken: one of the four text protocols, or the one shape of embeddings. */
+/** The protocol of a call: one of the four text protocols, or embeddings. */
 export type CallProtocol = ProtocolName | "embeddings";
 
-/** The codec in whose shape a call's errors are; embeddings use the OpenAI style. */
+/** Returns the codec that encodes a call's errors; embeddings use the OpenAI style. */
 export const errorCodec = (protocol: CallProtocol): Codec =>
   codecs[protocol === "embeddings" ? "chat" : protocol];
 
-/** How an upstream is spoken to. */
+/** The protocol of a request to an upstream. */
 export type AskedProtocol = UpstreamProtocol | "embeddings";
 
-/** The codec that reads an upstream's errors. */
+/** Returns the codec that decodes an upstream's errors. */
 export const upstreamErrors = (protocol: AskedProtocol): Pick<UpstreamCodec, "decodeError"> =>
   upstreamCodecs[protocol === "embeddings" ? "chat" : protocol];
 
-/** The protocols whose callers can have the tokens of a request counted. */
+/** The protocols with an endpoint to count tokens. */
 export const tokenCounting = {
   messages: messagesCounting,
   generate_content: generateContentCounting,
 } as const satisfies Partial<Record<ProtocolName, TokenCounting>>;
 
-/** The schema each protocol checks its requests with, for the API document. */
+/** The request schema of each protocol, for the API document. */
 export const requestSchemas = {
   chat: chatRequest,
   responses: responsesRequest,

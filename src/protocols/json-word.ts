@@ -1,18 +1,18 @@
 /**
- * JSON output without a schema at vendors that refuse it unless the conversation asks for it in words: "messages must contain the
- * word 'json'". OpenAI does, DeepSeek and Alibaba too; Google does not, so its callers need not say it. CONV-211, CONV-310.
+ * Some vendors refuse JSON output without a schema unless the conversation asks for it: "messages must contain the word 'json'". OpenAI,
+ * DeepSeek and Alibaba do; Google does not, so its callers may omit the word. CONV-211, CONV-310.
  */
 import type { Note } from "../base/notes.ts";
 import type { CanonicalRequest, Message, Part } from "./canonical/request.ts";
 import type { Limits } from "./limits.ts";
 import { containerOf } from "./tidy.ts";
 
-/** What is added where nobody says it. */
+/** Added if the word is missing. */
 const said = "Answer in JSON.";
 
 /**
- * Asks for JSON in words, at the end of the system prompt: it stands at the same place in each turn, so caches keep. Where
- * instructions do not count it stands behind the first turn. Of a tidied request: turns that go must be gone.
+ * Asks for JSON in words, at the end of the system prompt: the same position in each turn keeps caches valid. If the vendor ignores
+ * instructions, it goes after the first turn. The request must be tidied, so that only turns that will be sent count.
  */
 export function askForJson(
   request: CanonicalRequest,
@@ -20,7 +20,7 @@ export function askForJson(
 ): { readonly request: CanonicalRequest; readonly notes: readonly Note[] } {
   const { messages, outputFormat, protocol } = request;
   if (jsonWord === undefined || outputFormat?.type !== "json") return { request, notes: [] };
-  // A tidied conversation has a turn.
+  // A tidied conversation has at least one turn.
   const first = messages.findIndex(({ role }) => role !== "system");
   const counted = jsonWord === "input" ? messages.slice(first) : messages;
   if (counted.some(({ content }) => content.some(saysJson))) return { request, notes: [] };
@@ -33,7 +33,7 @@ export function askForJson(
 
 const saysJson = (part: Part): boolean => part.type === "text" && /json/i.test(part.text);
 
-/** The words as a system turn at a place, or at the end of the one that stands before it. */
+/** Adds the words as a system turn at a position, or to the system turn before it. */
 function withWord(messages: readonly Message[], at: number): Message[] {
   const before = messages[at - 1];
   const isSystem = before?.role === "system";

@@ -1,9 +1,6 @@
-/**
- * What a usage's total says of its two sides: where it is more than both, the rest is what the vendor left out of them. For both
- * OpenAI-style protocols. Trap T50.
- */
+/** Uses the total of a usage to find counts that the vendor left out of its two sides. For both OpenAI-style protocols. Trap T50. */
 
-/** A usage as it was reported. */
+/** A usage as reported. */
 interface Reported {
   readonly input: number;
   readonly output: number;
@@ -12,12 +9,12 @@ interface Reported {
   readonly reasoning: number;
 }
 
-/** Both sides, each with what belongs to it: xAI leaves its reasoning out of the output, and some proxies cache reads out of the input. */
+/** Returns both sides, complete: xAI leaves reasoning out of the output, and some proxies leave cache reads out of the input. */
 export function withLeftOut({ input, output, total, cacheRead, reasoning }: Reported) {
   const rest = total === undefined ? 0 : total - input - output;
   const isBoth = rest > 0 && rest === reasoning + cacheRead;
   const addsReasoning = isBoth || (rest > 0 && rest === reasoning);
-  // Cache reads above the input can only stand beside it.
+  // Cache reads above the input cannot be part of it.
   const addsCache =
     isBoth || (rest > 0 && rest === cacheRead && !addsReasoning) || cacheRead > input;
   return {

@@ -1,24 +1,24 @@
-/** A name that a vendor takes in place of one that it refuses: the same one for the same name, in every turn. */
+/** Replaces a name that a vendor refuses. The same name gets the same replacement in every turn. */
 import { createHash } from "node:crypto";
 
 interface LegalRules {
-  /** Characters that are not taken. */
+  /** Matches the characters that the vendor refuses. */
   readonly other: RegExp;
-  /** The most characters of a name. */
+  /** Longest name, in characters. */
   readonly max: number;
   readonly taken: ReadonlySet<string>;
 }
 
 const hashCharacters = 8;
 
-/** The name with `_` for what is not taken; cut, and with a hash of the whole, where that is too long or taken. */
+/** Returns the name with `_` for refused characters. If it is too long or taken, it is cut and gets a hash of the whole name. */
 export function legalName(name: string, { other, max, taken }: LegalRules): string {
   const plain = name.replace(other, "_").replace(/^[^a-zA-Z_]|^$/, "_$&");
   if (plain.length <= max && !taken.has(plain)) return plain;
   return hashedName(plain.slice(0, max - hashCharacters - 1), name, taken);
 }
 
-/** `start` with a hash of what it stands for, unlike every name that is taken. */
+/** Returns `start` with a hash of the full name `of`, different from every taken name. */
 export function hashedName(start: string, of: string, taken: ReadonlySet<string>): string {
   for (let salt = 0; ; salt += 1) {
     const hash = createHash("sha256").update(`${salt} ${of}`).digest("hex");

@@ -1,6 +1,6 @@
 /**
- * What a protocol can carry when it is the target of a conversion, as data: the one source for `fit`, for
- * docs/protocols.md and for what the rows CONV-2xx to CONV-5xx ask. Requirements: CONV.
+ * The limits of a protocol as the target of a conversion. The one source for `fit`, for docs/protocols.md and for the requirement rows
+ * CONV-2xx to CONV-5xx. Requirements: CONV.
  */
 import type {
   CanonicalFieldName,
@@ -14,136 +14,141 @@ import type { SchemaCost } from "./schema-budget.ts";
 export type MediaKind = MediaPart["media"];
 
 /**
- * carried: the protocol has a place for it. refused: the request fails, because without it the model would be asked
- * something else (CONV-424 to CONV-426). dropped: left out and reported, where the rows say so (CONV-518, CONV-606).
+ * - carried: the protocol can express it.
+ * - refused: the request fails, because dropping it would change the question (CONV-424 to CONV-426).
+ * - dropped: left out and reported, as the rows say (CONV-518, CONV-606).
  */
 export type MediaRule = "carried" | "dropped" | "refused";
 
 /**
- * name: who of several participants speaks. developer: a system turn of that role. detail: of a picture.
- * strict: arguments held to their schema. isError: of a tool's result. assistantMedia: what a model itself made.
+ * - name: the speaker among several.
+ * - developer: a system turn of that role.
+ * - detail: of a picture.
+ * - strict: arguments must match their schema.
+ * - isError: of a tool result.
+ * - assistantMedia: media that a model made.
  */
 export type Extra = "name" | "developer" | "detail" | "strict" | "isError" | "assistantMedia";
 
-/** Fields that may be lost: all but those that hold what the caller said. */
+/** Fields that may be dropped: all but those with the caller's content. */
 export type Losable = Exclude<CanonicalFieldName, "tools" | "toolChoice" | "maxOutputTokens">;
 
 export interface Limits {
   readonly protocol: UpstreamProtocol;
-  /** Fields without an equivalent, each with the reason that its caller reads. */
+  /** Fields without an equivalent, each with the reason for the caller's note. */
   readonly lost: Readonly<Partial<Record<Losable, string>>>;
   readonly temperatureMax: number;
-  /** True where temperature and top_p are refused side by side. Absent: they are taken. */
+  /** True if the vendor refuses temperature and top_p together. Absent: it accepts both. */
   readonly oneSampler?: true;
-  /** Stop sequences taken; Infinity where the protocol names no bound. */
+  /** Maximum number of stop sequences; Infinity if the protocol names no limit. */
   readonly stopSequencesMax: number;
-  /** True where a stop sequence of white space alone is refused. Absent: an empty one is. */
+  /** True if the vendor refuses stop sequences of only white space. Absent: it refuses only empty ones. */
   readonly stopMustShow?: true;
-  /** The largest seed taken, of either sign. Absent: no bound. */
+  /** Largest absolute value of a seed. Absent: no limit. */
   readonly seedMax?: number;
-  /** True where a maximum of output tokens must be sent: the model's own limit then fills it (CONV-403). */
+  /** True if the vendor requires a maximum of output tokens: the model's limit is the default (CONV-403). */
   readonly needsMaximum: boolean;
-  /** What the vendor calls it, where that is not the protocol's own name. */
+  /** The vendor's name for the maximum, if it differs from the protocol's. */
   readonly maximumField?: "max_completion_tokens";
-  /** The least maximum of output tokens that the vendor takes. Absent: 1. */
+  /** Smallest maximum of output tokens that the vendor accepts. Absent: 1. */
   readonly outputTokensMin?: number;
-  /** Of files what holds for PDF; files of another kind that is not carried are refused. */
+  /** For files: the rule for PDF. Other file types are refused unless files are carried. */
   readonly media: Readonly<Record<MediaKind, MediaRule>>;
-  /** Media at a web address that the upstream does not read by itself. At other addresses it is refused. */
+  /** The rule for media at a web address that the upstream does not fetch. At other addresses it is refused. */
   readonly webMedia: Exclude<MediaRule, "carried">;
-  /** Which addresses of media the upstream reads by itself. */
+  /** True if the upstream fetches media at this address itself. */
   readonly takesUrl: (url: string, media: MediaKind) => boolean;
-  /** Which media types it takes of what is sent as bytes. Absent: the vendor decides. */
+  /** True if the vendor accepts this media type as bytes. Absent: the vendor decides. */
   readonly takesType?: (mediaType: string, media: MediaKind) => boolean;
-  /** Which of the small members that not every protocol has this one has. */
+  /** The optional members that this protocol supports. */
   readonly carries: readonly Extra[];
-  /** Details of a picture that it has no word for, each with the nearest it has. */
+  /** Unsupported picture details, each with its nearest replacement. */
   readonly detailBecomes: Readonly<Record<string, string>>;
-  /** The most characters of an end-user id and of a call's id; Infinity where the vendor names no bound. */
+  /** Longest end-user id and call id, in characters; Infinity if the vendor names no limit. */
   readonly endUserIdMax: number;
   readonly callIdMax: number;
-  /** True where ids of calls may hold letters, digits, "_" and "-" only. */
+  /** True if call ids may only have letters, digits, "_" and "-". */
   readonly plainCallIds: boolean;
-  /** The form that ids of calls must have; a hash of nine characters stands for others. Absent: any. */
+  /** The required form of call ids; others become a hash of nine characters. Absent: any. */
   readonly callIdForm?: RegExp;
-  /** How many cache markers a request may hold; 0 where caching is automatic (CONV-217, CONV-605). */
+  /** Maximum number of cache markers in a request; 0 if caching is automatic (CONV-217, CONV-605). */
   readonly cacheMarkersMax: number;
-  /** True where system turns stand apart from the conversation, at its top, and the conversation begins with the user. */
+  /** True if system turns go apart at the top, and the conversation must begin with the user. */
   readonly systemOnTop: boolean;
-  /** True where an answer that the model is to go on with may not end in white space. Absent: it may. */
+  /** True if an answer that the model should continue must not end in white space. Absent: it may. */
   readonly trimsBegun?: boolean;
-  /** True where reasoning of an earlier turn may go back without the protocol's own signature. */
+  /** True if reasoning of earlier turns may be sent back without this protocol's signature. */
   readonly unsignedReasoning: boolean;
-  /** True where an answer of an earlier turn without its reasoning is refused, beside calls (blank-reasoning.ts). Absent: it is taken. */
+  /** True if the vendor refuses earlier answers without reasoning beside calls (blank-reasoning.ts). Absent: it accepts them. */
   readonly needsReasoning?: true;
   readonly reasoning: ReasoningLimits;
-  /** Where the word "json" must stand if JSON is asked for without a schema. Absent: it need not. */
+  /** The place where the word "json" is required if JSON is requested without a schema. Absent: it is not. */
   readonly jsonWord?: "anywhere" | "input";
-  /** True where metadata is refused unless the answer is stored. Absent: it is taken. */
+  /** True if the vendor refuses metadata unless the answer is stored. Absent: it accepts it. */
   readonly metadataNeedsStore?: true;
-  /** True where a choice of tools is refused even if it leaves all to the model. Absent: it is taken. */
+  /** True if the vendor refuses even the tool choice `auto`. Absent: it accepts it. */
   readonly refusesAuto?: true;
-  /** False where a model cannot be kept from calling the tools that it is offered. Absent: it can. */
+  /** False if offered tools cannot be forbidden. Absent: they can. */
   readonly forbidsTools?: boolean;
-  /** Names of tools the vendor takes; others are refused by it, and go under another name (tool-names.ts). */
+  /** Pattern of tool names that the vendor accepts; others are renamed (tool-names.ts). */
   readonly toolName: RegExp;
-  /** The most characters of such a name. */
+  /** Longest tool name, in characters. */
   readonly toolNameMax: number;
-  /** Names of a tool's arguments the vendor takes; others make it refuse the request (argument-names.ts). Absent: any. */
+  /** Pattern of tool argument names that the vendor accepts; it refuses requests with others (argument-names.ts). Absent: any. */
   readonly argumentName?: RegExp;
-  /** The keywords of JSON Schemas that the vendor refuses and the codec therefore takes out, sorted (T23). Absent: none. */
+  /** Returns the JSON Schema keywords that the vendor refuses and the codec therefore removes, sorted (T23). Absent: none. */
   readonly schemaLosses?: (schemas: readonly JsonObject[]) => readonly string[];
-  /** True where lists in schemas must say what is in them (open-lists.ts). Absent: they need not. */
+  /** True if lists in schemas must declare their items (open-lists.ts). Absent: they need not. */
   readonly closedLists?: true;
-  /** True where a form for the answer is refused beside tools. Absent: it is taken. */
+  /** True if the vendor refuses an output format beside tools. Absent: it accepts both. */
   readonly formatOrTools?: true;
-  /** True where a schema for the answer must begin with an object (boxed-answer.ts). Absent: it need not. */
+  /** True if an answer schema must have an object at its root (boxed-answer.ts). Absent: it need not. */
   readonly objectAnswers?: true;
-  /** True where custom tools go on as they are. Absent: they become functions (custom-as-function.ts). */
+  /** True if custom tools are kept. Absent: they become functions (custom-as-function.ts). */
   readonly customTools?: true;
   /**
-   * A schema for the answer in the form that the models take whose record says that they take one; undefined where it cannot be put.
-   * Of other models the answer's form is lost (CONV-412). Absent: `lost` says it for all.
+   * Rewrites an answer schema for models whose record supports one; undefined if it cannot be expressed. Other models lose the output
+   * format (CONV-412). Absent: `lost` applies to all.
    */
   readonly answerSchema?: (schema: JsonObject) => AnswerSchema | undefined;
-  /** Which schemas it can hold a tool's arguments to, where it takes them as they are: callers of messages know others. Absent: any. */
+  /** True if the vendor can enforce this argument schema unchanged; asked for callers of messages, which has other rules. Absent: any. */
   readonly holds?: (schema: JsonObject) => boolean;
-  /** How much one request may ask to be held to schemas, tools and answer together. Absent: no bound. */
+  /** Limit for all enforced schemas of one request, tools and answer together. Absent: none. */
   readonly schemaBudget?: SchemaCost;
 }
 
-/** A schema for the answer as a target takes it. */
+/** An answer schema as the target accepts it. */
 export interface AnswerSchema {
   readonly schema: JsonObject;
-  /** The keywords that it says in descriptions only, sorted. */
+  /** The keywords that moved into descriptions, sorted. */
   readonly told: readonly string[];
 }
 
-/** How a wish for reasoning is put. */
+/** The reasoning settings that a protocol supports. */
 export interface ReasoningLimits {
-  /** Effort towards a token budget where the protocol has budgets only; "limit" is the model's own maximum. */
+  /** Token budget of each effort, if the protocol only has budgets; "limit" is the model's maximum. */
   readonly budgetByEffort?: Readonly<Record<string, number | "limit">> | undefined;
-  /** True where only a model's record says where the wish is put: without one it is left out and reported. */
+  /** True if only a model's record names the field of the reasoning setting: without one, the setting is dropped and reported. */
   readonly byRecordOnly?: boolean | undefined;
-  /** The least budget, where there is one; a budget must also stay below the maximum of output tokens. */
+  /** Smallest budget, if there is one; a budget must also stay below the maximum of output tokens. */
   readonly budgetMin?: number | undefined;
   /** Fields that the vendor refuses beside reasoning (CONV-419 to CONV-421). */
   readonly excludes: readonly CanonicalFieldName[];
-  /** True where a summary is only on or off (CONV-514). */
+  /** True if a summary is only on or off (CONV-514). */
   readonly summaryIsFlag: boolean;
-  /** True where a budget and an effort exclude each other. */
+  /** True if budget and effort exclude each other. */
   readonly budgetOrEffort: boolean;
-  /** Efforts above the highest that the vendor knows, each with what it becomes (T34). */
+  /** Efforts above the vendor's highest, each with its replacement (T34). */
   readonly effortBecomes: Readonly<Record<string, string>>;
 }
 
-/** Claude 4.1 to 4.6, wherever they are served. Earlier ones take both, and later ones neither, which their records say. */
+/** True for Claude 4.1 to 4.6 at any provider. Earlier models accept both, later ones neither; their records say so. */
 export const takesOneSampler = (model: string): boolean =>
   /claude-(?:opus-4[-.]1|(?:opus|sonnet|haiku)-4[-.][56])(?!\d)/.test(model);
 
-/** Claude's, wherever it is served: it refuses others with the whole request. */
+/** Claude's pattern, at any provider: it refuses the whole request for other names. */
 export const claudeArgumentName = /^[a-zA-Z0-9_.-]{1,64}$/;
 
-/** Addresses on the web, of pictures only: no protocol takes sound by address. */
+/** True for web addresses of pictures: no protocol accepts audio by address. */
 export const webPictures = (url: string, media: MediaKind): boolean =>
   media === "image" && /^https?:\/\//i.test(url);

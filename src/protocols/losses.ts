@@ -1,8 +1,8 @@
 /**
- * What becomes of a field that only its own protocol knows, when a request is converted: the one table of it.
- * refused: the loss would take away what the caller said, so that the model would be asked something else: 400, the field
- * named. dropped: a nuance, left out and reported. Unknown fields are dropped (docs/protocols.md), unknown content is refused.
- * CONV-101 to CONV-113, RESP-25 to RESP-31; trap T33.
+ * The single table of losses: the handling of fields that only the caller's protocol knows, when a request is converted.
+ * - refused: the loss would remove content and change the question; the caller gets 400 with the field's name.
+ * - dropped: a nuance, left out and reported.
+ * Unknown fields are dropped (docs/protocols.md), unknown content is refused. CONV-101 to CONV-113, RESP-25 to RESP-31; trap T33.
  */
 import { inCamelCase } from "../base/casing.ts";
 import { GatewayError } from "../base/errors.ts";
@@ -11,9 +11,9 @@ import type { NativeField, ProtocolName } from "./canonical/request.ts";
 
 export interface Loss {
   readonly class: "refused" | "dropped";
-  /** What the field holds; of what is dropped, why that is right. */
+  /** The content of the field; for a dropped field, the reason why that is acceptable. */
   readonly what: string;
-  /** What a caller may do about a refusal, where leaving the field out is no way. */
+  /** Advice to the caller after a refusal, if leaving the field out is no solution. */
   readonly remedy?: string;
 }
 
@@ -33,7 +33,7 @@ const upkeep = dropped("how the vendor runs, bills or traces the call");
 const ownState = dropped("the vendor's own state, not preserved across protocols");
 // CONV-112.
 const search = dropped("the vendor's own web search");
-// T33: an agent offers them all, and works with the rest.
+// T33: an agent offers all its tools and works with those that remain.
 const vendorTool = dropped(
   "a tool that the vendor has, or runs, itself: the model is not offered it",
 );
@@ -60,8 +60,8 @@ const forcedNone = (list: string): Loss =>
   );
 
 /**
- * By place, indexes left out; after a colon the kind of what stands there: its `type` without a date. A place of its kind
- * goes before the place alone.
+ * Losses by path without indexes; after a colon, the kind of the value: its `type` without a date. A path with a kind takes precedence over
+ * the path alone.
  */
 const chat: Readonly<Record<string, Loss>> = {
   "messages[].content[]": content,
@@ -229,14 +229,14 @@ const tables: Readonly<Record<ProtocolName, ReadonlyMap<string, Loss>>> = {
   generate_content: new Map(Object.entries(generateContent)),
 };
 
-/** Every place of a protocol that has a class of its own, for the documentation and its test. */
+/** Returns every path of a protocol with its own loss, for the documentation and its test. */
 export const lossesOf = (protocol: ProtocolName): ReadonlyMap<string, Loss> => tables[protocol];
 
 const unknown = dropped("unknown to every other protocol");
-/** An item without any member. */
+/** The loss of an empty object. */
 const nothing = dropped("it says nothing");
 
-/** What becomes of a field of this protocol's callers in any other protocol. */
+/** Returns the loss of a native field of this protocol in any other protocol. */
 export function lossOf(protocol: ProtocolName, { param, value }: NativeField): Loss {
   const table = tables[protocol];
   const place = placeOf(protocol, param);
@@ -247,7 +247,7 @@ export function lossOf(protocol: ProtocolName, { param, value }: NativeField): L
   );
 }
 
-/** The refusal of a field: `unsupported_content` where it stands in the conversation, else `unsupported_parameter`. */
+/** Returns the error for a refused field: `unsupported_content` in the conversation, otherwise `unsupported_parameter`. */
 export function refusalOf(
   protocol: ProtocolName,
   param: string,
@@ -270,13 +270,13 @@ const titles: Readonly<Record<ProtocolName, string>> = {
   generate_content: "generateContent",
 };
 
-/** A field's name without indexes; Google's callers spell names in two ways. */
+/** A field's path without indexes; Google's callers may use either spelling. */
 function placeOf(protocol: ProtocolName, param: string): string {
   const place = param.replace(/\[\d+\]/g, "[]");
   return protocol === "generate_content" ? inCamelCase(place) : place;
 }
 
-/** The `type` of an item, part or tool, without the date that vendors number them by. */
+/** Returns the `type` of an item, part or tool, without the date that vendors append. */
 export function kindOf(value: unknown): string | undefined {
   if (!isObject(value) || typeof value["type"] !== "string") return undefined;
   const kind = value["type"].replace(/_(?:\d{8}|\d{4}_\d{2}_\d{2})$/, "");
@@ -284,13 +284,13 @@ export function kindOf(value: unknown): string | undefined {
   return kind === "allowed_tools" && allowsNone(value) ? `${kind} of none` : kind;
 }
 
-/** Chat completions has the list a level deeper. */
+/** Chat completions nests the list one level deeper. */
 function allowsNone(choice: WireObject): boolean {
   const { tools } = isObject(choice["allowed_tools"]) ? choice["allowed_tools"] : choice;
   return Array.isArray(tools) && tools.length === 0;
 }
 
-/** A container by its id, or a new one with files. */
+/** True for a container given by id, or a new one with files. */
 const holdsFiles = (container: unknown): boolean =>
   typeof container === "string" ||
   (isObject(container) && Array.isArray(container["file_ids"]) && container["file_ids"].length > 0);

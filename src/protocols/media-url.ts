@@ -1,8 +1,8 @@
-/** Media as the OpenAI-style protocols write it: an https URL or a `data:` URL in one string. */
+/** Media in the OpenAI-style protocols: an https URL or a `data:` URL, as one string. */
 import { bareType, registeredType } from "../base/media-types.ts";
 import type { MediaSource } from "./canonical/request.ts";
 
-/** Reads such a string. A `data:` URL that is not base64 stays a URL. */
+/** Parses such a string. A `data:` URL that is not base64 stays a URL. */
 export function parseMediaUrl(url: string): MediaSource {
   const head = /^data:([^;,]*)((?:;[^;,]*)*),/.exec(url.slice(0, 200));
   if (!head || !/;base64$/i.test(head[2]!)) return { kind: "url", url };
@@ -13,17 +13,17 @@ export function parseMediaUrl(url: string): MediaSource {
   };
 }
 
-/** Writes base64 data as a `data:` URL, a URL as it is; undefined for a file id, which is no URL. */
+/** Formats base64 data as a `data:` URL, and a URL unchanged; undefined for a file id. */
 export function formatMediaUrl(source: MediaSource): string | undefined {
   if (source.kind === "base64") return `data:${source.mediaType};base64,${source.data}`;
   return source.kind === "url" ? source.url : undefined;
 }
 
-/** `audio/mpeg` for `mp3`, `audio/wav` for `wav`: the protocols name formats, the canonical form media types. */
+/** `mp3` becomes `audio/mpeg`, `wav` becomes `audio/wav`: the protocols use formats, the canonical form media types. */
 export const audioMediaType = (format: string): string =>
   format === "mp3" ? "audio/mpeg" : `audio/${format}`;
 
-/** The format of an audio media type; parameters and an `x-` are left out. */
+/** Returns the format of an audio media type, without parameters and an `x-`. */
 export function audioFormat(mediaType: string): string {
   const subtype = bareType(mediaType).replace(/^audio\/(x-)?/, "");
   return subtype === "mpeg" ? "mp3" : subtype;

@@ -1,11 +1,11 @@
 /**
- * Fields that only their own protocol knows: taken aside when a request is decoded, and put back where they stood
- * when it is encoded for the same protocol.
+ * Fields that only their own protocol knows. They are set aside when a request is decoded, and restored to their place when it is encoded
+ * for the same protocol.
  */
 import { isObject, type WireObject } from "../base/json.ts";
 import type { Json, JsonObject, NativeField } from "./canonical/request.ts";
 
-/** Notes each member of `object` that is set and not among `known`, under its dotted name. */
+/** Notes each set member of `object` that is not in `known`, under its path. */
 export function keepUnknown(
   object: WireObject,
   known: ReadonlySet<string>,
@@ -19,7 +19,7 @@ export function keepUnknown(
   }
 }
 
-/** The same for the members of what `key` holds, where that is an object. */
+/** The same for the members of the object at `key`. */
 export function keepUnknownIn(
   holder: WireObject,
   key: string,
@@ -30,7 +30,7 @@ export function keepUnknownIn(
   if (isObject(held)) keepUnknown(held, known, place, native);
 }
 
-/** What of an object is known, the name of its holder, and where the rest is noted. */
+/** The known members of an object, the path of its holder, and the list that collects the rest. */
 interface Unknown {
   readonly known: ReadonlySet<string>;
   readonly prefix: string;
@@ -38,9 +38,9 @@ interface Unknown {
 }
 
 /**
- * Puts native fields back into an encoded body, in order. A list item goes in where it stood; a member is set.
- * A field whose place no longer exists is left out. `rename` turns a caller's spelling into the encoder's.
- * Names come from outside: only own members are walked, so that none reaches a prototype.
+ * Restores native fields in an encoded body, in order. A list item is inserted at its index; a member is set. A field whose parent no
+ * longer exists is left out. `rename` converts a caller's spelling to the encoder's. Callers choose the names, so only own members are
+ * followed and none reaches a prototype.
  */
 export function restoreNative(
   body: JsonObject,
@@ -57,7 +57,7 @@ export function restoreNative(
   }
 }
 
-/** What holds the last step of a path; missing objects on the way are made, and so are items of `tools`. */
+/** Returns the parent of a path's last step. Missing objects on the path are created, and so are items of `tools`. */
 function parentOf(
   body: JsonObject,
   path: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * The schema of a tool's arguments as one object: OpenAI, Anthropic and Google refuse the whole request where it begins with `anyOf`,
- * `oneOf` or `allOf`, as schemas of MCP servers do, and OpenAI where it begins with `$ref` or has no `properties`. T23, T24.
+ * Rewrites a tool's argument schema as one object. OpenAI, Anthropic and Google refuse a request if it begins with `anyOf`, `oneOf` or
+ * `allOf`, as schemas of MCP servers do. OpenAI also refuses a root `$ref` or missing `properties`. T23, T24.
  */
 import { isObject } from "../base/json.ts";
 import type { Json, JsonObject } from "./canonical/request.ts";
@@ -8,21 +8,21 @@ import { targetOf } from "./schema-walk.ts";
 
 interface ObjectRoot {
   readonly schema: JsonObject;
-  /** The keywords whose meaning it does not have any more. */
+  /** The keywords whose meaning the schema has lost. */
   readonly lost: readonly string[];
 }
 
-/** What may still be merged, of all tools of a request; below 0 where a bound is met. */
+/** The remaining budget for all tools of a request; a value below 0 means that it is exceeded. */
 interface Bounds {
-  /** Schemas: references to lists of references could make billions. */
+  /** Schemas to visit: references to lists of references could make billions. */
   schemas: number;
-  /** Properties and names of required ones that are looked at. */
+  /** Properties and required names to visit. */
   names: number;
-  /** Characters of properties of one name that are compared: merged, schemas are no longer than that and themselves. */
+  /** Characters of same-named properties to compare; this also bounds the size of the merged schemas. */
   compared: number;
 }
 
-/** For the tools of one request. */
+/** Creates the budget for the tools of one request. */
 export const mergingBounds = (): Bounds => ({
   schemas: 10_000,
   names: 300_000,
@@ -33,17 +33,17 @@ interface Merging {
   readonly root: JsonObject;
   readonly lost: Set<string>;
   readonly left: Bounds;
-  /** What references point at, each looked up once. */
+  /** Targets of references, each resolved once. */
   readonly targets: Map<string, JsonObject | undefined>;
 }
 
-/** So many references may lead to each other. */
+/** Longest chain of references. */
 const referencesMax = 100;
 
 const isOver = ({ left }: Merging): boolean =>
   left.schemas < 0 || left.names < 0 || left.compared < 0;
 
-/** The schema with an object at its root; or why there is none: it says that the arguments are no object, or merging would take too long. */
+/** Returns the schema with an object at its root; `no_object` if it allows no object, `too_large` if merging would exceed the budget. */
 export function objectRoot(
   schema: JsonObject,
   left = mergingBounds(),
@@ -59,7 +59,7 @@ export function objectRoot(
 const mayBeObject = ({ type = "object" }: JsonObject): boolean =>
   type === "object" || (Array.isArray(type) && type.includes("object"));
 
-/** `within` are the references that lead here. */
+/** `within` has the references on the way here. */
 function merge(schema: JsonObject, merging: Merging, within: ReadonlySet<string>): JsonObject {
   const { anyOf, oneOf, allOf, ...own } = schema;
   const all = partsOf(["allOf", allOf], merging, within);
@@ -70,7 +70,7 @@ function merge(schema: JsonObject, merging: Merging, within: ReadonlySet<string>
       all.push(either(choice, merging));
     } else all.push(...choice);
   }
-  // What a reference to elsewhere points at has the type.
+  // The target of an unresolved reference has the type.
   if (all.length === 0 && "$ref" in own) return own;
   if (all.length === 0 && own["type"] === "object")
     return "properties" in own ? own : { ...own, properties: {} };
@@ -78,7 +78,7 @@ function merge(schema: JsonObject, merging: Merging, within: ReadonlySet<string>
   return every([{ type: "object", ...others }, ...all], merging);
 }
 
-/** The schemas of a keyword's list that are objects, each as one without a choice. A call is always an object, so that others say nothing. */
+/** Returns the object schemas in a keyword's list, each without choices. A call always has an object, so other schemas are irrelevant. */
 function partsOf(
   [keyword, items]: readonly [string, Json | undefined],
   merging: Merging,
@@ -93,7 +93,7 @@ function partsOf(
   });
 }
 
-/** One of them; undefined where it is no object or leads back to itself, `unknown` for what a reference to elsewhere says. */
+/** Returns one of them; undefined if it is no object or circular, `unknown` for an unresolved reference. */
 function partOf(
   schema: JsonObject,
   merging: Merging,
@@ -111,7 +111,7 @@ function partOf(
   return every([merge(beside, merging, within), pointed], merging);
 }
 
-/** What holds for all. */
+/** Merges schemas that all apply. */
 function every(schemas: readonly JsonObject[], merging: Merging): JsonObject {
   const properties = joined(schemas, "allOf", merging);
   const required = [...new Set(schemas.flatMap((schema) => namesOf(schema, merging)))];
@@ -125,7 +125,7 @@ function every(schemas: readonly JsonObject[], merging: Merging): JsonObject {
   };
 }
 
-/** What holds for each of several: all their properties, of which only those are required that all of them require. */
+/** Merges alternatives: all their properties, and as required those that all of them require. */
 function either(choice: readonly JsonObject[], merging: Merging): JsonObject {
   const [first = new Set<string>(), ...others] = choice.map(
     (schema) => new Set(namesOf(schema, merging)),
@@ -139,7 +139,7 @@ function either(choice: readonly JsonObject[], merging: Merging): JsonObject {
   };
 }
 
-/** The properties of all; what several say of one stands in a list. */
+/** Joins the properties of all schemas; different schemas of one property become a list. */
 function joined(
   schemas: readonly JsonObject[],
   keyword: "allOf" | "anyOf",
@@ -161,7 +161,7 @@ function joined(
   );
 }
 
-/** Those that do not say the same as one before them. */
+/** Returns the distinct schemas among these. */
 function different(properties: ReadonlySet<Json>, merging: Merging): Json[] {
   const known = new Map<string, Json>();
   for (const property of properties) {

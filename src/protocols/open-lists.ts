@@ -1,11 +1,11 @@
 /**
- * Lists in schemas that do not say what is in them: anything may be. OpenAI refuses the whole request for one, so that they say it there,
- * as schemas of MCP servers often do not. T23, T24.
+ * Lists in schemas without `items` may hold anything. OpenAI refuses a request with one, so `items` is added; schemas of MCP servers often
+ * lack it. T23, T24.
  */
 import type { JsonObject } from "./canonical/request.ts";
 import { mapSchemas, schemasIn } from "./schema-walk.ts";
 
-/** The schema, in which all lists have `items`; itself where they do. */
+/** Returns the schema with `items` in all lists; unchanged if they have it. */
 export const withItems = (schema: JsonObject): JsonObject =>
   holdsOpenList(schema) ? close(schema) : schema;
 

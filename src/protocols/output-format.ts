@@ -1,12 +1,12 @@
-/** The wished shape of the output, as the OpenAI-style protocols write it. Requirements: CONV. */
+/** The output format of the OpenAI-style protocols. Requirements: CONV. */
 import { exactly } from "../base/exact-numbers.ts";
 import type { WireObject } from "../base/json.ts";
 import type { JsonObject, OutputFormat } from "./canonical/request.ts";
 import { member, objectOf } from "./read.ts";
 
 /**
- * Reads a format; undefined for a type no other protocol knows. `declaration`: what holds a JSON schema with its name,
- * which is the format itself or a member of it.
+ * Decodes a format; undefined for a type that no other protocol knows. `declaration`: the object with the JSON schema and its name, which
+ * is the format itself or a member of it.
  */
 export function formatOf(wire: WireObject, declaration: WireObject): OutputFormat | undefined {
   if (wire["type"] === "text") return { type: "text" };
@@ -25,7 +25,7 @@ export function formatOf(wire: WireObject, declaration: WireObject): OutputForma
 /** The members of a JSON schema's declaration. */
 export const declarationKeys: readonly string[] = ["name", "description", "schema", "strict"];
 
-/** Writes a format. `place` puts a JSON schema's declaration where the protocol has it. */
+/** Encodes a format. `place` puts the declaration of a JSON schema where the protocol has it. */
 export function formatWith(
   format: OutputFormat,
   place: (declaration: JsonObject) => JsonObject,
@@ -39,7 +39,7 @@ export function formatWith(
 
 export type SchemaFormat = Extract<OutputFormat, { type: "json_schema" }>;
 
-/** The schema of a format. What the answer is for stands within it, where a protocol has no other place. */
+/** Returns the schema of a format, with the format's description in it, for protocols that have no other place. */
 export function describedSchema({ schema, description }: SchemaFormat): JsonObject {
   if (description === undefined) return schema;
   const own = schema["description"];

@@ -1,6 +1,6 @@
 /**
- * Ids of calls as their target takes them: each pair of call and result under one of its own, because vendors refuse an id that came
- * before (T21), of characters and a length that the vendor knows. The same conversation has the same ids in every turn.
+ * Assigns call ids that the target accepts, in characters and length. Each pair of call and result gets its own id, because vendors refuse
+ * a repeated one (T21). The same conversation gets the same ids in every turn.
  */
 import type { ToolCallPart, ToolResultPart } from "./canonical/request.ts";
 import { hashOf } from "./fit-ids.ts";
@@ -11,7 +11,7 @@ export interface Pair {
   readonly result: ToolResultPart;
 }
 
-/** The calls that have a result, and their results, with the ids that they go on under. By the caller's call. */
+/** Returns the answered calls and their results with their new ids, by the caller's call. */
 export function withOwnIds(
   results: ReadonlyMap<ToolCallPart, ToolResultPart>,
   limits: Limits,
@@ -31,7 +31,7 @@ export function withOwnIds(
 
 type IdLimits = Pick<Limits, "callIdMax" | "plainCallIds" | "callIdForm">;
 
-/** The ids of one conversation's calls, in their order. */
+/** Assigns the ids of one conversation's calls, in order. */
 export class OwnIds {
   readonly #limits: IdLimits;
   readonly #taken = new Set<string>();
@@ -41,7 +41,7 @@ export class OwnIds {
     this.#limits = limits;
   }
 
-  /** The id of the next call, which came under `given`. */
+  /** Returns the id for the next call, whose original id is `given`. */
   next(given: string): string {
     const plain = fitting(given, this.#limits);
     let id = plain;
@@ -55,7 +55,7 @@ export class OwnIds {
   }
 }
 
-/** An id that the target takes; a hash stands for one that is too long. */
+/** Returns an id that the target accepts; a hash if the original is too long. */
 function fitting(given: string, { callIdMax, plainCallIds, callIdForm }: IdLimits): string {
   if (callIdForm) return callIdForm.test(given) ? given : hashOf(given).slice(0, 9);
   const id = plainCallIds ? given.replace(/[^a-zA-Z0-9_-]/g, "_") : given;

@@ -1,19 +1,19 @@
-/** Messages of one answer, for protocols that have them as one text: each is a paragraph of its own. CONV-701, CONV-704. */
+/** Joins the messages of one answer for protocols that have only one text: each message becomes a paragraph. CONV-701, CONV-704. */
 import type { TextPart } from "./canonical/request.ts";
 import { breakBetween } from "./content-parts.ts";
 
-/** The texts of one answer, as they come. */
+/** The texts of one answer, in order of arrival. */
 export class Paragraphs {
-  /** The last character that was said. */
+  /** The last character so far. */
   #end = "";
   #isApart = false;
 
-  /** Another text begins; `isApart`: it is a message of its own. */
+  /** Begins another text; `isApart`: it is a separate message. */
   begin(isApart: boolean): void {
     this.#isApart = isApart;
   }
 
-  /** What stands between the text so far and its next piece. */
+  /** Returns the break between the text so far and its next piece. */
   between(piece: string): string {
     const between = this.#isApart ? breakBetween(this.#end, piece) : "";
     this.#isApart = false;
@@ -22,7 +22,7 @@ export class Paragraphs {
   }
 }
 
-/** A whole text, after what stands before it. */
+/** Returns a whole text with the break before it. */
 export function inParagraph(paragraphs: Paragraphs, part: TextPart): string {
   paragraphs.begin(part.apart === true);
   return part.text === "" ? "" : paragraphs.between(part.text) + part.text;

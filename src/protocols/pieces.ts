@@ -1,13 +1,13 @@
 /**
- * An answer that comes back as it was streamed. Google's SDKs keep each chunk of a stream as a turn of its own, and send all of them
- * with the next question (`ai.chats`): what is between two pieces is nothing, and a piece may be a space. Requirements: CONV-601.
+ * Joins answers that clients send back in stream pieces. Google's SDKs keep each chunk as a separate turn and send all of them with the
+ * next question (`ai.chats`). So pieces are joined without a separator; a piece may be a single space. Requirements: CONV-601.
  */
 import type { Message, Part, ProtocolName } from "./canonical/request.ts";
 
-/** Protocols whose clients keep an answer in pieces. */
+/** Protocols whose clients keep answers in pieces. */
 const inPieces: ReadonlySet<ProtocolName> = new Set(["generate_content"]);
 
-/** The turns with a model's neighbouring texts as one text, and its neighbouring thoughts as one. */
+/** Joins neighbouring texts, and neighbouring thoughts, of the model's turns. */
 export const joinPieces = (messages: readonly Message[], protocol: ProtocolName): Message[] =>
   messages.map((message) =>
     inPieces.has(protocol) && message.role === "assistant"
@@ -15,7 +15,7 @@ export const joinPieces = (messages: readonly Message[], protocol: ProtocolName)
       : message,
   );
 
-/** Texts are put together once, at the end of each run: there may be thousands of pieces. */
+/** Texts are joined once, at the end of each run: there may be thousands of pieces. */
 function joined(parts: readonly Part[]): Part[] {
   const runs: Part[][] = [];
   for (const part of parts) {

@@ -1,4 +1,4 @@
-/** Small readers of wire values, for bodies whose shape was checked or is taken as it comes. */
+/** Small readers of wire values, validated or not. */
 import { BeyondBoundsError, parseAnswerText } from "../base/answer-json.ts";
 import type { JsonBounds } from "../base/json-scan.ts";
 import { isObject, type WireObject } from "../base/json.ts";
@@ -11,22 +11,22 @@ import type {
   NativeField,
 } from "./canonical/request.ts";
 
-/** The items of an array; none for anything else. */
+/** Returns the items of an array; empty for anything else. */
 export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** A list of nothing. */
+/** True for an empty array. */
 export const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
-/** The objects in an array. */
+/** Returns the objects in an array; empty for anything else. */
 export const objects = (value: unknown): WireObject[] =>
   Array.isArray(value) ? value.filter(isObject) : [];
 
-/** A string with something in it. */
+/** Returns a non-empty string; undefined for anything else. */
 export const nonEmpty = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;
 
 /**
- * The JSON object that a text is, such as a stream frame's data; undefined where it is anything else.
+ * Parses a text as a JSON object, such as a stream frame's data; undefined for anything else.
  * @throws BeyondBoundsError for more than an answer may hold
  */
 export function parseObject(text: string, bounds?: JsonBounds): WireObject | undefined {
@@ -39,32 +39,32 @@ export function parseObject(text: string, bounds?: JsonBounds): WireObject | und
   }
 }
 
-/** A table's row for a word from outside; what every object inherits is none. */
+/** Looks up an untrusted word in a table, ignoring inherited members. */
 export const rowOf = <Row>(table: Readonly<Record<string, Row>>, word: string): Row | undefined =>
   Object.hasOwn(table, word) ? table[word] : undefined;
 
-/** A member's members; none where it is no object. */
+/** Returns the value if it is an object, otherwise an empty object. */
 export const objectOf = (value: unknown): WireObject => (isObject(value) ? value : {});
 
-/** An object with one member, or without it where there is no value. */
+/** Returns an object with one member, or an empty one if the value is undefined. */
 export const member = (key: string, value: Json | undefined): JsonObject =>
   value === undefined ? {} : { [key]: value };
 
-/** True for what a caller really set: null is how SDKs say nothing. */
+/** True if the caller set the value: SDKs send null for unset fields. */
 export const isSet = (value: unknown): boolean => value !== undefined && value !== null;
 
-/** Fields of a canonical request while it is being read. */
+/** Fields of a canonical request while it is decoded. */
 export type Fields = Partial<Mutable<CanonicalRequest>>;
 
 export type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** What is gathered on the way beside the fields: the caller's names of them, and what only its protocol knows. */
+/** Data collected beside the fields: the caller's names of them, and the native fields. */
 export interface Gathered {
   readonly names: Partial<Record<NamedField, string>>;
   readonly native: NativeField[];
 }
 
-/** Fields that mean the same under another name. `table`: wire name to canonical name. */
+/** Reads fields that only have another name. `table`: wire name to canonical name. */
 export function readRenamed(
   body: WireObject,
   table: Readonly<Record<string, CanonicalFieldName & keyof CanonicalRequest>>,
@@ -80,7 +80,7 @@ export function readRenamed(
   return fields;
 }
 
-/** Native fields in the order in which the caller's body has them. */
+/** Sorts native fields in the order of the caller's body. */
 export function inRequestOrder(body: WireObject, native: readonly NativeField[]): NativeField[] {
   if (native.length < 2) return [...native];
   const order = new Map(Object.keys(body).map((key, index) => [key, index]));

@@ -1,4 +1,4 @@
-/** A request that was rewritten for what its target takes, so that its answer has to be read back. Pure. */
+/** A request that was rewritten for its target, so that its answer must be mapped back. Pure. */
 import type { Note } from "../base/notes.ts";
 import type { CanonicalRequest } from "./canonical/request.ts";
 import type { UpstreamCodec } from "./codec.ts";
@@ -6,11 +6,11 @@ import type { UpstreamCodec } from "./codec.ts";
 export interface Rewritten {
   readonly request: CanonicalRequest;
   readonly notes: readonly Note[];
-  /** A codec that reads answers as the caller's own request asked for them. It knows tools by the names of `request`. */
+  /** Wraps a codec so that answers match the caller's original request. The wrapped codec knows tools by the names in `request`. */
   readonly restored: (upstream: UpstreamCodec) => UpstreamCodec;
 }
 
-/** A request that its target takes as it is. */
+/** A request that needs no rewriting. */
 export const unchanged = (request: CanonicalRequest): Rewritten => ({
   request,
   notes: [],

@@ -1,6 +1,6 @@
 /**
- * The way of one call from the caller's protocol to the upstream's and back: direct where both are the same,
- * converted where they are not. The calls layer knows routes, not codecs. TXT-05 to TXT-10.
+ * The route of one call from the caller's protocol to the upstream's and back: direct if both are equal, otherwise converted. The calls
+ * layer knows routes, not codecs. TXT-05 to TXT-10.
  */
 import { exactly } from "../base/exact-numbers.ts";
 import type { Note } from "../base/notes.ts";
@@ -12,26 +12,26 @@ import { withDropped } from "./dropped-params.ts";
 import { fitOwn, type Own, type OwnInput } from "./fit-own.ts";
 import { collectFrames } from "./whole.ts";
 
-/** What the upstream's vendor has otherwise than its protocol says. Absent: nothing. */
+/** Differences of the upstream's vendor from its protocol. Absent: none. */
 interface VendorWays {
-  /** Members of a chat request's messages that it refuses. */
+  /** Members of chat messages that the vendor refuses. */
   readonly refusedMembers?: readonly string[] | undefined;
-  /** It refuses a form for the answer beside tools in chat. */
+  /** True if the vendor refuses an output format beside tools in chat. */
   readonly formatOrTools?: boolean | undefined;
-  /** It has custom tools in chat. Absent: they go to it as functions. */
+  /** True if the vendor has custom tools in chat. Absent: they are sent as functions. */
   readonly customTools?: true | undefined;
-  /** What its chat calls the maximum of output tokens at models that reason. */
+  /** The vendor's chat name for the maximum of output tokens at reasoning models. */
   readonly maximumField?: "max_completion_tokens" | undefined;
-  /** It reads no media at addresses in messages. */
+  /** True if the vendor fetches no media from addresses in messages. */
   readonly inlineMedia?: true | undefined;
-  /** It refuses `strict` in messages, but of models whose record says that answers are held to a schema. */
+  /** True if the vendor refuses `strict` in messages, except for models whose record says that they enforce schemas. */
   readonly strictByRecord?: true | undefined;
 }
 
-/** What a route is made from. */
+/** The data that a route is made from. */
 export interface RouteInput extends OwnInput, VendorWays {
   readonly upstream: UpstreamCodec;
-  /** The model as the caller reads it. */
+  /** The model's name for the caller. */
   readonly model: string;
   readonly inputEstimate: number;
   /** The gateway's id of the call. */
@@ -40,39 +40,39 @@ export interface RouteInput extends OwnInput, VendorWays {
   readonly createdAt: number;
 }
 
-/** The same without the body, as long as the answer takes. */
+/** The same without the body, kept until the answer ends. */
 export type RouteFacts = Omit<RouteInput, "body">;
 
-/** Reads the caller's body, again each time. */
+/** Parses the caller's body, again on each call. */
 export type Said = () => JsonObject;
 
 export interface Route {
   readonly kind: "direct" | "converted";
-  /** The body for the upstream; made again where it is asked for after `discardDerived`. */
+  /** The body for the upstream; rebuilt if it is read after `discardDerived`. */
   readonly body: JsonObject;
-  /** Frees the body, once it is sent. */
+  /** Frees the body once it is sent. */
   discardDerived(): void;
-  /** What was dropped or rewritten on the way there. */
+  /** The parameters that were dropped or rewritten for the upstream. */
   readonly notes: readonly Note[];
-  /** The maximum of output tokens that the upstream is asked for; undefined where it is asked for none. */
+  /** The maximum of output tokens in the upstream's request; undefined if it has none. */
   readonly askedOutputTokens: number | undefined;
-  /** Why a body that came as a success is no answer (T60). */
+  /** Returns why a body with a success status is no answer (T60); undefined for an answer. */
   failure(answer: JsonObject): WireError | undefined;
-  /** Whether the vendor still works at what it answered with: nothing of it is told, or counted, yet. */
+  /** True if the vendor is still working on this answer: it reports no content and no usage yet. */
   isUnderWay(answer: JsonObject): boolean;
-  /** What a whole answer of the upstream used, and the text it holds. */
+  /** Returns the usage and the text of an upstream's whole answer. */
   usage(answer: JsonObject): Usage | undefined;
   text(answer: JsonObject): string;
-  /** The upstream's whole answer as the caller gets it. `usage` is what was billed, for answers that tell none. */
+  /** Converts the upstream's whole answer for the caller. `usage` is the billed usage, for answers that report none. */
   answer(answer: JsonObject, droppedParams: readonly string[], usage: Usage): JsonObject;
-  /** A stream in passing. */
+  /** Creates the tap for a stream. */
   tap(): StreamTap;
-  /** A whole answer as the stream its caller asked for (T14), and a stream as the whole answer (T15; undefined: none). */
+  /** Converts a whole answer to the stream that the caller asked for (T14), and a stream to the whole answer (T15; undefined: none). */
   framesOf(answer: JsonObject, usage: Usage): SseEvent[];
   wholeOf(frames: readonly SseEvent[]): JsonObject | undefined;
 }
 
-/** The same protocol on both sides: the caller's body goes on as it is but for what must change. */
+/** The same protocol on both sides: the caller's body passes with only the necessary changes. */
 export class DirectRoute implements Route {
   readonly kind = "direct";
   readonly notes: readonly Note[];
@@ -81,7 +81,7 @@ export class DirectRoute implements Route {
   readonly #said: Said;
   readonly #streaming: StreamWishes;
   #body: JsonObject | undefined;
-  /** The last whole answer that the upstream streamed without telling its usage. */
+  /** The last whole answer that the upstream streamed without reporting usage. */
   #untold: JsonObject | undefined;
 
   /** @throws GatewayError as `fitOwn` */
@@ -123,7 +123,7 @@ export class DirectRoute implements Route {
 
   answer(answer: JsonObject, droppedParams: readonly string[], usage: Usage): JsonObject {
     const { caller, model } = this.#facts;
-    // A vendor tells a stream's usage where it was asked to, and a whole answer was asked for: what is billed stands in.
+    // Vendors report usage in a stream only on request. If a whole answer was requested but streamed, the billed usage is inserted.
     const exact = exactly(answer);
     const whole = answer === this.#untold ? caller.direct.withUsage(exact, usage) : exact;
     return withDropped(caller.direct.answer(whole, model), droppedParams);
@@ -148,7 +148,7 @@ export class DirectRoute implements Route {
     return told;
   }
 
-  /** As the canonical form has it. */
+  /** Collects the answer by the canonical form. */
   #collected(frames: readonly SseEvent[]): JsonObject | undefined {
     const { caller } = this.#facts;
     const collected = collectFrames(caller, frames);
@@ -159,14 +159,14 @@ export class DirectRoute implements Route {
     return { ...this.#facts, body: this.#said() };
   }
 
-  /** The request is read again, because few answers need it. */
+  /** Decodes the request again, because few answers need it. */
   #answerContext(): AnswerContext {
     const input = this.#input();
     return answerContext(input, decoded(input));
   }
 }
 
-/** The caller's body as its own protocol's upstream gets it. @throws GatewayError as `fitOwn` */
+/** Returns the caller's body for an upstream of the same protocol. @throws GatewayError as `fitOwn` */
 function sentDirectly(input: RouteInput): Own {
   const { caller, upstreamModel: model, stream, refusedMembers } = input;
   const own = fitOwn(input);
@@ -174,11 +174,11 @@ function sentDirectly(input: RouteInput): Own {
   return { ...own, body, notes: own.notes.length === 0 ? notes : [...own.notes, ...notes] };
 }
 
-/** The caller's request in the canonical form. @throws GatewayError as the codec does */
+/** Decodes the caller's request into the canonical form. @throws GatewayError as the codec does */
 export const decoded = ({ caller, body, requestedModel: model, stream }: RouteInput) =>
   caller.decodeRequest(body, { model, stream });
 
-/** What an answer needs to know beside its content. It keeps nothing of the request that its answer does not repeat. */
+/** Returns the data that an answer needs beside its content. It keeps only the parts of the request that the answer repeats. */
 export function answerContext(
   { caller, model, id, createdAt, inputEstimate }: RouteInput,
   { messages: _said, ...request }: CanonicalRequest,

@@ -1,19 +1,19 @@
-/** How much one request may ask to be held to schemas: a vendor refuses the whole request for more. */
+/** Limits the enforced schemas of one request: a vendor refuses the whole request above its limits. */
 import { isObject } from "../base/json.ts";
 import type { JsonObject } from "./canonical/request.ts";
 import { schemasIn } from "./schema-walk.ts";
 
-/** Numbers of all schemas of a request together. */
+/** Counts over all schemas of a request. */
 export interface SchemaCost {
-  /** Tools that are held to their schema. */
+  /** Tools with an enforced schema. */
   readonly tools: number;
-  /** Properties that are not required. */
+  /** Properties that are optional. */
   readonly optional: number;
-  /** Values of several types, or of a choice of schemas. */
+  /** Values with several types or a choice of schemas. */
   readonly unions: number;
 }
 
-/** Takes from a budget what it holds; once for each schema. */
+/** Spends the limits of a request, schema by schema. */
 export class SchemaBudget {
   #left: SchemaCost;
 
@@ -21,7 +21,7 @@ export class SchemaBudget {
     this.#left = most;
   }
 
-  /** Whether this schema may be asked for too; then it is counted. */
+  /** True if this schema still fits the budget; it is then counted. */
   take(schema: JsonObject, isTool: boolean): boolean {
     const cost = costOf(schema);
     const left = {

@@ -1,8 +1,8 @@
-/** Where the schemas within a JSON Schema stand. What else it holds, such as values and examples, is no schema. */
+/** Finds the schemas in a JSON Schema. Other members, such as values and examples, are no schemas. */
 import { isObject } from "../base/json.ts";
 import type { Json, JsonObject } from "./canonical/request.ts";
 
-/** Keywords whose members are schemas by name, and those whose names are the names of properties. */
+/** Keywords that map names to schemas. */
 const maps = new Set([
   "properties",
   "patternProperties",
@@ -10,7 +10,7 @@ const maps = new Set([
   "$defs",
   "definitions",
 ]);
-/** Keywords that hold a schema, or a list of them. */
+/** Keywords that hold a schema or a list of schemas. */
 const members = new Set([
   "items",
   "prefixItems",
@@ -29,10 +29,10 @@ const members = new Set([
   "else",
 ]);
 
-/** Whether a keyword's members are schemas by name. */
+/** True if a keyword maps names to schemas. */
 export const mapsSchemas = (keyword: string): boolean => maps.has(keyword);
 
-/** The schemas directly within a schema. */
+/** Returns the schemas directly in a schema. */
 export function schemasIn(schema: JsonObject): JsonObject[] {
   const found: JsonObject[] = [];
   for (const [keyword, value] of Object.entries(schema)) {
@@ -44,7 +44,7 @@ export function schemasIn(schema: JsonObject): JsonObject[] {
   return found;
 }
 
-/** A copy of a schema with each schema directly within it as `map` has it. */
+/** Copies a schema and applies `map` to each schema directly in it. */
 export function mapSchemas(schema: JsonObject, map: (inner: JsonObject) => JsonObject): JsonObject {
   const one = (value: Json): Json => (isSchema(value) ? map(value) : value);
   return Object.fromEntries(
@@ -61,19 +61,19 @@ const mapValues = (object: JsonObject, map: (value: Json) => Json): JsonObject =
 
 const isSchema = (value: Json | undefined): value is JsonObject => isObject(value);
 
-/** A schema that is walked, and what its references were found to point at. */
+/** A schema that is walked, and the targets of its references. */
 interface Walked {
   readonly root: JsonObject;
   readonly targets: Map<string, JsonObject | undefined>;
 }
 
-/** What a reference points at, looked up once. */
+/** Returns the target of a reference; each is resolved once. */
 export function targetOf(reference: string, { root, targets }: Walked): JsonObject | undefined {
   if (!targets.has(reference)) targets.set(reference, localTarget(reference, root));
   return targets.get(reference);
 }
 
-/** What a local reference such as `#/$defs/Name` points at; undefined for any other. */
+/** Returns the target of a local reference such as `#/$defs/Name`; undefined for any other. */
 export function localTarget(reference: string, root: JsonObject): JsonObject | undefined {
   if (reference === "#") return root;
   if (!reference.startsWith("#/")) return undefined;

@@ -1,10 +1,10 @@
 /**
- * Who says what: calls and reasoning are a model's, whatever role a caller gave their turn, and a refusal is a text where it is no
- * answer. Targets have a place for them nowhere else, so that they would vanish. Requirements: CONV; trap T33.
+ * Moves parts to turns whose role can have them. Calls and reasoning belong to a model, whatever the role of their turn; a refusal outside
+ * an answer becomes text. Targets would lose them otherwise. Requirements: CONV; trap T33.
  */
 import type { Message, Part } from "./canonical/request.ts";
 
-/** The turns, each with what its role can say. Nothing is lost. */
+/** Returns the turns with only parts that their role can have. Nothing is lost. */
 export const bySpeaker = (messages: readonly Message[]): Message[] =>
   messages.flatMap((message) => (isPlain(message) ? [message] : split(message)));
 
@@ -17,7 +17,7 @@ const isPlain = ({ role, content }: Message): boolean =>
       : role === "assistant" || !(isModels(part) || part.type === "refusal"),
   );
 
-/** The turns that a turn of several speakers is, in its order. */
+/** Splits a turn of several speakers, in order. */
 function split(message: Message): Message[] {
   const turns: { message: Message; content: Part[] }[] = [];
   for (const part of message.content) {

@@ -1,6 +1,6 @@
 /**
- * The frames of an upstream's stream before anything of its protocol is read: keep-alives, end markers and what cannot be
- * read are the same in all of them. Traps T16, T17.
+ * Reads the frames of an upstream's stream before protocol rules apply: keep-alives, end markers and invalid frames are the same in all
+ * protocols. Traps T16, T17.
  */
 import type { WireObject } from "../base/json.ts";
 import type { SseEvent } from "../base/sse.ts";
@@ -10,7 +10,7 @@ import { FrameReader, type Varying } from "./frame-reader.ts";
 /** OpenAI's end marker. Vendors of every protocol send it. */
 export const endMarker: SseEvent = { data: "[DONE]" };
 
-/** What a frame may be in any protocol. */
+/** The frames that any protocol can have. */
 export type AnyEvent =
   | { readonly type: "nothing" }
   | { readonly type: "marker" }
@@ -18,7 +18,7 @@ export type AnyEvent =
 
 export const nothing: AnyEvent = { type: "nothing" };
 
-/** What is no object, as an event. */
+/** The events of frames that are no JSON object. */
 export const unread = {
   nothing,
   marker: { type: "marker" },
@@ -38,7 +38,7 @@ export class StreamFrames {
     this.#reader = new FrameReader(varying);
   }
 
-  /** The object that a frame is, good until the next one is read, or why there is none. */
+  /** Returns the parsed frame, valid until the next read, or the reason why there is none. */
   read(event: SseEvent): WireObject | keyof typeof unread {
     const text = event.data.trim();
     if (text === "") return "nothing";

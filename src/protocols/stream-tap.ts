@@ -1,6 +1,6 @@
 /**
- * What the watchers of direct streams have in common: what was seen so far, the frames kept back until the charge is
- * committed, and an ending given once. Requirements: TXT, T16, T37.
+ * Shared base of the taps of direct streams. It has the facts seen so far, holds frames back until the charge is committed, and sends one
+ * ending. Requirements: TXT, T16, T37.
  */
 import type { GatewayError } from "../base/errors.ts";
 import type { SseEvent } from "../base/sse.ts";
@@ -11,20 +11,20 @@ import { TextLog, type TextRoom } from "./text-log.ts";
 /** No frames. */
 export const none: readonly SseEvent[] = [];
 
-/** A watcher of one stream. A protocol adds how its frames are passed on, ended and broken off. */
+/** A tap of one stream. Each protocol adds how its frames are forwarded, ended and broken off. */
 export abstract class DirectTap implements StreamTap, StreamSeen {
   ended = false;
   error: WireError | undefined = undefined;
   abstract readonly usage: Usage | undefined;
   /** The output text so far. */
   protected readonly log = new TextLog();
-  /** The frames that end the answer. */
+  /** The held-back frames that end the answer. */
   protected held: SseEvent[] = [];
   #over = false;
 
-  /** The frames to send on now, of a frame that arrived. */
+  /** Takes a frame that arrived and returns the frames to send now. */
   protected abstract take(event: SseEvent): readonly SseEvent[];
-  /** The frames that end the stream, after a whole answer and after a broken one. `billed`: what a whole one is charged by. */
+  /** Returns the frames that end a complete stream; `failure` returns those of a broken one. `billed`: the usage that is charged. */
   protected abstract ending(billed: Usage | undefined): readonly SseEvent[];
   protected abstract failure(error: GatewayError): readonly SseEvent[];
 
@@ -52,7 +52,7 @@ export abstract class DirectTap implements StreamTap, StreamSeen {
     return this.#over ? none : this.take(event);
   }
 
-  /** A broken stream has a failure only. */
+  /** A broken stream only gets a failure. */
   release(billed?: Usage): readonly SseEvent[] {
     return this.error ? none : this.#close(() => this.ending(billed));
   }
@@ -61,7 +61,7 @@ export abstract class DirectTap implements StreamTap, StreamSeen {
     return this.#close(() => this.failure(error));
   }
 
-  /** The stream broke: what was kept back is no ending any more. */
+  /** The stream broke off, so the frames held back are no ending any more. */
   protected breakOff(error: WireError): readonly SseEvent[] {
     this.error = error;
     this.ended = false;

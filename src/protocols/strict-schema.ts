@@ -1,6 +1,6 @@
 /**
- * Whether OpenAI can hold arguments to a schema: objects are closed and have all their members, and some keywords are none of its own.
- * Beside `strict` it refuses the whole request for any other. T23.
+ * Checks whether OpenAI can enforce a schema: objects must be closed and require all members, and some keywords are not supported. With
+ * `strict`, it refuses the whole request for any other schema. T23.
  */
 import { isObject } from "../base/json.ts";
 import type { JsonObject } from "./canonical/request.ts";
@@ -8,13 +8,13 @@ import { schemasIn } from "./schema-walk.ts";
 
 const refused = ["allOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"];
 
-/** Whether arguments can be held to a schema there. */
+/** True if OpenAI can enforce the schema. */
 export const isStrict = (schema: JsonObject): boolean =>
   isClosed(schema) &&
   !refused.some((keyword) => keyword in schema) &&
   schemasIn(schema).every(isStrict);
 
-/** Of what is no object there is nothing to close. */
+/** True for a closed object with all members required, and for schemas of other types. */
 function isClosed({ type, properties, required, additionalProperties }: JsonObject): boolean {
   const isMap = properties !== undefined || [type].flat().includes("object");
   if (!isMap) return true;

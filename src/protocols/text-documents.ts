@@ -1,11 +1,8 @@
-/**
- * Documents of text, and results of searches, as text for upstreams that have no other place for them: a model reads such a file as it
- * reads a prompt.
- */
+/** Converts text documents and search results to text for upstreams that do not support them: a model reads such a file like a prompt. */
 import { isTextType } from "./count-text.ts";
 import type { MediaPart, TextPart } from "./canonical/request.ts";
 
-/** A document as texts and pictures, marked off from what stands around it; undefined for what is no text. */
+/** Returns a document as texts and pictures between tags; undefined if it is not text. */
 export function documentParts(document: MediaPart): (TextPart | MediaPart)[] | undefined {
   const { filename, context, address, cache } = document;
   const parts = partsOf(document);
@@ -30,7 +27,7 @@ function partsOf({ media, source }: MediaPart): readonly (TextPart | MediaPart)[
   return text === undefined ? undefined : [{ type: "text", text }];
 }
 
-/** RTF is text by its type, and commands in between. */
+/** RTF counts as text by type, but contains markup. */
 const isPlain = (mediaType: string): boolean =>
   isTextType(mediaType) && !/\brtf\b/i.test(mediaType);
 
@@ -39,7 +36,7 @@ const attribute = (name: string, value: string | undefined): string =>
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** Undefined for what is not UTF-8. */
+/** Undefined if the data is not UTF-8. */
 function decoded(base64: string): string | undefined {
   try {
     return decoder.decode(Buffer.from(base64, "base64"));

@@ -1,46 +1,46 @@
 /**
- * The output text of a stream so far: how long it is, and its beginning, for an estimate where usage is missing and for those who
- * hear of the answer. Bounded, whatever the upstream sends.
+ * Keeps the length and the beginning of a stream's output text, for an estimate if usage is missing and for hooks. Bounded, whatever the
+ * upstream sends.
  */
 
-/** An estimate counts the tokens of so many characters, and takes the rest to be alike. So many are kept of each stream. */
+/** An estimate counts the tokens of at most so many characters, and scales the result to the rest. Each stream keeps as many. */
 export const estimatedCharactersMax = 20_000;
 
-/** What is longer is charged as so much, where its vendor tells no usage. */
+/** Longer texts are charged as this length, if the vendor reports no usage. */
 const charactersMax = 4 * 1024 * 1024;
 
-/** Room for more of a text than an estimate needs. */
+/** A budget for more text than an estimate needs. */
 export interface TextRoom {
-  /** No more is kept, with what an estimate needs. */
+  /** Maximum number of characters kept, including those for the estimate. */
   readonly charactersMax: number;
-  /** Takes room for bytes more; false where there is none. */
+  /** Reserves bytes; false if there is no room. */
   take(bytes: number): boolean;
 }
 
-/** How a text is asked for room: not for every token. */
+/** Room is requested in steps of this size, not for every token. */
 const stepCharacters = 16_384;
-/** A character may take two bytes in memory. */
+/** Bytes that a character may take in memory. */
 const characterBytes = 2;
 const piecesMax = 256;
 
 /** The text of one stream. */
 export class TextLog {
   #text = "";
-  /** Joined in batches: one string per token, kept for the length of a stream, would cost ten times its text. */
+  /** Joined in batches: one string per token, kept during the stream, would cost ten times the text. */
   #pieces: string[] = [];
   #kept = 0;
-  /** How many characters it may keep now. */
+  /** Number of characters that may be kept now. */
   #granted = estimatedCharactersMax;
   #room: TextRoom | undefined;
-  /** How long the whole text is, as far as it counts. */
+  /** Length of the whole text, up to `charactersMax`. */
   characters = 0;
 
-  /** Keeps more of what comes from now on. */
+  /** Keeps more of the text from now on. */
   keep(room: TextRoom): void {
     this.#room = room;
   }
 
-  /** Whether what is kept is only the beginning. */
+  /** True if only the beginning is kept. */
   get isCut(): boolean {
     return this.#kept < this.characters;
   }
@@ -49,7 +49,7 @@ export class TextLog {
     if (typeof piece !== "string" || piece === "") return;
     const wasCut = this.isCut;
     this.characters = Math.min(this.characters + piece.length, charactersMax);
-    // What follows a gap is not kept.
+    // Nothing after a gap is kept.
     if (wasCut) return;
     const room = this.#roomFor(piece.length);
     this.#kept += Math.min(room, piece.length);
@@ -62,7 +62,7 @@ export class TextLog {
     return this.#text;
   }
 
-  /** For how many of so many characters more there is room. */
+  /** Returns the number of further characters, at most `characters`, that may be kept. */
   #roomFor(characters: number): number {
     const room = this.#room;
     const wanted = this.#kept + characters;
@@ -80,5 +80,5 @@ export class TextLog {
   }
 }
 
-/** A part of a string keeps all of it in memory; this one does not. */
+/** Copies a part of a string: a slice would keep the whole string in memory. */
 const copyOf = (part: string): string => Buffer.from(part, "utf16le").toString("utf16le");

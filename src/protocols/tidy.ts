@@ -1,7 +1,4 @@
-/**
- * Message repair: what every vendor asks of a conversation, whatever protocol it came in.
- * CONV-601 to CONV-604; traps T20, T21, T25.
- */
+/** Repairs messages to what every vendor requires of a conversation, in any protocol. CONV-601 to CONV-604; traps T20, T21, T25. */
 import type { Note } from "../base/notes.ts";
 import type {
   CanonicalRequest,
@@ -19,7 +16,7 @@ import { withOwnIds } from "./own-ids.ts";
 import { joinPieces } from "./pieces.ts";
 import { bySpeaker } from "./speakers.ts";
 
-/** Where the caller's messages stand, for notes. */
+/** The name of the caller's messages, for notes. */
 export const containerOf: Readonly<Record<ProtocolName, string>> = {
   chat: "messages",
   responses: "input",
@@ -27,14 +24,13 @@ export const containerOf: Readonly<Record<ProtocolName, string>> = {
   generate_content: "contents",
 };
 
-/** What stands where a message would be empty: vendors refuse empty content. */
+/** Content of an otherwise empty message: vendors refuse empty content. */
 const placeholder: Part = { type: "text", text: "(no content)" };
 
 /**
- * Pairs calls with their results, merges neighbours of one role, fills what is empty.
- * Results are put directly after their calls, wherever the caller had them; results without a call and calls without a
- * result are removed and noted, and so is white space that the upstream refuses. System turns that leave their place are noted.
- * Merging and filling lose nothing, and are not.
+ * Pairs calls with results, merges neighbours of one role and fills empty messages. Results move directly after their calls. Results
+ * without a call, calls without a result, and white space that the upstream refuses are removed and noted. System turns that move are
+ * noted. Merging and filling lose nothing, so they are not noted.
  */
 export function tidy(request: CanonicalRequest, limits: Limits): Fitted {
   const messages = bySpeaker(request.messages);
@@ -60,12 +56,12 @@ const systemFirst = (messages: readonly Message[]): Message[] => [
   ...messages.filter(({ role }) => role !== "system"),
 ];
 
-/** By the caller's call: the call and its result as they go on. Calls without a result are not among them. */
+/** By the caller's call: the call and its result as sent. Calls without a result are left out. */
 type Pairs = ReturnType<typeof withOwnIds>;
 
 /**
- * A result belongs to the nearest call before it with its id: ids may come again, where a caller counts them anew in
- * every turn (T21). Of calls with one id in one turn the first result is the first call's.
+ * A result belongs to the nearest earlier call with its id: callers that count anew in every turn repeat ids (T21). If calls of one turn
+ * share an id, the first result belongs to the first call.
  */
 function pairResults({ messages, protocol }: CanonicalRequest) {
   const results = new Map<ToolCallPart, ToolResultPart>();
@@ -100,7 +96,7 @@ function pairResults({ messages, protocol }: CanonicalRequest) {
 
 const namedMax = 3;
 
-/** One note, whatever the number: a conversation may be long, and its ids too. */
+/** One short note for any number: a conversation may be long, and so may its ids. */
 function removed(param: string, which: readonly string[], what: string): Note[] {
   if (which.length === 0) return [];
   const named = which.slice(0, namedMax).map((name) => name.slice(0, 64));
@@ -108,7 +104,7 @@ function removed(param: string, which: readonly string[], what: string): Note[] 
   return [{ param, kind: "dropped", detail: `${what}: ${named.join(", ")}${more}` }];
 }
 
-/** A turn with the calls that have a result, and right after it those results, in the order of the calls (T20). */
+/** Returns a turn with its answered calls, followed by their results in the order of the calls (T20). */
 function placeResults(message: Message, pairs: Pairs): Message[] {
   const results: ToolResultPart[] = [];
   const content: Part[] = [];
@@ -119,13 +115,13 @@ function placeResults(message: Message, pairs: Pairs): Message[] {
       results.push(pair.result);
     } else if (part.type !== "tool_call" && part.type !== "tool_result") content.push(part);
   }
-  // A turn of nothing else has become part of the turn after its calls.
+  // A turn of only results is dropped: its results moved to the turn after their calls.
   const stays = content.length > 0 || message.content.length === 0;
   const turn = stays ? [{ ...message, content }] : [];
   return results.length > 0 ? [...turn, { role: "user", content: results }] : turn;
 }
 
-/** Neighbouring turns of one role as one (CONV-601). */
+/** Merges neighbouring turns of one role (CONV-601). */
 function mergeNeighbours(messages: readonly Message[], { carries }: Limits): Message[] {
   const alike = (left: Message, right: Message): boolean =>
     left.role === right.role &&
@@ -143,10 +139,7 @@ function mergeNeighbours(messages: readonly Message[], { carries }: Limits): Mes
   }));
 }
 
-/**
- * Texts of nothing go, also within results of tools; a message of nothing gets the placeholder (CONV-604, T25), but a system
- * turn of nothing goes.
- */
+/** Removes blank texts, also in tool results. An empty message gets the placeholder (CONV-604, T25); an empty system turn is removed. */
 function fillEmpty(message: Message): Message[] {
   const content = message.content.some(holdsBlank)
     ? message.content.filter((part) => !isBlank(part)).map(withoutBlank)
@@ -156,7 +149,7 @@ function fillEmpty(message: Message): Message[] {
   return message.role === "system" ? [] : [{ ...message, content: [...content, placeholder] }];
 }
 
-/** A refusal is a text where a protocol has no word for it. */
+/** Refusals count too: they become text in protocols without refusals. */
 export const isBlank = (part: Part): boolean =>
   (part.type === "text" || part.type === "refusal") && !/\S/u.test(part.text);
 
@@ -168,7 +161,7 @@ const withoutBlank = (part: Part): Part =>
     ? { ...part, content: part.content.filter((one) => !isBlank(one)) }
     : part;
 
-/** An answer that the model is to go on with, without white space at its end; undefined where there is nothing to trim. */
+/** Trims white space at the end of an answer that the model should continue; undefined if there is none. */
 function trimBegun(messages: readonly Message[], protocol: ProtocolName) {
   const last = messages.at(-1);
   const end = last?.content.at(-1);
@@ -182,7 +175,7 @@ function trimBegun(messages: readonly Message[], protocol: ProtocolName) {
   return { messages: [...messages.slice(0, -1), trimmed], note };
 }
 
-/** A conversation needs a turn, and at some vendors the user has the first one. */
+/** Adds a user turn if the conversation has no turn, or the vendor requires the user to begin. */
 function withUserTurn(messages: readonly Message[], { systemOnTop }: Limits): Message[] {
   const at = messages.findIndex(({ role }) => role !== "system");
   const user: Message = { role: "user", content: [placeholder] };

@@ -1,6 +1,6 @@
 /**
- * The usage that a stream told last. Counts without any output are those of the whole answer only where they were told when it was
- * over. Told before, they are so far: of no use once the answer is over, which is then an estimate (T48).
+ * The last usage that a stream reported. Counts without output cover the whole answer only if they were reported at its end. Reported
+ * earlier, they become useless once the answer is over, and its usage is estimated (T48).
  */
 import type { Usage } from "../base/usage.ts";
 
@@ -8,18 +8,18 @@ export class ToldUsage {
   #usage: Usage | undefined;
   #isToldAtEnd = false;
 
-  /** `isAtEnd`: told when the answer was over. */
+  /** `isAtEnd`: the answer was over when the usage was reported. */
   take(usage: Usage | undefined, isAtEnd: boolean): void {
     this.#usage = usage;
     this.#isToldAtEnd = isAtEnd;
   }
 
-  /** Whether the counts are of the answer's start alone. */
+  /** True if the counts cover only the start of the answer. */
   get isSoFar(): boolean {
     return !this.#isToldAtEnd && this.#usage?.outputTokens === 0;
   }
 
-  /** So far, and where the answer is over what was told of all of it. */
+  /** Returns the usage so far; once the answer is over, only usage that covers all of it. */
   read(isOver: boolean): Usage | undefined {
     return isOver && this.isSoFar ? undefined : this.#usage;
   }

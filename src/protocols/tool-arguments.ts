@@ -5,24 +5,24 @@ import { jsonBounds } from "../base/json-scan.ts";
 import type { JsonObject } from "./canonical/request.ts";
 import { parseObject } from "./read.ts";
 
-/** Whether a text says that there are no arguments: models write nothing at all, or `null`, for a tool that takes none. */
+/** True if a text means "no arguments": models write nothing or `null` for a tool without any. */
 export const isNoArguments = (text: string): boolean => ["", "null"].includes(text.trim());
 
 /**
- * The arguments as an object. What is no JSON object (a model may write anything) is kept under the one key `arguments`, so that
- * nothing is lost and the answer stays legal.
+ * Returns the arguments as an object. Text that is no JSON object goes under the key `arguments`, so that nothing is lost and the answer
+ * stays valid.
  */
 export function argumentsObject(text: string): JsonObject {
   if (isNoArguments(text)) return {};
   return objectIn(text) ?? { arguments: text };
 }
 
-/** How the JSON of an object begins: results of tools are mostly listings and prose, of which no more need be read. */
+/** Matches the start of a JSON object, so that tool results that are listings or prose are not parsed. */
 const beginsObject = /^[\t\n\r ]*\{/u;
 
 /**
- * The object that a text holds as JSON; undefined where it holds none, or one beyond the bounds of a body. To the body that it comes in
- * it is one text, so that nobody has counted what is in it.
+ * Parses a text as a JSON object; undefined if it is none, or exceeds the bounds of a body. The bounds apply here, because the body's own
+ * check counted the text as one string.
  */
 export function objectIn(text: string): JsonObject | undefined {
   if (!beginsObject.test(text)) return undefined;

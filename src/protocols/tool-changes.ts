@@ -1,7 +1,6 @@
 /**
- * What turns say of the tools from there on, and turns that are shown for a while only: messages and responses alone have them. The next
- * answer is what a request asks for, so every other target gets the tools that there are at the conversation's end, and no turn whose
- * time is over. Pure. CONV; T33.
+ * Applies changes of tools within the conversation, and removes turns with a limited time. Only messages and responses have them. Other
+ * targets get the tools as of the conversation's end, which the next answer needs, and no expired turn. Pure. CONV; T33.
  */
 import type { Note } from "../base/notes.ts";
 import type { CanonicalRequest, Tool } from "./canonical/request.ts";
@@ -12,7 +11,7 @@ interface Applied {
   readonly notes: readonly Note[];
 }
 
-/** Applies what the turns of a request say. */
+/** Applies the tool changes and expired turns of a request. */
 export function applyTurns(said: CanonicalRequest): Applied {
   const request = withoutPassed(said);
   const { toolChanges = [], native } = request;
@@ -36,11 +35,11 @@ export function applyTurns(said: CanonicalRequest): Applied {
 const detail =
   "the upstream takes tools with the request only: it is offered those that there are at the conversation's end";
 
-/** A function and a custom tool of one name are two (responses). */
+/** A function and a custom tool with the same name are different (responses). */
 const keyOf = ({ name, namespace, custom }: Tool): string =>
   `${custom ? "custom" : "function"} ${toolKey(name, namespace?.name)}`;
 
-/** Turns name tools of messages, where all are functions and none is within a namespace. */
+/** Turns refer to tools by name only in messages, where all are functions without a namespace. */
 const named = (name: string): string => keyOf({ name });
 
 function toolsAtEnd({ tools = [], toolChanges = [] }: CanonicalRequest): Tool[] {
@@ -61,8 +60,8 @@ function toolsAtEnd({ tools = [], toolChanges = [] }: CanonicalRequest): Tool[] 
 }
 
 /**
- * Leaves out turns that say nothing to the model by now: those that were shown until a user's next turn, as their own protocol does, and
- * those that held nothing but changes of tools.
+ * Removes turns that no longer matter to the model: those shown only until the next user turn (as in their own protocol), and those with
+ * only tool changes.
  */
 function withoutPassed(request: CanonicalRequest): CanonicalRequest {
   const { messages, native } = request;

@@ -1,6 +1,6 @@
 /**
- * Names of tools that the target refuses, such as long or dotted ones of MCP servers: they go under a legal short name,
- * and the answer's calls come back under the caller's own. Pure; the same names give the same short ones in every turn.
+ * Renames tools that the target refuses, such as those of MCP servers with long or dotted names. Each gets a legal short name, and calls in
+ * the answer get the caller's name back. Pure; the same names get the same short ones in every turn.
  */
 import type { Note } from "../base/notes.ts";
 import type {
@@ -16,15 +16,15 @@ import { legalName } from "./legal-name.ts";
 import type { Limits } from "./limits.ts";
 import { containerOf } from "./tidy.ts";
 
-/** A request whose tools have names that its target takes. */
+/** A request with tool names that its target accepts. */
 interface Renamed {
   readonly request: CanonicalRequest;
   readonly notes: readonly Note[];
-  /** The target's codec, reading answers with the caller's own names. */
+  /** The target's codec; its answers have the caller's names. */
   readonly upstream: UpstreamCodec;
 }
 
-/** Gives the tools of a request names its target takes, wherever they stand: definitions, choice, calls and results. */
+/** Renames tools that the target refuses, everywhere in a request: definitions, choice, calls and results. */
 export function renameTools(request: CanonicalRequest, upstream: UpstreamCodec): Renamed {
   const shorts = shortNames(namesIn(request), upstream.limits);
   if (shorts.size === 0) return { request, notes: [], upstream };
@@ -49,7 +49,7 @@ export function renameTools(request: CanonicalRequest, upstream: UpstreamCodec):
   };
 }
 
-/** That tools went otherwise than they were sent, or, where none of them `isOffered`, calls of them. */
+/** A note that tools were changed or, if none of them `isOffered`, calls of them. */
 export const noteOfTools = (
   { names, protocol }: CanonicalRequest,
   isOffered: boolean,
@@ -75,7 +75,7 @@ function namesIn({ tools = [], messages, toolChoice }: CanonicalRequest): Set<st
 
 type Names = ReadonlyMap<string, string>;
 
-/** A short name for each that the target refuses, unlike every other in the request. */
+/** Returns a short name for each refused name, different from all others in the request. */
 function shortNames(names: ReadonlySet<string>, { toolName, toolNameMax }: Limits): Names {
   const taken = new Set([...names].filter((name) => toolName.test(name)));
   const shorts = new Map<string, string>();
@@ -106,10 +106,10 @@ function renameChoice(choice: ToolChoice, rename: Rename): ToolChoice {
   return choice.type === "allowed" ? { ...choice, names: choice.names.map(rename) } : choice;
 }
 
-/** What a call says of the tool that it is of. */
+/** The tool that a call names. */
 type Called = Pick<ToolCallPart, "name" | "namespace">;
 
-/** A codec whose answers, whole and streamed, name tools as the caller does: `calledOf` says how, of the upstream's name. */
+/** Wraps a codec so that whole and streamed answers have the caller's tool names; `calledOf` maps the upstream's name. */
 export function callsNamed(
   upstream: UpstreamCodec,
   calledOf: (name: string) => Called,

@@ -1,7 +1,7 @@
 /**
- * Tools within namespaces, which responses alone has: Codex sends those of an MCP server so. Every other target gets them as tools of
- * their own, `<namespace>__<name>`, and the answer's calls name the two apart again. Pure; the same tools have the same names in every
- * turn, whatever was called by then, and no two have the same. CONV; T33.
+ * Flattens tools in namespaces, which only responses has: Codex sends those of an MCP server so. Other targets get separate tools,
+ * `<namespace>__<name>`, and calls in the answer are split again. Pure. Names are unique, and the same in every turn, independent of
+ * earlier calls. CONV; T33.
  */
 import type {
   CanonicalRequest,
@@ -17,7 +17,7 @@ import { hashedName } from "./legal-name.ts";
 import { callsNamed, noteOfTools } from "./tool-names.ts";
 import { unchanged, type Rewritten } from "./rewritten.ts";
 
-/** Takes the tools of a request out of their namespaces, and the calls so far. */
+/** Moves a request's tools and earlier calls out of their namespaces. */
 export function outOfNamespaces(request: CanonicalRequest): Rewritten {
   const { tools, toolChoice, messages } = request;
   if (!hasNamespaces(request)) return unchanged(request);
@@ -48,11 +48,11 @@ const hasNamespaces = ({ tools = [], messages, toolChoice }: CanonicalRequest): 
   ) ||
   chosen(toolChoice).length > 0;
 
-/** The names of a request's tools outside their namespaces. Those that it offers do not depend on those that were only called. */
+/** The flat names of a request's tools. Names of offered tools do not depend on tools that were only called. */
 class FlatNames {
   readonly #names = new Map<string, string>();
   readonly #owns = new Map<string, ToolWithin>();
-  /** Names of tools within none, and by their own names those of which one namespace has one. */
+  /** Names of tools without a namespace; and, by bare name, the tools whose name is in only one namespace. */
   readonly #plain: ReadonlySet<string>;
   readonly #bare: ReadonlyMap<string, ToolWithin>;
 
@@ -76,12 +76,12 @@ class FlatNames {
     return this.#names.get(toolKey(name, namespace))!;
   }
 
-  /** What the caller calls it; undefined for a tool that is within no namespace. */
+  /** Returns the caller's name and namespace; undefined for a tool without a namespace. */
   own(flat: string): ToolWithin | undefined {
     return this.#owns.get(flat);
   }
 
-  /** The name of a tool that a choice names without its namespace: its own, or, where one alone is within any, that one's. */
+  /** Returns the flat name for a choice without a namespace: the tool without a namespace, otherwise the only one with this name. */
   ofBare(name: string): string {
     const one = this.#plain.has(name) ? undefined : this.#bare.get(name);
     return one ? this.of(one) : name;
@@ -110,7 +110,7 @@ const distinct = (tools: readonly ToolWithin[]): ToolWithin[] => [
   ...new Map(tools.map((tool) => [toolKey(tool.name, tool.namespace), tool])).values(),
 ];
 
-/** The texts that stand in a list more than once. */
+/** Returns the texts that occur more than once in a list. */
 function twice(texts: readonly string[]): string[] {
   const seen = new Set<string>();
   return texts.filter((text) => {
@@ -120,7 +120,7 @@ function twice(texts: readonly string[]): string[] {
   });
 }
 
-/** Both names in one. Some namespaces of Codex end as the two are joined. */
+/** Joins both names. Some namespaces of Codex already end with the separator. */
 const joined = ({ name, namespace }: ToolWithin): string =>
   namespace.endsWith("__") ? `${namespace}${name}` : `${namespace}__${name}`;
 
@@ -146,7 +146,7 @@ function flatChoice(choice: ToolChoice, names: FlatNames): ToolChoice {
   return { ...rest, names: all };
 }
 
-/** What is said of a namespace stands with the first of its tools that may be called: with each it would be as long as it is often. */
+/** Only the first callable tool of a namespace gets the namespace's description: repeating it for each would be long. */
 function flatTools(
   tools: readonly Tool[],
   names: FlatNames,

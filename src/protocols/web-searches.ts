@@ -1,30 +1,30 @@
-/** Web searches that ran at the vendor, which some bill one by one. How answers tell them, and how many a request may cause. */
+/** Web searches at the vendor, which some vendors bill separately: reported counts, and the most that a request may cause. */
 import type { WireObject } from "../base/json.ts";
 import { reportedCount, type Usage } from "../base/usage.ts";
 import { list, objectOf, objects } from "./read.ts";
 
-/** More than any answer needs: what is reported above it is a fault of the upstream, and is not believed. Nor is more set aside. */
+/** Maximum number of searches per answer: a higher report is an upstream error and is ignored. The gateway reserves no more either. */
 const searchesMax = 10_000;
-/** Set aside for a request that may search as often as it likes. What was searched is charged, even where it is more. */
+/** Number of searches reserved for a search tool without a limit. The actual number is charged, even if it is higher. */
 const searchesUnbounded = 10;
 
-/** What a `usage` object tells: Anthropic does, and vendors that follow it. */
+/** Returns the searches in a `usage` object, as Anthropic and compatible vendors report them. */
 export function toldSearches(usage: WireObject): number {
   const count = reportedCount(objectOf(usage["server_tool_use"])["web_search_requests"]) ?? 0;
   return count > searchesMax ? 0 : count;
 }
 
-/** Whether an output item of the responses protocol is a search: to open a page that it found, or to look into it, is none. */
+/** True if an output item of the responses protocol is a search; opening a found page or searching in it is none. */
 export function isSearch(item: WireObject): boolean {
   if (item["type"] !== "web_search_call" || item["status"] === "failed") return false;
   const { type } = objectOf(item["action"]);
   return type === undefined || type === "search";
 }
 
-/** Those in the output items of a response. */
+/** Counts the searches in the output items of a response. */
 export const searchesIn = (output: unknown): number => objects(output).filter(isSearch).length;
 
-/** The queries that candidates of generateContent were grounded on: the vendor counts those that say something, each once. */
+/** Returns the non-empty search queries of generateContent candidates; the vendor bills each distinct one once. */
 export function groundingQueries(candidates: unknown): string[] {
   const queries = objects(candidates).flatMap((candidate) =>
     list(objectOf(candidate["groundingMetadata"])["webSearchQueries"]),
@@ -32,11 +32,11 @@ export function groundingQueries(candidates: unknown): string[] {
   return queries.filter((query) => typeof query === "string" && query.trim() !== "") as string[];
 }
 
-/** A usage with so many searches; as it is where there are none. */
+/** Returns a usage with the number of searches; unchanged if it is 0. */
 export const withSearches = <Told extends Usage | undefined>(usage: Told, count: number): Told =>
   usage === undefined || count === 0 ? usage : { ...usage, webSearches: count };
 
-/** How many searches a request may cause: none without a tool for it, and where neither that nor `max` has a bound, some. */
+/** Returns the searches to reserve: 0 without a search tool, else the largest `max_uses` (a default if unset), no more than `max`. */
 export function searchesAsked(
   isTool: (tool: WireObject) => boolean,
   tools: unknown,
@@ -48,9 +48,9 @@ export function searchesAsked(
   return Math.min(reportedCount(max) ?? searchesMax, Math.max(...bounds), searchesMax);
 }
 
-/** What stands for a field that asks for a search. */
+/** Stands for a request field that enables search. */
 export const searchTool = { type: "web_search" };
 
-/** A tool whose type is one of the versions of a vendor's web search. */
+/** True for any version of a vendor's web search tool. */
 export const isSearchTool = ({ type }: WireObject): boolean =>
   typeof type === "string" && type.startsWith("web_search");

@@ -1,14 +1,11 @@
-/** Whole answers from streams, for upstreams that answer in the other form than they were asked for (T15). */
+/** Collects streams into whole answers, for upstreams that stream when a whole answer was requested (T15). */
 import type { SseEvent } from "../base/sse.ts";
 import type { CanonicalEvent } from "./canonical/events.ts";
 import { collect } from "./canonical/collect.ts";
 import type { CanonicalResponse } from "./canonical/response.ts";
 import type { UpstreamCodec } from "./codec.ts";
 
-/**
- * What a complete stream adds up to.
- * Undefined when the stream broke off or held an error: it is then no answer.
- */
+/** Collects a complete stream. Undefined if the stream broke off or had an error: it is then no answer. */
 export function collectFrames(
   codec: Pick<UpstreamCodec, "decodeStream">,
   frames: readonly SseEvent[],

@@ -1,6 +1,6 @@
 /**
- * Checks a caller's body against the schema of its protocol: compiled for the valid body, walked for the fault.
- * One schema serves both, so they cannot disagree. Requirements: ERR (400: a value outside its domain).
+ * Validates a caller's body against the schema of its protocol. A compiled check accepts valid bodies; a walk finds the fault in others.
+ * Both use one schema, so they cannot disagree. Requirements: ERR (400: a value outside its domain).
  */
 import { engine, Type, type TSchema } from "../base/json-schema.ts";
 import type { Compile } from "typebox/schema";
@@ -31,17 +31,17 @@ interface Fault {
   readonly message: string;
 }
 
-/** An optional field that may also be null: SDKs send null for what is not set. */
+/** An optional field that may also be null: SDKs send null for unset fields. */
 export const nullable = <Schema extends TSchema>(schema: Schema) =>
   Type.Optional(Type.Union([schema, Type.Null()]));
 
-/** A string out of a closed set. */
+/** A string from a closed set. */
 export const oneOf = (...values: string[]) => Type.Unsafe<string>({ type: "string", enum: values });
 
-/** An object whose members are nobody's business but the upstream's. */
+/** An object whose members only the upstream checks. */
 export const anyObject = Type.Unsafe<object>({ type: "object" });
 
-/** What holds for objects whose field `key` has one of `values`: any other object, or one that fits `rule`. */
+/** A rule for objects whose field `key` has one of `values`: they must fit `rule`. Other objects always pass. */
 export const when = (key: string, values: readonly string[], rule: object): object => ({
   anyOf: [
     { not: { required: [key], properties: { [key]: { enum: values } } } },
@@ -50,9 +50,8 @@ export const when = (key: string, values: readonly string[], rule: object): obje
 });
 
 /**
- * A schema as a check of whole bodies, compiled at its first use: few gateways are called in all protocols.
- * The check throws GatewayError `missing_required_parameter`, `invalid_type`, `invalid_value` or an integer range
- * code, with the dotted path of the first fault as `param`.
+ * Compiles a schema to a check of whole bodies, at first use: few gateways serve all protocols. The check throws GatewayError
+ * `missing_required_parameter`, `invalid_type`, `invalid_value` or an integer range code, with the path of the first fault as `param`.
  */
 export function compileCheck(schema: TSchema): (body: unknown) => void {
   let compiled: ReturnType<typeof Compile> | undefined;
@@ -137,7 +136,7 @@ function faultInConditions(rule: Rule, value: unknown, param: string): Fault | u
   return undefined;
 }
 
-/** The fault of the branch meant: the last of those that take the value's JSON type. */
+/** Returns the fault of the most likely branch: the last one that accepts the value's JSON type. */
 function faultInUnion(branches: readonly Rule[], value: unknown, param: string): Fault | undefined {
   const meant = branches.filter((rule) => rule.type === undefined || hasType(value, rule.type));
   if (meant.length === 0) return wrongType(branches, value, param);
@@ -175,7 +174,7 @@ function wrongType(rules: readonly Rule[], value: unknown, param: string): Fault
 const shownMax = 100;
 const keysShownMax = 8;
 
-/** A value as a message shows it. An object is named by its keys: it may be large, and its `toString` is the caller's. */
+/** Formats a value for a message. An object is shown by its keys: it may be large, and its `toString` is the caller's. */
 function describeValue(value: unknown): string {
   if (Array.isArray(value)) return `[${value.length} items]`;
   if (typeof value !== "object" || value === null) return String(value);

@@ -1,12 +1,12 @@
-/** Where in each protocol's requests stand the wishes that models differ in. */
+/** The members of each protocol's requests that hold settings which not every model supports. */
 import type { ProtocolName } from "./canonical/request.ts";
 
 interface Wishes {
-  /** The members that hold them, in every spelling. */
+  /** The members with these settings, in every spelling. */
   readonly members: readonly string[];
-  /** The member that holds the turns. */
+  /** The member with the turns. */
   readonly turns: string;
-  /** The other members that hold the prompt. */
+  /** The other members with the prompt. */
   readonly prompt: readonly string[];
 }
 
