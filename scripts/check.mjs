@@ -16,6 +16,7 @@ const steps = [
   ["generated docs", "node scripts/docs.ts --check", "npm run docs"],
   ["citations", "node scripts/citations.ts"],
   ["prose", "node scripts/prose.ts"],
+  ["comments", "node scripts/comments.ts"],
   ["sleeps", "node scripts/sleeps.ts"],
   ["literals", "node scripts/literals.ts"],
   ["duplicates", "node scripts/duplicates.ts"],
