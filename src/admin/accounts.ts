@@ -129,7 +129,7 @@ export async function changePassword(
   if (!isRight) throw invalidValue("currentPassword", "is not your password");
   await context.throttle.takeBack(admission);
   if (newPassword === currentPassword) {
-    throw invalidValue("newPassword", "must be another password than the current one");
+    throw invalidValue("newPassword", "must differ from the current password");
   }
   const hash = await hashFor(context, email, newPassword);
   await changeTogether(context.database, async (database) => {

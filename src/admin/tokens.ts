@@ -51,7 +51,7 @@ export async function createToken(
 ): Promise<{ readonly record: AdminToken; readonly token: string }> {
   const nowMs = context.clock.now();
   if (input.expiresAt !== null && input.expiresAt.getTime() <= nowMs) {
-    throw invalidValue("expires_at", "must be a time to come, or null");
+    throw invalidValue("expires_at", "must be in the future, or null");
   }
   const token = scheme + randomBytes(32).toString("base64url");
   const rows = await context.database.query<TokenRow>(

@@ -92,7 +92,7 @@ export function cursorOf({ cursor }: PageRequest, prefix: string): string | null
 
 /** The error for a cursor that no page of the list returned. */
 export const noCursor = (): GatewayError =>
-  invalidValue("cursor", "is the `next_cursor` of a page");
+  invalidValue("cursor", "must be the `next_cursor` of an earlier page of this list");
 
 /** Makes a page from up to `limit` + 1 fetched rows. Ids sort by time, so the last id is the cursor. */
 export function pageOf<Record extends { readonly id: string }>(

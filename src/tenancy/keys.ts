@@ -76,7 +76,7 @@ export async function createKey(
   const name = checkName(input.name);
   const nowMs = context.clock.now();
   if (input.expiresAt && input.expiresAt.getTime() <= nowMs)
-    throw invalidValue("expires_at", "must be a time to come, or null");
+    throw invalidValue("expires_at", "must be in the future, or null");
   const id = newId("key", nowMs);
   const key = generateKey();
   const hint = parseKey(key)!;

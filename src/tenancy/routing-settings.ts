@@ -64,7 +64,7 @@ export function mergeRouting(
   const tiers = named("supplyTiers");
   const known: readonly string[] = supplyTiers;
   if (!tiers.every((tier) => known.includes(tier))) {
-    throw invalidValue("routing.supply_tiers", `may hold ${supplyTiers.join(", ")}`);
+    throw invalidValue("routing.supply_tiers", `must contain only: ${supplyTiers.join(", ")}`);
   }
   const merged: RoutingSettings = {
     mode,
@@ -95,7 +95,7 @@ function refuseIdle(
   if (idle === undefined) return;
   throw invalidValue(
     `routing.${snakeName(idle)}`,
-    "has no effect with mode follow; send mode custom, or no mode",
+    "cannot be set with `mode: follow`; send `mode: custom`, or leave `mode` out",
   );
 }
 

@@ -77,13 +77,18 @@ it("the month of a place is what its days come to, to the nano-dollar", async ()
 });
 
 it.each([
-  ["time_zone=Mars/Olympus", "time_zone"],
-  ["time_zone=%2B02:00", "time_zone"],
-  ["time_zone=Europe/Berlin&tz_offset=2", "time_zone"],
-  ["time_zone=Europe/Berlin&from=2026-10-01T00:00:00Z&to=2026-11-02T00:00:00Z", "time_zone"],
-])("%s: 400 that names it", async (query, param) => {
+  ["time_zone=Mars/Olympus", "must be the name of a time zone, such as `Europe/Berlin`."],
+  ["time_zone=%2B02:00", "does not fit: "],
+  ["time_zone=Europe/Berlin&tz_offset=2", "cannot be combined with `tz_offset`: send one of them."],
+  [
+    "time_zone=Europe/Berlin&from=2026-10-01T00:00:00Z&to=2026-11-02T00:00:00Z",
+    "a period has at most 31 days. Leave it out for a longer period, in UTC.",
+  ],
+])("%s: 400 that names it and says what to send", async (query, rule) => {
   const { status, json } = await ask(query);
-  expect([status, json.error.param]).toEqual([400, param]);
+  expect([status, json.error.param]).toEqual([400, "time_zone"]);
+  expect(json.error.message).toMatch(/`time_zone`/);
+  expect(json.error.message).toContain(rule);
 });
 
 /** Of places whose days begin within an hour of UTC: the last call of a day and the first of the next. */

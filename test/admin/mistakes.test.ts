@@ -25,8 +25,9 @@ it.each([
   [{ rate_limits: { concurrency: "5" } }, "rate_limits.concurrency", "must be a whole number."],
   [{ spend_caps: { hard: "yes" } }, "spend_caps.hard", "must be true or false."],
   [{ expires_at: "tomorrow" }, "expires_at", "does not fit: A time in RFC 3339, such as 2027-"],
-  [{ expires_at: "2027-02-29T00:00:00Z" }, "expires_at", "of a day that there is"],
-  [{ expires_at: "2020-01-01T00:00:00Z" }, "expires_at", "must be a time to come, or null"],
+  [{ expires_at: "2027-02-29T00:00:00Z" }, "expires_at", "must be an existing time, such as"],
+  [{ expires_at: "2020-01-01T00:00:00Z" }, "expires_at", "must be in the future, or null"],
+  [{ user_id: "user_none" }, "user_id", "must be the id of a member of the workspace."],
 ])("POST /keys with %j", async (wrong, param, said) => {
   const body = { workspace_id: gateway.workspaceId, name: "x", ...wrong };
   const { status, json } = await gateway.admin("POST", "/keys", body);
@@ -110,14 +111,38 @@ it.each([
   ["/requests?end_user=", "`end_user` must not be empty."],
   ["/requests?q=", "`q` must not be empty."],
   ["/requests?model=%00", "`model` has U+0000 or half of a surrogate pair, which cannot be stored"],
-  ["/usage?from=2026-11-31T00:00:00Z", "`from` must be a time such as"],
+  ["/usage?from=2026-11-31T00:00:00Z", "`from` must be an existing time, such as"],
   ["/requests?from=2026-11-02T00:00:00Z&to=2026-11-01T00:00:00Z", "`from` must not be after `to`"],
   ["/tasks?from=2026-11-02T00:00:00Z&to=2026-11-01T00:00:00Z", "`from` must not be after `to`"],
   ["/usage?group_by=team", "`group_by` does not fit: model, key, provider, "],
+  ["/requests?status=bad", "`status` must be one or more of these, separated by commas: succeeded"],
+  ["/keys?cursor=x", "`cursor` must be the `next_cursor` of an earlier page of this list."],
   ["/search?q=x", "`q` does not fit: At least two characters"],
 ])("GET %s", async (path, said) => {
   const { status, json } = await gateway.admin("GET", path);
   expect(status).toBe(400);
+  expect(json.error.message).toContain(said);
+});
+
+it.each([
+  [
+    "/providers",
+    { vendor: "openai", api_key: "k", credentials: [{ id: "a", api_key: "k" }] },
+    "api_key",
+    "combined",
+  ],
+  [
+    "/providers",
+    { vendor: "openai", credentials: ["a", "a"].map((id) => ({ id, api_key: "k" })) },
+    "credentials",
+    "twice",
+  ],
+  ["/erasures", { person: "p", workspace_id: "ws_none" }, "person", "cannot be combined with"],
+  ["/erasures", {}, "end_user", "or `person` is required, and only one of them"],
+  ["/routing/preview", { model: "sandbox/chat" }, "key_id", "Send `key_id`, or `workspace_id`"],
+])("POST %s with %j: the message says what to send", async (path, body, param, said) => {
+  const { status, json } = await gateway.admin("POST", path, body);
+  expect({ status, param: json.error.param }).toEqual({ status: 400, param });
   expect(json.error.message).toContain(said);
 });
 

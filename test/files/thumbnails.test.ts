@@ -149,6 +149,8 @@ it("one that is narrower keeps its size; other widths, videos, bombs and what is
     [small, 321],
     [small, ""],
   ] as const;
+  const { bytes: other } = await get(`${small}?width=321`);
+  expect(Buffer.from(other).toString()).toContain("`width` must be 160, 320 or 640.");
   const before = files();
   for (const [name, width] of refused) {
     const answer = await get(`${name}?width=${width}`);

@@ -33,7 +33,7 @@ function checkPeriod({ from, to = new Date() }: TrailFilter): void {
   if (from !== undefined && to.getTime() - from.getTime() <= dearestDaysMax * dayMs) return;
   throw new GatewayError(
     "invalid_value",
-    `By cost there are at most ${dearestDaysMax} days: set \`from\`, and \`to\` where it is longer ago.`,
+    `Sorting by cost covers at most ${dearestDaysMax} days: set \`from\`, and for an earlier period \`to\` too.`,
     { param: "from" },
   );
 }

@@ -59,7 +59,7 @@ function progressOf(text: string): Progress {
   } catch {
     // Refused below.
   }
-  throw invalidValue("continue", "must be the `continue` of the answer before");
+  throw invalidValue("continue", "must be the `continue` of the previous answer");
 }
 
 const firstPlace = (workspaceId: string): ErasurePlace => ({
@@ -185,9 +185,12 @@ const erase = route({
     const { body } = request;
     const { end_user: endUser, person, dry_run: dryRun = false } = body;
     if ((endUser === undefined) === (person === undefined))
-      throw invalidValue("end_user", "or `person` must be given, and not both");
+      throw invalidValue("end_user", "or `person` is required, and only one of them");
     if (person !== undefined && (body.workspace_id ?? body.continue) !== undefined)
-      throw invalidValue("person", "is erased everywhere: leave `workspace_id` and `continue` out");
+      throw invalidValue(
+        "person",
+        "cannot be combined with `workspace_id` or `continue`: all workspaces are erased at once",
+      );
     const done =
       endUser === undefined
         ? {

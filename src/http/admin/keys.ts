@@ -119,7 +119,9 @@ async function ownerOf(
   if (member?.status === "active") return member.userId;
   throw invalidValue(
     "user_id",
-    member ? "is invited and has not accepted yet" : "must be a member of the workspace",
+    member
+      ? "must be an active member; this one has not accepted the invitation yet"
+      : "must be the id of a member of the workspace",
   );
 }
 

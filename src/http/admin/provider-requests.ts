@@ -106,7 +106,7 @@ export function credentialsOf(
   list: readonly { id: string; api_key: string; weight?: number }[] | undefined,
 ): Credential[] {
   if (apiKey !== undefined && list !== undefined)
-    throw invalidValue("api_key", "and `credentials` exclude each other");
+    throw invalidValue("api_key", "cannot be combined with `credentials`: send one of them");
   if (apiKey !== undefined) return [{ id: "default", apiKey: keyOf(apiKey), weight: 1 }];
   const all = (list ?? []).map(({ id, api_key, weight = 1 }) => ({
     id,
@@ -115,7 +115,7 @@ export function credentialsOf(
   }));
   const twice = all.find(({ id }, index) => all.findIndex((one) => one.id === id) !== index);
   if (twice === undefined) return all;
-  throw invalidValue("credentials", "has two of the same id");
+  throw invalidValue("credentials", "has the same `id` twice: give each its own");
 }
 
 interface Changing {

@@ -19,7 +19,10 @@ export const requestStatuses = [
 function checkStatuses(text: string | undefined): void {
   const known: readonly string[] = requestStatuses;
   if (text === undefined || text.split(",").every((one) => known.includes(one))) return;
-  throw invalidValue("status", `must be one of: ${requestStatuses.join(", ")}; several by commas`);
+  throw invalidValue(
+    "status",
+    `must be one or more of these, separated by commas: ${requestStatuses.join(", ")}`,
+  );
 }
 
 /** Filters that may match few rows. */

@@ -92,7 +92,7 @@ async function keyOf(
   if (workspaceId === undefined) {
     throw new GatewayError(
       "missing_required_parameter",
-      "Name a key (`key_id`), or the workspace of one yet to be made (`workspace_id`).",
+      "Send `key_id`, or `workspace_id` to preview a key that does not exist yet.",
       { param: "key_id" },
     );
   }

@@ -137,7 +137,7 @@ export function timeOf<Absent extends null | undefined>(
   if (typeof text !== "string") return text;
   const time = new Date(text);
   if (rfc3339.test(text) && hasDay(text) && !Number.isNaN(time.getTime())) return time;
-  throw invalidValue(param, "must be a time such as 2027-01-31T00:00:00Z, of a day that there is");
+  throw invalidValue(param, "must be an existing time, such as 2027-01-31T00:00:00Z");
 }
 
 /** The query parameters of a list by time. */

@@ -71,6 +71,6 @@ export function byDays(filter: UsageFilter): UsageFilter {
 const notByDay = (param: string): GatewayError =>
   new GatewayError(
     "invalid_value",
-    `By tags there are days in UTC, months and totals, of workspaces and members. Leave out \`${param}\`, or ask without a tag.`,
+    `Usage by tag has whole days in UTC, months and totals, for workspaces and members only. Leave out \`${param}\` or the tag.`,
     { param },
   );

@@ -30,9 +30,10 @@ interface Asked {
 export function zoneOf({ tz_offset: offset, time_zone: name }: Asked): string | undefined {
   if (name === undefined)
     return offset === undefined || Number(offset) === 0 ? undefined : plain(Number(offset));
-  if (offset !== undefined) throw invalidValue("time_zone", "stands in place of `tz_offset`");
+  if (offset !== undefined)
+    throw invalidValue("time_zone", "cannot be combined with `tz_offset`: send one of them");
   if (!isTimeZone(name))
-    throw invalidValue("time_zone", "is the name of a time zone, such as `Europe/Berlin`");
+    throw invalidValue("time_zone", "must be the name of a time zone, such as `Europe/Berlin`");
   return isUtc(name) ? undefined : name;
 }
 

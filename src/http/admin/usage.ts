@@ -142,7 +142,7 @@ function checkFilter({ from, to, groupBy, alsoBy, tag, top, timeZone }: UsageFil
   if (to.getTime() - from.getTime() > zoneDaysMax * dayMs + hourMs) {
     throw new GatewayError(
       "invalid_value",
-      `With \`${param}\` a period has at most ${zoneDaysMax} days; longer ones are in UTC.`,
+      `With \`${param}\`, a period has at most ${zoneDaysMax} days. Leave it out for a longer period, in UTC.`,
       { param },
     );
   }

@@ -141,7 +141,7 @@ function widthOf({ query }: FastifyRequest): ThumbnailWidth | undefined {
   if (text === undefined) return undefined;
   const width = thumbnailWidths.find((one) => String(one) === text);
   if (width !== undefined) return width;
-  throw invalidValue("width", "is 160, 320 or 640");
+  throw invalidValue("width", "must be 160, 320 or 640");
 }
 
 const missing = (): GatewayError =>
