@@ -70,7 +70,11 @@ function checkImages(files: FileLimits, { images, form }: MediaInput): void {
     refuse("image", "missing_required_parameter", "is required");
   }
   if (images.length > files.most) {
-    refuse("image", "too_many_images", `has ${images.length} files, and ${files.most} is the most`);
+    refuse(
+      "image",
+      "too_many_images",
+      `at most ${files.most} files are allowed, and ${images.length} were sent`,
+    );
   }
   for (const [index, { bytes }] of images.entries()) {
     if (bytes > files.bytesMost) {

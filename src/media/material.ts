@@ -66,7 +66,7 @@ export const needsPromptOrMaterial: Rule = (values, reading) => {
   return reading.refuse(
     "prompt",
     "prompt_or_media_required",
-    "is required where there is no material",
+    "is required if no image or other material is sent",
   );
 };
 

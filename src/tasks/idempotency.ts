@@ -47,7 +47,7 @@ export const noAnswer = "";
 export const keyOutlived = () =>
   new GatewayError(
     "not_found",
-    "What was made with this Idempotency-Key is not kept any more; use a new key for a new request.",
+    "The result of this Idempotency-Key is no longer kept; use a new key for a new request.",
     { param, shouldRetry: false },
   );
 

@@ -134,7 +134,7 @@ describe("an end user", () => {
       const response = await send();
       expect([response.status, await response.text()]).toEqual([
         404,
-        expect.stringContaining("Idempotency-Key is not kept any more"),
+        expect.stringContaining("Idempotency-Key is no longer kept"),
       ]);
     }
     expect(await charges()).toEqual(before);

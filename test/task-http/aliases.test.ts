@@ -287,6 +287,19 @@ describe("/api/v3/contents/generations/tasks", () => {
       "content[0].role",
     ],
     [
+      "two first frames",
+      {
+        model: tokens.model,
+        content: [1, 2].map(() => ({
+          type: "image_url",
+          image_url: { url: "https://1.1.1.1/a.png" },
+          role: "first_frame",
+        })),
+      },
+      "InvalidParameter",
+      "content[1].role",
+    ],
+    [
       "a ratio it does not have",
       { model: tokens.model, content: [{ type: "text", text: "x" }], ratio: "5:4" },
       "InvalidParameter",

@@ -100,15 +100,19 @@ describe("reading", () => {
     expect((await list("", bench.otherKey)).body.data).toEqual([]);
     expect(faults(named("TaskList"), first)).toEqual([]);
     const wrong = [
-      "status=done",
-      "limit=0",
-      "limit=101",
-      "limit=x",
-      "after=x",
-      `after=task_${"0".repeat(26)}`,
-      "model=%00",
-    ];
-    for (const query of wrong) expect((await list(query)).status).toBe(400);
+      ["status=done", "status: must be one of queued, running, "],
+      ["limit=0", "limit: must be an integer from 1 to 100."],
+      ["limit=101", "limit: must be"],
+      ["limit=x", "limit: must be"],
+      ["after=x", "after: must be the id of a task, such as the `next` of the previous page."],
+      [`after=task_${"0".repeat(26)}`, "There is no task"],
+      ["model=%00", "model: must be a model id of at most 256 characters."],
+    ] as const;
+    for (const [query, message] of wrong)
+      expect(await list(query)).toMatchObject({
+        status: 400,
+        body: { error: { message: expect.stringContaining(message) } },
+      });
     expect((await list(`after=${ids[0]}`, bench.otherKey)).status).toBe(400);
   });
 

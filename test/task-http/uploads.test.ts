@@ -244,7 +244,7 @@ describe("uploads", () => {
       [name, "1"],
       [name, "2"],
     ]);
-    const message = `${param}: is there more than once.`;
+    const message = `${param}: may be sent only once.`;
     await expect(read(twice)).rejects.toMatchObject({ code: "invalid_value", param, message });
   });
 

@@ -102,9 +102,12 @@ export async function storePicture(
 
 function checked(name: string, reading: HeaderReading, limits: PictureLimits): ImageHeader {
   if (typeof reading === "string")
-    throw refusal("invalid_image_file", name, "the file is no PNG, JPEG or WebP picture");
+    throw refusal("invalid_image_file", name, "the file must be a PNG, JPEG or WebP picture");
   const { width, height } = reading;
-  if (Math.max(width, height) > limits.sidePixels || width * height > limits.areaPixels)
-    throw refusal("image_too_large", name, `the picture has ${width}x${height} pixels`);
+  const { sidePixels, areaPixels } = limits;
+  if (Math.max(width, height) > sidePixels || width * height > areaPixels) {
+    const most = `at most ${sidePixels} on a side, and ${areaPixels} in all`;
+    throw refusal("image_too_large", name, `the picture has ${width}x${height} pixels; ${most}`);
+  }
   return reading;
 }

@@ -22,6 +22,7 @@ export interface UploadLimits extends PartLimits, PictureLimits {
 }
 
 const mebibyte = 1_048_576;
+const inMebibytes = (bytes: number): number => Math.floor(bytes / mebibyte);
 
 /** General bounds. A family's own, tighter bounds are checked once the family is known. LIM rows. */
 export const uploadLimits: UploadLimits = {
@@ -150,7 +151,8 @@ class Form {
       this.#options.lease.take(piece.length);
       this.#fieldsBytes += piece.length;
       if (pieces.length > fieldBytes || this.#fieldsBytes > fieldsBytes) {
-        throw refusal("request_too_large", shown(name), "the text fields of the body are too long");
+        const most = `${inMebibytes(fieldBytes)} MiB, and all of them ${inMebibytes(fieldsBytes)} MiB`;
+        throw refusal("request_too_large", shown(name), `a text field may have at most ${most}`);
       }
     }
     const value = decodeText(name, pieces.join());
@@ -165,7 +167,7 @@ class Form {
       throw refusal(
         "too_many_images",
         shown(part.name),
-        `the body has more than ${limits.files} files`,
+        `the body has more than ${limits.files} files; send fewer`,
       );
     if (!isImageField(part.name) && part.name !== "mask") return this.#ignoreFile(part);
     const { result: upload, sha256 } = await receive(part, limits.fileBytes, (content) =>
@@ -179,7 +181,7 @@ class Form {
     this.#digest.push(["file", part.name, sha256]);
     if (part.name !== "mask") this.#images.push(upload);
     else if (this.#mask === undefined) this.#mask = upload;
-    else throw refusal("invalid_value", shown(part.name), "is there more than once");
+    else throw refusal("invalid_value", shown(part.name), "may be sent only once");
   }
 
   /**
@@ -219,7 +221,7 @@ class Form {
   #set(name: string, value: unknown): void {
     const before = this.#fields.get(name);
     if (before !== undefined && !name.endsWith("[]"))
-      throw refusal("invalid_value", shown(name), "is there more than once");
+      throw refusal("invalid_value", shown(name), "may be sent only once");
     this.#fields.set(name, before === undefined ? value : [before, value].flat());
   }
 }
@@ -230,6 +232,6 @@ function decodeText(name: string, bytes: Buffer): string {
   try {
     return utf8.decode(bytes);
   } catch {
-    throw refusal("invalid_value", shown(name), "is no valid UTF-8");
+    throw refusal("invalid_value", shown(name), "must be valid UTF-8");
   }
 }

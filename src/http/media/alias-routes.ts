@@ -52,9 +52,13 @@ function refuseImageModel({ text }: HttpServices, { model }: Creation): void {
   const catalog = text.catalog();
   const found = catalog.models.get(resolveModelId(model, catalog).model);
   if (found === undefined || found.kind === "video") return;
-  throw new GatewayError("unsupported_protocol", `${found.id} makes no videos; see /v1/models.`, {
-    param: "model",
-  });
+  throw new GatewayError(
+    "unsupported_protocol",
+    `The model "${found.id}" makes no videos; GET /v1/models lists those that do.`,
+    {
+      param: "model",
+    },
+  );
 }
 
 /** Rethrows an error with the field's name on Ark's path. */

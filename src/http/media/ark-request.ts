@@ -105,6 +105,7 @@ function addPicture(
       `${place}.role`,
       "must be first_frame, last_frame or reference_image",
     );
-  if (material[name]) throw refusal("invalid_value", `${place}.role`, "is there more than once");
+  if (material[name])
+    throw refusal("invalid_value", `${place}.role`, "a role of a frame may be used only once");
   material[name] = { url };
 }

@@ -138,7 +138,10 @@ async function repeat(
 ): Promise<FastifyReply> {
   const file = await services.files.open(name);
   if (file === undefined)
-    throw new GatewayError("not_found", "The answer of this Idempotency-Key is no longer kept.");
+    throw new GatewayError(
+      "not_found",
+      "The answer of this Idempotency-Key is no longer kept; use a new key for a new request.",
+    );
   return reply
     .headers({
       ...headers,

@@ -10,6 +10,7 @@ import {
   isTaskStatus,
   isTerminal,
   renderUnified,
+  taskStates,
   type SubmitResult,
   type Task,
   type TaskFilter,
@@ -108,15 +109,28 @@ const pollHeaders = (task: Task): Record<string, string> => ({
 });
 
 const limitMax = 100;
+const modelLengthMax = 256;
 
 function filterOf({ text }: HttpServices, request: FastifyRequest): TaskFilter {
   const { status, model, after, limit } = request.query as Record<string, string | undefined>;
   if (status !== undefined && !isTaskStatus(status))
-    throw refusal("invalid_value", "status", "is no task status");
+    throw refusal(
+      "invalid_value",
+      "status",
+      `must be one of ${Object.keys(taskStates).join(", ")}`,
+    );
   if (after !== undefined && !isTaskId(after))
-    throw refusal("invalid_value", "after", "is no task id");
-  if (model !== undefined && (model.length > 256 || model.includes("\0")))
-    throw refusal("invalid_value", "model", "is no model id");
+    throw refusal(
+      "invalid_value",
+      "after",
+      "must be the id of a task, such as the `next` of the previous page",
+    );
+  if (model !== undefined && (model.length > modelLengthMax || model.includes("\0")))
+    throw refusal(
+      "invalid_value",
+      "model",
+      `must be a model id of at most ${modelLengthMax} characters`,
+    );
   return {
     status,
     model: model && idOf(model, text.catalog()),
