@@ -27,13 +27,13 @@ export function checkName(name: string | null | undefined): string {
 
 /** A list of non-empty strings without repetitions, in the order given. @throws GatewayError `invalid_value` */
 export function checkNames(list: readonly string[], param: string): string[] {
-  const wellFormed =
-    Array.isArray(list) &&
-    list.length <= allowlistLengthMax &&
-    list.every(
-      (item) => typeof item === "string" && item !== "" && item.length <= modelIdLengthMax,
-    );
-  if (!wellFormed) throw invalidValue(param, "must be a list of non-empty strings");
+  const isListOfNames =
+    Array.isArray(list) && list.every((item) => typeof item === "string" && item !== "");
+  if (!isListOfNames) throw invalidValue(param, "must be a list of non-empty strings");
+  if (list.length > allowlistLengthMax)
+    throw invalidValue(param, `must have at most ${allowlistLengthMax} entries`);
+  if (list.some((item) => item.length > modelIdLengthMax))
+    throw invalidValue(param, `has an entry of more than ${modelIdLengthMax} characters`);
   return [...new Set(list)];
 }
 

@@ -19,7 +19,12 @@ import { silentLog, temporaryDirectory } from "../support/postgres.ts";
 it("a list may have ten thousand names, each once", () => {
   const names = Array.from({ length: 10_000 }, (_, index) => `a/${index}`);
   expect(checkNames(names, "model_allowlist")).toHaveLength(10_000);
-  expect(() => checkNames([...names, "a/b"], "model_allowlist")).toThrow(/model_allowlist/);
+  const refusalOf = (list: string[]) => () => checkNames(list, "model_allowlist");
+  expect(refusalOf([...names, "a/b"])).toThrow(
+    /^`model_allowlist` must have at most 10000 entries/,
+  );
+  expect(refusalOf(["a/b", "x".repeat(301)])).toThrow("has an entry of more than 300 characters.");
+  expect(refusalOf(["a/b", ""])).toThrow("`model_allowlist` must be a list of non-empty strings.");
   expect(checkNames(["a/b", "c/d", "a/b"], "model_allowlist")).toEqual(["a/b", "c/d"]);
 });
 
