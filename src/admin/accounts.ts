@@ -121,7 +121,7 @@ export async function changePassword(
   const admission = await context.throttle.begin({ door: "session", whose: userId });
   const stored = await storedPassword(context, userId);
   if (stored === undefined) {
-    throw new GatewayError("conflict", "You have no password: you sign in elsewhere.");
+    throw new GatewayError("conflict", "Your account has no password, so there is none to change.");
   }
   const isRight = await inItsTurn(context.throttle, admission, () =>
     verifyPassword(currentPassword, stored),
@@ -139,7 +139,10 @@ export async function changePassword(
     await database.query("select 1 from users where id = $1 for update", [userId]);
     // When two changes race, only one still finds the password that it verified.
     if ((await storedPassword(within, userId)) !== stored) {
-      throw new GatewayError("conflict", "The password was changed by somebody else just now.");
+      throw new GatewayError(
+        "conflict",
+        "The password has just been changed elsewhere. Sign in again with the new one.",
+      );
     }
     await setPassword(within, userId, { hash, oneTime: false });
     const revoked = change.keepTokens ? [] : await revokeTokens(within, userId);

@@ -83,7 +83,10 @@ export function offerReset(
     permit(actor, action, place, memberKind.what);
     const { workspaceId, userId } = member;
     if (member.status !== "active") {
-      throw new GatewayError("conflict", "They have not joined yet: invite them again.");
+      throw new GatewayError(
+        "conflict",
+        "The member has not accepted the invitation yet: send a new invitation instead.",
+      );
     }
     const refusal = await refusalOf(database, actor, userId);
     if (refusal !== undefined) throw new GatewayError("insufficient_permissions", refusal);

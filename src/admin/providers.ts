@@ -52,15 +52,16 @@ function own({ id, source, added }: ProviderObject) {
   return added;
 }
 
-/** Ends a message with a full stop, unless it ends with the question mark of a suggestion. */
-const ended = (text: string): string => (text.endsWith("?") ? text : `${text}.`);
+/** Makes a finding the rest of a sentence that begins with the field. A suggestion keeps its question mark. */
+const sentence = (finding: string): string =>
+  `${finding.replace(/^missing\b/, "is missing")}${finding.endsWith("?") ? "" : "."}`;
 
 /** @throws GatewayError with every mistake */
 function check(context: ProviderContext, added: AddedProvider): void {
   const mistakes = checkAdded(added, catalogWithout(context.catalog(), added.id));
   const [first] = mistakes;
   if (first === undefined) return;
-  const text = mistakes.map(({ param, message }) => `\`${param}\` ${ended(message)}`).join("\n");
+  const text = mistakes.map((one) => `\`${one.param}\` ${sentence(one.message)}`).join("\n");
   throw new GatewayError(first.taken === true ? "conflict" : "invalid_value", text, {
     param: first.param,
   });
@@ -95,7 +96,7 @@ async function taken(tx: Queryable, id: string): Promise<GatewayError> {
   const message =
     row?.removed === true
       ? `The provider "${id}" was removed, and tasks that it took are still under way. Take another id, or wait for them.`
-      : `The provider "${id}" is there already.`;
+      : `The provider "${id}" already exists.`;
   return new GatewayError("conflict", message, { param: "id" });
 }
 

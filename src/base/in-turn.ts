@@ -13,7 +13,8 @@ export function inTurns(max: number, waitingMax = Infinity): InTurn {
   const waiting: (() => void)[] = [];
   return async (work) => {
     if (free > 0) free -= 1;
-    else if (waiting.length >= waitingMax) throw overloaded("Too many wait for this at once.");
+    else if (waiting.length >= waitingMax)
+      throw overloaded("Too many requests already wait for this. Retry in a moment.");
     // Work that ends passes its place to the next.
     else await new Promise<void>((resume) => waiting.push(resume));
     try {

@@ -29,7 +29,7 @@ const lateForMs = 10_000;
 /** One error for all: making one for each would be a good part of a refusal's cost. */
 const tooMany = overloaded("The gateway has more calls than it can take now. Retry in a moment.");
 const tooLate = overloaded(
-  "The gateway was too busy to hear its database in time. Retry in a moment.",
+  "The gateway was too busy to read its database's answer in time. Retry in a moment.",
 );
 
 interface LoadSources {

@@ -29,7 +29,7 @@ function namedBy({ protocol, body, fallbackModels }: AnyCall): Named | undefined
   const name = fallbacksFieldOf(protocol);
   const field = name && (body.value[name] ?? undefined);
   if (field !== undefined && fallbackModels !== undefined) {
-    const message = `The field models and the header ${fallbacksHeader} say the same: send one of them.`;
+    const message = `The field models and the header ${fallbacksHeader} cannot be combined: send one of them.`;
     throw new GatewayError("invalid_value", message, { param: "models" });
   }
   if (field !== undefined) return { param: "models", names: field as string[] };

@@ -6,7 +6,8 @@ import type { FileStore } from "./store.ts";
 /** Wraps `store`: each open file takes one of `slots`. `open` and `size` throw GatewayError `overloaded` if none is left. */
 export function countOpenFiles(store: FileStore, slots: Slots): FileStore {
   const take = (): void => {
-    if (!slots.take()) throw overloaded("The gateway has as many files open as it may.");
+    if (!slots.take())
+      throw overloaded("The gateway has reached its limit of open files. Retry in a moment.");
   };
   return {
     ...store,

@@ -71,13 +71,16 @@ export function createThumbnails(options: ThumbnailOptions): Thumbnails {
     async of(row, width) {
       const most = Math.min(bytesMax, options.budget.largestBytes);
       if (!row.mediaType.startsWith("image/") || row.bytes > most)
-        throw refusal(`\`width\` is for pictures, up to ${Math.floor(most / 2 ** 20)} MiB.`);
+        throw refusal(
+          `\`width\` works for pictures of up to ${Math.floor(most / 2 ** 20)} MiB only. Leave it out for the file itself.`,
+        );
       const name = nameOf(row.name, width);
       const { database, clock } = options;
       const known = await findFile(database, name, new Date(clock.now()));
       if (known !== undefined && known.bytes > 0) return known;
       return getOrMake(underWay, name, () => {
-        if (!places.take()) throw overloaded("Too many pictures are being made smaller.");
+        if (!places.take())
+          throw overloaded("Too many thumbnails are being made now. Retry in a moment.");
         return inTurn(() => make(options, row, { name, width })).finally(() => {
           underWay.delete(name);
           places.give();
@@ -170,6 +173,9 @@ async function shrunk(
     return await small.toBuffer();
   } catch (error) {
     if (error instanceof GatewayError) throw error;
-    throw refusal("This picture cannot be made smaller.", error);
+    throw refusal(
+      "No thumbnail can be made of this picture. Leave `width` out for the file itself.",
+      error,
+    );
   }
 }

@@ -71,7 +71,7 @@ function move(
     if (from.includes(record.status))
       throw new GatewayError(
         "insufficient_permissions",
-        "An administrator disabled this key: it takes one to enable it.",
+        "An administrator disabled this key: only an administrator can enable it.",
       );
     throw new GatewayError("conflict", `The API key is ${record.status} and cannot become ${to}.`);
   });

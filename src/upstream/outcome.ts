@@ -96,10 +96,7 @@ function errorOf(
         retryAfterSeconds,
       });
     case "upstream_timeout":
-      return new GatewayError(
-        "upstream_timeout",
-        `The provider answered ${status}: it gave up waiting.`,
-      );
+      return new GatewayError("upstream_timeout", `The provider answered ${status}: it timed out.`);
     case "upstream_error":
       // The provider's text may name the operator's account or key: it goes to the request log, not to the caller.
       return new GatewayError("upstream_error", failedWith(status));

@@ -70,7 +70,7 @@ describe("tollgate providers", () => {
     expect(added.code).toBe(0);
     const again = await withKey(["providers", "add", "mistral", "--key-stdin"]);
     expect(again).toMatchObject({ code: 1 });
-    expect(again.output).toContain('The provider "mistral" is there already.');
+    expect(again.output).toContain('The provider "mistral" already exists.');
     const list = await run("providers list");
     expect(list.text).toMatch(
       /^PROVIDER +SOURCE +STATE +MODELS +CREDENTIALS +ADDRESS\nmistral +api +ready +\d+ +default +http/,

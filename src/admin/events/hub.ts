@@ -103,10 +103,12 @@ class Hub implements EventHub {
   join(joining: Joining): () => void {
     const { streamsMax, personStreamsMax } = this.#timing;
     if (this.#readers.size >= streamsMax)
-      throw overloaded("This gateway has as many streams of events as it serves at once.");
+      throw overloaded("This gateway has reached its limit of event streams. Retry in a moment.");
     const own = [...this.#readers].filter(({ userId }) => userId === joining.userId);
     if (own.length >= personStreamsMax)
-      throw overloaded("You have as many streams of events as one person may. Close some pages.");
+      throw overloaded(
+        "You have reached the limit of event streams of one person. Close some pages of the console.",
+      );
     const nowMs = performance.now();
     const fresh = { had: undefined, providers: undefined, usageMs: -Infinity, noticed: new Map() };
     const reader: Reader = { ...joining, ...fresh, checkedMs: nowMs, sentMs: nowMs };

@@ -246,7 +246,10 @@ const rollback = route({
     const before = await catalogVersion(database);
     await database.transaction(async (tx) => {
       if (!(await useCatalogList(tx, database.signals, body.version)))
-        throw new GatewayError("not_found", `There is no list ${body.version}.`);
+        throw new GatewayError(
+          "not_found",
+          `There is no list of models with version ${body.version}.`,
+        );
       await writeAudit(
         { database: tx, clock },
         {

@@ -73,7 +73,7 @@ async function account(
     if ((await membershipsOf(within, person)).length > 0)
       throw new GatewayError(
         "conflict",
-        "Somebody made them a member again meanwhile; erase them again.",
+        "The person became a member again in the meantime. Erase the person again.",
       );
     const counts = { memberships: memberships.length, keys_disabled: keys, ...rows };
     await writeAudit(within, {

@@ -58,7 +58,7 @@ function checkSession(actor: Actor): void {
   if (actor.kind === "session") return;
   throw new GatewayError(
     "insufficient_permissions",
-    "The stream of events is for the console and takes its session. With a token, read the lists.",
+    "The stream of events takes only a session of the console. With a token, read the lists instead.",
   );
 }
 

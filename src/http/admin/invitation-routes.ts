@@ -35,7 +35,7 @@ async function accept(
   if (actor?.userId == null) {
     throw new GatewayError(
       "missing_required_parameter",
-      "Send `password` to join with a password, or sign in first to join as who you are.",
+      "Send `password` to join with a password, or sign in first to join with your account.",
       { param: "password" },
     );
   }

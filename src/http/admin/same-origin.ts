@@ -21,5 +21,5 @@ export function checkSameOrigin(method: string, headers: IncomingHttpHeaders): v
 const crossOrigin = (): GatewayError =>
   new GatewayError(
     "cross_origin_request",
-    "This change was asked for by a page of another origin. Use the console, or a token.",
+    "A page of another origin sent this change. Use the console, or a token.",
   );

@@ -55,7 +55,7 @@ export function readBytes(
 const silent = (): GatewayError =>
   new GatewayError(
     "request_timeout",
-    "Next to nothing of the body came for ten seconds, and others needed its room. Send it again.",
+    "The body stalled for ten seconds while other requests needed its memory. Send it again.",
   );
 
 /** A body's first bytes, which are read without pacing. */

@@ -98,12 +98,12 @@ class Open {
   /** Counts a connection until it closes. Returns the error if it is one too many. */
   add(socket: Socket): GatewayError | undefined {
     if (this.sockets.size >= this.#rules.totalMax)
-      return overloaded("The gateway has as many connections as it takes. Retry in a moment.");
+      return overloaded("The gateway has reached its limit of connections. Retry in a moment.");
     const address = this.#addressOf(socket);
     const known = address === undefined ? 0 : (this.#byAddress.get(address) ?? 0);
     if (known >= this.#rules.perAddressMax)
       return overloaded(
-        "The gateway has as many connections of your address as it takes. Retry in a moment.",
+        "The gateway has reached its limit of connections from your address. Retry in a moment.",
       );
     this.sockets.add(socket);
     if (address !== undefined) this.#byAddress.set(address, known + 1);

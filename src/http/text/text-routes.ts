@@ -107,9 +107,15 @@ function answer(services: HttpServices, read: Read): Promise<void> {
       return call(services, read, { model, stream: true, jsonArray });
     }
     default:
-      throw new GatewayError("not_found", `There is no method ":${method.slice(0, 60)}" here.`);
+      throw noMethod(method);
   }
 }
+
+const noMethod = (method: string): GatewayError =>
+  new GatewayError(
+    "not_found",
+    `There is no method ":${method.slice(0, 60)}" here; use :generateContent, :streamGenerateContent or :countTokens.`,
+  );
 
 interface Address {
   readonly model: string;
