@@ -40,7 +40,12 @@ interface LoadSources {
   readonly now?: () => number;
 }
 
-export class LoadGuard {
+/** Replaces a database error by this process's lateness, where that was the cause. */
+export interface LatenessCheck {
+  told(error: GatewayError): GatewayError;
+}
+
+export class LoadGuard implements LatenessCheck {
   readonly #roundMax: number;
   readonly #log: Pick<Log, "warn">;
   readonly #underWay: () => number;

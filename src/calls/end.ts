@@ -1,7 +1,7 @@
 /** Ends a call that failed: its caller gets the error, inside the stream if one has begun. */
 import { AttemptFailure } from "../attempts/index.ts";
 import { toGatewayError, type GatewayError } from "../base/errors.ts";
-import type { LoadGuard } from "../base/load-guard.ts";
+import type { LatenessCheck } from "../base/load-guard.ts";
 import type { Log } from "../base/log.ts";
 import type { SseEvent } from "../base/sse.ts";
 import { recordFailure, type AnyRecord } from "./record.ts";
@@ -32,7 +32,7 @@ interface FailedCall {
 
 interface Failing {
   readonly log: Log;
-  readonly load?: Pick<LoadGuard, "told"> | undefined;
+  readonly load?: LatenessCheck | undefined;
 }
 
 /** Ends a failed call. @throws CallError when nothing of the answer was sent yet */

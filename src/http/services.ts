@@ -3,7 +3,7 @@ import type { Actors, EventHubOptions, Sessions, Throttle } from "../admin/index
 import type { TrustedProxies } from "../base/client-address.ts";
 import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
-import type { LoadGuard } from "../base/load-guard.ts";
+import type { LatenessCheck, LoadGuard } from "../base/load-guard.ts";
 import type { AccessLog, Log } from "../base/log.ts";
 import type { Tracer } from "../base/tracing.ts";
 import type { ImageServices, TextServices, Trial, TrialOptions } from "../calls/index.ts";
@@ -89,7 +89,7 @@ export interface HttpServices {
   readonly authenticator: Authenticator;
   readonly rates: RateLimiter;
   /** Refuses calls while more are in flight than this process can take. */
-  readonly load: Pick<LoadGuard, "admit" | "check" | "told">;
+  readonly load: Pick<LoadGuard, "admit" | "check"> & LatenessCheck;
   readonly tasks: Tasks;
   readonly files: WatchedFiles;
   /** The address of a kept file, by its name. */

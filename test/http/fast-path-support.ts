@@ -2,9 +2,9 @@
 import { createServer, type Server } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { afterEach, expect } from "vitest";
+import type { Take } from "../../src/http/front/fast/connection.ts";
 import { installFastPath } from "../../src/http/front/fast/index.ts";
 
-type Take = Parameters<typeof installFastPath>[1]["take"];
 export type FastAnswer = Parameters<Take>[1];
 type Settings = NonNullable<Parameters<typeof startServer>[0]>;
 

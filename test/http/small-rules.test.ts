@@ -8,7 +8,7 @@ import { describe, expect, it, vi } from "vitest";
 import { ByteBudget } from "../../src/base/byte-budget.ts";
 import { parseTrustedProxies } from "../../src/base/client-address.ts";
 import { GatewayError, overloaded } from "../../src/base/errors.ts";
-import type { LoadGuard } from "../../src/base/load-guard.ts";
+import type { LatenessCheck } from "../../src/base/load-guard.ts";
 import { passAnswer } from "../../src/http/admin/session-answer.ts";
 import { decodeBody, encodingOf } from "../../src/http/bodies/content-encoding.ts";
 import { addressOf } from "../../src/http/client-address.ts";
@@ -230,7 +230,7 @@ it("a client that is gone is known as gone to whoever asks later", () => {
 });
 
 describe("an error of the framework", () => {
-  const answerTo = (thrown: unknown, path = "/v1/tasks", load?: Pick<LoadGuard, "told">) => {
+  const answerTo = (thrown: unknown, path = "/v1/tasks", load?: LatenessCheck) => {
     let status: number | undefined;
     let text = "";
     const response = {

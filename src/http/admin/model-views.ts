@@ -146,11 +146,11 @@ interface Reading {
   readonly inside: boolean;
   readonly reach: Reach;
   /** Includes the parameters: there are many, so only for models that the request names. */
-  readonly whole: boolean;
+  readonly withParameters: boolean;
 }
 
 export function renderModel(one: Model, reading: Reading): object {
-  const { catalog, health, inside, reach, whole } = reading;
+  const { catalog, health, inside, reach, withParameters } = reading;
   const { offers, ...row } = modelRow(one);
   const callable = reach.callable.get(one.id);
   return {
@@ -158,7 +158,7 @@ export function renderModel(one: Model, reading: Reading): object {
     endpoints: one.endpoints,
     in_scope: callable !== undefined,
     out_of_scope_by: reach.leftOutBy(one.id),
-    ...(whole && { supported_parameters: callable ? parametersOf(callable) : {} }),
+    ...(withParameters && { supported_parameters: callable ? parametersOf(callable) : {} }),
     offers: offers.map((each, index) => {
       const at = catalog.providers.get(each.provider)!;
       const shown = Object.entries(each).filter(([name]) => inside || !insideOnly.has(name));

@@ -71,7 +71,7 @@ const models = route({
       health: services.health,
       inside: actor.organizationAdmin,
       reach: await reachIn({ services, actor }, asked.key_id),
-      whole: asked.ids !== undefined,
+      withParameters: asked.ids !== undefined,
     };
     const wanted = [...reading.catalog.models.values()].filter(wantedBy(asked));
     return whole(wanted.map((one) => renderModel(one, reading)));

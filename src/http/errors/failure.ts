@@ -41,8 +41,12 @@ function awayOf({ match, raw }: Asked, error: GatewayError): GatewayError {
   const { code, cause } = error;
   if (code !== "internal_error" || !managed.test(match.path) || !isTransient(cause)) return error;
   const more = raw.method === "GET" ? "" : " Look whether it was done before you send it again.";
-  const told = { retryAfterSeconds: 1, cause };
-  return new GatewayError("database_unavailable", `The database does not answer now.${more}`, told);
+  const extra = { retryAfterSeconds: 1, cause };
+  return new GatewayError(
+    "database_unavailable",
+    `The database does not answer now.${more}`,
+    extra,
+  );
 }
 
 /**

@@ -65,7 +65,7 @@ export async function stopServer(
 }
 
 /** Schedules the cut of calls in flight; the last call of `in` counts. */
-function cutting(server: Server, { hurry, lastWords }: Pick<Stopping, "hurry" | "lastWords">) {
+function cutting(server: Server, { hurry, lastWords }: Omit<Stopping, "refuse" | "sooner">) {
   let timers: NodeJS.Timeout[] = [];
   const never = (): void => timers.forEach(clearTimeout);
   /**

@@ -46,7 +46,7 @@ export async function answerText(services: HttpServices, asked: Received): Promi
     const limited = rateOf(services, asked.response, caller);
     const rate = limited instanceof Promise ? await limited : limited;
     const { raw, match, response, id, seen } = asked;
-    const reading = read(services, asked, lease);
+    const reading = readCallBody(services, asked, lease);
     const body = reading instanceof Promise ? await reading : reading;
     const protocol = match.route.protocol!;
     const call = { protocol, caller, rate, body, lease };
@@ -61,7 +61,7 @@ export async function answerText(services: HttpServices, asked: Received): Promi
 }
 
 /** Returns the body of a request, and clears it in `asked`, which would keep it in memory until its answer has ended. */
-function read(
+function readCallBody(
   services: HttpServices,
   asked: Received,
   lease: ByteLease,

@@ -27,7 +27,7 @@ export class FastBody implements BodyStream {
   }
 
   /** Passes on the next bytes that were read. Returns how many of them belong to this body. */
-  take(bytes: Buffer): number {
+  push(bytes: Buffer): number {
     const taken = Math.min(bytes.length, this.#missing);
     this.#missing -= taken;
     // Set before the last bytes are passed on: after them, no reader may pause the socket.

@@ -150,7 +150,7 @@ export class FastConnection implements AnswerLine {
   }
 
   #receive(body: FastBody, bytes: Buffer): void {
-    const taken = body.take(bytes);
+    const taken = body.push(bytes);
     if (!body.readableEnded) return;
     this.#body = undefined;
     if (taken < bytes.length) this.#keep(bytes.subarray(taken));
