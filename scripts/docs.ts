@@ -7,7 +7,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chartsOf, pageWith, type Kept } from "../bench/report/page.ts";
-import { openapiDocument } from "../src/http/openapi/whole.ts";
+import { openapiDocument } from "../src/http/openapi/full-document.ts";
 import { commandLinePage } from "./docs-cli.ts";
 import { configurationPage } from "./docs-configuration.ts";
 import { errorsPage } from "./docs-errors.ts";

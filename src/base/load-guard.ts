@@ -41,11 +41,11 @@ interface LoadSources {
 }
 
 /** Replaces a database error by this process's lateness, where that was the cause. */
-export interface LatenessCheck {
-  told(error: GatewayError): GatewayError;
+export interface ErrorExplainer {
+  explain(error: GatewayError): GatewayError;
 }
 
-export class LoadGuard implements LatenessCheck {
+export class LoadGuard implements ErrorExplainer {
   readonly #roundMax: number;
   readonly #log: Pick<Log, "warn">;
   readonly #underWay: () => number;
@@ -100,7 +100,7 @@ export class LoadGuard implements LatenessCheck {
   }
 
   /** Returns the error for the caller: if this process was late, the database was not the cause. */
-  told(error: GatewayError): GatewayError {
+  explain(error: GatewayError): GatewayError {
     const isLate = this.#now() - this.#lateMs < lateForMs;
     return error.code === "database_unavailable" && isLate ? tooLate : error;
   }

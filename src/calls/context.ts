@@ -1,7 +1,7 @@
 /** The data and services that the steps of one text call share. */
 import type { ByteLease } from "../base/byte-budget.ts";
 import type { Clock } from "../base/clock.ts";
-import type { LatenessCheck } from "../base/load-guard.ts";
+import type { ErrorExplainer } from "../base/load-guard.ts";
 import type { Log } from "../base/log.ts";
 import type { NanoUsd } from "../base/money.ts";
 import type { Note } from "../base/notes.ts";
@@ -62,7 +62,7 @@ export interface CallServices<Record> {
   readonly clock: Clock;
   readonly log: Log;
   /** Chooses the error to report while this process is overloaded; absent: errors are reported as they are. */
-  readonly load?: LatenessCheck | undefined;
+  readonly load?: ErrorExplainer | undefined;
   /** The operator's hooks; absent: none. */
   readonly hooks?: Hooks | undefined;
   /** True if the operator allows callers to name loopback and private networks. */

@@ -1,7 +1,7 @@
 /** Ends a call that failed: its caller gets the error, inside the stream if one has begun. */
 import { AttemptFailure } from "../attempts/index.ts";
 import { toGatewayError, type GatewayError } from "../base/errors.ts";
-import type { LatenessCheck } from "../base/load-guard.ts";
+import type { ErrorExplainer } from "../base/load-guard.ts";
 import type { Log } from "../base/log.ts";
 import type { SseEvent } from "../base/sse.ts";
 import { recordFailure, type AnyRecord } from "./record.ts";
@@ -32,7 +32,7 @@ interface FailedCall {
 
 interface Failing {
   readonly log: Log;
-  readonly load?: LatenessCheck | undefined;
+  readonly load?: ErrorExplainer | undefined;
 }
 
 /** Ends a failed call. @throws CallError when nothing of the answer was sent yet */
@@ -43,7 +43,7 @@ export async function endFailed(
   const failure = thrown instanceof AttemptFailure ? thrown.failure : undefined;
   const found = failure?.error ?? toGatewayError(thrown);
   // The overload error says that nothing was charged. Once a provider was asked, the gateway cannot claim that.
-  const error = (record.attempts.length === 0 && load?.told(found)) || found;
+  const error = (record.attempts.length === 0 && load?.explain(found)) || found;
   if (error.code === "internal_error") log.error({ err: thrown, call: record.id }, "a call failed");
   // A hold that was charged stays charged: releasing it afterwards has no effect. Without a database the caller does not wait a
   // second time; the hold then ends with its lease.

@@ -175,9 +175,9 @@ async function endCalls(
 ): Promise<void> {
   const { signal } = ending.sooner;
   const { callsMs } = ending.options;
-  const hurry = (): void => tasks.endWaits();
-  const lastWords = (isLast: boolean): void => underWay.stop(isLast);
-  const stopping = { refuse, hurry, lastWords, sooner: { signal, ms: stopMs } };
+  const answerWaiting = (): void => tasks.endWaits();
+  const endStreams = (isLast: boolean): void => underWay.stop(isLast);
+  const stopping = { refuse, answerWaiting, endStreams, sooner: { signal, ms: stopMs } };
   await Promise.all([
     stopServer(server, stopping, callsMs ?? stopMs),
     callsMs !== undefined && within(callsMs, signal, tasks.idle()),

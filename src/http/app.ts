@@ -10,11 +10,11 @@ import { readBodiesAsBytes } from "./bodies/fastify-body.ts";
 import { admitCaller } from "./callers/caller.ts";
 import { registerKeyRoute } from "./callers/key-route.ts";
 import { answerPage, openBuilds, registerConsole } from "./console/index.ts";
-import { whereInstead, type Methods } from "./elsewhere.ts";
+import { notFoundHint, type Methods } from "./not-found-hints.ts";
 import { answerFailure } from "./errors/failure.ts";
 import { requestIdHeaders } from "./errors/reply-error.ts";
 import { headBytesMax } from "./exchange.ts";
-import { enteredBy, openDoor } from "./front/listener.ts";
+import { routeContextOf, attachFrontEnd } from "./front/listener.ts";
 import { answerClientError } from "./front/malformed.ts";
 import { isMatched } from "./handle.ts";
 import {
@@ -52,10 +52,10 @@ export async function createApp(services: HttpServices): Promise<FastifyInstance
   app.decorateRequest("span", undefined);
   // Runs before the body is read: an unmatched request of a stranger must not make us buffer megabytes.
   app.addHook("onRequest", async (request, reply) => {
-    const { match, seen } = enteredBy(request.raw);
+    const { match, record } = routeContextOf(request.raw);
     request.match = match;
-    request.span = seen.span;
-    if (!request.is404) seen.route = request.routeOptions.url;
+    request.span = record.span;
+    if (!request.is404) record.route = request.routeOptions.url;
     reply.headers(requestIdHeaders(styleOf(match, request.headers), request.id));
     const answered = isMatched(request) ? undefined : answerPage(builds, request, reply);
     if (answered !== undefined) return answered;
@@ -63,7 +63,7 @@ export async function createApp(services: HttpServices): Promise<FastifyInstance
     // A request that arrives long after the listener closed could not finish in time.
     if (services.refusing() && request.match.route.whileStopping !== true) throw shuttingDown();
     await admitCaller(services, request, reply.raw);
-    seen.keyId = request.caller?.keyId;
+    record.keyId = request.caller?.keyId;
     return undefined;
   });
   registerHealth(app, services);
@@ -80,7 +80,7 @@ export async function createApp(services: HttpServices): Promise<FastifyInstance
   registerDocs(app);
   registerConsole(app, builds);
   await app.ready();
-  openDoor(app.server, services, (asked) => void answerText(services, asked));
+  attachFrontEnd(app.server, services, (request) => void answerText(services, request));
   return app;
 }
 
@@ -122,7 +122,11 @@ interface Failed {
 function answerError(services: HttpServices, { error, request, reply }: Failed): FastifyReply {
   reply.hijack();
   const { raw, id } = request;
-  answerFailure(services, { raw, match: enteredBy(raw).match, response: reply.raw, id }, error);
+  answerFailure(
+    services,
+    { raw, match: routeContextOf(raw).match, response: reply.raw, id },
+    error,
+  );
   return reply;
 }
 
@@ -162,6 +166,6 @@ function notFound(methods: Methods, { request, reply }: Omit<Failed, "error">): 
   }
   return new GatewayError(
     "not_found",
-    `There is nothing at ${request.method} ${path.slice(0, 200)}. ${whereInstead({ method: request.method, path }, methods)}`,
+    `There is nothing at ${request.method} ${path.slice(0, 200)}. ${notFoundHint({ method: request.method, path }, methods)}`,
   );
 }

@@ -102,7 +102,7 @@ export interface Routed {
 }
 
 /** The fields of a request's access log line and trace that its head does not have. */
-export interface Seen {
+export interface RequestRecord {
   /** Undefined if the request is not traced. */
   readonly span: Span | undefined;
   /** The id of its API key; undefined before it is known, and where no key is needed. */
@@ -112,16 +112,16 @@ export interface Seen {
 }
 
 /** One request, and the sink for its answer. */
-export interface Asked extends Routed {
+export interface RequestContext extends Routed {
   readonly response: ResponseSink;
   /** The request's id, which its answer and its logs carry. */
   readonly id: string;
   /** Filled in later, for the access log. */
-  readonly seen?: Seen | undefined;
+  readonly record?: RequestRecord | undefined;
 }
 
 /** A request whose body may still be arriving. */
-export interface Received extends Asked {
+export interface IncomingRequest extends RequestContext {
   /** Its reader clears this: the request lives as long as its answer, and would keep the body in memory. */
   body: RequestBody | undefined;
 }

@@ -3,7 +3,7 @@ export { createApp } from "./app.ts";
 export { createMetrics, type JoinMetrics, type Metrics } from "./operation/metrics.ts";
 export { uploadBudget } from "./forms/uploads.ts";
 export type { HttpServices, Readiness } from "./services.ts";
-export { createSecureDoor } from "./front/secure.ts";
+export { createTlsTerminator } from "./front/secure.ts";
 export { listenOnAll, type Place } from "./front/listeners.ts";
 export { leaveConnections, stopServer } from "./front/stop-server.ts";
 export { startMetricsServer, type MetricsAccess } from "./operation/metrics-routes.ts";

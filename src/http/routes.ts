@@ -149,22 +149,26 @@ export function splitName(name: string): { method: string; path: string } {
 }
 
 function areaOf(path: string): Area {
-  const first = stepEnd(path, 1);
+  const first = segmentEnd(path, 1);
   return (
-    areas.get(path.slice(0, stepEnd(path, first + 1))) ?? areas.get(path.slice(0, first)) ?? none
+    areas.get(path.slice(0, segmentEnd(path, first + 1))) ?? areas.get(path.slice(0, first)) ?? none
   );
 }
 
-function stepEnd(path: string, from: number): number {
+function segmentEnd(path: string, from: number): number {
   const slash = path.indexOf("/", from);
   return slash === -1 ? path.length : slash;
 }
 
-const nothing: ReadonlyMap<Area, Route> = new Map<Area, Route>(
+const unmatchedRoutes: ReadonlyMap<Area, Route> = new Map<Area, Route>(
   [...areas.values(), none].map((area) => [area, { ...area, path: undefined }]),
 );
 /** The route for an unknown POST below `/v1/models`: its errors have Google's shape for every caller. */
-const noModel: Route = { ...areas.get("/v1/models")!, errors: "generate_content", path: undefined };
+const unmatchedModelRoute: Route = {
+  ...areas.get("/v1/models")!,
+  errors: "generate_content",
+  path: undefined,
+};
 
 /** Rows of one method: fixed paths by path, and patterns in order. */
 interface Rows {
@@ -172,19 +176,19 @@ interface Rows {
   readonly patterns: Pattern[];
 }
 
-/** The text before and after the `*` of a path. Without `*`, `behind` is undefined and segments are compared. */
+/** The text before and after the `*` of a path. Without `*`, `suffix` is undefined and segments are compared. */
 interface Pattern {
   readonly route: Route;
-  readonly before: string;
-  readonly behind: string | undefined;
+  readonly prefix: string;
+  readonly suffix: string | undefined;
 }
 
 const byMethod = new Map<string, Rows>();
 for (const [name, route] of Object.entries(routes)) {
   const { method, path } = splitName(name);
   const rows = getOrMake(byMethod, method, () => ({ exact: new Map(), patterns: [] }));
-  const [before = "", behind] = path.split("*");
-  if (/[:*]/.test(path)) rows.patterns.push({ route, before, behind });
+  const [prefix = "", suffix] = path.split("*");
+  if (/[:*]/.test(path)) rows.patterns.push({ route, prefix, suffix });
   else rows.exact.set(path, { route, path });
 }
 
@@ -200,7 +204,7 @@ function search(method: string, path: string): RouteMatch {
   if (exact !== undefined) return exact;
   const model = modelIn(path);
   const found = rows?.patterns.find((pattern) => fits(pattern, path, model));
-  return { route: found?.route ?? nothingAt(method, path), path, model };
+  return { route: found?.route ?? unmatchedRouteAt(method, path), path, model };
 }
 
 const modelPrefix = /^\/(?:v1\/models|v1beta(?:\/models(?=\/))?)\//;
@@ -217,21 +221,21 @@ function modelIn(path: string): string | undefined {
   }
 }
 
-function fits({ before, behind }: Pattern, path: string, model = ""): boolean {
-  if (behind === undefined) return fitsRoute(before, path);
-  return path.length > before.length && path.startsWith(before) && model.endsWith(behind);
+function fits({ prefix, suffix }: Pattern, path: string, model = ""): boolean {
+  if (suffix === undefined) return fitsRoute(prefix, path);
+  return path.length > prefix.length && path.startsWith(prefix) && model.endsWith(suffix);
 }
 
-function nothingAt(method: string, path: string): Route {
+function unmatchedRouteAt(method: string, path: string): Route {
   const area = areaOf(path);
-  if (method === "POST" && area.google === true) return noModel;
-  const meant = likelyRoute(method, path);
-  const empty = nothing.get(area)!;
-  return meant === undefined ? empty : { ...empty, errors: meant.errors };
+  if (method === "POST" && area.google === true) return unmatchedModelRoute;
+  const likely = likelyRoute(method, path);
+  const empty = unmatchedRoutes.get(area)!;
+  return likely === undefined ? empty : { ...empty, errors: likely.errors };
 }
 
 /** The requests of SDKs, by the part of their path after `/v1`. */
-const tails = (
+const sdkRequests = (
   [
     "POST /v1/chat/completions",
     "POST /v1/responses",
@@ -245,22 +249,22 @@ const tails = (
 ).map((name) => ({ ...splitName(name), tail: name.slice(name.indexOf("/v1") + 3), name }));
 
 /** The prefixes that a wrong base URL puts before such a path. */
-const wrongBase = /^(?:\/(?:v1|v1beta|api|openai|anthropic|google|gemini)?)*$/;
+const wrongBasePath = /^(?:\/(?:v1|v1beta|api|openai|anthropic|google|gemini)?)*$/;
 const generateMethods = [":generateContent", ":streamGenerateContent", ":countTokens"];
 
 /** Returns the route that an unmatched request means, if only its SDK's base URL is wrong. */
 export function likelyRoute(method: string, asked: string): Route | undefined {
   const path = withoutEndSlashes(asked);
-  const found = tails.find(
+  const found = sdkRequests.find(
     (one) =>
       one.method === method &&
       path.endsWith(one.tail) &&
-      wrongBase.test(path.slice(0, -one.tail.length)),
+      wrongBasePath.test(path.slice(0, -one.tail.length)),
   );
   if (found !== undefined) return routes[found.name];
   const isGenerating = method === "POST" && generateMethods.some((one) => path.endsWith(one));
   const base = path.slice(0, Math.max(path.indexOf("/models/"), 0));
-  return isGenerating && wrongBase.test(base) ? routes["POST /v1beta/*"] : undefined;
+  return isGenerating && wrongBasePath.test(base) ? routes["POST /v1beta/*"] : undefined;
 }
 
 /** Returns the shape of a request's errors; for the lists of models, also the shape of the answer. */

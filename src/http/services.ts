@@ -3,7 +3,7 @@ import type { Actors, EventHubOptions, Sessions, Throttle } from "../admin/index
 import type { TrustedProxies } from "../base/client-address.ts";
 import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
-import type { LatenessCheck, LoadGuard } from "../base/load-guard.ts";
+import type { ErrorExplainer, LoadGuard } from "../base/load-guard.ts";
 import type { AccessLog, Log } from "../base/log.ts";
 import type { Tracer } from "../base/tracing.ts";
 import type { ImageServices, TextServices, Trial, TrialOptions } from "../calls/index.ts";
@@ -18,7 +18,7 @@ import type { Tasks } from "../tasks/index.ts";
 import type { Authenticator, Secrets } from "../tenancy/index.ts";
 import type { BodyServices } from "./bodies/body-limits.ts";
 import type { ConnectionRules } from "./front/connections.ts";
-import type { SecureDoor } from "./front/secure.ts";
+import type { TlsTerminator } from "./front/secure.ts";
 import type { MetricsAccess } from "./operation/metrics-routes.ts";
 import type { Metrics } from "./operation/metrics.ts";
 
@@ -89,7 +89,7 @@ export interface HttpServices {
   readonly authenticator: Authenticator;
   readonly rates: RateLimiter;
   /** Refuses calls while more are in flight than this process can take. */
-  readonly load: Pick<LoadGuard, "admit" | "check"> & LatenessCheck;
+  readonly load: Pick<LoadGuard, "admit" | "check"> & ErrorExplainer;
   readonly tasks: Tasks;
   readonly files: WatchedFiles;
   /** The address of a kept file, by its name. */
@@ -113,7 +113,7 @@ export interface HttpServices {
   /** Limits of connections, and of the time for which a client may leave output unread. */
   readonly connections: ConnectionRules;
   /** Decrypts connections, if the gateway speaks TLS itself. */
-  readonly secure?: SecureDoor | undefined;
+  readonly secure?: TlsTerminator | undefined;
   /** Intervals and limits of the event streams; defaults if absent. */
   readonly events?: EventTiming | undefined;
   /** The folder of the built console; the package's own if absent. */

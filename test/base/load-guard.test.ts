@@ -91,22 +91,22 @@ describe("the guard against overload", () => {
   it("tells of its own lateness where the database gave up on it, for as long as calls fail by it", () => {
     const { guard, round } = makeGuard();
     const away = new GatewayError("database_unavailable", "It is away.");
-    const told = (): string => guard.told(away).code;
+    const explain = (): string => guard.explain(away).code;
     round(1);
-    expect(told()).toBe("database_unavailable");
+    expect(explain()).toBe("database_unavailable");
     round(1, 3_000);
-    expect(guard.told(away)).toMatchObject({
+    expect(guard.explain(away)).toMatchObject({
       code: "overloaded",
       status: 503,
       retryAfterSeconds: 2,
       message: expect.stringContaining("too busy"),
     });
     const refused = new GatewayError("invalid_api_key", "No.");
-    expect(guard.told(refused)).toBe(refused);
+    expect(guard.explain(refused)).toBe(refused);
     for (let rounds = 0; rounds < 9; rounds += 1) round(1, 1_000);
-    expect(told()).toBe("overloaded");
+    expect(explain()).toBe("overloaded");
     round(1, 1_000);
-    expect(told()).toBe("database_unavailable");
+    expect(explain()).toBe("database_unavailable");
   });
 
   it("a gateway that was not called meanwhile was not late", () => {
@@ -116,7 +116,7 @@ describe("the guard against overload", () => {
     round(0, 60_000);
     guard.close();
     round(1);
-    expect(guard.told(new GatewayError("database_unavailable", "It is away.")).code).toBe(
+    expect(guard.explain(new GatewayError("database_unavailable", "It is away.")).code).toBe(
       "database_unavailable",
     );
   });

@@ -2,7 +2,7 @@
 import { get, type IncomingMessage } from "node:http";
 import { json } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { whereInstead } from "../../src/http/elsewhere.ts";
+import { notFoundHint } from "../../src/http/not-found-hints.ts";
 import { fitsRoute } from "../../src/http/path.ts";
 import { likelyRoute } from "../../src/http/routes.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
@@ -149,7 +149,7 @@ it("a stranger's path that is as long as a head takes no time to be told from ot
   ];
   const beganMs = performance.now();
   for (const path of paths) {
-    expect(whereInstead({ method: "POST", path }, methods)).toBe("See /docs.");
+    expect(notFoundHint({ method: "POST", path }, methods)).toBe("See /docs.");
     expect(likelyRoute("POST", path)).toBeUndefined();
   }
   expect(performance.now() - beganMs).toBeLessThan(200);

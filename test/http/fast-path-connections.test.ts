@@ -71,7 +71,7 @@ describe("who answers", () => {
 
   it("a body goes to its reader byte for byte, wherever it is cut", async () => {
     const bodies: string[] = [];
-    const { port } = await start({ take: saying("fast", (body) => bodies.push(body)) });
+    const { port } = await start({ handle: saying("fast", (body) => bodies.push(body)) });
     const body = "0123456789".repeat(3);
     const request = plainRequest("/v1/a", body);
     const client = openClient(port);
@@ -100,7 +100,7 @@ describe("who answers", () => {
   it("a body that nobody reads waits outside until its answer, and is then read and forgotten", async () => {
     const taken: { response: FastAnswer; body: RequestBody }[] = [];
     const { port } = await start({
-      take: (_request, response, body) => taken.push({ response, body }) > 0,
+      handle: (_request, response, body) => taken.push({ response, body }) > 0,
     });
     const client = openClient(port);
     client.socket.write(plainRequest("/v1/a", "a".repeat(30_000_000)));

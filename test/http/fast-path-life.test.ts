@@ -183,7 +183,7 @@ describe("a body on its way", () => {
     const server = await start({
       checkMs: 20,
       requestMs,
-      take: (_request, response, body) => {
+      handle: (_request, response, body) => {
         responses.push(response);
         if (Buffer.isBuffer(body)) return true;
         body.on("data", () => undefined);

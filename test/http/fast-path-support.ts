@@ -2,10 +2,10 @@
 import { createServer, type Server } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { afterEach, expect } from "vitest";
-import type { Take } from "../../src/http/front/fast/connection.ts";
+import type { RequestHandler } from "../../src/http/front/fast/connection.ts";
 import { installFastPath } from "../../src/http/front/fast/index.ts";
 
-export type FastAnswer = Parameters<Take>[1];
+export type FastAnswer = Parameters<RequestHandler>[1];
 type Settings = NonNullable<Parameters<typeof startServer>[0]>;
 
 interface LabelledServer {
@@ -16,7 +16,7 @@ interface LabelledServer {
 
 /** Takes /v1/ and answers when the body has been read, which `told` hears. */
 export const saying =
-  (text: string, told: (body: string) => void = () => undefined): Take =>
+  (text: string, told: (body: string) => void = () => undefined): RequestHandler =>
   (request, response, body) => {
     if (!request.url.startsWith("/v1/")) return false;
     const answer = (all: string): void => {
@@ -35,7 +35,7 @@ export const saying =
 /** A server whose fast path takes /v1/ and say "fast"; everything else is answered "node". */
 async function startServer(
   settings: {
-    readonly take?: Take;
+    readonly handle?: RequestHandler;
     readonly leaving?: () => boolean;
     readonly checkMs?: number;
     readonly headersMs?: number;
@@ -61,7 +61,7 @@ async function startServer(
   server.keepAliveTimeoutBuffer = 100;
   if (settings.fast !== false)
     installFastPath(server, {
-      take: settings.take ?? saying("fast"),
+      handle: settings.handle ?? saying("fast"),
       leaving: settings.leaving ?? (() => false),
       checkMs,
     });
@@ -91,8 +91,8 @@ export function useServers() {
   /** A server whose fast answers the test gives by hand. */
   const startByHand = async (settings: Settings = {}) => {
     const waiting: FastAnswer[] = [];
-    const take: Take = (_request, response) => waiting.push(response) > 0;
-    const server = await start({ ...settings, take });
+    const handle: RequestHandler = (_request, response) => waiting.push(response) > 0;
+    const server = await start({ ...settings, handle });
     const next = async (): Promise<FastAnswer> => {
       await expect.poll(() => waiting.length).toBeGreaterThan(0);
       return waiting.shift()!;

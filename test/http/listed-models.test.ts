@@ -5,9 +5,9 @@ import type { Catalog } from "../../src/catalog/index.ts";
 import {
   anthropicShape,
   geminiShape,
-  listsOfStrangers,
+  publicModelLists,
   openShape,
-} from "../../src/http/text/listed.ts";
+} from "../../src/http/text/model-lists.ts";
 import { catalogIn } from "../support/config-text.ts";
 import { price, providerRow, textRow } from "../calls/support.ts";
 
@@ -25,7 +25,7 @@ const idsIn = (bytes: Buffer): unknown =>
   (JSON.parse(bytes.toString()) as { data: { id: string }[] }).data.map(({ id }) => id);
 
 it("AUTH-06: a list is made once for all strangers, and anew with a new catalogue", () => {
-  const lists = listsOfStrangers();
+  const lists = publicModelLists();
   const catalog = catalogWith("acme/talk");
   const first = lists(catalog, openShape);
   expect(JSON.parse(first.toString())).toEqual({
@@ -54,7 +54,7 @@ it("what Anthropic's SDK reads of a model is true of one that its vendor takes a
       "    lifecycle: { stage: preview }",
     ].join("\n"),
   );
-  const { data } = JSON.parse(listsOfStrangers()(catalog, anthropicShape).toString()) as {
+  const { data } = JSON.parse(publicModelLists()(catalog, anthropicShape).toString()) as {
     data: unknown[];
   };
   const old = { lifecycle: "deprecated", retires_at: "2027-06-01T00:00:00.000Z" };

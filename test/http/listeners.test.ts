@@ -9,7 +9,7 @@ import { stopServer } from "../../src/http/index.ts";
 
 const host = "127.0.0.1";
 const nothing = (): void => undefined;
-const stopping = { refuse: nothing, hurry: nothing, lastWords: nothing };
+const stopping = { refuse: nothing, answerWaiting: nothing, endStreams: nothing };
 
 /** A server that listens with so many sockets of one port. */
 async function listening(count: number, server = createServer()): Promise<Server> {

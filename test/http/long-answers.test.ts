@@ -25,7 +25,7 @@ const ways: readonly (readonly [string, (answer: Answer) => Promise<number>])[] 
     "the fast path",
     async (answer) => {
       const { port } = await start({
-        take: (request, response) => {
+        handle: (request, response) => {
           if (request.url !== "/v1/x") return false;
           answer(response);
           return true;

@@ -1,6 +1,6 @@
 // The OpenAPI document as the tests read it.
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import { openapiDocument } from "../../src/http/openapi/whole.ts";
+import { openapiDocument } from "../../src/http/openapi/full-document.ts";
 
 export interface Schema {
   readonly $ref?: string;

@@ -2,7 +2,7 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { inOrder, waitingMax } from "../../src/http/front/pipelined.ts";
+import { answerInOrder, waitingMax } from "../../src/http/front/pipelined.ts";
 import { bytesOf, closeAll, openRaw, type RawClient } from "../attack/raw-clients.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 
@@ -23,7 +23,7 @@ describe("requests that are sent ahead", () => {
   const begun = new Map<string, ServerResponse>();
   const paths = () => [...begun.keys()];
   const server = createServer((raw, response) =>
-    inOrder(raw.socket, response, () => void begun.set(raw.url!, response)),
+    answerInOrder(raw.socket, response, () => void begun.set(raw.url!, response)),
   );
   beforeEach(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));
   afterEach(() => {

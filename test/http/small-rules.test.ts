@@ -8,19 +8,19 @@ import { describe, expect, it, vi } from "vitest";
 import { ByteBudget } from "../../src/base/byte-budget.ts";
 import { parseTrustedProxies } from "../../src/base/client-address.ts";
 import { GatewayError, overloaded } from "../../src/base/errors.ts";
-import type { LatenessCheck } from "../../src/base/load-guard.ts";
+import type { ErrorExplainer } from "../../src/base/load-guard.ts";
 import { passAnswer } from "../../src/http/admin/session-answer.ts";
 import { decodeBody, encodingOf } from "../../src/http/bodies/content-encoding.ts";
 import { addressOf } from "../../src/http/client-address.ts";
-import { rateOf } from "../../src/http/callers/rate-headers.ts";
+import { admitCall } from "../../src/http/callers/rate-headers.ts";
 import { answerFailure } from "../../src/http/errors/failure.ts";
 import { errorAnswer } from "../../src/http/errors/reply-error.ts";
 import { storePicture } from "../../src/http/forms/picture-upload.ts";
-import { boundConnections } from "../../src/http/front/connections.ts";
+import { limitConnections } from "../../src/http/front/connections.ts";
 import { createCors } from "../../src/http/front/cors.ts";
 import { CommonLines } from "../../src/http/front/fast/head.ts";
 import { readPlainRequest } from "../../src/http/front/fast/request.ts";
-import { besideBytes, UnreadWatch } from "../../src/http/front/unread.ts";
+import { streamOverheadBytes, UnreadWatch } from "../../src/http/front/unread.ts";
 import { submitCreation } from "../../src/http/media/create-task.ts";
 import { createTextReply } from "../../src/http/text/reply-stream.ts";
 import { matchRoute } from "../../src/http/routes.ts";
@@ -111,7 +111,7 @@ it("LIM-17: what is left of a limit is said in the head of an answer, and not on
       on: () => undefined,
     };
     const caller = { limits: [{}] };
-    void rateOf({ rates, load } as never, response as never, caller as never);
+    void admitCall({ rates, load } as never, response as never, caller as never);
     return headers;
   };
   expect([said(false), said(true)]).toEqual([["x-left"], []]);
@@ -124,7 +124,11 @@ it.each([true, false])(
     const use = { end: () => void (ended += 1) };
     const response = Object.assign(new EventEmitter(), { destroyed, headersSent: false });
     const rates = { admit: () => Promise.resolve(use) };
-    const admitted = rateOf({ rates, load } as never, response as never, { limits: [{}] } as never);
+    const admitted = admitCall(
+      { rates, load } as never,
+      response as never,
+      { limits: [{}] } as never,
+    );
     expect(await admitted).toBe(use);
     expect(ended).toBe(destroyed ? 1 : 0);
     response.emit("close");
@@ -230,7 +234,7 @@ it("a client that is gone is known as gone to whoever asks later", () => {
 });
 
 describe("an error of the framework", () => {
-  const answerTo = (thrown: unknown, path = "/v1/tasks", load?: LatenessCheck) => {
+  const answerTo = (thrown: unknown, path = "/v1/tasks", load?: ErrorExplainer) => {
     let status: number | undefined;
     let text = "";
     const response = {
@@ -252,7 +256,7 @@ describe("an error of the framework", () => {
     // It may have been accepted all the same, and is not said to be free.
     ["/v1/tasks", "database_unavailable"],
   ])("of a process that was late is told so: %s with %s", (path, code) => {
-    const late = { told: () => overloaded("It was late.") };
+    const late = { explain: () => overloaded("It was late.") };
     const away = new GatewayError("database_unavailable", "It is away.");
     expect(answerTo(away, path, late)).toEqual({ status: 503, code });
     expect(answerTo(away, path).code).toBe("database_unavailable");
@@ -295,7 +299,7 @@ describe("connections", () => {
       pendingBytesMax: 1e9,
     };
     const trustedProxies = parseTrustedProxies("10.0.0.0/8");
-    boundConnections(server as Server, { connections: rules, trustedProxies, log: silentLog });
+    limitConnections(server as Server, { connections: rules, trustedProxies, log: silentLog });
     const connect = (address: string) => {
       const socket = socketOf(address);
       server.emit("connection", socket);
@@ -311,36 +315,39 @@ describe("connections", () => {
   });
 
   it("that are read stay where all hold too much in the moment when others come", () => {
-    const watch = new UnreadWatch({ unreadMs: 100, pendingBytesMax: 2 * besideBytes + 200 });
-    const look = (sockets: ReturnType<typeof socketOf>[], nowMs: number) =>
-      watch.look(sockets as unknown as Socket[], nowMs);
+    const watch = new UnreadWatch({
+      unreadMs: 100,
+      pendingBytesMax: 2 * streamOverheadBytes + 200,
+    });
+    const closeStalled = (sockets: ReturnType<typeof socketOf>[], nowMs: number) =>
+      watch.closeStalled(sockets as unknown as Socket[], nowMs);
     const large = (name: string, handle: { writeQueueSize: number }) =>
       socketOf(name, { writableLength: 100, bytesWritten: 100, _handle: handle });
     const kernel = { writeQueueSize: 90 };
     const read = large("a", kernel);
-    expect(look([read], 0)).toEqual({ late: 0, crowded: 0 });
+    expect(closeStalled([read], 0)).toEqual({ late: 0, crowded: 0 });
     kernel.writeQueueSize = 40;
     const come = [large("b", { writeQueueSize: 90 }), large("c", { writeQueueSize: 95 })];
-    expect(look([read, ...come], 50)).toEqual({ late: 0, crowded: 1 });
+    expect(closeStalled([read, ...come], 50)).toEqual({ late: 0, crowded: 1 });
     expect([read, ...come].map(({ destroyed }) => destroyed)).toEqual([false, false, true]);
   });
 
   it("that stand still are closed, and those that stand longest where all hold too much", () => {
-    const watch = new UnreadWatch({ unreadMs: 100, pendingBytesMax: 3 * besideBytes + 50 });
-    const look = (sockets: ReturnType<typeof socketOf>[], nowMs: number) =>
-      watch.look(sockets as unknown as Socket[], nowMs);
+    const watch = new UnreadWatch({ unreadMs: 100, pendingBytesMax: 3 * streamOverheadBytes + 50 });
+    const closeStalled = (sockets: ReturnType<typeof socketOf>[], nowMs: number) =>
+      watch.closeStalled(sockets as unknown as Socket[], nowMs);
     const slow = socketOf("a", { writableLength: 20, bytesWritten: 100 });
     const still = socketOf("b", { writableLength: 20, bytesWritten: 100 });
-    expect(look([slow, still], 0)).toEqual({ late: 0, crowded: 0 });
+    expect(closeStalled([slow, still], 0)).toEqual({ late: 0, crowded: 0 });
     // A new write that waits as a whole is no movement; what the kernel took is.
     still.writableLength += 10;
     still.bytesWritten += 10;
     slow.writableLength -= 10;
-    expect(look([slow, still], 99)).toEqual({ late: 0, crowded: 0 });
-    expect(look([slow, still], 100)).toEqual({ late: 1, crowded: 0 });
+    expect(closeStalled([slow, still], 99)).toEqual({ late: 0, crowded: 0 });
+    expect(closeStalled([slow, still], 100)).toEqual({ late: 1, crowded: 0 });
     expect([slow.destroyed, still.destroyed]).toEqual([false, true]);
     const crowd = [socketOf("c", { writableLength: 42 }), socketOf("d", { writableLength: 5 })];
-    expect(look([slow, ...crowd], 120)).toEqual({ late: 0, crowded: 1 });
+    expect(closeStalled([slow, ...crowd], 120)).toEqual({ late: 0, crowded: 1 });
     expect([slow.destroyed, ...crowd.map(({ destroyed }) => destroyed)]).toEqual([
       true,
       false,

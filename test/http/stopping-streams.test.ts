@@ -13,14 +13,14 @@ it("T16: a stream that begins after others were told to end is told so too, befo
   const { port } = server.address() as AddressInfo;
   const read = fetch(`http://127.0.0.1:${port}`).then((answer) => answer.text());
   const late = await asked.promise;
-  const lastWords = (): void => {
+  const endStreams = (): void => {
     for (const response of begun) response.end("the gateway stops");
     // Its first frame comes now.
     if (begun.length === 0 && late.write("Hello, and ")) begun.push(late);
   };
   const nothing = (): void => undefined;
   await Promise.all([
-    stopServer(server, { refuse: nothing, hurry: nothing, lastWords }, 800),
+    stopServer(server, { refuse: nothing, answerWaiting: nothing, endStreams }, 800),
     expect(read).resolves.toBe("Hello, and the gateway stops"),
   ]);
 });

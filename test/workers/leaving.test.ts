@@ -19,8 +19,8 @@ it("BILL-01: calls under way that had minutes are cut when they are to end soone
   const nothing = (): void => undefined;
   const stopping = {
     refuse: nothing,
-    hurry: nothing,
-    lastWords: nothing,
+    answerWaiting: nothing,
+    endStreams: nothing,
     sooner: { signal: sooner.signal, ms: 50 },
   };
   const stopped = stopServer(server, stopping, 600_000);

@@ -28,7 +28,7 @@ import {
 } from "../../storage/index.ts";
 import { timestamp } from "../shapes/schema.ts";
 import { route, type AdminRequest } from "./route.ts";
-import { everything, nullable, strict, whole } from "./schemas.ts";
+import { fullListSchema, nullable, strict, fullList } from "./schemas.ts";
 
 const vendor = Type.Object({
   id: Type.String({ description: "Also the provider's id." }),
@@ -62,12 +62,12 @@ const vendors = route({
   summary: "The vendors that need no more than their variable, and which are active",
   action: "vendor.read",
   query: strict({}),
-  answer: { name: "Vendors", schema: everything(vendor) },
+  answer: { name: "Vendors", schema: fullListSchema(vendor) },
   errors: ["insufficient_permissions"],
   async handle({ services, actor }) {
     permit(actor, "vendor.read", {}, "vendors");
     const states = services.vendors(await listInForce(services.database));
-    return whole(
+    return fullList(
       states.map(({ baseUrl, baseUrlVariable, ...state }) => ({
         ...state,
         models: state.local ? offeredBy(services.catalog(), state.id) : state.models,
@@ -95,7 +95,7 @@ const versions = route({
   summary: "The lists of models that can be gone back to, newest first",
   action: "catalog.read",
   query: strict({}),
-  answer: { name: "CatalogVersions", schema: everything(version) },
+  answer: { name: "CatalogVersions", schema: fullListSchema(version) },
   errors: ["insufficient_permissions"],
   async handle({ services: { database }, actor }) {
     permit(actor, "catalog.read", {}, "the catalogue");
@@ -111,7 +111,7 @@ const versions = route({
       in_force: inForce === shippedVersion,
       created_at: null,
     };
-    return whole([...taken, shipped]);
+    return fullList([...taken, shipped]);
   },
 });
 
@@ -165,7 +165,7 @@ function readList(text: string, inForce: string) {
   return { models: result.models, diff: listDiff(before, result.models, rows) };
 }
 
-const isNothing = ({ added, gone, dearer, cheaper, changed }: ListDiff): boolean =>
+const hasNoChanges = ({ added, gone, dearer, cheaper, changed }: ListDiff): boolean =>
   [added, gone, dearer, cheaper, changed].every((list) => list.length === 0);
 
 async function takeOver(
@@ -176,7 +176,7 @@ async function takeOver(
   const { models, diff } = readList(body.list, await listInForce(database));
   const before = await catalogVersion(database);
   const answer = { object: "catalog_change", ...diff } as unknown as Static<typeof change>;
-  if (body.dry_run === true || isNothing(diff))
+  if (body.dry_run === true || hasNoChanges(diff))
     return { ...answer, version: before, applied: false };
   const now = await database.transaction(async (tx) => {
     const added = await addCatalogList(tx, database.signals, {

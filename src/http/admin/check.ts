@@ -18,7 +18,7 @@ export function checker(schema: TSchema): (value: unknown) => void {
     compiled ??= engine().Compile(schema);
     if (compiled.Check(value)) return;
     const [, breaches] = compiled.Errors(value);
-    const breach = breaches.findLast(tells) ?? breaches[0]!;
+    const breach = breaches.findLast(isSpecific) ?? breaches[0]!;
     // For an unknown field, the path names the rule that refuses it: its parent object lists the allowed fields.
     const path = breach.schemaPath.replace(/\/(?:additional|unevaluated)Properties$/, "");
     throw errorOf(breach, value, nodeAt(schema, path));
@@ -29,7 +29,7 @@ export function checker(schema: TSchema): (value: unknown) => void {
  * False for violations that tell little. With `anyOf`, each branch reports one and `anyOf` itself reports last: an inner violation
  * tells most. Each unknown field first reports `boolean`, and at most eight violations are listed.
  */
-const tells = ({ keyword }: Breach): boolean =>
+const isSpecific = ({ keyword }: Breach): boolean =>
   !["anyOf", "boolean", "const", "type"].includes(keyword);
 
 /** Converts the pointer `/routing/sort` to `routing.sort`. */
@@ -59,14 +59,15 @@ function errorOf(breach: Breach, value: unknown, node: WireObject): GatewayError
   }
   const code = codes[keyword] ?? "invalid_value";
   const given = isObject(value) && at === "" ? "The body" : `\`${at}\``;
-  const fault = wanted(keyword, node) ?? typed(keyword, node, valueAt(value, at)) ?? `${message}.`;
+  const fault =
+    ruleText(keyword, node) ?? typeText(keyword, node, valueAt(value, at)) ?? `${message}.`;
   return new GatewayError(code, `${given} ${fault}`, { param: at === "" ? undefined : at });
 }
 
 const unknownField = (param: string, node: WireObject): GatewayError =>
   new GatewayError(
     "unknown_parameter",
-    `There is no field \`${param}\` here${meant(param, node)}`,
+    `There is no field \`${param}\` here${suggestion(param, node)}`,
     { param },
   );
 
@@ -79,7 +80,7 @@ function nodeAt(schema: TSchema, schemaPath: string): WireObject {
 }
 
 /** The end of the error for an unknown field: a similar field, else the known fields. */
-function meant(param: string, { properties }: WireObject): string {
+function suggestion(param: string, { properties }: WireObject): string {
   if (!isObject(properties)) return ".";
   const hint = suggest(param.slice(param.lastIndexOf(".") + 1), Object.keys(properties));
   return hint.endsWith("?") ? `; ${hint}` : hint === "" ? "." : `; ${hint}.`;
@@ -88,7 +89,7 @@ function meant(param: string, { properties }: WireObject): string {
 const wordsShown = 24;
 
 /** The text of an enum, a pattern or a minimal length; undefined where the validator's own message is enough. */
-function wanted(keyword: string, node: WireObject): string | undefined {
+function ruleText(keyword: string, node: WireObject): string | undefined {
   const { enum: words } = node;
   if (keyword === "enum" && Array.isArray(words) && words.length <= wordsShown)
     return `must be one of: ${words.join(", ")}.`;
@@ -99,7 +100,7 @@ function wanted(keyword: string, node: WireObject): string | undefined {
   return isForm && typeof description === "string" ? `does not fit: ${description}` : undefined;
 }
 
-const kinds: Readonly<Record<string, string>> = {
+const typeNames: Readonly<Record<string, string>> = {
   string: "a string",
   integer: "a whole number",
   number: "a number",
@@ -109,8 +110,8 @@ const kinds: Readonly<Record<string, string>> = {
 };
 
 /** The text of a wrong type. Amounts of money are strings: for a number it shows the string to send. */
-function typed(keyword: string, { type }: WireObject, given: unknown): string | undefined {
-  const kind = typeof type === "string" ? kinds[type] : undefined;
+function typeText(keyword: string, { type }: WireObject, given: unknown): string | undefined {
+  const kind = typeof type === "string" ? typeNames[type] : undefined;
   if (keyword !== "type" || kind === undefined) return undefined;
   const written = type === "string" && typeof given === "number" ? `, such as "${given}"` : "";
   return `must be ${kind}${written}.`;

@@ -41,10 +41,10 @@ function paramsOf(route: AdminRoute, path: string): Record<string, string> {
   return Object.fromEntries(named) as Record<string, string>;
 }
 
-type Asked = readonly [route: AdminRoute, request: AdminRequest<unknown, unknown>];
+type RoutedRequest = readonly [route: AdminRoute, request: AdminRequest<unknown, unknown>];
 
 /** Returns the route of a call and its request, with every right. @throws GatewayError for a call that the route does not accept */
-function requestOf({ routes, services, log }: DirectOptions, call: DirectCall): Asked {
+function requestOf({ routes, services, log }: DirectOptions, call: DirectCall): RoutedRequest {
   const { method, path, query = {} } = call;
   const route = routes.find((one) => one.method === method && fitsRoute(pattern(one), path));
   if (route === undefined) throw new GatewayError("not_found", `There is no ${method} ${path}.`);

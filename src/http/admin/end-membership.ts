@@ -7,8 +7,8 @@ import {
   type Member,
   type MemberReference,
 } from "../../tenancy/index.ts";
-import { noteRevoked, removeInvited } from "./invitations.ts";
-import { endKeysOf } from "./member-keys.ts";
+import { auditRevoked, removeInvited } from "./invitations.ts";
+import { disableMemberKeys } from "./member-keys.ts";
 import type { AdminRequest } from "./route.ts";
 
 type Asking = Pick<AdminRequest<unknown, unknown>, "services" | "actor" | "requestId" | "ifMatch">;
@@ -25,10 +25,10 @@ export async function endMembership(
     load: (context) => getMember(context, reference, { forUpdate: true }),
     async apply(context, before) {
       if (before.status === "invited") {
-        await noteRevoked(context, request, before);
+        await auditRevoked(context, request, before);
         return removeInvited(context, before);
       }
-      disabledKeys = await endKeysOf(context, request, before);
+      disabledKeys = await disableMemberKeys(context, request, before);
       await keepForRestore(context, before, disabledKeys);
       return removeMember(context, before);
     },

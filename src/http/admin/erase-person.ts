@@ -10,11 +10,11 @@ import {
   type ErasedPerson,
 } from "../../tenancy/index.ts";
 import type { AdminServices } from "../services.ts";
-import { namedBy } from "./named-by.ts";
+import { withParam } from "./with-param.ts";
 import { endMembership } from "./end-membership.ts";
-import { endKeysOf } from "./member-keys.ts";
+import { disableMemberKeys } from "./member-keys.ts";
 
-interface Erasing {
+interface PersonErasure {
   /** A user id or an e-mail address. */
   readonly named: string;
   readonly token: string;
@@ -26,13 +26,13 @@ interface Request extends Asked {
 }
 
 /** @throws GatewayError `not_found` */
-export async function erasePerson(request: Request, { named, token, dryRun }: Erasing) {
+export async function erasePerson(request: Request, { named, token, dryRun }: PersonErasure) {
   const { services } = request;
-  const person = await namedBy("person", () => findPerson(services, named));
+  const person = await withParam("person", () => findPerson(services, named));
   const naming = { person, token, dryRun };
   // This comes first: while the user still has the name, an interrupted call can be repeated.
   const before = await eraseAuditNames(services.database, naming);
-  const rows = await account(request, person, { named, token, dryRun });
+  const rows = await eraseAccount(request, person, { named, token, dryRun });
   // Entries that were written while the memberships ended.
   const since = dryRun
     ? { entries: 0 }
@@ -46,10 +46,10 @@ export async function erasePerson(request: Request, { named, token, dryRun }: Er
 }
 
 /** Ends the memberships as an administrator would; then deletes everything else in one transaction. */
-async function account(
+async function eraseAccount(
   request: Request,
   person: ErasedPerson,
-  { token, dryRun }: Erasing,
+  { token, dryRun }: PersonErasure,
 ): Promise<Readonly<Record<string, number>>> {
   const { services, actor, requestId } = request;
   const memberships = await membershipsOf(services, person);
@@ -67,7 +67,7 @@ async function account(
   return changeTogether(services.database, async (database) => {
     const within = { ...services, database };
     for (const place of await activeKeysOf(within, person))
-      keys += (await endKeysOf(within, request, place)).length;
+      keys += (await disableMemberKeys(within, request, place)).length;
     const rows = await erasePersonRows(within, person, { token, dryRun });
     // The removal may have been taken back, which is possible for ten minutes. The rows that this needs are deleted from here on.
     if ((await membershipsOf(within, person)).length > 0)

@@ -14,7 +14,7 @@ import {
 } from "../../retention/index.ts";
 import { getWorkspace } from "../../tenancy/index.ts";
 import { oneOf, orNull } from "../shapes/schema.ts";
-import { namedBy } from "./named-by.ts";
+import { withParam } from "./with-param.ts";
 import { erasePerson } from "./erase-person.ts";
 import { route, type AdminRequest } from "./route.ts";
 import { strict } from "./schemas.ts";
@@ -98,7 +98,7 @@ async function start(request: Request): Promise<ErasurePlace | undefined> {
   const { services, body } = request;
   const { workspace_id: id } = body;
   if (id !== undefined)
-    return firstPlace((await namedBy("workspace_id", () => getWorkspace(services, id))).id);
+    return firstPlace((await withParam("workspace_id", () => getWorkspace(services, id))).id);
   const first = await workspaceAfter(services.database, "");
   return first === undefined ? undefined : firstPlace(first);
 }

@@ -31,7 +31,7 @@ async function shownOf(
     return rows.map((one) => ({
       of: one,
       ownerId: one.memberId,
-      record: (inside) => renderTask({ services, inside }, one, kept),
+      record: (isOrganizationAdmin) => renderTask({ services, isOrganizationAdmin }, one, kept),
     }));
   }
   const rows = await readDeliveries(services, names);
@@ -46,13 +46,13 @@ const keyOf = ({ workspaceId, id }: Of): string => `${workspaceId} ${id}`;
 
 /** The health of each provider, for every signed-in user. */
 function providersOf({ catalog, health }: AdminServices): object {
-  const reading = { catalog: catalog(), health, inside: false };
-  const data = [...reading.catalog.providers.values()].map((one) => {
+  const viewContext = { catalog: catalog(), health, isOrganizationAdmin: false };
+  const data = [...viewContext.catalog.providers.values()].map((one) => {
     const {
       id,
       health: state,
       paused_until,
-    } = renderProvider(one, reading) as Record<string, unknown>;
+    } = renderProvider(one, viewContext) as Record<string, unknown>;
     return { id, health: state, paused_until };
   });
   return { data };
@@ -61,9 +61,13 @@ function providersOf({ catalog, health }: AdminServices): object {
 /** The topics that are not rows, as texts: a different text means a change. */
 const noticesOf = (admin: AdminServices): EventHubOptions["notices"] => ({
   providers: () => {
-    const reading = { catalog: admin.catalog(), health: admin.health, inside: true };
-    const all = [...reading.catalog.providers.values()];
-    return JSON.stringify(all.map((one) => renderProvider(one, reading)));
+    const viewContext = {
+      catalog: admin.catalog(),
+      health: admin.health,
+      isOrganizationAdmin: true,
+    };
+    const all = [...viewContext.catalog.providers.values()];
+    return JSON.stringify(all.map((one) => renderProvider(one, viewContext)));
   },
   gateways: async () => JSON.stringify(await listGateways(admin.database)),
   verification: async () => JSON.stringify(renderVerification(await admin.verifier.read())),

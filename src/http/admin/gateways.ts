@@ -5,7 +5,7 @@ import { Type } from "../../base/json-schema.ts";
 import { listGateways } from "../../storage/index.ts";
 import { timestamp } from "../shapes/schema.ts";
 import { route } from "./route.ts";
-import { everything, strict, whole } from "./schemas.ts";
+import { fullListSchema, strict, fullList } from "./schemas.ts";
 
 const gateway = Type.Object({
   id: Type.String({ description: "Of the process; another after each start." }),
@@ -29,12 +29,12 @@ const list = route({
     "time it was last heard of.",
   action: "gateway.read",
   query: strict({}),
-  answer: { name: "Gateways", schema: everything(gateway) },
+  answer: { name: "Gateways", schema: fullListSchema(gateway) },
   errors: ["insufficient_permissions"],
   async handle({ services: { database }, actor }) {
     permit(actor, "gateway.read", {}, "the gateways");
     const rows = await listGateways(database);
-    return whole(rows.map(wireCased));
+    return fullList(rows.map(wireCased));
   },
 });
 

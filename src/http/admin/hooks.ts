@@ -5,7 +5,7 @@ import type { HookSettings } from "../../catalog/index.ts";
 import { listHookFailures, type HookFailures } from "../../storage/index.ts";
 import { oneOf, orNull, timestamp } from "../shapes/schema.ts";
 import { route } from "./route.ts";
-import { everything, strict, whole } from "./schemas.ts";
+import { fullListSchema, strict, fullList } from "./schemas.ts";
 
 const all = (what: string) =>
   orNull(Type.Array(Type.String(), { description: `${what}; null: all.` }));
@@ -75,7 +75,7 @@ const list = route({
     "As the configuration file had them when this gateway started. A failure is noted once a second at most by each process.",
   action: "hook.read",
   query: strict({}),
-  answer: { name: "Hooks", schema: everything(hook) },
+  answer: { name: "Hooks", schema: fullListSchema(hook) },
   errors: ["insufficient_permissions"],
   async handle({ services: { database, hooks }, actor }) {
     permit(actor, "hook.read", {}, "the hooks");
@@ -84,7 +84,7 @@ const list = route({
       hooks.map(({ name }) => name),
     );
     const failed = new Map(failures.map((failure) => [failure.hook, failure]));
-    return whole(hooks.map((settings) => render(settings, failed.get(settings.name))));
+    return fullList(hooks.map((settings) => render(settings, failed.get(settings.name))));
   },
 });
 

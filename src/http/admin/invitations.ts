@@ -12,14 +12,14 @@ import { getInvited, removeMember, removeUser, type Member } from "../../tenancy
 import { route } from "./route.ts";
 
 /** Writes the audit entry of a new invitation. */
-export const noteInvited = (context: WithinChange, asked: Asked, member: Member): Promise<void> =>
-  note(context, asked, member, "invitation.create");
+export const auditInvited = (context: WithinChange, asked: Asked, member: Member): Promise<void> =>
+  auditInvitation(context, asked, member, "invitation.create");
 
 /** Writes the audit entry of an invitation that was revoked or replaced. */
-export const noteRevoked = (context: WithinChange, asked: Asked, member: Member): Promise<void> =>
-  note(context, asked, member, "invitation.revoke");
+export const auditRevoked = (context: WithinChange, asked: Asked, member: Member): Promise<void> =>
+  auditInvitation(context, asked, member, "invitation.revoke");
 
-function note(
+function auditInvitation(
   context: WithinChange,
   { actor, requestId }: Asked,
   member: Member,

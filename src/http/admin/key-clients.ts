@@ -5,7 +5,7 @@ import { listKeyClients } from "../../request-log/index.ts";
 import { getKey } from "../../tenancy/index.ts";
 import { orNull, timestamp } from "../shapes/schema.ts";
 import { readRoute } from "./read-route.ts";
-import { everything, strict, whole } from "./schemas.ts";
+import { fullListSchema, strict, fullList } from "./schemas.ts";
 
 const client = Type.Object({
   ip: Type.String({ description: "The caller's address, past trusted proxies." }),
@@ -26,13 +26,13 @@ const list = readRoute({
   description: "The hundred addresses that used it last.",
   action: "key.read",
   query: strict({}),
-  answer: { name: "KeyClients", schema: everything(client) },
+  answer: { name: "KeyClients", schema: fullListSchema(client) },
   kind: keyKind,
   load: (services, { id }) => getKey(services, { id: id! }),
   async render(services, key) {
     await services.logWritten();
     const rows = await listKeyClients(services.database, key.id);
-    return whole(
+    return fullList(
       rows.map((row) => ({
         ip: row.address,
         user_agent: row.userAgent === "" ? null : row.userAgent,

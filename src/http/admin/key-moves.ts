@@ -45,7 +45,7 @@ type Apply<Made> = (
 ) => Promise<Made>;
 
 /** Changes the key with `apply` and returns its result. `entry` is the audit action, where it is not the right's name. */
-async function changed<Made extends { readonly record: KeyRecord }>(
+async function changeWith<Made extends { readonly record: KeyRecord }>(
   { services, params, ...request }: KeyRequest,
   action: Action,
   apply: Apply<Made>,
@@ -57,7 +57,7 @@ async function changed<Made extends { readonly record: KeyRecord }>(
     action,
     ...(entry !== undefined && { entry }),
     async load(context) {
-      if (action === "key.enable") await staysOwner(context, request.actor, reference);
+      if (action === "key.enable") await lockOwner(context, request.actor, reference);
       return getKey(context, reference, { forUpdate: true });
     },
     async apply(context, before) {
@@ -72,7 +72,7 @@ async function changed<Made extends { readonly record: KeyRecord }>(
  * Locks the owner's membership before the key is locked. A removal disables the member's active keys, so a member who is being removed
  * must not enable one meanwhile.
  */
-async function staysOwner(
+async function lockOwner(
   context: WithinChange,
   { userId, organizationAdmin }: Actor,
   reference: { readonly id: string },
@@ -94,7 +94,7 @@ const moveRoutes = stateMoves.map(([name, summary, move]) =>
     answer: keySchema,
     errors: ["not_found", "conflict", "insufficient_permissions"],
     async handle(request) {
-      const { record } = await changed(
+      const { record } = await changeWith(
         request,
         `key.${name}`,
         async (context, reference, before) => {
@@ -120,7 +120,7 @@ const reveal = route({
   answer: keyWithSecretSchema,
   errors: ["not_found", "conflict"],
   async handle(request) {
-    const { record, key } = await changed(request, "key.reveal", revealKey);
+    const { record, key } = await changeWith(request, "key.reveal", revealKey);
     return keyAnswer(request.services, record, key);
   },
 });
@@ -153,7 +153,7 @@ const temporary = route({
   errors: ["not_found", "conflict"],
   async handle(request) {
     const seconds = request.body.ttl_s ?? temporarySecondsMax;
-    const { key, expiresAt } = await changed(
+    const { key, expiresAt } = await changeWith(
       request,
       "key.reveal",
       (context, reference) => issueTemporary(context, reference, seconds),
@@ -180,7 +180,7 @@ const rotate = route({
   errors: ["not_found", "conflict"],
   async handle(request) {
     const graceSeconds = request.body.grace_seconds;
-    const { record, key } = await changed(request, "key.rotate", (context, reference) =>
+    const { record, key } = await changeWith(request, "key.rotate", (context, reference) =>
       rotateKey(context, reference, { graceSeconds }),
     );
     return keyAnswer(request.services, record, key);

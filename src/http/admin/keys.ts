@@ -29,7 +29,7 @@ import {
   type KeySettings,
 } from "../../tenancy/index.ts";
 import { keyAnswer, keySchema, keyWithSecretSchema, renderKeys } from "./key-views.ts";
-import { namedBy } from "./named-by.ts";
+import { withParam } from "./with-param.ts";
 import { route } from "./route.ts";
 import { readRoute } from "./read-route.ts";
 import {
@@ -170,7 +170,7 @@ const create = route({
     const { services, actor, body } = request;
     const input = settingsOf(body);
     checkProviders(services.catalog(), input.routing);
-    const { record, key } = await namedBy("workspace_id", () =>
+    const { record, key } = await withParam("workspace_id", () =>
       createObject(services, keyKind, request, {
         action: "key.create",
         async place(context) {

@@ -8,27 +8,27 @@ import {
 } from "../../tenancy/index.ts";
 
 /** Disables the active keys that a member created in a workspace, each with its audit entry. Returns their ids. */
-export const endKeysOf = (
+export const disableMemberKeys = (
   context: WithinChange,
   asked: Asked,
   reference: MemberReference,
 ): Promise<string[]> =>
-  noted(context, asked, {
+  changeWithAudit(context, asked, {
     action: "key.disable",
     from: "active",
-    some: () => disableKeysOf(context, reference),
+    nextBatch: () => disableKeysOf(context, reference),
   });
 
 /** Enables those of the given keys that are still disabled, each with its audit entry. Returns their ids. */
-export const bringBackKeys = (
+export const reenableMemberKeys = (
   context: WithinChange,
   asked: Asked,
   keys: { readonly workspaceId: string; readonly ids: readonly string[] },
 ): Promise<string[]> =>
-  noted(context, asked, {
+  changeWithAudit(context, asked, {
     action: "key.enable",
     from: "disabled",
-    some: () => enableKeys(context, keys),
+    nextBatch: () => enableKeys(context, keys),
   });
 
 interface Move {
@@ -36,18 +36,18 @@ interface Move {
   /** The state of the keys before. */
   readonly from: KeyRecord["status"];
   /** Changes one batch of them, and returns it; empty at the end. */
-  readonly some: () => Promise<readonly KeyRecord[]>;
+  readonly nextBatch: () => Promise<readonly KeyRecord[]>;
 }
 
 /** Changes all of them in batches: one by one, thousands of keys would take longer than a change may. */
-async function noted(
+async function changeWithAudit(
   context: WithinChange,
   { actor, requestId }: Asked,
-  { action, from, some }: Move,
+  { action, from, nextBatch }: Move,
 ): Promise<string[]> {
   const ids: string[] = [];
   for (;;) {
-    const moved = await some();
+    const moved = await nextBatch();
     if (moved.length === 0) return ids;
     const entries = moved.map((key) => ({
       actor,

@@ -2,8 +2,8 @@
 import { Type } from "../../base/json-schema.ts";
 import { createObject, etagOf, memberKind, placeOfWorkspace } from "../../admin/index.ts";
 import { restoreMember } from "../../tenancy/index.ts";
-import { noteRevoked, removeInvited } from "./invitations.ts";
-import { bringBackKeys } from "./member-keys.ts";
+import { auditRevoked, removeInvited } from "./invitations.ts";
+import { reenableMemberKeys } from "./member-keys.ts";
 import { memberSchema, renderMembers } from "./member-views.ts";
 import { route } from "./route.ts";
 
@@ -36,12 +36,12 @@ const restore = route({
         const restored = await restoreMember(context, reference);
         const { member, disabledKeys, invited } = restored;
         if (invited) {
-          await noteRevoked(context, request, invited);
+          await auditRevoked(context, request, invited);
           await removeInvited(context, invited);
         }
         return {
           member,
-          enabled: await bringBackKeys(context, request, { workspaceId, ids: disabledKeys }),
+          enabled: await reenableMemberKeys(context, request, { workspaceId, ids: disabledKeys }),
         };
       },
       row: (made) => made.member,

@@ -23,7 +23,7 @@ import {
 import { timestamp } from "../shapes/schema.ts";
 import type { AdminServices } from "../services.ts";
 import { endMembership } from "./end-membership.ts";
-import { noteInvited, noteRevoked } from "./invitations.ts";
+import { auditInvited, auditRevoked } from "./invitations.ts";
 import { memberSchema, renderMembers } from "./member-views.ts";
 import { route, type AdminAnswer } from "./route.ts";
 import { readRoute } from "./read-route.ts";
@@ -111,8 +111,8 @@ const create = route({
           password: hashed,
           spendCaps: spendCapsOf(body.spend_caps),
         });
-        if (invited.replaced) await noteRevoked(context, request, invited.replaced);
-        await noteInvited(context, request, invited.member);
+        if (invited.replaced) await auditRevoked(context, request, invited.replaced);
+        await auditInvited(context, request, invited.member);
         return invited;
       },
       row: ({ member }) => member,

@@ -132,25 +132,25 @@ function healthOf(health: Health, served: ServedModel, at: Provider): object {
 }
 
 /** Fields of an offer's row that callers may not see. */
-const insideOnly = new Set(["upstream_model"]);
+const adminOnlyFields = new Set(["upstream_model"]);
 
 function pausedUntil({ paused }: Catalog, provider: string): string | null {
   const untilMs = paused?.get(provider);
   return untilMs === undefined ? null : new Date(untilMs).toISOString();
 }
 
-interface Reading {
+interface ViewContext {
   readonly catalog: Catalog;
   readonly health: Health | undefined;
   /** True if the reader is an organization admin. */
-  readonly inside: boolean;
+  readonly isOrganizationAdmin: boolean;
   readonly reach: Reach;
   /** Includes the parameters: there are many, so only for models that the request names. */
   readonly withParameters: boolean;
 }
 
-export function renderModel(one: Model, reading: Reading): object {
-  const { catalog, health, inside, reach, withParameters } = reading;
+export function renderModel(one: Model, viewContext: ViewContext): object {
+  const { catalog, health, isOrganizationAdmin, reach, withParameters } = viewContext;
   const { offers, ...row } = modelRow(one);
   const callable = reach.callable.get(one.id);
   return {
@@ -161,7 +161,9 @@ export function renderModel(one: Model, reading: Reading): object {
     ...(withParameters && { supported_parameters: callable ? parametersOf(callable) : {} }),
     offers: offers.map((each, index) => {
       const at = catalog.providers.get(each.provider)!;
-      const shown = Object.entries(each).filter(([name]) => inside || !insideOnly.has(name));
+      const shown = Object.entries(each).filter(
+        ([name]) => isOrganizationAdmin || !adminOnlyFields.has(name),
+      );
       return {
         ...Object.fromEntries(shown),
         tier: at.tier,

@@ -5,7 +5,7 @@ import type { Model } from "../../catalog/index.ts";
 import { getKey } from "../../tenancy/index.ts";
 import { modelShape, renderModel } from "./model-views.ts";
 import { route, type AdminRequest } from "./route.ts";
-import { everything, strict, whole, words } from "./schemas.ts";
+import { fullListSchema, strict, fullList, words } from "./schemas.ts";
 import { reachOfAll, reachOfKey, type Reach } from "./scope.ts";
 
 const idsMax = 20;
@@ -63,18 +63,18 @@ const models = route({
   summary: "The models of the configuration, who offers them, and how that goes",
   action: "model.read",
   query,
-  answer: { name: "ConfiguredModels", schema: everything(modelShape) },
+  answer: { name: "ConfiguredModels", schema: fullListSchema(modelShape) },
   errors: ["not_found"],
   async handle({ services, actor, query: asked }) {
-    const reading = {
+    const viewContext = {
       catalog: services.catalog(),
       health: services.health,
-      inside: actor.organizationAdmin,
+      isOrganizationAdmin: actor.organizationAdmin,
       reach: await reachIn({ services, actor }, asked.key_id),
       withParameters: asked.ids !== undefined,
     };
-    const wanted = [...reading.catalog.models.values()].filter(wantedBy(asked));
-    return whole(wanted.map((one) => renderModel(one, reading)));
+    const wanted = [...viewContext.catalog.models.values()].filter(wantedBy(asked));
+    return fullList(wanted.map((one) => renderModel(one, viewContext)));
   },
 });
 

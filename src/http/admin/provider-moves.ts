@@ -5,7 +5,7 @@ import { addCredential, dropCredential, pauseProvider, permit } from "../../admi
 import { invalidValue } from "../../base/errors.ts";
 import { noSuch } from "../../tenancy/index.ts";
 import type { AdminServices } from "../services.ts";
-import { answer, changed, keyOf, oneSchema } from "./provider-requests.ts";
+import { answer, changeWith, keyOf, providerAnswerSchema } from "./provider-requests.ts";
 import { route } from "./route.ts";
 import { nullable, strict, timeBody, timeOf } from "./schemas.ts";
 
@@ -24,13 +24,13 @@ const addKey = route({
     ),
   }),
   example: { id: "team-b", api_key: "the vendor's key" },
-  answer: oneSchema,
+  answer: providerAnswerSchema,
   status: 201,
   errors: ["not_found", "insufficient_permissions", "conflict"],
   async handle(request) {
     const { id, api_key, weight = 1 } = request.body;
     const credential = { id, apiKey: keyOf(api_key), weight };
-    const object = await changed(request, {
+    const object = await changeWith(request, {
       action: "provider.change",
       apply: (context, row) => addCredential(context, row, credential),
     });
@@ -45,10 +45,10 @@ const removeKey = route({
   conditional: true,
   summary: "Remove a key of a provider; calls under way keep it",
   action: "provider.change",
-  answer: oneSchema,
+  answer: providerAnswerSchema,
   errors: ["not_found", "insufficient_permissions", "conflict"],
   async handle(request) {
-    const object = await changed(request, {
+    const object = await changeWith(request, {
       action: "provider.change",
       apply: (context, row) => dropCredential(context, row, request.params["credential_id"]!),
     });
@@ -115,12 +115,12 @@ const pause = route({
     "For an hour, or until a moment within seven days; it goes on by itself. Providers of the file can be paused too. Calls under way end.",
   action: "provider.pause",
   body: strict({ until: Type.Optional(timeBody) }),
-  answer: oneSchema,
+  answer: providerAnswerSchema,
   errors: ["not_found", "insufficient_permissions"],
   async handle(request) {
     permit(request.actor, "provider.pause", {}, "provider");
     const until = pauseEnd(request.services, request.body.until);
-    const object = await changed(request, {
+    const object = await changeWith(request, {
       action: "provider.pause",
       apply: (context, row) => pauseProvider(context, row, until),
     });
@@ -136,10 +136,10 @@ const resume = route({
   summary: "Send a paused provider calls again",
   action: "provider.pause",
   body: strict({}),
-  answer: oneSchema,
+  answer: providerAnswerSchema,
   errors: ["not_found", "insufficient_permissions"],
   async handle(request) {
-    const object = await changed(request, {
+    const object = await changeWith(request, {
       action: "provider.pause",
       apply: (context, row) => pauseProvider(context, row, null),
     });

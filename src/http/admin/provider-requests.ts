@@ -14,7 +14,7 @@ import { invalidValue } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import { providerIdPattern, providerSchema, type Credential } from "../../catalog/index.ts";
 import type { AdminServices } from "../services.ts";
-import { oneProviderShape, providerAnswer, type Reading } from "./provider-views.ts";
+import { oneProviderShape, providerAnswer, type ViewContext } from "./provider-views.ts";
 import type { AdminAnswer, AdminRequest } from "./route.ts";
 import { nullable, strict } from "./schemas.ts";
 
@@ -66,22 +66,22 @@ export const addBody = strict({
   credentials: credentialsField,
 });
 export const changeBody = strict({ ...patchFields, api_key: keyField });
-export const oneSchema = { name: "Provider", schema: oneProviderShape };
+export const providerAnswerSchema = { name: "Provider", schema: oneProviderShape };
 
-export async function readingOf({
+export async function viewContextOf({
   services,
   actor,
-}: Pick<ProviderRequest, "services" | "actor">): Promise<Reading> {
-  const inside = actor.organizationAdmin;
-  const hour = inside ? await services.providerHour() : undefined;
-  return { catalog: services.catalog(), health: services.health, hour, inside };
+}: Pick<ProviderRequest, "services" | "actor">): Promise<ViewContext> {
+  const isOrganizationAdmin = actor.organizationAdmin;
+  const hour = isOrganizationAdmin ? await services.providerHour() : undefined;
+  return { catalog: services.catalog(), health: services.health, hour, isOrganizationAdmin };
 }
 
 /** Answers with the provider, with the fields that the actor may see. */
 export const answer = async (
   request: Pick<ProviderRequest, "services" | "actor">,
   object: ProviderObject,
-): Promise<AdminAnswer> => providerAnswer(object, await readingOf(request));
+): Promise<AdminAnswer> => providerAnswer(object, await viewContextOf(request));
 
 /** Returns the services with the database of a change's transaction. */
 export const within = (services: AdminServices, { database }: WithinChange) => ({
@@ -118,14 +118,17 @@ export function credentialsOf(
   throw invalidValue("credentials", "has the same `id` twice: give each its own");
 }
 
-interface Changing {
+interface ProviderChange {
   readonly action: Action;
   readonly apply: (context: ProviderContext, object: ProviderObject) => Promise<ProviderObject>;
   readonly removes?: true;
 }
 
 /** Changes the provider that the path names, and returns its new state. */
-export async function changed(request: ProviderRequest, change: Changing): Promise<ProviderObject> {
+export async function changeWith(
+  request: ProviderRequest,
+  change: ProviderChange,
+): Promise<ProviderObject> {
   const { services, actor, params } = request;
   const { action, apply } = change;
   permit(actor, action, {}, "provider");

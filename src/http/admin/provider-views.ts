@@ -83,16 +83,19 @@ export const oneProviderShape = Type.Object({
   version: Type.Optional(Type.Integer({ description: "Counts its changes." })),
 });
 
-export interface Reading {
+export interface ViewContext {
   readonly catalog: Catalog;
   readonly health: Health | undefined;
   /** Outcomes of attempts in the last hour; a provider that is missing had no attempts. */
   readonly hour?: ReadonlyMap<string, LastHour> | undefined;
   /** True if the reader is an organization admin. */
-  readonly inside: boolean;
+  readonly isOrganizationAdmin: boolean;
 }
 
-export function renderProvider(one: Provider, { catalog, health, hour, inside }: Reading): object {
+export function renderProvider(
+  one: Provider,
+  { catalog, health, hour, isOrganizationAdmin }: ViewContext,
+): object {
   // All other fields are about the provider's address and our access to it.
   const { id, dialect, tier, on_disconnect, timeouts, credentials, ...where } = shownProvider(one);
   const offered = [...catalog.models.values()].flatMap(({ id, offers }) =>
@@ -113,7 +116,7 @@ export function renderProvider(one: Provider, { catalog, health, hour, inside }:
     source: kind,
     models: names(offered),
     paused_until: pausedMs === undefined ? null : new Date(pausedMs).toISOString(),
-    ...(inside && {
+    ...(isOrganizationAdmin && {
       source_line: line ?? null,
       ...where,
       credentials: credentials.map(({ id: name, weight }) => ({
@@ -150,12 +153,12 @@ function stateOf(out: number, offered: number): "ready" | "degraded" | "out" {
 }
 
 /** Answers with one provider and its entity tag; if it was just added or changed, as it is stored. */
-export function providerAnswer(object: ProviderObject, reading: Reading): AdminAnswer {
-  const { inside, catalog } = reading;
+export function providerAnswer(object: ProviderObject, viewContext: ViewContext): AdminAnswer {
+  const { isOrganizationAdmin, catalog } = viewContext;
   const view = providerKind.view(object) as Record<string, unknown>;
   const known = catalog.providers.get(object.id);
-  const row = known ? renderProvider(known, reading) : { models: [], health: null };
-  if (!inside) return { body: row };
+  const row = known ? renderProvider(known, viewContext) : { models: [], health: null };
+  if (!isOrganizationAdmin) return { body: row };
   const { credentials: ours, ...rest } = row as Record<string, unknown>;
   const credentials = withCoolDowns(view["credentials"], ours);
   return { body: { ...rest, ...view, credentials }, etag: etagOf(view) };

@@ -18,17 +18,17 @@ import {
   addBody,
   answer,
   changeBody,
-  changed,
+  changeWith,
   checkAddresses,
   credentialsOf,
   keyOf,
-  oneSchema,
-  readingOf,
+  providerAnswerSchema,
+  viewContextOf,
   within,
 } from "./provider-requests.ts";
 import { providerShape, renderProvider } from "./provider-views.ts";
 import { route } from "./route.ts";
-import { everything, strict, whole } from "./schemas.ts";
+import { fullListSchema, strict, fullList } from "./schemas.ts";
 
 const list = route({
   method: "GET",
@@ -39,13 +39,13 @@ const list = route({
   query: strict({}),
   answer: {
     name: "Providers",
-    schema: everything(providerShape),
+    schema: fullListSchema(providerShape),
   },
   async handle(request) {
-    const reading = await readingOf(request);
-    const all = [...reading.catalog.providers.values()];
-    const data = all.map((one) => renderProvider(one, reading));
-    return whole(data);
+    const viewContext = await viewContextOf(request);
+    const all = [...viewContext.catalog.providers.values()];
+    const data = all.map((one) => renderProvider(one, viewContext));
+    return fullList(data);
   },
 });
 
@@ -55,7 +55,7 @@ const read = route({
   operationId: "getProvider",
   summary: "One provider",
   action: "provider.read",
-  answer: oneSchema,
+  answer: providerAnswerSchema,
   errors: ["not_found"],
   async handle(request) {
     permit(request.actor, "provider.read", {}, "provider");
@@ -73,7 +73,7 @@ const add = route({
   action: "provider.create",
   body: addBody,
   example: { vendor: "mistral", api_key: "the vendor's key" },
-  answer: oneSchema,
+  answer: providerAnswerSchema,
   status: 201,
   errors: ["insufficient_permissions", "conflict"],
   async handle(request) {
@@ -108,14 +108,14 @@ const change = route({
   action: "provider.change",
   body: changeBody,
   example: { api_key: "the vendor's new key" },
-  answer: oneSchema,
+  answer: providerAnswerSchema,
   errors: ["not_found", "insufficient_permissions", "conflict"],
   async handle(request) {
     const { api_key: apiKey, ...settings } = request.body as WireObject;
     permit(request.actor, "provider.change", {}, "provider");
     await checkAddresses(request.services, settings);
     const key = typeof apiKey === "string" ? keyOf(apiKey) : undefined;
-    const object = await changed(request, {
+    const object = await changeWith(request, {
       action: "provider.change",
       apply: (context, row) => changeProvider(context, row, { settings, apiKey: key }),
     });
@@ -142,7 +142,7 @@ const remove = route({
   errors: ["not_found", "insufficient_permissions", "conflict"],
   async handle(request) {
     const apply = { action: "provider.delete", apply: dropProvider, removes: true } as const;
-    const { id } = await changed(request, apply);
+    const { id } = await changeWith(request, apply);
     return { body: { id, object: "provider", removed: true } };
   },
 });

@@ -14,7 +14,7 @@ import {
 } from "../../tenancy/index.ts";
 import { oneOf, orNull } from "../shapes/schema.ts";
 import type { AdminServices } from "../services.ts";
-import { namedBy } from "./named-by.ts";
+import { withParam } from "./with-param.ts";
 import { route } from "./route.ts";
 import { allowlistBody, routingBody, routingOf, strict } from "./schemas.ts";
 import { checkProviders, layersOfWorkspace } from "./scope.ts";
@@ -86,7 +86,7 @@ async function keyOf(
   { key_id: id, workspace_id: workspaceId }: Question,
 ): Promise<Pick<KeyRecord, "workspaceId" | "modelAllowlist" | "routing" | "allowRequestOverride">> {
   if (id !== undefined)
-    return namedBy("key_id", () =>
+    return withParam("key_id", () =>
       readObject(keyKind, { actor }, "key.read", () => getKey(services, { id, workspaceId })),
     );
   if (workspaceId === undefined) {
@@ -96,7 +96,7 @@ async function keyOf(
       { param: "key_id" },
     );
   }
-  const workspace = await namedBy("workspace_id", () =>
+  const workspace = await withParam("workspace_id", () =>
     readObject(workspaceKind, { actor }, "workspace.read", () =>
       getWorkspace(services, workspaceId),
     ),

@@ -193,9 +193,9 @@ export const pageSchema = (item: TSchema) =>
   });
 
 /** The schema of a list without pages. */
-export const everything = <Item extends Parameters<typeof Type.Array>[0]>(item: Item) =>
+export const fullListSchema = <Item extends Parameters<typeof Type.Array>[0]>(item: Item) =>
   Type.Object({ data: Type.Array(item), has_more: Type.Literal(false), next_cursor: Type.Null() });
 /** The answer of a list without pages. */
-export const whole = (data: readonly object[]) => ({
+export const fullList = (data: readonly object[]) => ({
   body: { data, has_more: false, next_cursor: null },
 });

@@ -20,7 +20,7 @@ import {
 
 /** Most unknown names that are shown of a list, and for how many of them a similar model is searched. */
 const unknownMax = 20;
-const soughtMax = 3;
+const suggestionsMax = 3;
 
 /**
  * Returns the first entries of an allowlist that are no model's id now, in order. They are allowed, because the model may be added
@@ -29,7 +29,7 @@ const soughtMax = 3;
 function unknownModels(catalog: Catalog, allowlist: readonly string[]) {
   const unknown = allowlist.filter((name) => !catalog.models.has(name));
   return unknown.slice(0, unknownMax).map((name, at) => {
-    const meant = at < soughtMax ? meantModel(name, catalog) : undefined;
+    const meant = at < suggestionsMax ? meantModel(name, catalog) : undefined;
     return { name, did_you_mean: meant?.id ?? null, is_alias: meant?.isAlias ?? false };
   });
 }

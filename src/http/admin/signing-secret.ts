@@ -65,7 +65,7 @@ async function load(services: AdminServices, context: RowContext, id: string, fo
 
 type SecretRequest = AdminRequest<unknown, unknown>;
 
-function changed(
+function changeSecret(
   request: SecretRequest,
   action: Action,
   apply: (context: WithinChange) => Promise<SigningSecret>,
@@ -104,7 +104,7 @@ const change = route({
   async handle(request) {
     const { services, params, body } = request;
     const { secrets } = services;
-    const signing = await changed(request, "signing_secret.change", (context) =>
+    const signing = await changeSecret(request, "signing_secret.change", (context) =>
       enableSigning({ ...context, secrets }, params["id"]!, body.enabled),
     );
     return answer(signing);
@@ -125,7 +125,7 @@ const rotate = route({
   async handle(request) {
     const { services, params } = request;
     const { secrets } = services;
-    const signing = await changed(request, "signing_secret.rotate", (context) =>
+    const signing = await changeSecret(request, "signing_secret.rotate", (context) =>
       rotateSigningSecret({ ...context, secrets }, params["id"]!),
     );
     return answer(signing);

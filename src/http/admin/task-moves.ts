@@ -87,8 +87,8 @@ const cancel = route({
         before: { status: before.status },
         after: { status: after.status },
       });
-    const inside = visibilityOf(actor, "task.read").everything;
-    return { body: await renderWholeTask({ services, inside }, after) };
+    const isOrganizationAdmin = visibilityOf(actor, "task.read").everything;
+    return { body: await renderWholeTask({ services, isOrganizationAdmin }, after) };
   },
 });
 

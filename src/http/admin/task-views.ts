@@ -47,10 +47,10 @@ export const wholeTaskSchema = {
   }),
 };
 
-interface Reading {
+interface ViewContext {
   readonly services: AdminServices;
   /** True if the reader is an organization admin. */
-  readonly inside: boolean;
+  readonly isOrganizationAdmin: boolean;
 }
 
 type Kept = ReadonlyMap<string, Date>;
@@ -64,7 +64,11 @@ export const keptFiles = (
   return fileExpiries(database, names, new Date(clock.now()));
 };
 
-export function renderTask({ services, inside }: Reading, one: ListedTask, kept: Kept): object {
+export function renderTask(
+  { services, isOrganizationAdmin }: ViewContext,
+  one: ListedTask,
+  kept: Kept,
+): object {
   return {
     ...renderUnified(one, services.fileUrl),
     workspace_id: one.workspaceId,
@@ -76,7 +80,7 @@ export function renderTask({ services, inside }: Reading, one: ListedTask, kept:
     provider: one.provider,
     reserved: formatUsd(one.reservedNano),
     webhook_url: one.webhookUrl,
-    attempts: renderAttempts(one.attempts, inside),
+    attempts: renderAttempts(one.attempts, isOrganizationAdmin),
     outputs_until: untilOf(one, kept),
     updated_at: one.updatedAt.toISOString(),
     finished_at: one.finishedAt?.toISOString() ?? null,
@@ -88,11 +92,11 @@ export function renderTask({ services, inside }: Reading, one: ListedTask, kept:
 
 /** Renders tasks for a list. */
 export async function renderTasks(
-  reading: Reading,
+  viewContext: ViewContext,
   tasks: readonly ListedTask[],
 ): Promise<object[]> {
-  const kept = await keptFiles(reading.services, tasks);
-  return tasks.map((one) => renderTask(reading, one, kept));
+  const kept = await keptFiles(viewContext.services, tasks);
+  return tasks.map((one) => renderTask(viewContext, one, kept));
 }
 
 /** The time when the first of its files expires; null if one is gone already, or there are none. */
@@ -103,7 +107,7 @@ function untilOf({ artifacts }: ListedTask, kept: Kept): string | null {
 }
 
 /** Renders one task, with its parameters. */
-export async function renderWholeTask(reading: Reading, task: Task): Promise<object> {
-  const [rendered] = await renderTasks(reading, [task]);
+export async function renderWholeTask(viewContext: ViewContext, task: Task): Promise<object> {
+  const [rendered] = await renderTasks(viewContext, [task]);
   return { ...rendered, parameters: renderParameters(task.request) };
 }

@@ -52,7 +52,7 @@ const list = route({
       rare: tagConditions(query),
     });
     const tasks = await readTasks(services.database, names);
-    const data = await renderTasks({ services, inside: visibility.everything }, tasks);
+    const data = await renderTasks({ services, isOrganizationAdmin: visibility.everything }, tasks);
     return { body: renderPage({ nextCursor }, data) };
   },
 });
@@ -67,9 +67,9 @@ const read = route({
   errors: ["not_found"],
   async handle(request) {
     const { services, actor } = request;
-    const inside = visibilityOf(actor, "task.read").everything;
+    const isOrganizationAdmin = visibilityOf(actor, "task.read").everything;
     const task = await taskFor(request, "task.read");
-    return { body: await renderWholeTask({ services, inside }, task) };
+    return { body: await renderWholeTask({ services, isOrganizationAdmin }, task) };
   },
 });
 

@@ -12,14 +12,14 @@ export const tagGroupPattern = `^${prefix}.{1,64}$`;
 /** The pattern of a tag and its value: the name has no colon here, but the value may. */
 export const tagFilterPattern = "^[^:]{1,64}:[^]{1,512}$";
 
-interface Asked {
+interface TagQuery {
   readonly group_by?: string | undefined;
   readonly tag?: string | undefined;
 }
 
 /** Returns the group and the tag of a query. @throws GatewayError `invalid_value` for a tag that is not listed */
 export function groupOf(
-  { group_by: group, tag: filter }: Asked,
+  { group_by: group, tag: filter }: TagQuery,
   listed: readonly string[],
 ): Pick<UsageFilter, "groupBy" | "tag"> {
   const isKnown = (usageGroups as readonly string[]).includes(group ?? "");

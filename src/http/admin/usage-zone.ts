@@ -21,15 +21,15 @@ export const zoneQuery = {
   ),
 };
 
-interface Asked {
+interface ZoneQuery {
   readonly tz_offset?: string | undefined;
   readonly time_zone?: string | undefined;
 }
 
 /** Returns the zone of a query, by its name or as `+02:00`; undefined means UTC. @throws GatewayError `invalid_value` */
-export function zoneOf({ tz_offset: offset, time_zone: name }: Asked): string | undefined {
+export function zoneOf({ tz_offset: offset, time_zone: name }: ZoneQuery): string | undefined {
   if (name === undefined)
-    return offset === undefined || Number(offset) === 0 ? undefined : plain(Number(offset));
+    return offset === undefined || Number(offset) === 0 ? undefined : offsetText(Number(offset));
   if (offset !== undefined)
     throw invalidValue("time_zone", "cannot be combined with `tz_offset`: send one of them");
   if (!isTimeZone(name))
@@ -37,7 +37,7 @@ export function zoneOf({ tz_offset: offset, time_zone: name }: Asked): string | 
   return isUtc(name) ? undefined : name;
 }
 
-const plain = (hours: number): string =>
+const offsetText = (hours: number): string =>
   `${hours < 0 ? "-" : "+"}${String(Math.abs(hours)).padStart(2, "0")}:00`;
 
 /** Returns the parameter that a zone came from. */

@@ -18,7 +18,7 @@ import {
 import { oneOf, orNull, timestamp, usd } from "../shapes/schema.ts";
 import { requestStatuses } from "./request-filters.ts";
 import { route } from "./route.ts";
-import { everything, strict, periodOf, periodQuery, whole, words } from "./schemas.ts";
+import { fullListSchema, strict, periodOf, periodQuery, fullList, words } from "./schemas.ts";
 import { byDays, groupOf, tagFilterPattern, tagGroupPattern } from "./usage-tags.ts";
 import { zoneDaysMax, zoneOf, zoneParam, zoneQuery } from "./usage-zone.ts";
 
@@ -210,7 +210,7 @@ const usage = route({
       to: timestamp("The first moment that does not."),
       granularity: oneOf(...granularities),
       group_by: orNull(Type.String()),
-      ...everything(row).properties,
+      ...fullListSchema(row).properties,
       also: Type.Optional(
         Type.Array(
           Type.Object({
@@ -273,7 +273,9 @@ const usage = route({
     const { rows, also } = await services.reads.read((database) => readUsageBy(database, asked));
     const head = { from: asked.from.toISOString(), to: asked.to.toISOString(), granularity };
     const others = query.also_by !== undefined && { also: also.map(renderAlso) };
-    return { body: { ...head, group_by: query.group_by ?? null, ...whole(rows).body, ...others } };
+    return {
+      body: { ...head, group_by: query.group_by ?? null, ...fullList(rows).body, ...others },
+    };
   },
 });
 

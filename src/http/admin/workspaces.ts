@@ -17,7 +17,7 @@ import {
   sameRateLimits,
   type Workspace,
 } from "../../tenancy/index.ts";
-import { namedBy } from "./named-by.ts";
+import { withParam } from "./with-param.ts";
 import { readRoute } from "./read-route.ts";
 import { route } from "./route.ts";
 import { nullable, pageOfQuery, pageQuery, pageSchema, renderPage, strict } from "./schemas.ts";
@@ -64,7 +64,7 @@ const create = route({
     const { services, actor, body } = request;
     const input = settingsOf(body);
     checkProviders(services.catalog(), input.routing);
-    const record = await namedBy("organization_id", () =>
+    const record = await withParam("organization_id", () =>
       createObject(services, workspaceKind, request, {
         action: "workspace.create",
         place: () => Promise.resolve({ place: {}, what: "workspace" }),

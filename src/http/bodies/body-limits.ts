@@ -55,5 +55,5 @@ export function bodyTooLarge({ bytesMax, setting }: BodyLimit): GatewayError {
 }
 
 /** The error for the client's other faults: a body whose length is not the announced one, or that broke off. */
-export const brokenBody = (): GatewayError =>
+export const incompleteBodyError = (): GatewayError =>
   new GatewayError("malformed_request", "The request could not be read to its end.");

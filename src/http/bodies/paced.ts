@@ -34,15 +34,15 @@ function nextTurn(): void {
 }
 
 /** Requests whose client waits for `100 Continue` before it sends its body, and may never get it. */
-export const heldBack = new WeakSet<object>();
+export const awaitingContinue = new WeakSet<object>();
 
 /**
  * Reads the rest of a refused body and discards it: a client that is still sending would not read the answer. Without this, Node reads
  * the rest as fast as it arrives.
  */
-export function forgetBody(request: BodyStream): void {
+export function discardBody(request: BodyStream): void {
   if (request.readableEnded || request.destroyed || request.listenerCount("data") > 0) return;
-  if (heldBack.has(request)) return;
+  if (awaitingContinue.has(request)) return;
   request.on("error", () => undefined);
   request.on("data", (chunk: Buffer) => pace(request, chunk.length));
 }

@@ -2,7 +2,7 @@
 import type { ByteLease } from "../../base/byte-budget.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { Pieces } from "../../base/pieces.ts";
-import { bodyTooLarge, brokenBody, type BodyLimit } from "./body-limits.ts";
+import { bodyTooLarge, incompleteBodyError, type BodyLimit } from "./body-limits.ts";
 import { decodeBody, encodingOf, refuseEncoded } from "./content-encoding.ts";
 import type { BodyStream, RequestBody, RequestHead } from "../exchange.ts";
 import { pace } from "./paced.ts";
@@ -52,7 +52,7 @@ export function readBytes(
   return encoding === undefined ? bytes : bytes.then((all) => decodeBody(all, encoding, bounds));
 }
 
-const silent = (): GatewayError =>
+const stalledBodyError = (): GatewayError =>
   new GatewayError(
     "request_timeout",
     "The body stalled for ten seconds while other requests needed its memory. Send it again.",
@@ -85,8 +85,8 @@ function collect(request: BodyStream, { limit, lease }: BodyBounds): Promise<Buf
       settle()?.reject(error);
     };
     // The client left before we listened: no `error` event will follow.
-    if (request.destroyed) return reject(brokenBody());
-    lease.arrives(() => refuse(silent()));
+    if (request.destroyed) return reject(incompleteBodyError());
+    lease.arrives(() => refuse(stalledBodyError()));
     request.on("data", (chunk: Buffer) => {
       if (refused || length > unpacedBytes) pace(request, chunk.length);
       if (refused) return;
@@ -103,6 +103,6 @@ function collect(request: BodyStream, { limit, lease }: BodyBounds): Promise<Buf
       const bytes = pieces.join();
       settle()?.resolve(bytes);
     });
-    request.on("error", () => settle()?.reject(brokenBody()));
+    request.on("error", () => settle()?.reject(incompleteBodyError()));
   });
 }

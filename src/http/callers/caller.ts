@@ -6,7 +6,7 @@ import type { Caller } from "../../tenancy/index.ts";
 import type { Routed } from "../exchange.ts";
 import type { HttpServices } from "../services.ts";
 import { credentialOf, hasCredential } from "./credential.ts";
-import { rateOf } from "./rate-headers.ts";
+import { admitCall } from "./rate-headers.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -40,7 +40,7 @@ const reading: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 export async function admitCaller(
   services: Pick<HttpServices, "authenticator" | "rates" | "load">,
   request: FastifyRequest,
-  response: Parameters<typeof rateOf>[1],
+  response: Parameters<typeof admitCall>[1],
 ): Promise<void> {
   const { key, limited } = request.match.route;
   // A shared cache tells callers apart by `Authorization` alone (RFC 9111, 3.5), but keys come in other headers too.
@@ -48,7 +48,7 @@ export async function admitCaller(
     response.setHeader("cache-control", "no-store");
   if (key === undefined || (key === "optional" && !hasCredential(request))) return;
   request.caller = await callerOf(services, request);
-  if (limited === true) await rateOf(services, response, request.caller);
+  if (limited === true) await admitCall(services, response, request.caller);
 }
 
 /** The headers that a direct route passes on: they change what the body's fields mean. */

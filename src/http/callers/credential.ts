@@ -6,17 +6,17 @@ import { queryValuesOf } from "../path.ts";
 type CarrierHeader = "authorization" | "api-key" | "x-api-key" | "x-goog-api-key";
 
 /** Returns a header's values, one per line. Node keeps only the first Authorization, and joins the lines of other headers. */
-function sent({ headers, headersDistinct }: RequestHead, name: CarrierHeader) {
+function headerValues({ headers, headersDistinct }: RequestHead, name: CarrierHeader) {
   const lines = headersDistinct?.[name];
   return lines === undefined || lines.length < 2 ? headers[name] : lines;
 }
 
 function carriers(request: Routed): CredentialCarriers {
   const carried: CredentialCarriers = {
-    authorization: sent(request.raw, "authorization"),
-    xApiKey: sent(request.raw, "x-api-key"),
-    xGoogApiKey: sent(request.raw, "x-goog-api-key"),
-    apiKey: sent(request.raw, "api-key"),
+    authorization: headerValues(request.raw, "authorization"),
+    xApiKey: headerValues(request.raw, "x-api-key"),
+    xGoogApiKey: headerValues(request.raw, "x-goog-api-key"),
+    apiKey: headerValues(request.raw, "api-key"),
   };
   // The query is never logged.
   if (request.match.route.keyInQuery !== true) return carried;

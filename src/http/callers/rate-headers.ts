@@ -11,7 +11,7 @@ import type { HttpServices } from "../services.ts";
  * Admits a call. If its caller has limits, the call is counted, and is one of the concurrent calls until its answer is over.
  * @throws GatewayError `overloaded`, `rate_limit_exceeded`, `database_unavailable` (or rejects)
  */
-export function rateOf(
+export function admitCall(
   { rates, load }: Pick<HttpServices, "rates" | "load">,
   response: ResponseSink,
   caller: Caller,
@@ -23,11 +23,11 @@ export function rateOf(
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   });
   return use instanceof Promise
-    ? use.then((admitted) => endWith(response, admitted))
-    : endWith(response, use);
+    ? use.then((admitted) => endWithResponse(response, admitted))
+    : endWithResponse(response, use);
 }
 
-function endWith(response: ResponseSink, use: RateUse): RateUse {
+function endWithResponse(response: ResponseSink, use: RateUse): RateUse {
   // The client may have left while the limits were checked.
   if (response.destroyed) use.end();
   else response.on("close", () => use.end());

@@ -39,7 +39,7 @@ export interface Builds {
 
 const folderDefault = fileURLToPath(ownFile("console/"));
 /** Least time between two checks for a new build, in ms. */
-const lookMs = 1_000;
+const checkMs = 1_000;
 
 function readAssets(folder: string): [string, Asset][] {
   if (!existsSync(folder)) return [];
@@ -72,7 +72,7 @@ export function openBuilds(folder: string = folderDefault): Builds {
   return {
     current() {
       const nowMs = performance.now();
-      if (nowMs - lookedMs < lookMs) return build;
+      if (nowMs - lookedMs < checkMs) return build;
       lookedMs = nowMs;
       const found = statSync(join(dist, ".stamp"), { throwIfNoEntry: false })?.mtimeMs;
       if (found === undefined || found === stamp) return build;

@@ -4,29 +4,35 @@ import { atIntervals } from "../../base/at-intervals.ts";
 import { GatewayError, toGatewayError } from "../../base/errors.ts";
 import { CallError } from "../../calls/index.ts";
 import { isTransient } from "../../storage/index.ts";
-import type { Asked } from "../exchange.ts";
+import type { RequestContext } from "../exchange.ts";
 import { styleOf } from "../routes.ts";
-import { brokenBody } from "../bodies/body-limits.ts";
-import { forgetBody } from "../bodies/paced.ts";
+import { incompleteBodyError } from "../bodies/body-limits.ts";
+import { discardBody } from "../bodies/paced.ts";
 import { writeError } from "./reply-error.ts";
 import type { HttpServices } from "../services.ts";
 
 type FailureServices = Pick<HttpServices, "log"> & Partial<Pick<HttpServices, "load">>;
 
 /** Answers with the thrown error, unless an answer has begun. */
-export function answerFailure(services: FailureServices, asked: Asked, thrown: unknown): void {
-  if (asked.raw instanceof IncomingMessage) forgetBody(asked.raw);
+export function answerFailure(
+  services: FailureServices,
+  context: RequestContext,
+  thrown: unknown,
+): void {
+  if (context.raw instanceof IncomingMessage) discardBody(context.raw);
   const refused = thrown instanceof CallError ? thrown : undefined;
-  const error = refused?.error ?? toldOf(services, asked, awayOf(asked, fromFastify(thrown)));
+  const error =
+    refused?.error ??
+    blameLoad(services, context, asDatabaseUnavailable(context, fromFastify(thrown)));
   if (!refused && error.code === "internal_error")
-    services.log.error({ err: thrown, request: asked.id }, "a request failed");
+    services.log.error({ err: thrown, request: context.id }, "a request failed");
   if (error.code === "overloaded") logShortage(services, error);
-  if (error.code === "database_unavailable" && managed.test(asked.match.path))
-    services.log.warn({ err: error.cause, request: asked.id }, "the database did not answer");
-  writeError(asked.response, {
-    style: styleOf(asked.match, asked.raw.headers),
+  if (error.code === "database_unavailable" && managed.test(context.match.path))
+    services.log.warn({ err: error.cause, request: context.id }, "the database did not answer");
+  writeError(context.response, {
+    style: styleOf(context.match, context.raw.headers),
     error,
-    requestId: asked.id,
+    requestId: context.id,
     body: refused?.body,
   });
 }
@@ -37,7 +43,7 @@ const managed = /^\/(?:admin|auth)\//;
  * Reports an unavailable database, for the management API and sign-in. Callers' own calls report it themselves, with what it means for
  * their charge.
  */
-function awayOf({ match, raw }: Asked, error: GatewayError): GatewayError {
+function asDatabaseUnavailable({ match, raw }: RequestContext, error: GatewayError): GatewayError {
   const { code, cause } = error;
   if (code !== "internal_error" || !managed.test(match.path) || !isTransient(cause)) return error;
   const more = raw.method === "GET" ? "" : " Look whether it was done before you send it again.";
@@ -53,8 +59,11 @@ function awayOf({ match, raw }: Asked, error: GatewayError): GatewayError {
  * For text calls, reports this process's lateness in place of a database error. Not for tasks: a task may have been accepted all the
  * same.
  */
-const toldOf = ({ load }: FailureServices, { match }: Asked, error: GatewayError): GatewayError =>
-  (match.route.protocol !== undefined && load?.told(error)) || error;
+const blameLoad = (
+  { load }: FailureServices,
+  { match }: RequestContext,
+  error: GatewayError,
+): GatewayError => (match.route.protocol !== undefined && load?.explain(error)) || error;
 
 const shortageLogMs = 1_000;
 const shortages = atIntervals(shortageLogMs);
@@ -77,7 +86,7 @@ function fromFastify(error: unknown): GatewayError {
     );
   if (code === "FST_ERR_BAD_URL")
     return new GatewayError("malformed_request", "The path has a malformed percent-escape.");
-  return isClientFault(error) ? brokenBody() : toGatewayError(error);
+  return isClientFault(error) ? incompleteBodyError() : toGatewayError(error);
 }
 
 const isClientFault = (error: unknown): boolean =>

@@ -17,7 +17,7 @@ export interface PartLimits {
   readonly headerBytes: number;
 }
 
-const brokeOff = (): GatewayError =>
+const truncatedBodyError = (): GatewayError =>
   malformed("The multipart body ends before its closing boundary.");
 
 /** Most bytes of padding before the first boundary, and between a boundary and the end of its line. */
@@ -26,7 +26,7 @@ const crlf = Buffer.from("\r\n");
 const headerEnd = Buffer.from("\r\n\r\n");
 
 /** A buffer of received bytes that are not used yet, and the source of more. */
-class Unread {
+class UnreadBytes {
   #bytes: Buffer;
   readonly #source: AsyncIterator<Uint8Array>;
 
@@ -42,7 +42,7 @@ class Unread {
   /** Adds the next chunk. @throws GatewayError at the body's end: the bytes that are searched for are missing. */
   async more(): Promise<void> {
     const { done, value } = await this.#source.next();
-    if (done === true) throw brokeOff();
+    if (done === true) throw truncatedBodyError();
     this.#bytes =
       this.#bytes.length === 0 ? Buffer.from(value) : Buffer.concat([this.#bytes, value]);
   }
@@ -88,7 +88,7 @@ export async function* readParts(
 ): AsyncGenerator<Part, void, undefined> {
   const delimiter = Buffer.from(`\r\n--${boundary}`, "latin1");
   // The first boundary may come without a line break before it. This one makes all boundaries alike.
-  const unread = new Unread(crlf, source);
+  const unread = new UnreadBytes(crlf, source);
   await unread.until(delimiter, paddingBytesMax, "The multipart body begins with no boundary.");
   for (let count = 1; !(await atEnd(unread)); count += 1) {
     if (count > limits.parts)
@@ -103,7 +103,7 @@ export async function* readParts(
 }
 
 /** Call it after a boundary. True if it was the last one; otherwise takes the rest of its line, which must be white space. */
-async function atEnd(unread: Unread): Promise<boolean> {
+async function atEnd(unread: UnreadBytes): Promise<boolean> {
   while (unread.bytes.length < 2) await unread.more();
   if (unread.bytes.toString("latin1", 0, 2) === "--") return true;
   const message = "A boundary of the multipart body is not alone on its line.";
@@ -115,10 +115,10 @@ async function atEnd(unread: Unread): Promise<boolean> {
 /** The bytes between a part's header and the next boundary. */
 class Content implements AsyncIterable<Buffer> {
   #ended = false;
-  readonly #unread: Unread;
+  readonly #unread: UnreadBytes;
   readonly #delimiter: Buffer;
 
-  constructor(unread: Unread, delimiter: Buffer) {
+  constructor(unread: UnreadBytes, delimiter: Buffer) {
     this.#unread = unread;
     this.#delimiter = delimiter;
   }

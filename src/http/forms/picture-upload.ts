@@ -25,7 +25,7 @@ export interface PictureLimits {
 }
 
 /** The result of a file that was read to its end. */
-export interface Received<Result> {
+export interface HashedFile<Result> {
   readonly result: Result;
   readonly sha256: string;
 }
@@ -34,11 +34,11 @@ export interface Received<Result> {
 export const shown = (name: string): string => shortText(name, 60);
 
 /** Passes a file on to `use`, hashing it. @throws GatewayError `image_too_large` as soon as the limit is passed. */
-export async function receive<Result>(
+export async function receiveHashed<Result>(
   { name, content }: Part,
   bytesMax: number,
   use: (content: AsyncGenerator<Buffer>) => Promise<Result>,
-): Promise<Received<Result>> {
+): Promise<HashedFile<Result>> {
   const hash = createHash("sha256");
   async function* measured(): AsyncGenerator<Buffer> {
     let bytes = 0;
@@ -81,17 +81,17 @@ export async function storePicture(
   if (head.length === 0) return undefined;
   const isLong = reading === "incomplete" && head.length >= heldBytesMax;
   const first = head.join();
-  const found = { header: isLong ? undefined : checked(name, reading, limits) };
+  const found = { header: isLong ? undefined : checkHeader(name, reading, limits) };
   async function* bytes(): AsyncGenerator<Buffer, void, undefined> {
     yield first;
     for await (const piece of content) {
       if (found.header === undefined) {
         const now = reader.push(piece);
-        if (now !== "incomplete") found.header = checked(name, now, limits);
+        if (now !== "incomplete") found.header = checkHeader(name, now, limits);
       }
       yield piece;
     }
-    found.header ??= checked(name, "incomplete", limits);
+    found.header ??= checkHeader(name, "incomplete", limits);
   }
   const mediaType = found.header?.mediaType ?? imageTypeOf(first);
   const { fileBytes: bytesMax } = limits;
@@ -100,7 +100,7 @@ export async function storePicture(
   return { name: stored.name, bytes: stored.bytes, ...found.header! };
 }
 
-function checked(name: string, reading: HeaderReading, limits: PictureLimits): ImageHeader {
+function checkHeader(name: string, reading: HeaderReading, limits: PictureLimits): ImageHeader {
   if (typeof reading === "string")
     throw refusal("invalid_image_file", name, "the file must be a PNG, JPEG or WebP picture");
   const { width, height } = reading;

@@ -31,7 +31,7 @@ export async function receiveForm(
     idempotencyKeyOf(request.headers);
     return await read(services, request);
   } catch (error) {
-    forgetRest(request);
+    discardRest(request);
     throw error;
   }
 }
@@ -56,7 +56,7 @@ async function read(services: HttpServices, { raw, caller, lease }: FastifyReque
 
 const restMsMax = 10_000;
 
-function forgetRest({ raw }: FastifyRequest): void {
+function discardRest({ raw }: FastifyRequest): void {
   const late = setTimeout(() => raw.destroy(), restMsMax);
   raw.once("close", () => clearTimeout(late)).once("end", () => clearTimeout(late));
   raw.on("error", () => undefined).resume();

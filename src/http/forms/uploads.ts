@@ -8,9 +8,9 @@ import { refusal } from "../../base/errors.ts";
 import { Pieces } from "../../base/pieces.ts";
 import type { FileDrafts } from "../../files/index.ts";
 import { isImageField, type Upload } from "../../media/index.ts";
-import { bodyTooLarge, brokenBody } from "../bodies/body-limits.ts";
+import { bodyTooLarge, incompleteBodyError } from "../bodies/body-limits.ts";
 import { readParts, type Part, type PartLimits } from "./multipart.ts";
-import { receive, shown, storePicture, type PictureLimits } from "./picture-upload.ts";
+import { receiveHashed, shown, storePicture, type PictureLimits } from "./picture-upload.ts";
 
 export interface UploadLimits extends PartLimits, PictureLimits {
   /** Limits of one text field, and of all of them together. */
@@ -109,7 +109,9 @@ async function* bounded(
   let bytes = 0;
   try {
     for (;;) {
-      const { done, value } = await chunks.next().catch(() => Promise.reject(brokenBody()));
+      const { done, value } = await chunks
+        .next()
+        .catch(() => Promise.reject(incompleteBodyError()));
       if (done === true) return;
       const chunk = value as Uint8Array;
       bytes += chunk.byteLength;
@@ -170,7 +172,7 @@ class Form {
         `the body has more than ${limits.files} files; send fewer`,
       );
     if (!isImageField(part.name) && part.name !== "mask") return this.#ignoreFile(part);
-    const { result: upload, sha256 } = await receive(part, limits.fileBytes, (content) =>
+    const { result: upload, sha256 } = await receiveHashed(part, limits.fileBytes, (content) =>
       this.#store(shown(part.name), content),
     );
     if (upload === undefined) {
@@ -211,9 +213,13 @@ class Form {
 
   /** No family takes such a file: it is reported like any unknown field, and its bytes are not kept. */
   async #ignoreFile(part: Part): Promise<void> {
-    const { sha256 } = await receive(part, this.#options.limits.fileBytes, async (content) => {
-      while ((await content.next()).done !== true);
-    });
+    const { sha256 } = await receiveHashed(
+      part,
+      this.#options.limits.fileBytes,
+      async (content) => {
+        while ((await content.next()).done !== true);
+      },
+    );
     this.#set(part.name, { filename: part.filename.slice(0, 100) });
     this.#digest.push(["file", part.name, sha256]);
   }

@@ -11,8 +11,8 @@ import type { Log } from "../../base/log.ts";
 import { closeLingering } from "./lingering.ts";
 import { whenClosed } from "./listeners.ts";
 import { answerOnSocket } from "./malformed.ts";
-import type { SecureDoor } from "./secure.ts";
-import { keepUnsent } from "./unsent.ts";
+import type { TlsTerminator } from "./secure.ts";
+import { keepUnsentOpen } from "./unsent-output.ts";
 import { UnreadWatch, type UnreadRules } from "./unread.ts";
 
 export interface ConnectionRules extends UnreadRules {
@@ -28,7 +28,7 @@ export interface ConnectionServices {
   readonly trustedProxies: TrustedProxies;
   readonly log: Log;
   /** Decrypts connections, if the gateway speaks TLS itself. */
-  readonly secure?: SecureDoor | undefined;
+  readonly secure?: TlsTerminator | undefined;
 }
 
 type ConnectionListener = (this: Server, socket: Socket) => void;
@@ -41,10 +41,10 @@ const logMs = 10_000;
  * Installs the limits in front of all other `connection` listeners. Call it last, once, before the server listens; it ends with the
  * server.
  */
-export function boundConnections(server: Server, services: ConnectionServices): void {
+export function limitConnections(server: Server, services: ConnectionServices): void {
   const { connections: rules, trustedProxies, log, secure } = services;
-  const open = new Open(rules, trustedProxies);
-  const refused = new Refused(rules.refusedMax);
+  const open = new AdmittedConnections(rules, trustedProxies);
+  const refused = new RefusedConnections(rules.refusedMax);
   const unread = new UnreadWatch(rules);
   /** The sockets that answers are written to. */
   const written = new Set<Socket>();
@@ -67,13 +67,13 @@ export function boundConnections(server: Server, services: ConnectionServices): 
       return secure === undefined ? refused.answer(socket, error) : void socket.destroy();
     }
     if (secure === undefined) enter(socket);
-    else secure.take(socket, enter);
+    else secure.terminate(socket, enter);
   });
   secure?.closeWith(server);
-  keepUnsent(server, written);
+  keepUnsentOpen(server, written);
   const lines = atIntervals(logMs);
   const checking = setInterval(() => {
-    const closed = unread.look(written, performance.now());
+    const closed = unread.closeStalled(written, performance.now());
     counts.late += closed.late;
     counts.crowded += closed.crowded;
     if (counts.refused + counts.late + counts.crowded === 0 || lines() === undefined) return;
@@ -84,7 +84,7 @@ export function boundConnections(server: Server, services: ConnectionServices): 
 }
 
 /** The admitted connections. */
-class Open {
+class AdmittedConnections {
   readonly sockets = new Set<Socket>();
   readonly #byAddress = new Map<string, number>();
   readonly #rules: ConnectionRules;
@@ -129,7 +129,7 @@ class Open {
 }
 
 /** Answers refused connections. The error waits for the first bytes, whose path decides its shape. A silent connection is closed. */
-class Refused {
+class RefusedConnections {
   readonly #max: number;
   #waiting = 0;
 

@@ -27,16 +27,16 @@ export function closeLingering(socket: Socket): void {
 }
 
 /** Connections with bytes after their last request. */
-const followed = new WeakSet<Socket>();
+const withTrailingBytes = new WeakSet<Socket>();
 
 /** Marks a connection with bytes after its last request: more may follow when its answer has left. */
-export const lingerFor = (socket: Socket): void => void followed.add(socket);
+export const markTrailingBytes = (socket: Socket): void => void withTrailingBytes.add(socket);
 
 /** Where Node closes the connection after the answer to this request, makes it linger if more bytes may arrive. */
-export function lingerBehind(request: IncomingMessage): void {
+export function lingerAfter(request: IncomingMessage): void {
   const { socket } = request;
   socket.destroySoon = () => {
-    if (request.complete && !followed.has(socket)) destroySoon.call(socket);
+    if (request.complete && !withTrailingBytes.has(socket)) destroySoon.call(socket);
     else closeLingering(socket);
   };
 }

@@ -6,15 +6,15 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from "n
 import { newId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import { answerFailure } from "../errors/failure.ts";
-import { headersMax, type Received, type Seen } from "../exchange.ts";
+import { headersMax, type IncomingRequest, type RequestRecord } from "../exchange.ts";
 import { matchRoute, type RouteMatch } from "../routes.ts";
-import { boundConnections, type ConnectionServices } from "./connections.ts";
-import { expecting } from "./expected.ts";
+import { limitConnections, type ConnectionServices } from "./connections.ts";
+import { onCheckContinue } from "./expect-continue.ts";
 import { createCors, type Cors } from "./cors.ts";
 import { installFastPath } from "./fast/index.ts";
-import { isLingering, lingerBehind } from "./lingering.ts";
+import { isLingering, lingerAfter } from "./lingering.ts";
 import { isAmbiguous, refuseAmbiguous, tooManyHeaders } from "./malformed.ts";
-import { inOrder } from "./pipelined.ts";
+import { answerInOrder } from "./pipelined.ts";
 import { watchFast, watchNode, type WatchServices } from "./watch.ts";
 
 interface FrontServices extends ConnectionServices, WatchServices {
@@ -27,50 +27,55 @@ interface FrontServices extends ConnectionServices, WatchServices {
 }
 
 /** Answers a request for a text endpoint. Must not throw. */
-type AnswerText = (request: Received) => void;
+type AnswerText = (request: IncomingRequest) => void;
 
-interface Entered {
+interface RouteContext {
   readonly match: RouteMatch;
-  readonly seen: Seen;
+  readonly record: RequestRecord;
 }
 
-const entered = new WeakMap<IncomingMessage, Entered>();
+const routeContexts = new WeakMap<IncomingMessage, RouteContext>();
 
-/** The route of a request that passed `openDoor`, and the record for its access log line. */
-export const enteredBy = (request: IncomingMessage): Entered => entered.get(request)!;
+/** The route of a request that passed `attachFrontEnd`, and the record for its access log line. */
+export const routeContextOf = (request: IncomingMessage): RouteContext =>
+  routeContexts.get(request)!;
 
 /** Puts this entry in front of a server. Call it once, after all other listeners are added and before the server listens. */
-export function openDoor(server: Server, services: FrontServices, answerText: AnswerText): void {
+export function attachFrontEnd(
+  server: Server,
+  services: FrontServices,
+  answerText: AnswerText,
+): void {
   const cors = createCors(services.corsOrigins);
   const onNode = nodeListener(server, { services, cors, answerText });
   server.removeAllListeners("request");
   server.on("request", onNode);
-  server.on("checkContinue", expecting(onNode));
+  server.on("checkContinue", onCheckContinue(onNode));
   if (services.fastPath !== false)
     installFastPath(server, {
-      take(raw, response, body, socket) {
+      handle(raw, response, body, socket) {
         const { match } = raw;
         if (match.route.protocol === undefined) return false;
         const id = newId("req");
-        const seen = watchFast(services, { raw, match, id, socket }, response);
-        const asked = { raw, match, response, body, id, seen };
-        cors?.mark(asked, response);
-        answerText(asked);
+        const record = watchFast(services, { raw, match, id, socket }, response);
+        const request = { raw, match, response, body, id, record };
+        cors?.mark(request, response);
+        answerText(request);
         return true;
       },
       leaving: () => services.leaving(),
       checkMs: services.receive.checkMs,
     });
-  boundConnections(server, services);
+  limitConnections(server, services);
 }
 
-interface Door {
+interface FrontEnd {
   readonly services: FrontServices;
   readonly cors: Cors | undefined;
   readonly answerText: AnswerText;
 }
 
-function nodeListener(server: Server, { services, cors, answerText }: Door): RequestListener {
+function nodeListener(server: Server, { services, cors, answerText }: FrontEnd): RequestListener {
   const others = server.listeners("request") as RequestListener[];
   const answer = (raw: IncomingMessage, response: ServerResponse): void => {
     // It came after the last request of its connection.
@@ -78,18 +83,18 @@ function nodeListener(server: Server, { services, cors, answerText }: Door): Req
     if (isAmbiguous(raw)) return refuseAmbiguous(raw);
     const match = matchRoute(raw.method ?? "", raw.url ?? "/");
     const id = newId("req");
-    const seen = watchNode(services, { raw, match, id, socket: raw.socket }, response);
-    const asked = { raw, match, response, body: raw, id, seen };
-    lingerBehind(raw);
+    const record = watchNode(services, { raw, match, id, socket: raw.socket }, response);
+    const request = { raw, match, response, body: raw, id, record };
+    lingerAfter(raw);
     if (raw.rawHeaders.length > 2 * headersMax)
-      return answerFailure(services, asked, tooManyHeaders());
+      return answerFailure(services, request, tooManyHeaders());
     // Serve it, but make the client send its next request to another gateway.
     if (services.leaving()) response.setHeader("connection", "close");
-    cors?.mark(asked, response);
-    if (cors?.answerPreflight(asked, response) === true) return;
-    if (match.route.protocol !== undefined) return answerText(asked);
-    entered.set(raw, { match, seen });
+    cors?.mark(request, response);
+    if (cors?.answerPreflight(request, response) === true) return;
+    if (match.route.protocol !== undefined) return answerText(request);
+    routeContexts.set(raw, { match, record });
     for (const listener of others) listener(raw, response);
   };
-  return (raw, response) => inOrder(raw.socket, response, () => answer(raw, response));
+  return (raw, response) => answerInOrder(raw.socket, response, () => answer(raw, response));
 }

@@ -13,14 +13,14 @@ export type Place =
   | { readonly fd: number }
   | BoundSocket;
 
-interface Others {
+interface ExtraListeners {
   readonly servers: readonly TcpServer[];
   /** Resolves when they and all their connections have closed. */
   readonly closed: Promise<unknown>;
 }
 
 /** The further listeners of a server. */
-const othersOf = new WeakMap<Server, Others>();
+const extraListenersOf = new WeakMap<Server, ExtraListeners>();
 
 /**
  * Listens on all places, in place of the server's own `listen`. The server gets every connection. The further listeners close with it.
@@ -31,7 +31,7 @@ export async function listenOnAll(server: Server, places: readonly Place[]): Pro
   const others = places.slice(1).map(() => createServer({ allowHalfOpen: true, noDelay: true }));
   for (const other of others) other.on("connection", (socket) => server.emit("connection", socket));
   server.once("close", () => others.forEach((other) => other.close()));
-  othersOf.set(server, { servers: others, closed: Promise.all(others.map(closing)) });
+  extraListenersOf.set(server, { servers: others, closed: Promise.all(others.map(closing)) });
   for (const [at, one] of [server, ...others].entries()) {
     one.listen(places[at]);
     await once(one, "listening");
@@ -44,10 +44,13 @@ const closing = (server: TcpServer): Promise<void> =>
 /** Resolves when all listeners and all connections have closed. Call it before the server closes. */
 export const whenClosed = async (server: Server): Promise<void> => {
   await closing(server);
-  await othersOf.get(server)?.closed;
+  await extraListenersOf.get(server)?.closed;
 };
 
-const allOf = (server: Server): TcpServer[] => [server, ...(othersOf.get(server)?.servers ?? [])];
+const allListeners = (server: Server): TcpServer[] => [
+  server,
+  ...(extraListenersOf.get(server)?.servers ?? []),
+];
 
 // Node's HTTP server first closes all idle connections, and new ones may arrive meanwhile. So this is `close` of TCP servers.
 // oxlint-disable-next-line typescript/unbound-method -- it is called with its server
@@ -55,12 +58,12 @@ const { close } = TcpServer.prototype;
 
 /** Stops accepting connections; open ones stay. */
 export const closeListeners = (server: Server): void => {
-  for (const one of allOf(server)) close.call(one);
+  for (const one of allListeners(server)) close.call(one);
 };
 
 /** How many connections are open. */
 export async function countConnections(server: Server): Promise<number> {
-  const counts = await Promise.all(allOf(server).map(connectionsOf));
+  const counts = await Promise.all(allListeners(server).map(connectionsOf));
   return counts.reduce((sum, count) => sum + count, 0);
 }
 

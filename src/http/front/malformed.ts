@@ -9,7 +9,7 @@ import { newId } from "../../base/ids.ts";
 import { headersMax } from "../exchange.ts";
 import { matchRoute, styleOf } from "../routes.ts";
 import { errorAnswer } from "../errors/reply-error.ts";
-import { closeLingering, isLingering, lingerFor } from "./lingering.ts";
+import { closeLingering, isLingering, markTrailingBytes } from "./lingering.ts";
 
 interface ClientError extends Error {
   readonly code?: string;
@@ -17,12 +17,12 @@ interface ClientError extends Error {
   readonly rawPacket?: unknown;
 }
 
-const late = "ERR_HTTP_REQUEST_TIMEOUT";
-const cutOff = "HPE_INVALID_EOF_STATE";
+const requestTimeoutCode = "ERR_HTTP_REQUEST_TIMEOUT";
+const endOfInputCode = "HPE_INVALID_EOF_STATE";
 
 function gatewayError({ code }: ClientError): GatewayError {
   switch (code) {
-    case late:
+    case requestTimeoutCode:
       return new GatewayError("request_timeout", "The request did not arrive in time.");
     case "HPE_HEADER_OVERFLOW":
       return new GatewayError("request_too_large", "The request's headers are too large.", {
@@ -65,24 +65,25 @@ export function refuseAmbiguous({ method, url, socket }: IncomingMessage): void 
 }
 
 /** Returns the answer in flight on a connection, a private field of Node. */
-function answerUnderWay(socket: Socket): ServerResponse | undefined {
+function answerInFlight(socket: Socket): ServerResponse | undefined {
   const { _httpMessage: current } = socket as { _httpMessage?: ServerResponse | null };
   return current ?? undefined;
 }
 
 /** Connections whose error is sent after the answers that are in flight. */
-const toldLater = new WeakSet<Socket>();
+const errorPending = new WeakSet<Socket>();
 
 /** If the fault comes after a whole request, delays its error until that request is answered, as on the fast path. @returns true if so */
-function tellBehind(error: ClientError, socket: Socket, current: ServerResponse): boolean {
+function answerErrorAfter(error: ClientError, socket: Socket, current: ServerResponse): boolean {
   const { code = "" } = error;
   // A client that ends its side in the middle of a request waits for no answer.
-  const isFault = code === late || (code.startsWith("HPE_") && code !== cutOff);
+  const isFault =
+    code === requestTimeoutCode || (code.startsWith("HPE_") && code !== endOfInputCode);
   if (!isFault || !current.req.complete) return false;
-  if (toldLater.has(socket)) return true;
-  toldLater.add(socket);
+  if (errorPending.has(socket)) return true;
+  errorPending.add(socket);
   current.once("close", () => {
-    toldLater.delete(socket);
+    errorPending.delete(socket);
     answerClientError(error, socket);
   });
   return true;
@@ -92,9 +93,9 @@ function tellBehind(error: ClientError, socket: Socket, current: ServerResponse)
 export function answerClientError(error: ClientError, socket: Socket): void {
   if (isLingering(socket)) return;
   // Bytes after the last request of a connection are ignored, and its answer is on the way. RFC 9112, section 9.6.
-  if (error.code === "HPE_CLOSED_CONNECTION") return lingerFor(socket);
-  const current = answerUnderWay(socket);
-  if (current !== undefined && socket.writable && tellBehind(error, socket, current)) return;
+  if (error.code === "HPE_CLOSED_CONNECTION") return markTrailingBytes(socket);
+  const current = answerInFlight(socket);
+  if (current !== undefined && socket.writable && answerErrorAfter(error, socket, current)) return;
   // An error written now would land in the middle of another answer.
   if (error.code === "ECONNRESET" || !socket.writable || current?.headersSent === true) {
     socket.destroy();

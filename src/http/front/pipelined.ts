@@ -15,31 +15,31 @@ interface Waiting {
 }
 
 /** The waiting requests of each connection that has a request in flight. */
-const lines = new WeakMap<Socket, Waiting[]>();
+const queues = new WeakMap<Socket, Waiting[]>();
 
 /**
  * Calls `begin` when the previous requests of its connection are answered: at once if there are none, never if the connection ends
  * first. With too many waiting requests it destroys the connection: an error for each would cost as much as an answer.
  */
-export function inOrder(socket: Socket, response: ServerResponse, begin: () => void): void {
+export function answerInOrder(socket: Socket, response: ServerResponse, begin: () => void): void {
   // Its answer could not be sent any more.
   if (!socket.writable) return;
-  const line = lines.get(socket);
-  if (line === undefined) {
-    lines.set(socket, []);
+  const queue = queues.get(socket);
+  if (queue === undefined) {
+    queues.set(socket, []);
     start(socket, { response, begin });
-  } else if (line.length < waitingMax) line.push({ response, begin });
+  } else if (queue.length < waitingMax) queue.push({ response, begin });
   else socket.destroy();
 }
 
 function start(socket: Socket, { response, begin }: Waiting): void {
   // In a new turn: otherwise answers that the kernel takes at once would follow each other without a break.
-  response.once("close", () => setImmediate(goOn, socket));
+  response.once("close", () => setImmediate(startNext, socket));
   begin();
 }
 
-function goOn(socket: Socket): void {
-  const next = socket.writable ? lines.get(socket)?.shift() : undefined;
-  if (next === undefined) lines.delete(socket);
+function startNext(socket: Socket): void {
+  const next = socket.writable ? queues.get(socket)?.shift() : undefined;
+  if (next === undefined) queues.delete(socket);
   else start(socket, next);
 }

@@ -8,12 +8,12 @@ import { createServer, type Server as TlsServer } from "node:tls";
 import type { ServerTls } from "../../catalog/index.ts";
 import { atIntervals } from "../../base/at-intervals.ts";
 import type { Log } from "../../base/log.ts";
-import { rawOf } from "./cut.ts";
+import { tcpSocketOf } from "./reset-connection.ts";
 
 /** Decrypts connections. */
-export interface SecureDoor {
+export interface TlsTerminator {
   /** Passes the connection on after its handshake and client certificate check; closes it if these fail. */
-  take(raw: Socket, secured: (socket: Socket) => void): void;
+  terminate(raw: Socket, secured: (socket: Socket) => void): void;
   /** Uses these certificates for new connections, unless they are invalid, which is logged. @returns true if they are used */
   replace(tls: ServerTls): boolean;
   /** Makes the server's methods that close connections also close those in their handshake. */
@@ -27,22 +27,22 @@ const freshMsMax = 1_000;
 const logMs = 10_000;
 
 /** @throws Error where the certificate or the key is invalid */
-export function createSecureDoor(initial: ServerTls, log: Log): SecureDoor {
+export function createTlsTerminator(initial: ServerTls, log: Log): TlsTerminator {
   /** Connections in their handshake, with their start by `performance.now`. */
-  const underWay = new Map<Socket, number>();
+  const handshakes = new Map<Socket, number>();
   const failures = countFailures(log);
   let current = listen(initial, failures);
 
-  const closeUnderWay = (quietMs: number): void => {
+  const closeHandshakes = (quietMs: number): void => {
     const nowMs = performance.now();
-    for (const [raw, sinceMs] of underWay) if (nowMs - sinceMs >= quietMs) raw.destroy();
+    for (const [raw, sinceMs] of handshakes) if (nowMs - sinceMs >= quietMs) raw.destroy();
   };
   return {
-    take(raw, secured) {
-      underWay.set(raw, performance.now());
-      raw.once("close", () => underWay.delete(raw));
-      waiting.set(raw, (socket) => {
-        underWay.delete(raw);
+    terminate(raw, secured) {
+      handshakes.set(raw, performance.now());
+      raw.once("close", () => handshakes.delete(raw));
+      afterHandshake.set(raw, (socket) => {
+        handshakes.delete(raw);
         secured(socket);
       });
       current.emit("connection", raw);
@@ -65,11 +65,11 @@ export function createSecureDoor(initial: ServerTls, log: Log): SecureDoor {
       const closeIdle = server.closeIdleConnections.bind(server);
       const closeAll = server.closeAllConnections.bind(server);
       server.closeIdleConnections = () => {
-        closeUnderWay(freshMsMax);
+        closeHandshakes(freshMsMax);
         closeIdle();
       };
       server.closeAllConnections = () => {
-        closeUnderWay(0);
+        closeHandshakes(0);
         closeAll();
       };
     },
@@ -77,7 +77,7 @@ export function createSecureDoor(initial: ServerTls, log: Log): SecureDoor {
 }
 
 /** The callback after the handshake of each connection. */
-const waiting = new WeakMap<Socket, (socket: Socket) => void>();
+const afterHandshake = new WeakMap<Socket, (socket: Socket) => void>();
 
 /** A TLS server that does not listen: connections are passed to it. @throws Error of OpenSSL */
 function listen({ cert, key, clientCa }: ServerTls, failed: (error: Error) => void): TlsServer {
@@ -91,14 +91,14 @@ function listen({ cert, key, clientCa }: ServerTls, failed: (error: Error) => vo
     ...(clientCa !== undefined && { ca: clientCa, requestCert: true, rejectUnauthorized: true }),
   });
   server.on("secureConnection", (socket) => {
-    const raw = rawOf(socket);
-    const next = raw && waiting.get(raw);
+    const raw = tcpSocketOf(socket);
+    const next = raw && afterHandshake.get(raw);
     if (next === undefined) socket.destroy();
     else next(socket);
   });
   server.on("tlsClientError", (error, socket) => {
     // A port check that sends no bytes has begun no handshake.
-    if (rawOf(socket)?.bytesRead !== 0) failed(error);
+    if (tcpSocketOf(socket)?.bytesRead !== 0) failed(error);
     socket.destroy();
   });
   return server;

@@ -12,7 +12,7 @@ const lateMs = 3_000;
 /** Milliseconds that calls in flight may take to end when the gateway stops. */
 const cutMsDefault = 20_000;
 /** Milliseconds before the cut at which calls that only wait are answered. */
-const hurryMs = 2_000;
+const answerWaitingMs = 2_000;
 /**
  * Milliseconds before the cut at which streams are ended, for counting their tokens, their charge and last frames. At most half the
  * time.
@@ -26,12 +26,12 @@ interface Stopping {
   /** From now on, refuse new requests. */
   readonly refuse: () => void;
   /** Calls will be cut in two seconds: answer those that only wait now. */
-  readonly hurry: () => void;
+  readonly answerWaiting: () => void;
   /**
    * Calls will be cut in two seconds: end streams now, with an error frame. Called again shortly before the cut (`isLast`), for streams
    * that began since and for answers that have not begun.
    */
-  readonly lastWords: (isLast: boolean) => void;
+  readonly endStreams: (isLast: boolean) => void;
   /** On abort of the signal, calls get `sooner.ms` (20 s if absent) from then on, if that is less than `cutMs`. */
   readonly sooner?: { readonly signal: AbortSignal; readonly ms: number | undefined };
 }
@@ -42,17 +42,17 @@ interface Stopping {
  */
 export async function stopServer(
   server: Server,
-  { refuse, hurry, lastWords, sooner }: Stopping,
+  { refuse, answerWaiting, endStreams, sooner }: Stopping,
   cutMs = cutMsDefault,
 ): Promise<void> {
   const closed = whenClosed(server);
-  await quietTurn(server);
+  await waitForQuietTurn(server);
   closeListeners(server);
   const late = setTimeout(refuse, lateMs);
-  const cut = cutting(server, { hurry, lastWords });
-  const shorten = (): void => cut.in(Math.min(cutMs, sooner?.ms ?? cutMsDefault));
+  const cutTimer = createCutTimer(server, { answerWaiting, endStreams });
+  const shorten = (): void => cutTimer.in(Math.min(cutMs, sooner?.ms ?? cutMsDefault));
   if (sooner?.signal.aborted === true) shorten();
-  else cut.in(cutMs);
+  else cutTimer.in(cutMs);
   sooner?.signal.addEventListener("abort", shorten, { once: true });
   // Clients keep connections open that were busy when we began to close. This runs right after a read, so that no request is cut that
   // has already arrived.
@@ -60,33 +60,39 @@ export async function stopServer(
   await closed;
   clearInterval(idle);
   sooner?.signal.removeEventListener("abort", shorten);
-  cut.never();
+  cutTimer.cancel();
   clearTimeout(late);
 }
 
 /** Schedules the cut of calls in flight; the last call of `in` counts. */
-function cutting(server: Server, { hurry, lastWords }: Omit<Stopping, "refuse" | "sooner">) {
+function createCutTimer(
+  server: Server,
+  { answerWaiting, endStreams }: Omit<Stopping, "refuse" | "sooner">,
+) {
   let timers: NodeJS.Timeout[] = [];
-  const never = (): void => timers.forEach(clearTimeout);
+  const cancel = (): void => timers.forEach(clearTimeout);
   /**
    * Waits in parts: counting the tokens of streams may block the process for a second, in which it sends nothing. Before the last part
    * it also ends streams that began since.
    */
   const cutAfter = (partMs: number, parts: number): void => {
-    if (parts === 1) lastWords(true);
+    if (parts === 1) endStreams(true);
     if (parts === 0) server.closeAllConnections();
     else timers.push(setTimeout(() => cutAfter(partMs, parts - 1), partMs));
   };
   return {
-    never,
+    cancel,
     in(ms: number): void {
-      never();
+      cancel();
       const lastMs = Math.min(lastFramesMs, ms / 2);
       const end = (): void => {
-        lastWords(false);
+        endStreams(false);
         cutAfter(lastMs / lastParts, lastParts);
       };
-      timers = [setTimeout(hurry, Math.max(0, ms - hurryMs)), setTimeout(end, ms - lastMs)];
+      timers = [
+        setTimeout(answerWaiting, Math.max(0, ms - answerWaitingMs)),
+        setTimeout(end, ms - lastMs),
+      ];
     },
   };
 }
@@ -114,7 +120,7 @@ const quietSearchMs = 1_000;
  * closes, the kernel resets the connections in its backlog, with the bytes that they have sent. The longer the search takes under load,
  * the longer a turn may be.
  */
-async function quietTurn(server: Server): Promise<void> {
+async function waitForQuietTurn(server: Server): Promise<void> {
   let arrived = 0;
   const count = (): void => void (arrived += 1);
   server.on("connection", count);

@@ -3,13 +3,13 @@
  * while is closed. When all together hold too much, those go first that have stood still longest.
  */
 import type { Socket } from "node:net";
-import { cut } from "./cut.ts";
+import { resetConnection } from "./reset-connection.ts";
 
 /**
  * Memory that a stalled stream holds beside its output, as measured: a read of its upstream as bytes, as a text of two bytes a
  * character, and converted. Each connection with waiting output counts this much more.
  */
-export const besideBytes = 512 * 1024;
+export const streamOverheadBytes = 512 * 1024;
 
 export interface UnreadRules {
   /** Milliseconds that output may wait while the client takes no byte. */
@@ -19,7 +19,7 @@ export interface UnreadRules {
 }
 
 /** The last observed state of a socket's output. */
-interface Seen {
+interface OutputProgress {
   /** Bytes of finished writes. */
   done: number;
   /** Bytes of the current write that the kernel has not taken. */
@@ -36,78 +36,78 @@ export interface ClosedUnread {
   readonly crowded: number;
 }
 
-/** Checks all connections of a server; the caller calls `look` at intervals. */
+/** Checks all connections of a server; the caller calls `closeStalled` at intervals. */
 export class UnreadWatch {
   readonly #rules: UnreadRules;
   /** Per socket with waiting output; usually empty. */
-  readonly #seen = new Map<Socket, Seen>();
+  readonly #progress = new Map<Socket, OutputProgress>();
 
   constructor(rules: UnreadRules) {
     this.#rules = rules;
   }
 
   /** Cuts the sockets that are late, or above the total. `nowMs` is by `performance.now`. */
-  look(sockets: Iterable<Socket>, nowMs: number): ClosedUnread {
+  closeStalled(sockets: Iterable<Socket>, nowMs: number): ClosedUnread {
     let held = 0;
     let late = 0;
     for (const socket of sockets) {
       if (socket.writableLength === 0) {
-        if (this.#seen.size > 0) this.#seen.delete(socket);
+        if (this.#progress.size > 0) this.#progress.delete(socket);
         continue;
       }
       if (nowMs - this.#update(socket, nowMs) >= this.#rules.unreadMs) {
-        cut(socket);
+        resetConnection(socket);
         late += 1;
-      } else held += heldFor(socket);
+      } else held += pendingBytes(socket);
     }
     return { late, crowded: this.#makeRoom(held) };
   }
 
   /** Call it when the connection is closed. */
   forget(socket: Socket): void {
-    this.#seen.delete(socket);
+    this.#progress.delete(socket);
   }
 
   /** When the socket's output last moved. */
   #update(socket: Socket, nowMs: number): number {
     const done = socket.bytesWritten - socket.writableLength;
     const queued = queuedIn(socket);
-    const seen = this.#seen.get(socket);
-    if (seen === undefined) {
-      this.#seen.set(socket, { done, queued, movedMs: nowMs });
+    const progress = this.#progress.get(socket);
+    if (progress === undefined) {
+      this.#progress.set(socket, { done, queued, movedMs: nowMs });
       return nowMs;
     }
-    if (seen.done !== done || seen.queued !== queued) {
-      seen.done = done;
-      seen.queued = queued;
-      seen.movedMs = nowMs;
+    if (progress.done !== done || progress.queued !== queued) {
+      progress.done = done;
+      progress.queued = queued;
+      progress.movedMs = nowMs;
     }
-    return seen.movedMs;
+    return progress.movedMs;
   }
 
   #makeRoom(held: number): number {
     let over = held - this.#rules.pendingBytesMax;
     if (over <= 0) return 0;
     // If two moved in the same check, the one with more in the queue goes first: the other client may have read some.
-    const waiting = [...this.#seen].sort(
-      ([a, aSeen], [b, bSeen]) =>
-        aSeen.movedMs - bSeen.movedMs ||
-        bSeen.queued - aSeen.queued ||
+    const waiting = [...this.#progress].sort(
+      ([a, aProgress], [b, bProgress]) =>
+        aProgress.movedMs - bProgress.movedMs ||
+        bProgress.queued - aProgress.queued ||
         b.writableLength - a.writableLength,
     );
     let closed = 0;
     for (const [socket] of waiting) {
       if (over <= 0) break;
       if (socket.destroyed) continue;
-      over -= heldFor(socket);
+      over -= pendingBytes(socket);
       closed += 1;
-      cut(socket);
+      resetConnection(socket);
     }
     return closed;
   }
 }
 
-const heldFor = ({ writableLength }: Socket): number => writableLength + besideBytes;
+const pendingBytes = ({ writableLength }: Socket): number => writableLength + streamOverheadBytes;
 
 /**
  * Bytes of the current write that the kernel has not taken. `writableLength` falls only when a write is over, and an answer of many

@@ -10,7 +10,7 @@ import { sharedParts } from "../../base/shared-parts.ts";
 import type { Span, Tracer } from "../../base/tracing.ts";
 import type { KeyClients } from "../../request-log/index.ts";
 import { addressOf } from "../client-address.ts";
-import type { RequestHead, Seen } from "../exchange.ts";
+import type { RequestHead, RequestRecord } from "../exchange.ts";
 import type { RouteMatch } from "../routes.ts";
 import type { FastResponse } from "./fast/index.ts";
 
@@ -40,7 +40,7 @@ const isWatched = ({ route }: RouteMatch): boolean => route.whileStopping !== tr
 const clientLeft = 499;
 
 /** One request in flight. */
-class UnderWay implements Seen {
+class InFlightRequest implements RequestRecord {
   keyId: string | undefined = undefined;
   route: string | undefined = undefined;
   readonly span: Span | undefined;
@@ -67,7 +67,7 @@ class UnderWay implements Seen {
   }
 
   /** Call it when the answer is over; `whole`: it was written to its end. */
-  over(status: number, bytes: number, whole: boolean): void {
+  answerEnded(status: number, bytes: number, whole: boolean): void {
     const { accessLog, metrics, clients } = this.#services;
     if (this.#counts) metrics.inFlight.total -= 1;
     const { match, raw, id } = this.#request;
@@ -123,19 +123,19 @@ export function watchNode(
   services: WatchServices,
   request: Incoming,
   response: ServerResponse,
-): Seen {
+): RequestRecord {
   const { socket } = response;
   const before = socket?.bytesWritten ?? 0;
-  const underWay = new UnderWay(services, request);
+  const inFlightRequest = new InFlightRequest(services, request);
   // Remember the bytes at `finish`: afterwards the connection may belong to another request.
   let written = 0;
   response.once("finish", () => (written = (socket?.bytesWritten ?? 0) - before));
   response.once("close", () => {
     const whole = response.writableFinished;
     const bytes = whole ? written : (socket?.bytesWritten ?? 0) - before;
-    underWay.over(response.headersSent ? response.statusCode : 0, bytes, whole);
+    inFlightRequest.answerEnded(response.headersSent ? response.statusCode : 0, bytes, whole);
   });
-  return underWay;
+  return inFlightRequest;
 }
 
 /** Watches a request of the fast path. */
@@ -143,8 +143,8 @@ export function watchFast(
   services: WatchServices,
   request: Incoming,
   response: FastResponse,
-): Seen {
-  const underWay = new UnderWay(services, request);
-  response.watch = underWay;
-  return underWay;
+): RequestRecord {
+  const inFlightRequest = new InFlightRequest(services, request);
+  response.watch = inFlightRequest;
+  return inFlightRequest;
 }

@@ -34,7 +34,7 @@ function registerArk(app: FastifyInstance, services: HttpServices): void {
   handle(app, "POST /api/v3/contents/generations/tasks", async (request, reply) => {
     const creation = await jsonCreation(request, "tasks", arkFields);
     refuseImageModel(services, creation);
-    const result = await submitCreation(services, request, creation).catch(inArkNames);
+    const result = await submitCreation(services, request, creation).catch(rethrowWithArkParam);
     return reply.headers(replayHeaders(result)).send({ id: result.task.id });
   });
   handle(app, "GET /api/v3/contents/generations/tasks/:id", async (request, reply) =>
@@ -62,7 +62,7 @@ function refuseImageModel({ text }: HttpServices, { model }: Creation): void {
 }
 
 /** Rethrows an error with the field's name on Ark's path. */
-function inArkNames(error: unknown): never {
+function rethrowWithArkParam(error: unknown): never {
   if (!(error instanceof GatewayError) || error.param === null) throw error;
   const param = arkParam(error.param);
   if (param === error.param) throw error;

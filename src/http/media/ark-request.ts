@@ -49,7 +49,7 @@ function materialOf(content: unknown): Material {
   const material: Material = {};
   const pictures = content.filter((item) => isObject(item) && item["type"] === "image_url").length;
   for (const [index, item] of content.entries())
-    addItem(material, { item, place: `content[${index}]`, alone: pictures === 1 });
+    addItem(material, { item, place: `content[${index}]`, isOnlyPicture: pictures === 1 });
   return material;
 }
 
@@ -57,10 +57,10 @@ interface Item {
   readonly item: unknown;
   readonly place: string;
   /** True for the only picture, which needs no role. */
-  readonly alone: boolean;
+  readonly isOnlyPicture: boolean;
 }
 
-function addItem(material: Material, { item, place, alone }: Item): void {
+function addItem(material: Material, { item, place, isOnlyPicture }: Item): void {
   if (!isObject(item)) throw refusal("invalid_type", place, "must be an object");
   switch (item["type"]) {
     case "text": {
@@ -76,7 +76,7 @@ function addItem(material: Material, { item, place, alone }: Item): void {
         throw refusal("invalid_type", `${place}.image_url`, "must be an object {url}");
       addPicture(material, address["url"], {
         place,
-        role: item["role"] ?? (alone && "first_frame"),
+        role: item["role"] ?? (isOnlyPicture && "first_frame"),
       });
       return;
     }

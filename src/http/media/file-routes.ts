@@ -23,7 +23,7 @@ import type { HttpServices } from "../services.ts";
 /** Adds the route of produced files. */
 export function registerFiles(app: FastifyInstance, services: HttpServices): void {
   const { database, files, images, bodies } = services;
-  const troubles = tellTroubles(services);
+  const troubles = createFileReporter(services);
   const thumbnails = createThumbnails({
     budget: bodies.budget,
     database,
@@ -38,33 +38,33 @@ export function registerFiles(app: FastifyInstance, services: HttpServices): voi
 
 type FileServices = HttpServices & {
   readonly thumbnails: Thumbnails;
-  readonly troubles: FileTroubles;
+  readonly troubles: FileReporter;
 };
 
-interface FileTroubles {
+interface FileReporter {
   /** Reports a file with `found` bytes instead of `wanted`; undefined: it is not in the store. @returns the caller's error */
-  told(row: FileRow, found: number | undefined, wanted: number): GatewayError;
+  report(row: FileRow, found: number | undefined, wanted: number): GatewayError;
 }
 
-const saidEveryMs = 600_000;
-const restoring =
+const reportEveryMs = 600_000;
+const restoreFix =
   "put the file back from a copy: it was cut or replaced in the directory or bucket";
 
 /** Logs each kind of trouble for the operator once in ten minutes: a page or a player may request the same files again and again. */
-function tellTroubles({ log }: HttpServices): FileTroubles {
-  const [missed, cut] = [atIntervals(saidEveryMs), atIntervals(saidEveryMs)];
-  const tell = (file: string, found: number | undefined, wanted: number): void => {
+function createFileReporter({ log }: HttpServices): FileReporter {
+  const [missed, cut] = [atIntervals(reportEveryMs), atIntervals(reportEveryMs)];
+  const logProblem = (file: string, found: number | undefined, wanted: number): void => {
     if ((found === undefined ? missed : cut)() === undefined) return;
     if (found === undefined) {
       log.warn({ file }, "a file is in the database and not in this gateway's storage");
       return;
     }
-    const fields = { file, found, wanted, fix: restoring };
+    const fields = { file, found, wanted, fix: restoreFix };
     log.error(fields, "a file in the storage is not the one that was kept: it is not sent");
   };
   return {
-    told({ name }, found, wanted) {
-      tell(name, found, wanted);
+    report({ name }, found, wanted) {
+      logProblem(name, found, wanted);
       return missing();
     },
   };
@@ -79,7 +79,7 @@ async function sendFile(
   const width = widthOf(request);
   const row = width === undefined ? whole : await services.thumbnails.of(whole, width);
   reply.headers(headersOf(row, services.images.clock.now()));
-  if (listsTag(request.headers["if-none-match"], tagOf(row))) return reply.code(304).send();
+  if (listsEtag(request.headers["if-none-match"], etagOf(row))) return reply.code(304).send();
   const range = rangeFor(request, row);
   if (range === "unsatisfiable") {
     // Set on the raw response: an error drops the reply's own headers.
@@ -114,7 +114,7 @@ async function openWhole(
   });
   if (file?.bytes === wanted && file.stream !== undefined) return file;
   file?.stream?.destroy();
-  throw troubles.told(row, file?.bytes, wanted);
+  throw troubles.report(row, file?.bytes, wanted);
 }
 
 /** Checks a file's size without opening it: opening a bucket's file would fetch all its bytes. */
@@ -123,7 +123,7 @@ async function checkSize(
   row: FileRow,
 ): Promise<void> {
   const found = await files.size(row.name);
-  if (found !== row.bytes) throw troubles.told(row, found, row.bytes);
+  if (found !== row.bytes) throw troubles.report(row, found, row.bytes);
 }
 
 async function findResult(services: HttpServices, request: FastifyRequest): Promise<FileRow> {
@@ -152,7 +152,7 @@ function headersOf(row: FileRow, nowMs: number): Record<string, string> {
   return {
     "content-type": row.mediaType,
     "accept-ranges": "bytes",
-    etag: tagOf(row),
+    etag: etagOf(row),
     "last-modified": row.createdAt.toUTCString(),
     "cache-control": `private, max-age=${secondsLeft}, immutable`,
     "x-content-type-options": "nosniff",
@@ -161,9 +161,9 @@ function headersOf(row: FileRow, nowMs: number): Record<string, string> {
 }
 
 /** The name is the tag, because a name always has the same bytes. */
-const tagOf = (row: FileRow): string => `"${row.name}"`;
+const etagOf = (row: FileRow): string => `"${row.name}"`;
 
-const listsTag = (header: string | undefined, tag: string): boolean =>
+const listsEtag = (header: string | undefined, tag: string): boolean =>
   header !== undefined &&
   header.split(",").some((one) => one.trim() === "*" || one.trim().replace(/^W\//, "") === tag);
 
@@ -187,5 +187,7 @@ function rangeFor(request: FastifyRequest, row: FileRow): ByteRange | "unsatisfi
 
 /** True if the caller's part is of this file, by its tag or its creation time. */
 function isCurrent(ifRange: string | string[] | undefined, row: FileRow): boolean {
-  return ifRange === undefined || ifRange === tagOf(row) || ifRange === row.createdAt.toUTCString();
+  return (
+    ifRange === undefined || ifRange === etagOf(row) || ifRange === row.createdAt.toUTCString()
+  );
 }

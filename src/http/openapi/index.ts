@@ -19,6 +19,6 @@ export function registerDocs(app: FastifyInstance): void {
 }
 
 async function makeDocument(): Promise<Buffer> {
-  const { openapiDocument } = await import("./whole.ts");
+  const { openapiDocument } = await import("./full-document.ts");
   return Buffer.from(JSON.stringify(openapiDocument()));
 }

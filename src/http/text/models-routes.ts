@@ -11,22 +11,22 @@ import type { HttpServices } from "../services.ts";
 import {
   anthropicShape,
   geminiShape,
-  listsOfStrangers,
+  publicModelLists,
   openShape,
   type ListedModel,
-  type Shape,
-} from "./listed.ts";
+  type ModelListShape,
+} from "./model-lists.ts";
 import { modelOf } from "./model-path.ts";
 
 /** Adds the model lists. */
 export function registerModels(app: FastifyInstance, services: HttpServices): void {
-  const ofStrangers = listsOfStrangers();
+  const publicList = publicModelLists();
   const list = async (request: FastifyRequest, reply: FastifyReply) => {
     const catalog = services.text.catalog();
     const shape = shapeOf(request);
     if (request.caller !== undefined)
       return shape.list(listModels(catalog, request.caller), catalog);
-    return reply.type(jsonType).send(ofStrangers(catalog, shape));
+    return reply.type(jsonType).send(publicList(catalog, shape));
   };
   const one = async (request: FastifyRequest, reply: FastifyReply) => {
     refuseCall(request, reply);
@@ -40,7 +40,7 @@ export function registerModels(app: FastifyInstance, services: HttpServices): vo
 
 const jsonType = "application/json; charset=utf-8";
 
-function shapeOf({ match, headers }: FastifyRequest): Shape {
+function shapeOf({ match, headers }: FastifyRequest): ModelListShape {
   if (styleOf(match, headers) === "generate_content") return geminiShape;
   return headers["anthropic-version"] === undefined ? openShape : anthropicShape;
 }

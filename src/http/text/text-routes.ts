@@ -25,49 +25,49 @@ import {
   fallbackModels,
   tagHeaders,
 } from "../callers/caller.ts";
-import { rateOf } from "../callers/rate-headers.ts";
+import { admitCall } from "../callers/rate-headers.ts";
 import { answerFailure } from "../errors/failure.ts";
 import { requestIdHeaders } from "../errors/reply-error.ts";
-import type { Asked, Received } from "../exchange.ts";
+import type { RequestContext, IncomingRequest } from "../exchange.ts";
 import { queryOf } from "../path.ts";
 import { shuttingDown, type HttpServices } from "../services.ts";
 import { parseModelPath } from "./model-path.ts";
 import { createTextReply } from "./reply-stream.ts";
 
 /** Answers a request for a text endpoint: the key, the body, the call. Never rejects. */
-export async function answerText(services: HttpServices, asked: Received): Promise<void> {
+export async function answerText(services: HttpServices, request: IncomingRequest): Promise<void> {
   const lease = services.bodies.budget.lease();
   try {
     if (services.refusing()) throw shuttingDown();
     services.load.check();
-    const found = callerOf(services, asked);
+    const found = callerOf(services, request);
     const caller = found instanceof Promise ? await found : found;
-    if (asked.seen !== undefined) asked.seen.keyId = caller.keyId;
-    const limited = rateOf(services, asked.response, caller);
+    if (request.record !== undefined) request.record.keyId = caller.keyId;
+    const limited = admitCall(services, request.response, caller);
     const rate = limited instanceof Promise ? await limited : limited;
-    const { raw, match, response, id, seen } = asked;
-    const reading = readCallBody(services, asked, lease);
+    const { raw, match, response, id, record } = request;
+    const reading = readCallBody(services, request, lease);
     const body = reading instanceof Promise ? await reading : reading;
     const protocol = match.route.protocol!;
     const call = { protocol, caller, rate, body, lease };
-    await answer(services, { raw, match, response, id, seen, ...call });
+    await answer(services, { raw, match, response, id, record, ...call });
   } catch (thrown) {
     // Answer one microtask later: the same read may turn out to be malformed HTTP, which is then answered first (malformed.ts).
     await Promise.resolve();
-    answerFailure(services, asked, thrown);
+    answerFailure(services, request, thrown);
   } finally {
     lease.release();
   }
 }
 
-/** Returns the body of a request, and clears it in `asked`, which would keep it in memory until its answer has ended. */
+/** Returns the body of a request, and clears it in `request`, which would keep it in memory until its answer has ended. */
 function readCallBody(
   services: HttpServices,
-  asked: Received,
+  request: IncomingRequest,
   lease: ByteLease,
 ): CallBody | Promise<CallBody> {
-  const { raw, body, match } = asked;
-  asked.body = undefined;
+  const { raw, body, match } = request;
+  request.body = undefined;
   const limit = limitOf(services.bodies, match.route);
   const bytes = readBytes(raw, body!, { limit, lease });
   const parsed =
@@ -84,27 +84,28 @@ function inTurn(source: JsonSource, lease: ByteLease): CallBody | Promise<CallBo
 }
 
 /** A request whose key and body are known. */
-interface Read extends Asked, Pick<TextCall, "caller" | "rate" | "body" | "lease"> {
+interface ParsedRequest
+  extends RequestContext, Pick<TextCall, "caller" | "rate" | "body" | "lease"> {
   readonly protocol: CallProtocol;
 }
 
-function answer(services: HttpServices, read: Read): Promise<void> {
-  const { protocol, match } = read;
-  const { value: body } = read.body;
+function answer(services: HttpServices, parsed: ParsedRequest): Promise<void> {
+  const { protocol, match } = parsed;
+  const { value: body } = parsed.body;
   const { model, method } =
     protocol === "generate_content" ? parseModelPath(match) : { model: modelInBody(body) };
   const { counts } = match.route;
-  if (counts !== undefined) return count(services, read, { model, protocol: counts });
+  if (counts !== undefined) return count(services, parsed, { model, protocol: counts });
   switch (method) {
     case undefined: {
       const stream = streamInBody(body) && protocol !== "embeddings";
-      return call(services, read, { model, stream, jsonArray: false });
+      return call(services, parsed, { model, stream, jsonArray: false });
     }
     case "generateContent":
-      return call(services, read, { model, stream: false, jsonArray: false });
+      return call(services, parsed, { model, stream: false, jsonArray: false });
     case "streamGenerateContent": {
-      const jsonArray = queryOf(read)["alt"] !== "sse";
-      return call(services, read, { model, stream: true, jsonArray });
+      const jsonArray = queryOf(parsed)["alt"] !== "sse";
+      return call(services, parsed, { model, stream: true, jsonArray });
     }
     default:
       throw noMethod(method);
@@ -124,22 +125,22 @@ interface Address {
   readonly jsonArray: boolean;
 }
 
-function call(services: HttpServices, read: Read, address: Address): Promise<void> {
-  const { raw: _raw, match: _match, response, seen, ...about } = read;
+function call(services: HttpServices, parsed: ParsedRequest, address: Address): Promise<void> {
+  const { raw: _raw, match: _match, response, record, ...about } = parsed;
   const { model, stream, jsonArray } = address;
-  const headers = requestIdHeaders(read.protocol, read.id);
+  const headers = requestIdHeaders(parsed.protocol, parsed.id);
   return runTextCall(
     services.text,
     {
       ...about,
       model,
       stream,
-      callerHeaders: callerHeaders(read),
-      changes: read.protocol === "messages" ? droppedHeaders(read) : undefined,
-      fallbackModels: fallbackModels(read),
-      cacheControl: cacheControl(read),
-      span: seen?.span,
-      tags: tagsOf(read.protocol, read.body.value, tagHeaders(read)),
+      callerHeaders: callerHeaders(parsed),
+      changes: parsed.protocol === "messages" ? droppedHeaders(parsed) : undefined,
+      fallbackModels: fallbackModels(parsed),
+      cacheControl: cacheControl(parsed),
+      span: record?.span,
+      tags: tagsOf(parsed.protocol, parsed.body.value, tagHeaders(parsed)),
     },
     createTextReply(response, { headers, jsonArray }),
   );
@@ -147,13 +148,21 @@ function call(services: HttpServices, read: Read, address: Address): Promise<voi
 
 async function count(
   services: HttpServices,
-  read: Read,
+  parsed: ParsedRequest,
   { model, protocol }: Pick<Parameters<typeof countInputTokens>[1], "model" | "protocol">,
 ): Promise<void> {
-  const { id, caller, lease } = read;
-  const { value: body } = read.body;
-  const asked = { protocol, id, caller, body, lease, model, callerHeaders: callerHeaders(read) };
-  const answered = await countInputTokens(services.text, asked);
+  const { id, caller, lease } = parsed;
+  const { value: body } = parsed.body;
+  const request = {
+    protocol,
+    id,
+    caller,
+    body,
+    lease,
+    model,
+    callerHeaders: callerHeaders(parsed),
+  };
+  const answered = await countInputTokens(services.text, request);
   const headers = requestIdHeaders(protocol, id);
-  createTextReply(read.response, { headers, jsonArray: false }).whole(answered, {});
+  createTextReply(parsed.response, { headers, jsonArray: false }).whole(answered, {});
 }

@@ -38,7 +38,7 @@ export class FastBody implements BodyStream {
   }
 
   /** The connection closed before the end. */
-  broken(): void {
+  connectionClosed(): void {
     this.destroyed = true;
     this.#onError?.();
   }

@@ -6,14 +6,14 @@
 import type { Socket } from "node:net";
 import { Pieces } from "../../../base/pieces.ts";
 import type { RequestBody } from "../../exchange.ts";
-import { forgetBody } from "../../bodies/paced.ts";
+import { discardBody } from "../../bodies/paced.ts";
 import { closeLingering, isLingering } from "../lingering.ts";
 import { emptyBytes, FastBody } from "./body.ts";
 import type { CommonLines } from "./head.ts";
 import { readPlainRequest, type PlainRequest } from "./request.ts";
-import { FastResponse, type AnswerLine } from "./response.ts";
+import { FastResponse, type ResponseConnection } from "./response.ts";
 
-export type Take = (
+export type RequestHandler = (
   request: PlainRequest,
   response: FastResponse,
   body: RequestBody,
@@ -23,7 +23,7 @@ export type Take = (
 /** The parts of the server that a connection uses. */
 export interface FastServer {
   /** Answers a request, or leaves it untouched and returns false. */
-  readonly take: Take;
+  readonly handle: RequestHandler;
   /** Reports a client's fault in the middle of its request, as Node reports it. */
   clientError(error: Error, socket: Socket): void;
   /** Hands the socket over to Node, with the bytes that were read of it. */
@@ -35,12 +35,12 @@ export interface FastServer {
 }
 
 /** Bytes of further requests that are kept while a call runs; above this, reading pauses. */
-const earlyBytesMax = 65_536;
+const pipelinedBytesMax = 65_536;
 
 /** `fresh`: nothing was read yet. `busy`: until the body is read, the answer is written, and little of it waits. `idle`: after that. */
 export type ConnectionState = "fresh" | "busy" | "idle";
 
-export class FastConnection implements AnswerLine {
+export class FastConnection implements ResponseConnection {
   readonly socket: Socket;
   readonly #server: FastServer;
   state: ConnectionState = "fresh";
@@ -51,9 +51,9 @@ export class FastConnection implements AnswerLine {
   /** The body of the current request, while it is still arriving. */
   #body: FastBody | undefined;
   /** True if the request, or the answer in flight, says that the connection closes after it. */
-  #last = false;
+  #closeAfter = false;
   /** Bytes that came while busy. */
-  #early: Pieces | undefined;
+  #pipelined: Pieces | undefined;
 
   constructor(socket: Socket, server: FastServer) {
     this.socket = socket;
@@ -66,11 +66,11 @@ export class FastConnection implements AnswerLine {
   }
 
   commonLines(): string {
-    this.#last ||= this.#server.leaving();
-    return this.#server.common.at(Date.now(), this.#last);
+    this.#closeAfter ||= this.#server.leaving();
+    return this.#server.common.at(Date.now(), this.#closeAfter);
   }
 
-  get full(): boolean {
+  get needsDrain(): boolean {
     return this.socket.writableNeedDrain;
   }
 
@@ -79,11 +79,11 @@ export class FastConnection implements AnswerLine {
     if (this.socket.writable) this.socket.write(text, encoding);
   }
 
-  answered(): void {
+  responseEnded(): void {
     this.#response = undefined;
-    if (this.#body !== undefined) forgetBody(this.#body);
-    if (!this.#last) this.#rest();
-    else if (this.#body === undefined && this.#early === undefined) this.socket.destroySoon();
+    if (this.#body !== undefined) discardBody(this.#body);
+    if (!this.#closeAfter) this.#becomeIdle();
+    else if (this.#body === undefined && this.#pipelined === undefined) this.socket.destroySoon();
     else closeLingering(this.socket);
   }
 
@@ -110,12 +110,12 @@ export class FastConnection implements AnswerLine {
   }
 
   /** Goes idle if nothing is left of the last request. Nothing more is read from a client that does not read its answers. */
-  #rest(): void {
-    if (this.#response !== undefined || this.#body !== undefined || this.full) return;
+  #becomeIdle(): void {
+    if (this.#response !== undefined || this.#body !== undefined || this.needsDrain) return;
     this.state = "idle";
     this.sinceMs = performance.now();
-    if (this.#early === undefined || !this.socket.writable) return;
-    this.#server.handOver(this, this.#early.join());
+    if (this.#pipelined === undefined || !this.socket.writable) return;
+    this.#server.handOver(this, this.#pipelined.join());
   }
 
   readonly #onData = (bytes: Buffer): void => {
@@ -132,12 +132,12 @@ export class FastConnection implements AnswerLine {
     const response = new FastResponse(this);
     const before = this.state;
     this.state = "busy";
-    this.#last = request.last;
+    this.#closeAfter = request.closeAfter;
     this.#response = response;
     if (length > body.length) this.#body = new FastBody(this.socket, length, body);
     const wasIdleMs = this.sinceMs;
     this.sinceMs = performance.now();
-    if (this.#server.take(request, response, this.#body ?? body, this.socket)) {
+    if (this.#server.handle(request, response, this.#body ?? body, this.socket)) {
       // The body is not read before the caller is known.
       if (this.#body?.listenerCount("data") === 0) this.socket.pause();
       return;
@@ -154,15 +154,15 @@ export class FastConnection implements AnswerLine {
     if (!body.readableEnded) return;
     this.#body = undefined;
     if (taken < bytes.length) this.#keep(bytes.subarray(taken));
-    this.#rest();
+    this.#becomeIdle();
   }
 
   /** Keeps bytes after the request, pipelined or malformed: Node reads them when the answer is over. */
   #keep(bytes: Buffer): void {
     if (isLingering(this.socket)) return;
-    this.#early ??= new Pieces();
-    this.#early.add(bytes);
-    if (this.#early.length >= earlyBytesMax) this.socket.pause();
+    this.#pipelined ??= new Pieces();
+    this.#pipelined.add(bytes);
+    if (this.#pipelined.length >= pipelinedBytesMax) this.socket.pause();
   }
 
   // As Node's server does: a client that closes its side gets no further answers.
@@ -173,7 +173,7 @@ export class FastConnection implements AnswerLine {
 
   readonly #onDrain = (): void => {
     if (this.#response !== undefined) this.#response.drained();
-    else if (this.state === "busy") this.#rest();
+    else if (this.state === "busy") this.#becomeIdle();
   };
 
   // `close` follows.
@@ -182,8 +182,8 @@ export class FastConnection implements AnswerLine {
   readonly #onClose = (): void => {
     this.closed = true;
     this.#server.forget(this);
-    this.#response?.broken();
-    this.#body?.broken();
+    this.#response?.connectionClosed();
+    this.#body?.connectionClosed();
   };
 }
 

@@ -17,15 +17,15 @@ export class CommonLines {
     this.#keepAlive = `Connection: keep-alive\r\n${timeout}`;
   }
 
-  /** Returns the Date and Connection lines at a time in milliseconds since 1970. `last`: the connection closes after this answer. */
-  at(nowMs: number, last: boolean): string {
+  /** Returns the Date and Connection lines at a time in milliseconds since 1970. `closeAfter`: the connection closes after this answer. */
+  at(nowMs: number, closeAfter: boolean): string {
     const second = Math.floor(nowMs / 1000);
     if (second !== this.#second) {
       this.#second = second;
       this.#date = `Date: ${new Date(nowMs).toUTCString()}\r\n`;
       this.#text = this.#date + this.#keepAlive;
     }
-    return last ? `${this.#date}Connection: close\r\n` : this.#text;
+    return closeAfter ? `${this.#date}Connection: close\r\n` : this.#text;
   }
 }
 

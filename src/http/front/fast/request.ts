@@ -16,7 +16,7 @@ export interface PlainRequest extends RequestHead {
   /** The announced length of the body; more than has arrived, perhaps. */
   readonly length: number;
   /** True if its client wants no other answer on this connection (`Connection: close`). */
-  readonly last: boolean;
+  readonly closeAfter: boolean;
 }
 
 type ReadName = keyof CallHeaders;
@@ -78,8 +78,8 @@ export function readPlainRequest(bytes: Buffer): PlainRequest | undefined {
   const body = bytes.subarray(end + headEnd.length);
   const length = Number(headers["content-length"]);
   if (length < body.length) return undefined;
-  const last = isOption(headers.connection, "close");
-  return { method: "POST", url, match: matchRoute("POST", url), headers, body, length, last };
+  const closeAfter = isOption(headers.connection, "close");
+  return { method: "POST", url, match: matchRoute("POST", url), headers, body, length, closeAfter };
 }
 
 /** Returns the headers of a well-formed head. Undefined if a known one repeats or is not plain, or if there are too many. */

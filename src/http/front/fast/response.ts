@@ -4,23 +4,23 @@ import { joinedMax, type ResponseSink } from "../../exchange.ts";
 import { formatHead, type AnswerHeaders } from "./head.ts";
 
 /** The parts of the connection that an answer uses. */
-export interface AnswerLine {
+export interface ResponseConnection {
   /** True once the socket is closed. */
   readonly closed: boolean;
   /** The header lines that all answers share. */
   commonLines(): string;
   /** True while the client reads slower than we write. */
-  readonly full: boolean;
+  readonly needsDrain: boolean;
   /** Writes a text. Pass `latin1` for ASCII, where it is faster. */
   send(text: string, encoding: "latin1" | "utf8"): void;
   /** Called when the answer has been written to its end. */
-  answered(): void;
+  responseEnded(): void;
 }
 
 /** Observes how an answer ends. */
-export interface AnswerWatch {
+export interface ResponseObserver {
   /** `status` is 0 if no head was sent; `bytes` were written, with the head; `whole`: the answer was written to its end. */
-  over(status: number, bytes: number, whole: boolean): void;
+  answerEnded(status: number, bytes: number, whole: boolean): void;
 }
 
 /** Characters of output that are sent at once, before the end of the turn. */
@@ -29,8 +29,8 @@ const outMax = 16_384;
 const flushNow = (response: FastResponse): void => response.flush();
 
 export class FastResponse implements ResponseSink {
-  readonly #line: AnswerLine;
-  #early: Record<string, string> | undefined;
+  readonly #connection: ResponseConnection;
+  #pendingHeaders: Record<string, string> | undefined;
   /** The head, until it is sent with the first text. */
   #head = "";
   #chunked = false;
@@ -51,26 +51,27 @@ export class FastResponse implements ResponseSink {
   /** Bytes that were written, with the head. */
   bytes = 0;
   /** Called once: when the answer has been written to its end, or the connection has closed before. */
-  watch: AnswerWatch | undefined;
+  watch: ResponseObserver | undefined;
 
-  constructor(line: AnswerLine) {
-    this.#line = line;
+  constructor(connection: ResponseConnection) {
+    this.#connection = connection;
   }
 
   get destroyed(): boolean {
-    return this.#line.closed;
+    return this.#connection.closed;
   }
 
   setHeader(name: string, value: string): void {
     validateHeaderValue(name, value);
-    this.#early ??= {};
-    this.#early[name] = value;
+    this.#pendingHeaders ??= {};
+    this.#pendingHeaders[name] = value;
   }
 
   writeHead(status: number, headers: AnswerHeaders): void {
     if (this.headersSent) throw new Error("The head of the answer was sent already.");
-    const all = this.#early === undefined ? headers : { ...this.#early, ...headers };
-    this.#head = formatHead(status, all, this.#line.commonLines());
+    const all =
+      this.#pendingHeaders === undefined ? headers : { ...this.#pendingHeaders, ...headers };
+    this.#head = formatHead(status, all, this.#connection.commonLines());
     this.#chunked = all["content-length"] === undefined;
     this.headersSent = true;
     this.statusCode = status;
@@ -84,7 +85,7 @@ export class FastResponse implements ResponseSink {
       this.#flushing = true;
       process.nextTick(flushNow, this);
     }
-    this.#waiting = this.#line.full;
+    this.#waiting = this.#connection.needsDrain;
     return !this.#waiting;
   }
 
@@ -95,7 +96,7 @@ export class FastResponse implements ResponseSink {
     if (this.#chunked) this.#out += "0\r\n\r\n";
     this.flush();
     this.#close(true);
-    this.#line.answered();
+    this.#connection.responseEnded();
   }
 
   /** Sends what was written so far. */
@@ -104,7 +105,7 @@ export class FastResponse implements ResponseSink {
     const out = this.#out;
     if (out === "") return;
     this.#out = "";
-    this.#line.send(out, this.#ascii ? "latin1" : "utf8");
+    this.#connection.send(out, this.#ascii ? "latin1" : "utf8");
   }
 
   /** Adds a text, after the head if that is not sent yet. */
@@ -135,14 +136,14 @@ export class FastResponse implements ResponseSink {
   }
 
   /** The connection closed before the answer's end. */
-  broken(): void {
+  connectionClosed(): void {
     if (!this.#ended) this.#close(false);
     this.#ended = true;
     this.#out = "";
   }
 
   #close(whole: boolean): void {
-    this.watch?.over(this.statusCode, this.bytes, whole);
+    this.watch?.answerEnded(this.statusCode, this.bytes, whole);
     for (const listener of this.#onClose.splice(0)) listener();
   }
 }

@@ -5,12 +5,12 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { whenClosed } from "../listeners.ts";
-import { FastConnection, type FastServer, type Take } from "./connection.ts";
+import { FastConnection, type FastServer, type RequestHandler } from "./connection.ts";
 import { CommonLines } from "./head.ts";
 
 interface FastPathOptions {
   /** Answers a request, or leaves it untouched and returns false. Must not throw. */
-  readonly take: Take;
+  readonly handle: RequestHandler;
   /** True once the gateway stops. */
   readonly leaving: () => boolean;
   /** Milliseconds between two checks of idle connections. */
@@ -23,11 +23,14 @@ type ConnectionListener = (this: Server, socket: Socket) => void;
  * Installs the fast path in front of all other `connection` listeners. Call it once, before the server listens; it ends with the
  * server.
  */
-export function installFastPath(server: Server, { take, leaving, checkMs }: FastPathOptions): void {
+export function installFastPath(
+  server: Server,
+  { handle, leaving, checkMs }: FastPathOptions,
+): void {
   const open = new Set<FastConnection>();
   const toNode = server.listeners("connection") as ConnectionListener[];
   const fast: FastServer = {
-    take,
+    handle,
     leaving,
     common: new CommonLines(server.keepAliveTimeout),
     clientError(error, socket) {

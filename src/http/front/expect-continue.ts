@@ -3,13 +3,13 @@
  * read, so not before it knows the key. A refused client need not send a byte. RFC 9110, section 10.1.1.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { heldBack } from "../bodies/paced.ts";
+import { awaitingContinue } from "../bodies/paced.ts";
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
 /** Returns a `checkContinue` listener that answers such requests with `answer`. */
-export function expecting(answer: RequestListener): RequestListener {
+export function onCheckContinue(answer: RequestListener): RequestListener {
   return (request, response) => {
     if (hasBody(request)) continueWhenRead(request, response);
     else response.writeContinue();
@@ -18,11 +18,11 @@ export function expecting(answer: RequestListener): RequestListener {
 }
 
 function continueWhenRead(request: IncomingMessage, response: ServerResponse): void {
-  heldBack.add(request);
+  awaitingContinue.add(request);
   const ask = (event: string | symbol): void => {
     if (event !== "data" && event !== "readable") return;
     request.off("newListener", ask);
-    heldBack.delete(request);
+    awaitingContinue.delete(request);
     if (!response.headersSent && !response.destroyed) response.writeContinue();
   };
   request.on("newListener", ask);

@@ -6,7 +6,7 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 
 /** Makes the server's `closeIdleConnections` spare the sockets of `open` with waiting output. */
-export function keepUnsent(server: Server, open: ReadonlySet<Socket>): void {
+export function keepUnsentOpen(server: Server, open: ReadonlySet<Socket>): void {
   const closeIdle = server.closeIdleConnections.bind(server);
   server.closeIdleConnections = () => {
     const waiting = [...open].filter((socket) => socket.writableLength > 0);

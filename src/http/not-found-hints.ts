@@ -6,28 +6,28 @@ import { likelyRoute } from "./routes.ts";
 /** The methods of each route, by its path pattern. */
 export type Methods = ReadonlyMap<string, ReadonlySet<string>>;
 
-interface Asked {
+interface UnmatchedRequest {
   readonly method: string;
   readonly path: string;
 }
 
 /** Longer paths get no suggestion: they are no typing mistake, and a stranger's path may be as long as a request head. */
-const lookedAtMax = 200;
+const hintedPathMax = 200;
 
 /** Returns a sentence with the path that was probably meant, or with the page that lists the paths. */
-export function whereInstead(asked: Asked, methods: Methods): string {
-  if (asked.path.length > lookedAtMax) return "See /docs.";
+export function notFoundHint(requested: UnmatchedRequest, methods: Methods): string {
+  if (requested.path.length > hintedPathMax) return "See /docs.";
   return (
-    withoutSlash(asked, methods) ??
-    ofSdk(asked) ??
-    ofPrompt(asked) ??
-    ofManagement(asked.path, methods) ??
-    ofTypo(asked, methods) ??
+    slashHint(requested, methods) ??
+    sdkHint(requested) ??
+    completionsHint(requested) ??
+    managementHint(requested.path, methods) ??
+    typoHint(requested, methods) ??
     "See /docs."
   );
 }
 
-function withoutSlash({ method, path }: Asked, methods: Methods): string | undefined {
+function slashHint({ method, path }: UnmatchedRequest, methods: Methods): string | undefined {
   const bare = withoutEndSlashes(path);
   if (bare === path || bare === "") return undefined;
   const isThere = [...methods].some(([url, known]) => known.has(method) && fitsRoute(url, bare));
@@ -35,27 +35,27 @@ function withoutSlash({ method, path }: Asked, methods: Methods): string | undef
 }
 
 /** The hint for an SDK whose base URL has the wrong path: how that URL must end. */
-function ofSdk({ method, path }: Asked): string | undefined {
-  const meant = likelyRoute(method, path);
-  if (meant === undefined) return undefined;
-  switch (meant.errors) {
+function sdkHint({ method, path }: UnmatchedRequest): string | undefined {
+  const likely = likelyRoute(method, path);
+  if (likely === undefined) return undefined;
+  switch (likely.errors) {
     case "messages":
-      return `It is at ${meant.path}: the base URL of Anthropic's SDKs has no path here.`;
+      return `It is at ${likely.path}: the base URL of Anthropic's SDKs has no path here.`;
     case "generate_content":
       return "It is at /v1beta/models/<model>: the base URL of Google's SDKs has no path here.";
     default:
-      return `It is at ${meant.path}: the base URL of OpenAI's SDKs ends in /v1 here.`;
+      return `It is at ${likely.path}: the base URL of OpenAI's SDKs ends in /v1 here.`;
   }
 }
 
 /** The hint for the old completions endpoint, which examples of years ago still call. */
-const ofPrompt = ({ method, path }: Asked): string | undefined =>
+const completionsHint = ({ method, path }: UnmatchedRequest): string | undefined =>
   method === "POST" && /(?:^|\/)(?<!\/chat\/)completions$/.test(path)
     ? "Completions of a prompt are not offered: send `messages` to /v1/chat/completions."
     : undefined;
 
 /** The hint for a path with one misspelt segment, such as `/v1/chat/completion`. */
-function ofTypo({ method, path }: Asked, methods: Methods): string | undefined {
+function typoHint({ method, path }: UnmatchedRequest, methods: Methods): string | undefined {
   const segments = path.split("/");
   const urls = [...methods]
     .filter(([, known]) => known.has(method))
@@ -82,12 +82,12 @@ const management = "/admin/v1";
 const managementLike = /^(?:\/v1|\/api)?\/admin(?:\/v1|\/api)?(?=\/)/;
 
 /** The hint for a management API path with a wrong prefix, or with a misspelt collection. */
-function ofManagement(path: string, methods: Methods): string | undefined {
+function managementHint(path: string, methods: Methods): string | undefined {
   const rest = path.replace(managementLike, "");
   if (rest === path) return undefined;
   const own = [...methods.keys()].filter((url) => url.startsWith(`${management}/`));
-  const asked = management + rest;
-  if (own.some((url) => fitsRoute(url, asked))) return `It is at ${asked}.`;
+  const requested = management + rest;
+  if (own.some((url) => fitsRoute(url, requested))) return `It is at ${requested}.`;
   const [, first = ""] = rest.split("/");
   const near = nearest(
     first,

@@ -6,23 +6,23 @@ import { modelNames, type Catalog } from "../../catalog/index.ts";
 export type ListedModel = ReturnType<typeof listModels>[number];
 
 /** Encodes the list of a catalogue's models, and one model. */
-export interface Shape {
+export interface ModelListShape {
   readonly list: (models: ListedModel[], catalog: Catalog) => object;
   readonly one: (model: ListedModel, catalog: Catalog) => object;
 }
 
-export const openShape: Shape = {
+export const openShape: ModelListShape = {
   list: (data) => ({ object: "list", data }),
   one: (model) => model,
 };
 
-export const geminiShape: Shape = {
+export const geminiShape: ModelListShape = {
   list: (models) => ({ models: models.map(geminiModel) }),
   one: geminiModel,
 };
 
 /** Adds the fields of Anthropic's SDK to those of every model. */
-export const anthropicShape: Shape = {
+export const anthropicShape: ModelListShape = {
   list: (models, catalog) => ({
     object: "list",
     data: models.map((model) => anthropicModel(model, catalog)),
@@ -81,8 +81,8 @@ function geminiModel(model: ListedModel) {
  * The lists for callers without a key, as bytes of JSON. All of them get the same list while a catalogue is in force. Encoding a list
  * of 500 models takes as long as a hundred other answers. One copy in memory serves all connections that wait to read it.
  */
-export function listsOfStrangers(): (catalog: Catalog, shape: Shape) => Buffer {
-  const listsOf = perObject((_catalog: Catalog) => new Map<Shape, Buffer>());
+export function publicModelLists(): (catalog: Catalog, shape: ModelListShape) => Buffer {
+  const listsOf = perObject((_catalog: Catalog) => new Map<ModelListShape, Buffer>());
   return (catalog, shape) =>
     getOrMake(listsOf(catalog), shape, () =>
       Buffer.from(JSON.stringify(shape.list(listModels(catalog, undefined), catalog))),

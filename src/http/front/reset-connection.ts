@@ -2,7 +2,7 @@
 import type { Socket } from "node:net";
 
 /** Returns the TCP socket under a TLS socket, a private field of Node; undefined without TLS. */
-export function rawOf(socket: Socket): Socket | undefined {
+export function tcpSocketOf(socket: Socket): Socket | undefined {
   const { _parent: raw } = socket as { _parent?: Socket };
   return raw;
 }
@@ -11,7 +11,7 @@ export function rawOf(socket: Socket): Socket | undefined {
  * Resets a connection and drops its unsent output. After an orderly close the kernel would keep its buffers, some megabytes of each
  * connection, and offer them for minutes to a client that does not read.
  */
-export function cut(socket: Socket): void {
-  (rawOf(socket) ?? socket).resetAndDestroy();
+export function resetConnection(socket: Socket): void {
+  (tcpSocketOf(socket) ?? socket).resetAndDestroy();
   socket.destroy();
 }

@@ -2,7 +2,7 @@
 import { GatewayError } from "../../base/errors.ts";
 
 /** Returns the result of `work`. If it finds no such object, the error names the body's field. */
-export async function namedBy<T>(param: string, work: () => Promise<T>): Promise<T> {
+export async function withParam<T>(param: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
