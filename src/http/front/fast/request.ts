@@ -11,7 +11,7 @@ export interface PlainRequest extends RequestHead {
   readonly url: string;
   readonly match: RouteMatch;
   readonly headers: CallHeaders;
-  /** The taker replaces this by an empty buffer: the request lives as long as its answer, and would keep the bytes of the whole read. */
+  /** The handler replaces this by an empty buffer: the request lives as long as its answer, and would keep the bytes of the whole read. */
   body: Buffer;
   /** The announced length of the body; more than has arrived, perhaps. */
   readonly length: number;
