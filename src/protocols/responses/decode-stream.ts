@@ -37,6 +37,7 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
     started: false,
     ended: false,
     blocks: new Map(),
+    pictures: new Set(),
     resumed: new Map(),
     calls: 0,
     message: undefined,
@@ -198,8 +199,8 @@ function endPart(
 
 /** Emits a picture once. */
 function takeMedia(state: StreamState, id: BlockId, part: MediaPart): CanonicalEvent[] {
-  if (state.blocks.has(id)) return [];
-  state.blocks.set(id, { kind: "text", source: "item", open: false, hasContent: true });
+  if (state.pictures.has(id)) return [];
+  state.pictures.add(id);
   return [{ type: "media", part }];
 }
 
@@ -260,24 +261,23 @@ function untold(
     return addContent(state, block, input);
   });
   const told = new Set(begun.map(([, { kind }]) => itemOf[kind]));
+  if (state.pictures.size > 0) told.add("image_generation_call");
   for (const [index, item] of output.entries()) {
     const type = isCall(item["type"]) ? itemOf.tool_call : String(item["type"]);
-    if (told.has(type) || (told.size > 0 && !(isWhole && isTextual(type)))) continue;
+    if (told.has(type) || (told.size > 0 && !isWhole)) continue;
     const place = told.size === 0 ? String(index) : `last_${index}`;
     events.push(...closeAll(state), ...itemEnded(state, place, item));
   }
   return events;
 }
 
-/** The item type of each kind of block. A picture's block counts as text. */
+/** The item type of each kind of block. */
 const itemOf: Readonly<Record<Kind, string>> = {
   text: "message",
   refusal: "message",
   reasoning: "reasoning",
   tool_call: "function_call",
 };
-
-const isTextual = (type: string): boolean => Object.values(itemOf).includes(type);
 
 const errorEvent = ({ message, type, code = type }: WireError): CanonicalEvent => ({
   type: "error",

@@ -28,6 +28,8 @@ export interface StreamState {
   started: boolean;
   ended: boolean;
   readonly blocks: Map<BlockId, Block>;
+  /** The places of pictures that were emitted. */
+  readonly pictures: Set<string>;
   /** By part: the block that continues it, if text came after its end. */
   readonly resumed: Map<BlockId, BlockId>;
   calls: number;

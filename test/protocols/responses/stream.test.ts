@@ -272,6 +272,20 @@ describe("responses streams, read", () => {
     expect(types.filter((type) => /^(text|tool_call)/.test(type))).toEqual([]);
   });
 
+  it("T12: a streamed picture does not hide the text of the terminal event, nor a streamed text the picture", () => {
+    const said = { type: "message", content: [{ type: "output_text", text: "t" }] };
+    const drawn = { type: "image_generation_call", id: "ig_1", result: "AAAA" };
+    const end: Step = ["completed", response("completed", { output: [drawn, said], usage })];
+    const picture: Step = ["output_item.done", item(0, drawn)];
+    const spoken: Step = ["output_text.delta", at(1, { delta: "t" })];
+    const contentOf = (...steps: Step[]) =>
+      collect(read(created, ...steps, end)).content.map(({ type }) => type);
+    expect(contentOf(picture)).toEqual(["media", "text"]);
+    expect(contentOf(spoken)).toEqual(["text", "media"]);
+    expect(contentOf(picture, spoken)).toEqual(["media", "text"]);
+    expect(contentOf()).toEqual(["media", "text"]);
+  });
+
   it("T12: reasoning that comes after its item's end is not lost, and raw reasoning beside its summary is still not read twice", () => {
     const delta = (text: string): Step => [
       "reasoning_summary_text.delta",
