@@ -29,13 +29,18 @@ export function framesOf(answer: JsonObject, { model, request }: AnswerContext):
   const said = (objects(choices) as JsonObject[]).map((choice, at) => {
     const { index = at, message, finish_reason, logprobs = null, ...others } = choice;
     const deltas = deltasOf(objectOf(message) as JsonObject, answerId);
-    const steps = deltas.map((delta) => {
-      const isText = nonEmpty(delta["content"]) ?? nonEmpty(delta["refusal"]);
-      return { index, delta, logprobs: isText ? logprobs : null, finish_reason: null };
-    });
+    // Clients append the logprobs of all frames, so they are sent once: with the first text, or at the end.
+    const text = deltas.findIndex((delta) => isSaid(delta["content"]) || isSaid(delta["refusal"]));
+    const steps = deltas.map((delta, step) => ({
+      index,
+      delta,
+      logprobs: step === text ? logprobs : null,
+      finish_reason: null,
+    }));
     const hasCalls = deltas.some((delta) => delta["tool_calls"] !== undefined);
     const reason = finish_reason ?? (hasCalls ? "tool_calls" : "stop");
-    const end = { ...others, index, delta: {}, logprobs: null, finish_reason: reason };
+    const atEnd = text < 0 ? logprobs : null;
+    const end = { ...others, index, delta: {}, logprobs: atEnd, finish_reason: reason };
     return { steps, end };
   });
   const totals = isObject(usage) && wantsUsage ? [chunk([], normaliseUsage(usage))] : [];

@@ -1,0 +1,37 @@
+/** Whole chat answers as streams, for callers who asked for a stream that the vendor did not send. Traps T14, T15. */
+import { expect, it } from "vitest";
+import type { Json, JsonObject } from "../../../src/protocols/canonical/request.ts";
+import { chatCodec } from "../../../src/protocols/chat/index.ts";
+import { contextFor } from "./support.ts";
+
+const logprobs = {
+  content: [{ token: "So", logprob: -0.1, bytes: null, top_logprobs: [] }],
+  refusal: [{ token: "No", logprob: -0.2, bytes: null, top_logprobs: [] }],
+};
+const call = { id: "call_1", type: "function", function: { name: "f", arguments: "{}" } };
+
+it.each<[string, JsonObject]>([
+  ["text", { content: "So" }],
+  ["a refusal", { content: null, refusal: "No" }],
+  ["text and a refusal", { content: "So", refusal: "No" }],
+  ["text as parts", { content: [{ type: "text", text: "So" }] }],
+  ["text and a call", { content: "So", tool_calls: [call] }],
+  ["a call alone", { content: null, tool_calls: [call] }],
+])("T14: log probabilities of a choice with %s are streamed exactly once", (_what, said) => {
+  const answer = {
+    id: "chatcmpl-1",
+    object: "chat.completion",
+    created: 1,
+    model: "m",
+    choices: [
+      { index: 0, message: { role: "assistant", ...said }, logprobs, finish_reason: "stop" },
+    ],
+  };
+  const streamed = chatCodec.direct
+    .framesOf(answer, contextFor())
+    .filter(({ data }) => data !== "[DONE]")
+    .flatMap(({ data }) => (JSON.parse(data) as { choices: { logprobs: Json }[] }).choices)
+    .map((choice) => choice.logprobs)
+    .filter((value) => value !== null);
+  expect(streamed).toEqual([logprobs]);
+});
