@@ -5,7 +5,7 @@ import { list, objectOf, objects } from "./read.ts";
 
 /** Maximum number of searches per answer: a higher report is an upstream error and is ignored. The gateway reserves no more either. */
 const searchesMax = 10_000;
-/** Number of searches reserved for a search tool without a limit. The actual number is charged, even if it is higher. */
+/** Number of searches reserved for a request without a limit. The actual number is charged, even if it is higher. */
 const searchesUnbounded = 10;
 
 /** Returns the searches in a `usage` object, as Anthropic and compatible vendors report them. */
@@ -36,7 +36,10 @@ export function groundingQueries(candidates: unknown): string[] {
 export const withSearches = <Told extends Usage | undefined>(usage: Told, count: number): Told =>
   usage === undefined || count === 0 ? usage : { ...usage, webSearches: count };
 
-/** Returns the searches to reserve: 0 without a search tool, else the largest `max_uses` (a default if unset), no more than `max`. */
+/**
+ * Returns the searches to reserve: the sum of all `max_uses`, or `max` if a search tool has none (a default if both are unset). No more
+ * than `max`; 0 without a search tool.
+ */
 export function searchesAsked(
   isTool: (tool: WireObject) => boolean,
   tools: unknown,
@@ -44,8 +47,11 @@ export function searchesAsked(
 ): number {
   const asked = objects(tools).filter(isTool);
   if (asked.length === 0) return 0;
-  const bounds = asked.map((tool) => reportedCount(tool["max_uses"]) ?? searchesUnbounded);
-  return Math.min(reportedCount(max) ?? searchesMax, Math.max(...bounds), searchesMax);
+  const bounds = asked.flatMap((tool) => reportedCount(tool["max_uses"]) ?? []);
+  const bounded = bounds.reduce((sum, uses) => sum + uses, 0);
+  const limit = reportedCount(max);
+  const unbounded = bounds.length < asked.length ? (limit ?? searchesUnbounded) : 0;
+  return Math.min(limit ?? searchesMax, bounded + unbounded, searchesMax);
 }
 
 /** Stands for a request field that enables search. */

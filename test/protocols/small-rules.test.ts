@@ -6,7 +6,7 @@ import { checkTextAddresses } from "../../src/calls/text-addresses.ts";
 import { formatOf } from "../../src/protocols/converse/media.ts";
 import { counting } from "../../src/protocols/generate-content/count.ts";
 
-import { codecs } from "../../src/protocols/index.ts";
+import { codecs, type JsonObject } from "../../src/protocols/index.ts";
 import { audioFormat } from "../../src/protocols/media-url.ts";
 import { DirectTap } from "../../src/protocols/stream-tap.ts";
 import { costMs } from "../support/cost.ts";
@@ -51,6 +51,27 @@ it("every part of a message adds to the estimate of its input", () => {
   expect(charactersOf("x".repeat(500))).toBeGreaterThan(charactersOf("x") + 490);
   expect(charactersOf("x", "x".repeat(500))).toBeGreaterThan(charactersOf("x") + 500);
 });
+
+it.each<[number, number[] | undefined[], number | undefined]>([
+  [10, [undefined], undefined],
+  [10, [undefined, undefined], undefined],
+  [3, [3], undefined],
+  [8, [3, 5], undefined],
+  [50, [undefined], 50],
+  [2, [undefined], 2],
+  [4, [3, 5], 4],
+  [8, [3, 5], 50],
+  [10_000, [1e9, 1e9], undefined],
+  [10_000, [undefined], 1e9],
+  [0, [], 50],
+])(
+  "BILL-23: %i searches are reserved for tools with max_uses %j and max_tool_calls %s",
+  (reserved, uses, max) => {
+    const tools = uses.map((max_uses) => ({ type: "web_search", max_uses }));
+    const body = { model: "m", input: "Hi", tools, max_tool_calls: max };
+    expect(codecs.responses.direct.facts(body as JsonObject).webSearches).toBe(reserved);
+  },
+);
 
 it("HOOK-07: a private address is found in an object within a part", () => {
   const body = (url: string) => ({
