@@ -113,7 +113,8 @@ type StartEvent = Extract<CanonicalEvent, { type: `${string}_start` }>;
  * signature become no item.
  */
 function begin(state: StreamState, event: StartEvent): SseEvent[] {
-  if (event.type !== "tool_call_start") return "apart" in event ? settle(state) : [];
+  if (event.type === "text_start") return event.apart ? settle(state) : [];
+  if (event.type !== "tool_call_start") return [];
   const { block, id, name, namespace, custom } = event;
   const frames = settle(state);
   const item = newItem(state, custom ? "custom" : "call");
