@@ -1,5 +1,5 @@
 /** The content types that each protocol carries, for docs/protocols.md. */
-import type { Extra, MediaKind } from "../src/protocols/limits.ts";
+import type { OptionalMember, MediaKind } from "../src/protocols/limits.ts";
 import { heads, perProtocol, table } from "./docs-protocols-table.ts";
 
 const mediaKinds: readonly MediaKind[] = ["image", "audio", "video", "file"];
@@ -13,7 +13,7 @@ export function content(): string {
         const rule = one.media[kind];
         if (rule === "refused") return refusedContent;
         if (rule === "dropped") return "lost";
-        const [web, stored] = addresses.map((url) => one.takesUrl(url, kind));
+        const [web, stored] = addresses.map((url) => one.fetchesUrl(url, kind));
         return [
           "carried as base64",
           ...(web ? ["web address"] : []),
@@ -23,7 +23,7 @@ export function content(): string {
     );
   const extraRow = ([extra, concept]: [string, string]) =>
     perProtocol(concept, (one) => {
-      if (one.carries.includes(extra as Extra)) return "carried";
+      if (one.supportedMembers.includes(extra as OptionalMember)) return "carried";
       return extra === "assistantMedia" ? refusedContent : "lost";
     });
   const textFiles = perProtocol("Documents of text, results of searches", (one) =>
@@ -49,7 +49,7 @@ export function content(): string {
 
 const refusedContent = "the request fails, 400 `unsupported_content`";
 
-const extras: Record<Extra, string> = {
+const extras: Record<OptionalMember, string> = {
   name: "Who of several users speaks",
   developer: "The role developer (elsewhere a system turn)",
   detail: "Image detail",

@@ -130,13 +130,13 @@ function numbers(): string {
     [
       perProtocol("Highest temperature; above it capped", (one) => count(one.temperatureMax)),
       perProtocol("Stop sequences; more are cut off", (one) =>
-        "stop" in one.lost ? "none" : count(one.stopSequencesMax),
+        "stop" in one.unsupportedFields ? "none" : count(one.stopSequencesMax),
       ),
       perProtocol("Stop sequences of white space alone", (one) =>
-        "stop" in one.lost ? "none" : one.stopMustShow ? "left out" : "carried",
+        "stop" in one.unsupportedFields ? "none" : one.refusesBlankStops ? "left out" : "carried",
       ),
       perProtocol("Largest seed; of a larger one the remainder goes", (one) =>
-        "seed" in one.lost ? "none" : count(one.seedMax ?? Infinity),
+        "seed" in one.unsupportedFields ? "none" : count(one.seedMax ?? Infinity),
       ),
       perProtocol("Least maximum output; a smaller one is raised", (one) =>
         count(one.outputTokensMin ?? 1),
@@ -151,13 +151,13 @@ function numbers(): string {
               : "anywhere",
       ),
       perProtocol("Metadata of an answer that is not stored", (one) =>
-        "metadata" in one.lost || one.metadataNeedsStore ? "lost" : "carried",
+        "metadata" in one.unsupportedFields || one.metadataNeedsStore ? "lost" : "carried",
       ),
       perProtocol("Maximum output where the caller names none", (one) =>
         one.needsMaximum ? "the model's own" : "not sent",
       ),
       perProtocol("Characters of an end-user id; a longer one goes as a hash", (one) =>
-        "endUserId" in one.lost ? "none" : count(one.endUserIdMax),
+        "endUserId" in one.unsupportedFields ? "none" : count(one.endUserIdMax),
       ),
       perProtocol("Cache markers", (one) =>
         one.cacheMarkersMax === 0
@@ -175,7 +175,7 @@ function numbers(): string {
         one.systemOnTop ? "gathered at the top, reported" : "where they stand",
       ),
       perProtocol("White space at the end of an answer to go on with", (one) =>
-        one.trimsBegun ? "left out" : "carried",
+        one.trimsPrefill ? "left out" : "carried",
       ),
       perProtocol("Earlier reasoning without a signature of this protocol", (one) =>
         one.unsignedReasoning ? "carried" : "lost",
@@ -194,13 +194,13 @@ function numbers(): string {
 }
 
 function effortsOf({ reasoning }: Limits): string {
-  const { budgetByEffort, effortBecomes } = reasoning;
+  const { budgetByEffort, effortReplacements } = reasoning;
   const pairs = (record: Readonly<Record<string, string | number>>) =>
     Object.entries(record).map(
       ([from, to]) => `${from}: ${to === "limit" ? "the model's maximum" : to}`,
     );
   if (budgetByEffort) return `become budgets (${pairs(budgetByEffort).join(", ")})`;
-  const becomes = pairs(effortBecomes);
+  const becomes = pairs(effortReplacements);
   return becomes.length === 0 ? "passed on" : becomes.join(", ");
 }
 

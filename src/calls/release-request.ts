@@ -39,7 +39,8 @@ export function releaseRequest(holders: Holders, route: Route): boolean {
   if (isHeld(holders)) return false;
   const { call, candidates } = holders;
   for (const candidate of candidates) candidate.release?.();
-  const isEchoed = route.kind === "converted" && codecs[call.protocol as ProtocolName].echoes;
+  const isEchoed =
+    route.kind === "converted" && codecs[call.protocol as ProtocolName].echoesRequest;
   call.body.release(isEchoed === true ? undefined : call.lease);
   return true;
 }

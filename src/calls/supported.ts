@@ -42,5 +42,5 @@ function carries(protocol: TextOffer["protocol"], name: string): boolean {
   const field = canonicalNames[name];
   return field === undefined
     ? isSpelledIn(name, protocol)
-    : !Object.hasOwn(upstreamCodecs[protocol].limits.lost, field);
+    : !Object.hasOwn(upstreamCodecs[protocol].limits.unsupportedFields, field);
 }

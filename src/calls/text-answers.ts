@@ -52,7 +52,7 @@ export async function answerWhole(
       : parseAnswer(bytes, route, exchange);
   recordFirstToken(context.record);
   if (context.record.span?.isSampled === true) context.record.answeredBy = modelIn(answer);
-  const metered = route.isUnderWay(answer)
+  const metered = route.isInProgress(answer)
     ? await meterUnderWay(context.inputEstimate, candidate.reservedOutputTokens)
     : await meterWhole(route.usage(answer), context.inputEstimate, () => route.text(answer));
   // Before the charge: an answer that cannot be converted is neither sent nor billed.
@@ -140,14 +140,14 @@ const meterCut = (
   { reservedOutputTokens }: Candidate,
   seen: StreamSeen,
 ): Promise<Metered> =>
-  seen.goesOn === true && !tellsInput(seen.usage)
+  seen.continuesAfterDisconnect === true && !tellsInput(seen.usage)
     ? meterUnderWay(inputEstimate, reservedOutputTokens, { output: seen, seen: seen.usage })
     : meterPartial(seen.usage, inputEstimate, seen);
 
 function wholeFromStream(route: Route, bytes: Buffer): JsonObject {
   let answer: JsonObject | undefined;
   try {
-    answer = route.wholeOf(eventsIn(bytes));
+    answer = route.answerFromFrames(eventsIn(bytes));
   } catch (error) {
     // The same error as for a stream being relayed.
     throw new BadAnswerError(unreadStream(error), { cause: error });

@@ -41,7 +41,7 @@ export { sandboxCatalog } from "./sandbox.ts";
 export { environmentCatalog, environmentSource } from "./environment-catalog.ts";
 export { withOwnPrices, type OwnPriceFindings } from "./own-prices.ts";
 export { hasVendors, leftToEnvironment, presetMistakes } from "./presets.ts";
-export { refusedParameters, vendorWays } from "./vendor-ways.ts";
+export { refusedParameters, vendorQuirks } from "./vendor-quirks.ts";
 export { decimalOf } from "./list/decimal.ts";
 export { listDiff, type ListDiff } from "./list/diff.ts";
 export { listedModels, listText, shippedList, vendorRows } from "./list/shipped.ts";

@@ -10,7 +10,7 @@ import { localTarget, schemasIn } from "./schema-walk.ts";
 /** Results collected while a schema is rewritten. */
 interface Cleaning {
   /** Keywords that went into descriptions. */
-  readonly told: Set<string>;
+  readonly describedKeywords: Set<string>;
   /** True if some part of the schema cannot be expressed. */
   fails: boolean;
 }
@@ -18,9 +18,11 @@ interface Cleaning {
 /** Returns the schema as the vendor accepts it; undefined if it cannot be expressed there. */
 export function toAnswerSchema(schema: JsonObject): AnswerSchema | undefined {
   if (!refersInOrder(schema, { root: schema, seen: new Map(), depth: 0 })) return undefined;
-  const cleaning: Cleaning = { told: new Set(), fails: false };
+  const cleaning: Cleaning = { describedKeywords: new Set(), fails: false };
   const clean = cleanOne(schema, cleaning);
-  return cleaning.fails ? undefined : { schema: clean, told: [...cleaning.told].sort() };
+  return cleaning.fails
+    ? undefined
+    : { schema: clean, describedKeywords: [...cleaning.describedKeywords].sort() };
 }
 
 /** References to definitions; all move to `#/$defs/`. */
@@ -58,7 +60,7 @@ function cleanOne(schema: JsonObject, cleaning: Cleaning): JsonObject {
   const { $schema: _dialect, $defs, definitions, title, description, ...said } = schema;
   const { shape, used } = shapeOf(said, cleaning);
   const hints = Object.entries(said).filter(([keyword]) => !used.has(keyword));
-  for (const [keyword] of hints) cleaning.told.add(keyword);
+  for (const [keyword] of hints) cleaning.describedKeywords.add(keyword);
   const words = [
     ...(typeof description === "string" ? [description] : []),
     ...(hints.length > 0

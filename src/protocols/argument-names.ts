@@ -6,20 +6,23 @@ import { isRawNumber } from "../base/exact-numbers.ts";
 import { isObject } from "../base/json.ts";
 import type { CanonicalRequest, Json, JsonObject, Part, Tool } from "./canonical/request.ts";
 import type { UpstreamCodec } from "./codec.ts";
-import { holding } from "./held-blocks.ts";
+import { bufferBlocks } from "./buffer-blocks.ts";
 import type { Limits } from "./limits.ts";
 import { legalName } from "./legal-name.ts";
 import { mapSchemas, mapsSchemas, schemasIn } from "./schema-walk.ts";
 import { objectIn } from "./tool-arguments.ts";
-import { unchanged, type Rewritten } from "./rewritten.ts";
+import { unchanged, type RequestRewrite } from "./request-rewrite.ts";
 
 /** By tool name: its refused argument names, each with its replacement. */
 type Renamed = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 /** Renames tool arguments that the target refuses, in the tools and calls of a request. */
-export function renameArguments(request: CanonicalRequest, { argumentName }: Limits): Rewritten {
+export function renameArguments(
+  request: CanonicalRequest,
+  { argumentName }: Limits,
+): RequestRewrite {
   const { tools = [], messages, names } = request;
-  const renamed = argumentName ? refusedIn(tools, argumentName) : new Map<string, never>();
+  const renamed = argumentName ? refusedNames(tools, argumentName) : new Map<string, never>();
   if (renamed.size === 0) return unchanged(request);
   const there = (part: Part): Part => renameCall(part, renamed);
   return {
@@ -36,15 +39,15 @@ export function renameArguments(request: CanonicalRequest, { argumentName }: Lim
           "names of arguments that the upstream refuses went under others; calls have your own",
       },
     ],
-    restored: (upstream) => restoring(upstream, inverse(renamed)),
+    wrapCodec: (upstream) => restoreArguments(upstream, inverse(renamed)),
   };
 }
 
-function refusedIn(tools: readonly Tool[], argumentName: RegExp): Renamed {
+function refusedNames(tools: readonly Tool[], argumentName: RegExp): Renamed {
   const renamed = new Map<string, ReadonlyMap<string, string>>();
   for (const { name, parameters } of tools) {
     if (!parameters) continue;
-    const all = namesIn(parameters);
+    const all = propertyNames(parameters);
     const refused = [...all].filter((one) => !argumentName.test(one));
     if (refused.length > 0) renamed.set(name, legalNames(refused, all));
   }
@@ -52,10 +55,10 @@ function refusedIn(tools: readonly Tool[], argumentName: RegExp): Renamed {
 }
 
 /** Returns the names of all properties that a schema declares, at any depth. */
-function namesIn(schema: JsonObject, names = new Set<string>()): Set<string> {
+function propertyNames(schema: JsonObject, names = new Set<string>()): Set<string> {
   const { properties } = schema;
   if (isObject(properties)) for (const name of Object.keys(properties)) names.add(name);
-  for (const inner of schemasIn(schema)) namesIn(inner, names);
+  for (const inner of schemasIn(schema)) propertyNames(inner, names);
   return names;
 }
 
@@ -146,14 +149,14 @@ function renameValue(value: Json, names: Names): Json {
 }
 
 /** A codec that restores the caller's names in whole and streamed answers. */
-const restoring = (upstream: UpstreamCodec, own: Renamed): UpstreamCodec => ({
+const restoreArguments = (upstream: UpstreamCodec, own: Renamed): UpstreamCodec => ({
   ...upstream,
   decodeResponse(body) {
     const response = upstream.decodeResponse(body);
     return { ...response, content: response.content.map((part) => renameCall(part, own)) };
   },
   decodeStream: () =>
-    holding(upstream.decodeStream(), (start) => {
+    bufferBlocks(upstream.decodeStream(), (start) => {
       const names = start.type === "tool_call_start" ? own.get(start.name) : undefined;
       return names && ((text) => renameText(text, names));
     }),

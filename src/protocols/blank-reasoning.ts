@@ -8,11 +8,11 @@ import type { Limits } from "./limits.ts";
 const blank: ReasoningPart = { type: "reasoning", text: " " };
 
 /** Returns the conversation with reasoning in each assistant turn; unchanged for other models, or if it has no calls. */
-export function withReasoning(
+export function withBlankReasoning(
   messages: readonly Message[],
   { needsReasoning, unsignedReasoning }: Pick<Limits, "needsReasoning" | "unsignedReasoning">,
 ): readonly Message[] {
-  if (!needsReasoning || !unsignedReasoning || !messages.some(holdsCall)) return messages;
+  if (!needsReasoning || !unsignedReasoning || !messages.some(hasCall)) return messages;
   return messages.map((message) =>
     message.role === "assistant" && !message.content.some(isReasoning)
       ? { ...message, content: [blank, ...message.content] }
@@ -20,6 +20,5 @@ export function withReasoning(
   );
 }
 
-const holdsCall = ({ content }: Message): boolean =>
-  content.some(({ type }) => type === "tool_call");
+const hasCall = ({ content }: Message): boolean => content.some(({ type }) => type === "tool_call");
 const isReasoning = ({ type }: Message["content"][number]): boolean => type === "reasoning";

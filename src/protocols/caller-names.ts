@@ -4,7 +4,7 @@
  */
 import type { MediaPart, ProtocolName } from "./canonical/request.ts";
 
-interface InnerNames {
+interface ContentFieldNames {
   readonly media: (part: MediaPart) => string;
   /** The name for a picture that a model made, if it has its own. */
   readonly made?: string;
@@ -30,7 +30,7 @@ const chatMedia = {
   file: "file",
 } as const;
 
-const chat: InnerNames = {
+const chat: ContentFieldNames = {
   media: ({ media }) => `messages.content.${chatMedia[media]}`,
   made: "messages.images",
   detail: "messages.content.image_url.detail",
@@ -45,7 +45,7 @@ const chat: InnerNames = {
   systemCache: "messages.content.cache_control",
 };
 
-const responses: InnerNames = {
+const responses: ContentFieldNames = {
   media: ({ media }) => `input.content.input_${media}`,
   made: "input.image_generation_call",
   detail: "input.content.detail",
@@ -60,7 +60,7 @@ const responses: InnerNames = {
   systemCache: "input.content",
 };
 
-const messages: InnerNames = {
+const messages: ContentFieldNames = {
   media: ({ media, address }) => {
     if (address !== undefined) return "messages.content.search_result";
     return `messages.content.${media === "file" ? "document" : media}`;
@@ -77,7 +77,7 @@ const messages: InnerNames = {
   systemCache: "system.cache_control",
 };
 
-const generateContent: InnerNames = {
+const generateContent: ContentFieldNames = {
   media: ({ source }) => `contents.parts.${source.kind === "base64" ? "inlineData" : "fileData"}`,
   detail: "contents.parts.mediaResolution",
   reasoning: "contents.parts.thought",
@@ -92,7 +92,7 @@ const generateContent: InnerNames = {
 };
 
 /** The names of each protocol. For unnamed fields, the parent's name. */
-export const innerNames: Readonly<Record<ProtocolName, InnerNames>> = {
+export const contentFieldNames: Readonly<Record<ProtocolName, ContentFieldNames>> = {
   chat,
   responses,
   messages,

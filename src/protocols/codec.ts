@@ -102,7 +102,7 @@ export interface UpstreamCodec {
   /** Never fails: `fit` has already removed everything that the protocol cannot carry. `model` is the upstream's name. */
   encodeRequest(request: CanonicalRequest, model: string): JsonObject;
   /** Text that the codec added to the conversation, as the detail of a note; undefined or absent: none. */
-  addedTo?(body: JsonObject): string | undefined;
+  describeAddedText?(body: JsonObject): string | undefined;
   decodeResponse(body: JsonObject): CanonicalResponse;
   encodeResponse(response: CanonicalResponse, context: AnswerContext): JsonObject;
   decodeStream(): Transducer<SseEvent, CanonicalEvent>;
@@ -115,7 +115,7 @@ export interface UpstreamCodec {
 export interface Codec extends UpstreamCodec {
   readonly name: ProtocolName;
   /** True if answers repeat tools and settings of the request. Absent: they do not. */
-  readonly echoes?: true;
+  readonly echoesRequest?: true;
   /** @throws GatewayError naming the offending field in the caller's spelling. */
   decodeRequest(body: JsonObject, address: RequestAddress): CanonicalRequest;
   encodeStream(context: AnswerContext): Transducer<CanonicalEvent, SseEvent>;
@@ -165,7 +165,7 @@ export interface DirectCodec {
    */
   failure(answer: JsonObject): WireError | undefined;
   /** True if the vendor only reports that it has started (`background`). Absent: it never does. */
-  isUnderWay?(answer: JsonObject): boolean;
+  isInProgress?(answer: JsonObject): boolean;
   /** Returns the usage of a whole answer; undefined if it reports none (T48). */
   usage(answer: JsonObject): Usage | undefined;
   /** Returns the text of a whole answer, for an estimate if usage is missing. */
@@ -177,13 +177,13 @@ export interface DirectCodec {
   /** Returns the stream of a whole answer, with everything that only this protocol has, and its end marker (T14). */
   framesOf(answer: JsonObject, context: AnswerContext): SseEvent[];
   /** Returns the whole answer of a complete stream, likewise (T15); undefined if the stream has none. */
-  wholeOf(frames: readonly SseEvent[]): JsonObject | undefined;
+  answerFromFrames(frames: readonly SseEvent[]): JsonObject | undefined;
   /** Creates a tap for a stream. */
   tap(options: TapOptions): StreamTap;
 }
 
 /** Stream settings as the caller sent them: chat has `n` and whether usage is wanted; responses has `background`. */
-export interface StreamWishes {
+export interface StreamSettings {
   readonly n?: unknown;
   readonly stream_options?: unknown;
   readonly background?: unknown;
@@ -192,7 +192,7 @@ export interface StreamWishes {
 export interface TapOptions {
   /** The canonical model id to set in the frames. */
   readonly model: string;
-  readonly request: StreamWishes;
+  readonly request: StreamSettings;
   readonly inputEstimate: number;
 }
 
@@ -234,5 +234,5 @@ export interface StreamSeen {
   /** The error event that the upstream sent in the stream. */
   readonly error: WireError | undefined;
   /** True if the vendor continues and bills the whole answer even if the caller leaves (`background`). Absent: it does not. */
-  readonly goesOn?: boolean | undefined;
+  readonly continuesAfterDisconnect?: boolean | undefined;
 }

@@ -5,41 +5,45 @@
 import { inRequestOrder, type Note } from "../base/notes.ts";
 import type { SseEvent } from "../base/sse.ts";
 import type { Usage } from "../base/usage.ts";
-import { explode } from "./canonical/collect.ts";
+import { toEvents } from "./canonical/collect.ts";
 import type { CanonicalRequest, JsonObject } from "./canonical/request.ts";
 import type { CanonicalResponse } from "./canonical/response.ts";
 import type { AnswerContext, StreamTap, UpstreamCodec, WireError } from "./codec.ts";
-import { ConvertedTap, errorOf } from "./converted-tap.ts";
+import { ConvertedTap, errorFromFinish } from "./converted-tap.ts";
 import { withDropped } from "./dropped-params.ts";
 import { refusePrefill } from "./fit-abilities.ts";
-import { fitOwn } from "./fit-own.ts";
+import { fitDirect } from "./fit-direct.ts";
 import { fit } from "./fit.ts";
 import { askForJson } from "./json-word.ts";
 import type { Limits } from "./limits.ts";
 import {
   answerContext,
-  decoded,
+  decodeCallerRequest,
   DirectRoute,
   type Route,
   type RouteFacts,
   type RouteInput,
-  type Said,
+  type ReadBody,
 } from "./route.ts";
 import { customAsFunctions } from "./custom-as-function.ts";
 import { renameArguments } from "./argument-names.ts";
-import { applyTurns } from "./tool-changes.ts";
-import { outOfNamespaces } from "./tool-namespaces.ts";
-import { boxAnswer } from "./boxed-answer.ts";
-import { containerOf, tidy } from "./tidy.ts";
+import { applyToolChanges } from "./tool-changes.ts";
+import { flattenNamespaces } from "./tool-namespaces.ts";
+import { wrapAnswerSchema } from "./wrap-answer-schema.ts";
+import { messagesField, tidy } from "./tidy.ts";
 import { renameTools } from "./tool-names.ts";
-import { collectFrames } from "./whole.ts";
+import { collectFrames } from "./collect-frames.ts";
 
 /**
  * Returns the route of one call: direct between equal protocols, otherwise converted. Tests force conversion to show that the canonical
  * form loses nothing. `said` parses the caller's body on each call, so that a route need not keep it.
  * @throws GatewayError the caller's mistake, or `unsupported_content` for content that the upstream does not accept
  */
-export function routeOf(facts: RouteFacts, said: Said, forceConversion: boolean = false): Route {
+export function routeOf(
+  facts: RouteFacts,
+  said: ReadBody,
+  forceConversion: boolean = false,
+): Route {
   return facts.caller === facts.upstream && !forceConversion
     ? new DirectRoute(facts, said)
     : new ConvertedRoute(facts, said);
@@ -55,26 +59,26 @@ class ConvertedRoute implements Route {
   readonly notes: readonly Note[];
   readonly askedOutputTokens: number | undefined;
   readonly #facts: RouteFacts;
-  readonly #said: Said;
+  readonly #readBody: ReadBody;
   readonly #upstream: UpstreamCodec;
   readonly #context: AnswerContext;
   #body: JsonObject | undefined;
   /** The last decoded answer: `failure` and `answer` both read it. */
-  #read: { readonly answer: JsonObject; readonly response: CanonicalResponse } | undefined;
+  #lastDecoded: { readonly answer: JsonObject; readonly response: CanonicalResponse } | undefined;
 
-  constructor(facts: RouteFacts, said: Said) {
-    const sent = converted({ ...facts, body: said() });
+  constructor(facts: RouteFacts, said: ReadBody) {
+    const sent = convertRequest({ ...facts, body: said() });
     this.notes = sent.notes;
     this.askedOutputTokens = sent.askedOutputTokens;
     this.#facts = facts;
-    this.#said = said;
+    this.#readBody = said;
     this.#upstream = sent.upstream;
     this.#context = sent.context;
     this.#body = sent.body;
   }
 
   get body(): JsonObject {
-    return (this.#body ??= converted({ ...this.#facts, body: this.#said() }).body);
+    return (this.#body ??= convertRequest({ ...this.#facts, body: this.#readBody() }).body);
   }
 
   discardDerived(): void {
@@ -82,10 +86,10 @@ class ConvertedRoute implements Route {
   }
 
   failure(answer: JsonObject): WireError | undefined {
-    return this.#upstream.direct.failure(answer) ?? failureIn(this.#decode(answer));
+    return this.#upstream.direct.failure(answer) ?? failedFinish(this.#decode(answer));
   }
 
-  isUnderWay(): boolean {
+  isInProgress(): boolean {
     return false;
   }
 
@@ -109,42 +113,42 @@ class ConvertedRoute implements Route {
 
   framesOf(answer: JsonObject, usage: Usage): SseEvent[] {
     const encoder = this.#facts.caller.encodeStream(this.#context);
-    const events = explode({ usage, ...this.#decode(answer) });
+    const events = toEvents({ usage, ...this.#decode(answer) });
     const frames = events.flatMap((event) => encoder.push(event));
     return [...frames, ...encoder.end({ kind: "complete" })];
   }
 
   /** The result is in the upstream's protocol; `answer` converts it. */
-  wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
-    return wholeOf(this.#facts.upstream, frames);
+  answerFromFrames(frames: readonly SseEvent[]): JsonObject | undefined {
+    return answerFromFrames(this.#facts.upstream, frames);
   }
 
   #decode(answer: JsonObject): CanonicalResponse {
-    if (this.#read?.answer !== answer)
-      this.#read = { answer, response: this.#upstream.decodeResponse(answer) };
-    return this.#read.response;
+    if (this.#lastDecoded?.answer !== answer)
+      this.#lastDecoded = { answer, response: this.#upstream.decodeResponse(answer) };
+    return this.#lastDecoded.response;
   }
 }
 
 /** A request as sent to an upstream of another protocol, and the codec and context to read its answer. */
-interface Converted extends Pick<Route, "body" | "notes" | "askedOutputTokens"> {
+interface ConvertedRequest extends Pick<Route, "body" | "notes" | "askedOutputTokens"> {
   readonly upstream: UpstreamCodec;
   readonly context: AnswerContext;
 }
 
 /** @throws GatewayError as `routeOf` */
-function converted(given: RouteInput): Converted {
+function convertRequest(given: RouteInput): ConvertedRequest {
   const { caller, body: said } = given;
-  const own = caller === given.upstream ? fitOwn(given) : undefined;
+  const own = caller === given.upstream ? fitDirect(given) : undefined;
   const input = { ...given, body: own?.body ?? said };
-  const request = decoded(input);
+  const request = decodeCallerRequest(input);
   const { fitted, notes, upstream } = prepare(request, input);
   const body = upstream.encodeRequest(fitted, input.upstreamModel);
-  const added = upstream.addedTo?.(body);
+  const added = upstream.describeAddedText?.(body);
   const addition: Note[] =
     added === undefined
       ? []
-      : [{ param: containerOf[caller.name], kind: "rewritten", detail: added }];
+      : [{ param: messagesField[caller.name], kind: "rewritten", detail: added }];
   return {
     body,
     notes: inRequestOrder([...(own?.notes ?? []), ...notes, ...addition], said),
@@ -158,9 +162,9 @@ function converted(given: RouteInput): Converted {
  * Returns the error of an answer that ended in one: a call that cannot be parsed, or an empty answer. Callers of other protocols have no
  * word for that and would take it for a normal end. Content without any finish reason counts as an answer.
  */
-function failureIn({ finish, content }: CanonicalResponse): WireError | undefined {
+function failedFinish({ finish, content }: CanonicalResponse): WireError | undefined {
   const isNone = finish.raw !== undefined || content.length === 0;
-  return finish.reason === "error" && isNone ? errorOf(finish) : undefined;
+  return finish.reason === "error" && isNone ? errorFromFinish(finish) : undefined;
 }
 
 /** Encodes a request for an upstream of another protocol, if no answer to it will be read. @throws as `createRoute` */
@@ -189,22 +193,22 @@ function prepare(request: CanonicalRequest, input: RouteInput): Prepared {
   }
   const upstream = any.forModel?.(upstreamModel) ?? any;
   const limits = limitsOf(upstream, input);
-  const turned = applyTurns(request);
-  const flat = outOfNamespaces(turned.request);
+  const turned = applyToolChanges(request);
+  const flat = flattenNamespaces(turned.request);
   const fitted = fit(flat.request, { limits, maxOutputTokens, outputTokensMax, abilities });
   const tidied = tidy(fitted.request, limits);
   if (abilities) refusePrefill(tidied.request, abilities);
   const asked = askForJson(tidied.request, limits);
-  const boxed = boxAnswer(asked.request, limits);
-  const plain = customAsFunctions(boxed.request, limits);
+  const wrapped = wrapAnswerSchema(asked.request, limits);
+  const plain = customAsFunctions(wrapped.request, limits);
   const legal = renameArguments(plain.request, limits);
   const renamed = renameTools(legal.request, upstream);
   return {
     fitted: renamed.request,
-    notes: [turned, flat, fitted, tidied, asked, boxed, plain, legal, renamed].flatMap(
+    notes: [turned, flat, fitted, tidied, asked, wrapped, plain, legal, renamed].flatMap(
       ({ notes }) => notes,
     ),
-    upstream: flat.restored(boxed.restored(plain.restored(legal.restored(renamed.upstream)))),
+    upstream: flat.wrapCodec(wrapped.wrapCodec(plain.wrapCodec(legal.wrapCodec(renamed.upstream)))),
   };
 }
 
@@ -234,13 +238,18 @@ function limitsOfClaude(limits: Limits, input: RouteInput): Limits {
   if (!inlineMedia && !isLoose) return limits;
   return {
     ...limits,
-    ...(inlineMedia ? { takesUrl: () => false } : {}),
-    ...(isLoose ? { carries: limits.carries.filter((extra) => extra !== "strict") } : {}),
+    ...(inlineMedia ? { fetchesUrl: () => false } : {}),
+    ...(isLoose
+      ? { supportedMembers: limits.supportedMembers.filter((extra) => extra !== "strict") }
+      : {}),
   };
 }
 
 /** Returns a complete stream as a whole answer in the upstream's own protocol; undefined if it broke off. */
-function wholeOf(upstream: UpstreamCodec, frames: readonly SseEvent[]): JsonObject | undefined {
+function answerFromFrames(
+  upstream: UpstreamCodec,
+  frames: readonly SseEvent[],
+): JsonObject | undefined {
   const response = collectFrames(upstream, frames);
   if (!response || response.finish.reason === "error") return undefined;
   return upstream.encodeResponse(response, emptyContext(response));

@@ -16,7 +16,7 @@ import type {
 import { TextLog, type TextRoom } from "./text-log.ts";
 
 /** Returns the error for an answer that the upstream ended with an error. */
-export const errorOf = ({ raw = "no reason", explanation = raw }: Finish): WireError => ({
+export const errorFromFinish = ({ raw = "no reason", explanation = raw }: Finish): WireError => ({
   message: `The upstream ended the answer with an error: ${explanation}`,
   isModels: true,
 });
@@ -31,7 +31,7 @@ export class ConvertedTap implements StreamTap, StreamSeen {
   readonly #encoder: Transducer<CanonicalEvent, SseEvent>;
   readonly #log = new TextLog();
   #finish: CanonicalEvent | undefined;
-  #told: Extract<CanonicalEvent, { type: "usage" }> | undefined;
+  #usageEvent: Extract<CanonicalEvent, { type: "usage" }> | undefined;
 
   constructor(upstream: UpstreamCodec, caller: Codec, context: AnswerContext) {
     this.#decoder = upstream.decodeStream();
@@ -60,7 +60,9 @@ export class ConvertedTap implements StreamTap, StreamSeen {
   }
 
   get usage(): Usage | undefined {
-    return this.#told?.isSoFar === true && this.ended ? undefined : this.#told?.usage;
+    return this.#usageEvent?.coversStartOnly === true && this.ended
+      ? undefined
+      : this.#usageEvent?.usage;
   }
 
   /** An upstream that has sent its stop reason need not have closed yet. */
@@ -100,9 +102,9 @@ export class ConvertedTap implements StreamTap, StreamSeen {
     const frames: SseEvent[] = [];
     for (const event of events) {
       if (event.type === "finish" && event.finish.reason === "error")
-        this.error = errorOf(event.finish);
+        this.error = errorFromFinish(event.finish);
       else if (event.type === "finish") this.#finish = event;
-      else if (event.type === "usage") this.#told = event;
+      else if (event.type === "usage") this.#usageEvent = event;
       else if (event.type === "error") this.error = { message: event.message, code: event.code };
       else {
         if ("text" in event) this.#log.add(event.text);

@@ -12,22 +12,25 @@ import type {
   ToolChoice,
 } from "./canonical/request.ts";
 import type { UpstreamCodec } from "./codec.ts";
-import { holding, mapped } from "./held-blocks.ts";
+import { bufferBlocks, mapEvents } from "./buffer-blocks.ts";
 import { hashedName } from "./legal-name.ts";
 import type { Limits } from "./limits.ts";
 import { jsonOrText } from "../base/json-text.ts";
 import { isSet } from "./read.ts";
 import { isNoArguments, objectIn } from "./tool-arguments.ts";
 import { noteOfTools } from "./tool-names.ts";
-import { unchanged, type Rewritten } from "./rewritten.ts";
+import { unchanged, type RequestRewrite } from "./request-rewrite.ts";
 
 /** Turns a request's custom tools, and calls of them, into functions if the target has no custom tools. */
-export function customAsFunctions(request: CanonicalRequest, { customTools }: Limits): Rewritten {
+export function customAsFunctions(
+  request: CanonicalRequest,
+  { customTools }: Limits,
+): RequestRewrite {
   const { tools = [], messages } = request;
   const isOffered = tools.some(({ custom }) => custom);
   const isCalled = messages.some(({ content }) => content.some(isCustomCall));
   if (customTools === true || !(isOffered || isCalled)) return unchanged(request);
-  const renamed = namesApart(tools);
+  const renamed = renameConflicts(tools);
   const nameOf = (name: string): string => renamed.get(name) ?? name;
   const custom = new Map(
     tools.flatMap((tool) => (tool.custom ? [[nameOf(tool.name), tool.name] as const] : [])),
@@ -36,23 +39,23 @@ export function customAsFunctions(request: CanonicalRequest, { customTools }: Li
   return {
     request: {
       ...request,
-      messages: messages.map((message) => callingFunctions(message, nameOf)),
+      messages: messages.map((message) => callsAsFunctions(message, nameOf)),
       ...(request.tools ? { tools: tools.map((tool) => asFunction(tool, nameOf)) } : {}),
-      ...(toolChoice ? { toolChoice: choiceAmong(toolChoice, renamed) } : {}),
+      ...(toolChoice ? { toolChoice: choiceOfFunctions(toolChoice, renamed) } : {}),
     },
     notes: [
       noteOfTools(
         request,
         isOffered,
-        `custom tools went as functions with one text, \`input\`${tools.some(hasGrammar) ? grammarsToo : ""}; calls are of your own tools`,
+        `custom tools went as functions with one text, \`input\`${tools.some(hasGrammar) ? grammarNote : ""}; calls are of your own tools`,
       ),
     ],
-    restored: (upstream) => restoring(upstream, custom),
+    wrapCodec: (upstream) => restoreCustomCalls(upstream, custom),
   };
 }
 
 /** Returns new names, by old name, for custom tools that share their name with a function: two functions cannot have the same name. */
-function namesApart(tools: readonly Tool[]): ReadonlyMap<string, string> {
+function renameConflicts(tools: readonly Tool[]): ReadonlyMap<string, string> {
   const functions = new Set(tools.flatMap(({ name, custom }) => (custom ? [] : [name])));
   const taken = new Set(tools.map(({ name }) => name));
   const renamed = new Map<string, string>();
@@ -67,7 +70,7 @@ function namesApart(tools: readonly Tool[]): ReadonlyMap<string, string> {
 }
 
 /** An allowed name that two tools share allows both. */
-function choiceAmong(choice: ToolChoice, renamed: ReadonlyMap<string, string>): ToolChoice {
+function choiceOfFunctions(choice: ToolChoice, renamed: ReadonlyMap<string, string>): ToolChoice {
   if (choice.type === "tool" && choice.custom)
     return { ...choice, name: renamed.get(choice.name) ?? choice.name, custom: undefined };
   if (choice.type !== "allowed") return choice;
@@ -75,7 +78,7 @@ function choiceAmong(choice: ToolChoice, renamed: ReadonlyMap<string, string>): 
   return { ...choice, names };
 }
 
-const grammarsToo = ", and grammars as a part of descriptions, which nothing enforces";
+const grammarNote = ", and grammars as a part of descriptions, which nothing enforces";
 
 const hasGrammar = ({ custom }: Tool): boolean => custom?.format?.type === "grammar";
 
@@ -84,7 +87,7 @@ const isCustomCall = (part: Part): part is ToolCallPart =>
 
 type NameOf = (name: string) => string;
 
-const callingFunctions = (message: Message, nameOf: NameOf): Message => ({
+const callsAsFunctions = (message: Message, nameOf: NameOf): Message => ({
   ...message,
   content: message.content.map((part) => {
     if (isCustomCall(part)) {
@@ -124,10 +127,10 @@ function formatText(format: CustomFormat | undefined): string | undefined {
 }
 
 /** The caller's names of the custom tools, by their function names. */
-type OwnNames = ReadonlyMap<string, string>;
+type CallerNames = ReadonlyMap<string, string>;
 
 /** A codec that restores calls of the custom tools in whole and streamed answers. */
-const restoring = (upstream: UpstreamCodec, custom: OwnNames): UpstreamCodec => ({
+const restoreCustomCalls = (upstream: UpstreamCodec, custom: CallerNames): UpstreamCodec => ({
   ...upstream,
   decodeResponse(body) {
     const response = upstream.decodeResponse(body);
@@ -135,10 +138,10 @@ const restoring = (upstream: UpstreamCodec, custom: OwnNames): UpstreamCodec => 
   },
   decodeStream() {
     const decoder = upstream.decodeStream();
-    const held = holding(decoder, (start) =>
-      start.type === "tool_call_start" && custom.has(start.name) ? inputIn : undefined,
+    const held = bufferBlocks(decoder, (start) =>
+      start.type === "tool_call_start" && custom.has(start.name) ? readInput : undefined,
     );
-    return mapped(held, (event) => {
+    return mapEvents(held, (event) => {
       const name = event.type === "tool_call_start" ? custom.get(event.name) : undefined;
       return event.type === "tool_call_start" && name !== undefined
         ? { ...event, name, custom: true }
@@ -147,18 +150,18 @@ const restoring = (upstream: UpstreamCodec, custom: OwnNames): UpstreamCodec => 
   },
 });
 
-function asCustomCall(part: Part, custom: OwnNames): Part {
+function asCustomCall(part: Part, custom: CallerNames): Part {
   const name = part.type === "tool_call" ? custom.get(part.name) : undefined;
   return part.type === "tool_call" && name !== undefined
-    ? { ...part, name, custom: true, arguments: inputIn(part.arguments) }
+    ? { ...part, name, custom: true, arguments: readInput(part.arguments) }
     : part;
 }
 
 /** Returns the input from a call's arguments. A model may use another member name, or write the input bare. */
-function inputIn(text: string): string {
+function readInput(text: string): string {
   if (isNoArguments(text)) return "";
   const object = objectIn(text);
-  if (!object) return brokenInput(text) ?? text;
+  if (!object) return readBrokenInput(text) ?? text;
   const { input, ...others } = object;
   if (typeof input === "string") return input;
   if (isSet(input)) return text;
@@ -167,20 +170,20 @@ function inputIn(text: string): string {
   return typeof only === "string" && more.length === 0 ? only : text;
 }
 
-const begun = /^\s*\{\s*"input"\s*:\s*"/;
+const inputStart = /^\s*\{\s*"input"\s*:\s*"/;
 /** An unescaped quote with only braces and white space after it. */
-const closing = /(?<!\\)((?:\\\\)*)"[\s}]*$/;
+const inputEnd = /(?<!\\)((?:\\\\)*)"[\s}]*$/;
 /** A truncated escape sequence. */
-const cutEscape = /(?<!\\)((?:\\\\)*)\\(?:u[0-9a-fA-F]{0,3})?$/;
-const halfOfPair = /[\ud800-\udbff]$/u;
+const truncatedEscape = /(?<!\\)((?:\\\\)*)\\(?:u[0-9a-fA-F]{0,3})?$/;
+const loneSurrogate = /[\ud800-\udbff]$/u;
 
 /** The same for arguments that are not valid JSON: truncated at the token limit, or with raw line breaks. */
-function brokenInput(text: string): string | undefined {
-  const start = begun.exec(text);
+function readBrokenInput(text: string): string | undefined {
+  const start = inputStart.exec(text);
   if (!start) return undefined;
   const said = text.slice(start[0].length);
-  if (closing.test(said)) return written(said.replace(closing, "$1"));
-  return written(said.replace(cutEscape, "$1"))?.replace(halfOfPair, "");
+  if (inputEnd.test(said)) return written(said.replace(inputEnd, "$1"));
+  return written(said.replace(truncatedEscape, "$1"))?.replace(loneSurrogate, "");
 }
 
 /** Parses the inside of a JSON string; control characters may be raw or escaped. Undefined if it is invalid. */

@@ -64,18 +64,18 @@ interface EmbeddingRouteInput {
 /** Creates the route of an embedding call. It has whole answers only. */
 export function embeddingRoute(input: EmbeddingRouteInput): Route {
   const { model } = input;
-  let sent: Sent | undefined = sentOf(input);
+  let sent: UpstreamRequest | undefined = upstreamRequest(input);
   const { notes } = sent;
   return {
     kind: "direct",
     get body() {
-      return (sent ??= sentOf(input)).body;
+      return (sent ??= upstreamRequest(input)).body;
     },
     discardDerived: () => void (sent = undefined),
     notes,
     askedOutputTokens: undefined,
     failure,
-    isUnderWay: () => false,
+    isInProgress: () => false,
     usage: (answer) => usageOf(answer["usage"]),
     // The answer has no text: without usage, it is billed by its input.
     text: () => "",
@@ -85,13 +85,13 @@ export function embeddingRoute(input: EmbeddingRouteInput): Route {
     },
     tap: noStream,
     framesOf: noStream,
-    wholeOf: () => undefined,
+    answerFromFrames: () => undefined,
   };
 }
 
-type Sent = Pick<Route, "body" | "notes">;
+type UpstreamRequest = Pick<Route, "body" | "notes">;
 
-function sentOf({ body, upstreamModel }: EmbeddingRouteInput): Sent {
+function upstreamRequest({ body, upstreamModel }: EmbeddingRouteInput): UpstreamRequest {
   const sent = { ...body };
   const notes = removeFilteredFields(sent);
   sent["model"] = upstreamModel;

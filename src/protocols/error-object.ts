@@ -22,7 +22,7 @@ export const streamError = ({ message, code }: Pick<WireError, "message" | "code
  * Returns the message of an error for a protocol without error codes. Its clients recognise a too long context by `words`, so these come
  * first if the vendor used others.
  */
-export const tellTooLong = ({ code, message }: GatewayError, words: string): string =>
+export const tooLongMessage = ({ code, message }: GatewayError, words: string): string =>
   code !== "context_length_exceeded" || message.includes(words) ? message : `${words}: ${message}`;
 
 const messageCharactersMax = 4000;

@@ -4,14 +4,14 @@
  */
 import type { Abilities, Modality, ToolChoiceMode } from "../base/abilities.ts";
 import { GatewayError } from "../base/errors.ts";
-import { innerNames } from "./caller-names.ts";
+import { contentFieldNames } from "./caller-names.ts";
 import { canonicalNames } from "./canonical-names.ts";
 import type { CanonicalRequest, MediaPart, Part, ToolChoice } from "./canonical/request.ts";
 import { valueOf, without, type Fitting } from "./fit-fields.ts";
 import type { Limits } from "./limits.ts";
 import { describedSchema } from "./output-format.ts";
 import { documentParts } from "./text-documents.ts";
-import { containerOf } from "./tidy.ts";
+import { messagesField } from "./tidy.ts";
 
 const modeOf = (choice: ToolChoice): ToolChoiceMode => {
   if (choice.type === "allowed") return choice.mode;
@@ -42,7 +42,7 @@ export function refusePrefill({ messages, protocol }: CanonicalRequest, can: Abi
   if (can.prefill !== false) return;
   const last = messages.at(-1);
   if (last?.role !== "assistant" || last.content.some(({ type }) => type === "tool_call")) return;
-  const param = containerOf[protocol];
+  const param = messagesField[protocol];
   const message = `${param}: this model cannot continue an answer that has begun; the conversation must end with the user.`;
   throw new GatewayError("unsupported_content", message, { param });
 }
@@ -71,7 +71,7 @@ export function refuseMedia(
     if (part.type !== "media" || inputModalities.includes(modalityOf[part.media])) return;
     if (limits?.media[part.media] === "dropped") return;
     if (limits && limits.media.file !== "refused" && documentParts(part)) return;
-    const param = innerNames[protocol].media(part);
+    const param = contentFieldNames[protocol].media(part);
     const message = `${param}: this model reads no ${part.media} content. Leave it out, or choose another model.`;
     throw new GatewayError("unsupported_content", message, { param });
   };
@@ -105,7 +105,7 @@ export function fitAnswerSchema(fitting: Fitting): boolean {
     dropOutput(fitting, `the upstream cannot be given this schema (${why}), dropped`);
     return false;
   }
-  const { schema, told } = fitted;
+  const { schema, describedKeywords } = fitted;
   if (fitting.budget?.take(schema, false) === false) {
     dropOutput(
       fitting,
@@ -113,8 +113,8 @@ export function fitAnswerSchema(fitting: Fitting): boolean {
     );
     return false;
   }
-  if (told.length > 0) {
-    const why = `schema keywords the upstream refuses went into descriptions: ${told.join(", ")}`;
+  if (describedKeywords.length > 0) {
+    const why = `schema keywords the upstream refuses went into descriptions: ${describedKeywords.join(", ")}`;
     fitting.note("outputFormat", "rewritten", why);
   }
   fitting.request = { ...request, outputFormat: { ...format, schema } };

@@ -6,11 +6,11 @@ import { isDeepStrictEqual } from "node:util";
 import type { Note } from "../base/notes.ts";
 import type { CanonicalRequest, JsonObject, Message, Part, Tool } from "./canonical/request.ts";
 import { billingDetail, withoutBillingLine } from "./billing-line.ts";
-import { innerNames } from "./caller-names.ts";
+import { contentFieldNames } from "./caller-names.ts";
 import { lacks, type Context } from "./fit-context.ts";
 import type { Fitting } from "./fit-fields.ts";
 import { fitMedia } from "./fit-media.ts";
-import { mergingBounds, objectRoot } from "./object-root.ts";
+import { newMergeBudget, objectRoot } from "./object-root.ts";
 import { refusalOf } from "./losses.ts";
 import { withItems } from "./open-lists.ts";
 
@@ -23,14 +23,14 @@ export function fitContent(fitting: Fitting, notes: Note[]): void {
   const context: Context = {
     request,
     target,
-    names: innerNames[request.protocol],
+    names: contentFieldNames[request.protocol],
     note(param, kind, detail) {
       if (reported.has(param)) return;
       reported.add(param);
       notes.push({ param, kind, detail });
     },
     budget: fitting.budget,
-    bounds: mergingBounds(),
+    bounds: newMergeBudget(),
     keepsMarker: markerKeeper(countMarkers(request), target.limits.cacheMarkersMax),
   };
   // Tools first, because the prompt begins with them: cache markers are kept in prompt order.
@@ -42,7 +42,7 @@ export function fitContent(fitting: Fitting, notes: Note[]): void {
 function fitTool(tool: Tool, context: Context): Tool {
   const fitted = fitMarker(tool, "tools.cache_control", context);
   const parameters = tool.parameters && fitParameters(tool.name, tool.parameters, context);
-  const held = tool.strict === true ? heldSchema(parameters, context) : parameters;
+  const held = tool.strict === true ? enforceableSchema(parameters, context) : parameters;
   const isLost = tool.strict === true && held === undefined;
   if (isLost) {
     const why = "the upstream cannot hold these arguments to their schema, dropped";
@@ -56,13 +56,17 @@ function fitTool(tool: Tool, context: Context): Tool {
 }
 
 /** Returns the schema for strict arguments; undefined if the upstream cannot enforce it, or its schema budget is used up. */
-function heldSchema(parameters: JsonObject | undefined, context: Context): JsonObject | undefined {
+function enforceableSchema(
+  parameters: JsonObject | undefined,
+  context: Context,
+): JsonObject | undefined {
   const { target, budget, request } = context;
-  const { answerSchema, carries } = target.limits;
-  if (!carries.includes("strict")) return undefined;
-  if (answerSchema === undefined) return isHeld(parameters, context) ? parameters : undefined;
+  const { answerSchema, supportedMembers } = target.limits;
+  if (!supportedMembers.includes("strict")) return undefined;
+  if (answerSchema === undefined)
+    return isEnforceable(parameters, context) ? parameters : undefined;
   const fitted = answerSchema(parameters ?? { type: "object", properties: {} });
-  if (!fitted || fitted.told.length > 0 || budget?.take(fitted.schema, true) === false)
+  if (!fitted || fitted.describedKeywords.length > 0 || budget?.take(fitted.schema, true) === false)
     return undefined;
   const { schema } = fitted;
   if (parameters === undefined || isDeepStrictEqual(schema, parameters))
@@ -75,8 +79,10 @@ function heldSchema(parameters: JsonObject | undefined, context: Context): JsonO
 /**
  * For upstreams that receive the schema unchanged. Callers of chat and responses know the rules of `strict`; messages callers are checked.
  */
-const isHeld = (parameters: JsonObject | undefined, { target, request }: Context): boolean =>
-  request.protocol !== "messages" || !parameters || target.limits.holds?.(parameters) !== false;
+const isEnforceable = (parameters: JsonObject | undefined, { target, request }: Context): boolean =>
+  request.protocol !== "messages" ||
+  !parameters ||
+  target.limits.canEnforce?.(parameters) !== false;
 
 const whyNoRoot = {
   no_object: "whose arguments are no object",
@@ -98,7 +104,7 @@ function fitParameters(tool: string, parameters: JsonObject, context: Context): 
     const why = `upstreams take one object of arguments: what it may be by ${lost.join(" or ")} was merged`;
     context.note(param, "rewritten", why);
   }
-  return context.target.limits.closedLists === true ? withItems(schema) : schema;
+  return context.target.limits.listsNeedItems === true ? withItems(schema) : schema;
 }
 
 function fitMessage(message: Message, context: Context): Message {

@@ -8,12 +8,12 @@ import type { Reasoning } from "./canonical/request.ts";
 import { budgetByEffort, nearestEffort } from "./efforts.ts";
 import type { Fitting } from "./fit-fields.ts";
 
-type Reasons = Exclude<ReasoningAbility, { kind: "none" }>;
-type Of<Kind extends Reasons["kind"]> = Extract<Reasons, { kind: Kind }>;
+type KnownAbility = Exclude<ReasoningAbility, { kind: "none" }>;
+type AbilityOf<Kind extends KnownAbility["kind"]> = Extract<KnownAbility, { kind: Kind }>;
 
 /** Fits effort and budget to the model's ability. A request without reasoning settings stays without. */
 export function fitKnownReasoning(fitting: Fitting, ability: ReasoningAbility): void {
-  takeOffWord(fitting, ability);
+  readVendorOff(fitting, ability);
   const { reasoning } = fitting.request;
   if (reasoning === undefined) return;
   if (ability.kind === "none") return dropReasoning(fitting);
@@ -21,11 +21,11 @@ export function fitKnownReasoning(fitting: Fitting, ability: ReasoningAbility): 
   if (isOff(reasoning)) fitOff(fitting, ability);
   else fitAmount(fitting, ability);
   const { field } = ability;
-  if (field !== undefined) set(fitting, { field });
+  if (field !== undefined) changeReasoning(fitting, { field });
 }
 
 /** Turns a vendor's own value for "off", which is a native field, into a budget of 0 if the model uses another value. */
-function takeOffWord(fitting: Fitting, ability: ReasoningAbility): void {
+function readVendorOff(fitting: Fitting, ability: ReasoningAbility): void {
   const { native, names } = fitting.request;
   const field = native.find(
     ({ param, value }) =>
@@ -44,12 +44,12 @@ function takeOffWord(fitting: Fitting, ability: ReasoningAbility): void {
 export const isOff = ({ effort, budget }: Reasoning): boolean =>
   budget === 0 || (budget === undefined && effort === "none");
 
-const set = (fitting: Fitting, change: Partial<Reasoning>): void => {
+const changeReasoning = (fitting: Fitting, change: Partial<Reasoning>): void => {
   fitting.request = { ...fitting.request, reasoning: { ...fitting.request.reasoning, ...change } };
 };
 
 /** The one of the two that the caller sent, for a note about either. */
-const named = ({ request }: Fitting): "reasoning.effort" | "reasoning.budget" =>
+const sentField = ({ request }: Fitting): "reasoning.effort" | "reasoning.budget" =>
   request.names["reasoning.effort"] === undefined ? "reasoning.budget" : "reasoning.effort";
 
 /** Drops the reasoning settings and reports each of them. */
@@ -63,66 +63,69 @@ export function dropReasoning(fitting: Fitting): void {
 }
 
 /** True if the protocol switches reasoning off by a word (chat, responses); the others use a budget of 0. */
-const hasWords = ({ target }: Fitting): boolean =>
+const usesEffortWords = ({ target }: Fitting): boolean =>
   target.limits.protocol === "chat" || target.limits.protocol === "responses";
 
-function fitOff(fitting: Fitting, ability: Reasons): void {
-  const isMute = ability.kind === "toggle" && hasWords(fitting) && !ability.field;
+function fitOff(fitting: Fitting, ability: KnownAbility): void {
+  const isMute = ability.kind === "toggle" && usesEffortWords(fitting) && !ability.field;
   if (ability.off && !isMute) {
-    const off = hasWords(fitting) ? { effort: "none", budget: undefined } : { budget: 0 };
-    set(fitting, { effort: undefined, ...off, offAs: ability.offAs });
+    const off = usesEffortWords(fitting) ? { effort: "none", budget: undefined } : { budget: 0 };
+    changeReasoning(fitting, { effort: undefined, ...off, offAs: ability.offAs });
     return;
   }
-  const least = ability.kind === "budget" ? ability.min : leastOf(ability);
+  const least = ability.kind === "budget" ? ability.min : lowestEffort(ability);
   const what = least === undefined ? "" : `; ${least} is the least it knows`;
   fitting.note(
-    named(fitting),
+    sentField(fitting),
     least === undefined ? "dropped" : "rewritten",
     `this model's reasoning cannot be switched off${what}`,
   );
-  set(fitting, {
+  changeReasoning(fitting, {
     effort: typeof least === "string" ? least : undefined,
-    budget: typeof least === "number" ? least : decidesItself(fitting, ability),
+    budget: typeof least === "number" ? least : adaptiveBudget(fitting, ability),
   });
 }
 
-const leastOf = (ability: Reasons): string | undefined =>
+const lowestEffort = (ability: KnownAbility): string | undefined =>
   ability.kind === "effort" || ability.kind === "adaptive" ? ability.values[0] : undefined;
 
 /** Returns "dynamic" for adaptive Claude models, which need it; for other models an effort implies it. */
-const decidesItself = (fitting: Fitting, { kind }: Reasons): "dynamic" | undefined =>
-  kind === "adaptive" && isClaudes(fitting) ? "dynamic" : undefined;
+const adaptiveBudget = (fitting: Fitting, { kind }: KnownAbility): "dynamic" | undefined =>
+  kind === "adaptive" && usesClaudeFields(fitting) ? "dynamic" : undefined;
 
 /** Converse uses Claude's fields if the record has `thinking`; its other models have no adaptive reasoning and no budgets. */
-const isClaudes = ({ target }: Fitting): boolean =>
+const usesClaudeFields = ({ target }: Fitting): boolean =>
   target.limits.protocol === "messages" || target.limits.protocol === "converse";
 
-function fitAmount(fitting: Fitting, ability: Reasons): void {
+function fitAmount(fitting: Fitting, ability: KnownAbility): void {
   switch (ability.kind) {
     case "toggle":
       return fitToggle(fitting, ability);
     case "effort":
     case "adaptive":
-      return fitWord(fitting, ability);
+      return fitToEfforts(fitting, ability);
     case "budget":
-      return fitTokens(fitting, ability);
+      return fitToBudget(fitting, ability);
   }
 }
 
-function fitToggle(fitting: Fitting, { field = "reasoning_effort" }: Of<"toggle">): void {
+function fitToggle(fitting: Fitting, { field = "reasoning_effort" }: AbilityOf<"toggle">): void {
   const { effort, budget } = fitting.request.reasoning!;
   // Neither chat nor responses has a word for "on".
-  const isMute = hasWords(fitting) && field === "reasoning_effort";
+  const isMute = usesEffortWords(fitting) && field === "reasoning_effort";
   if (effort !== undefined || typeof budget === "number") {
     const why = "this model's reasoning is on or off, without a measure";
-    fitting.note(named(fitting), isMute ? "dropped" : "rewritten", why);
+    fitting.note(sentField(fitting), isMute ? "dropped" : "rewritten", why);
   }
-  set(fitting, { effort: undefined, budget: isMute ? undefined : "dynamic" });
+  changeReasoning(fitting, { effort: undefined, budget: isMute ? undefined : "dynamic" });
 }
 
-function fitWord(fitting: Fitting, ability: Of<"effort"> | Of<"adaptive">): void {
+function fitToEfforts(
+  fitting: Fitting,
+  ability: AbilityOf<"effort"> | AbilityOf<"adaptive">,
+): void {
   const { effort, budget } = fitting.request.reasoning!;
-  const adaptive = decidesItself(fitting, ability);
+  const adaptive = adaptiveBudget(fitting, ability);
   if (budget !== undefined && budget !== adaptive) {
     fitting.note(
       "reasoning.budget",
@@ -130,7 +133,7 @@ function fitWord(fitting: Fitting, ability: Of<"effort"> | Of<"adaptive">): void
       "this model takes no token budget: how much it reasons is told by an effort",
     );
   }
-  set(fitting, {
+  changeReasoning(fitting, {
     effort: effort === undefined ? undefined : nearest(fitting, effort, ability.values),
     budget: adaptive,
   });
@@ -145,28 +148,28 @@ function nearest(fitting: Fitting, effort: string, values: readonly string[]): s
   return word;
 }
 
-function fitTokens(fitting: Fitting, ability: Of<"budget">): void {
+function fitToBudget(fitting: Fitting, ability: AbilityOf<"budget">): void {
   const { effort, budget } = fitting.request.reasoning!;
-  if (effort !== undefined && ability.values !== undefined && isClaudes(fitting)) {
-    set(fitting, { effort: nearest(fitting, effort, ability.values) });
+  if (effort !== undefined && ability.values !== undefined && usesClaudeFields(fitting)) {
+    changeReasoning(fitting, { effort: nearest(fitting, effort, ability.values) });
   } else if (effort !== undefined) {
     const own = typeof budget === "number" ? budget : budgetOf(fitting, effort, ability);
     if (typeof budget === "number") {
       const why = "beside a token budget it has no effect, dropped";
       fitting.note("reasoning.effort", "dropped", why);
     }
-    set(fitting, { effort: undefined, budget: own ?? budget });
+    changeReasoning(fitting, { effort: undefined, budget: own ?? budget });
   }
-  if (fitting.request.reasoning!.budget === "dynamic" && isClaudes(fitting)) {
+  if (fitting.request.reasoning!.budget === "dynamic" && usesClaudeFields(fitting)) {
     // Models with budgets do not support adaptive thinking.
     const instead = budgetByEffort["medium"] as number;
     fitting.note("reasoning.budget", "rewritten", `a budget of ${instead}: this model needs one`);
-    set(fitting, { budget: instead });
+    changeReasoning(fitting, { budget: instead });
   }
   clamp(fitting, ability);
 }
 
-function budgetOf(fitting: Fitting, effort: string, { max, min }: Of<"budget">) {
+function budgetOf(fitting: Fitting, effort: string, { max, min }: AbilityOf<"budget">) {
   const known = Object.hasOwn(budgetByEffort, effort) ? budgetByEffort[effort] : undefined;
   if (known !== undefined)
     return known === "limit" ? (max ?? fitting.target.maxOutputTokens) : known;
@@ -176,12 +179,12 @@ function budgetOf(fitting: Fitting, effort: string, { max, min }: Of<"budget">) 
   return undefined;
 }
 
-function clamp(fitting: Fitting, { min, max = Infinity }: Of<"budget">): void {
+function clamp(fitting: Fitting, { min, max = Infinity }: AbilityOf<"budget">): void {
   const { budget } = fitting.request.reasoning!;
   if (typeof budget !== "number") return;
   const fitted = Math.min(Math.max(budget, min), max);
   if (fitted === budget) return;
   const range = max === Infinity ? `${min} and more` : `${min} to ${max}`;
-  fitting.note(named(fitting), "rewritten", `${fitted}: this model takes budgets of ${range}`);
-  set(fitting, { budget: fitted });
+  fitting.note(sentField(fitting), "rewritten", `${fitted}: this model takes budgets of ${range}`);
+  changeReasoning(fitting, { budget: fitted });
 }

@@ -60,10 +60,10 @@ function sourceRule(
   limits: FitTarget["limits"],
 ): "carried" | Loss {
   if (source.kind === "base64")
-    return limits.takesType?.(source.mediaType, media) === false
+    return limits.acceptsMediaType?.(source.mediaType, media) === false
       ? { class: "refused", what: `${media} content of the type ${source.mediaType}` }
       : "carried";
-  if (source.kind === "url" && limits.takesUrl(source.url, media)) return "carried";
+  if (source.kind === "url" && limits.fetchesUrl(source.url, media)) return "carried";
   const isWeb = source.kind === "url" && /^https?:/i.test(source.url);
   if (isWeb && limits.webMedia === "dropped") {
     const what = `the upstream cannot read ${media} content by this address; send it as base64`;
@@ -84,8 +84,10 @@ function fitDetail(part: MediaPart, context: Context): MediaPart {
   const { detail } = part;
   if (detail === undefined) return part;
   if (!lacks(context, "detail")) {
-    const { detailBecomes } = context.target.limits;
-    const nearest = Object.hasOwn(detailBecomes, detail) ? detailBecomes[detail] : undefined;
+    const { detailReplacements } = context.target.limits;
+    const nearest = Object.hasOwn(detailReplacements, detail)
+      ? detailReplacements[detail]
+      : undefined;
     if (nearest === undefined) return part;
     const why = `"${nearest}" is the most the upstream knows`;
     context.note(context.names.detail, "rewritten", why);

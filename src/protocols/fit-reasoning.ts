@@ -22,13 +22,13 @@ export function fitReasoning(fitting: Fitting): void {
   // On its own protocol a request's words need no translation, and the vendor checks the turns itself.
   const isOwn = fitting.request.protocol === limits.protocol;
   if (!isOwn) fitSummary(fitting, limits.reasoning);
-  if (isUnplaced(fitting)) return dropReasoning(fitting);
+  if (hasNoKnownField(fitting)) return dropReasoning(fitting);
   if (ability) fitKnownReasoning(fitting, ability);
   else fitByProtocol(fitting, limits.reasoning);
-  if (isClaudes(fitting)) keepOutOfForcedCalls(fitting, ability);
-  fitClaudesBudget(fitting);
-  if (!isOwn) dropThoughtsOfNone(fitting);
-  if (!isOn(fitting.request.reasoning)) return;
+  if (usesClaudeFields(fitting)) disableReasoningForForcedCalls(fitting, ability);
+  fitClaudeBudget(fitting);
+  if (!isOwn) dropThoughtsWithoutReasoning(fitting);
+  if (!asksForReasoning(fitting.request.reasoning)) return;
   if (ability && ability.kind !== "none") dropExcluded(fitting, ability.excludes ?? []);
   for (const field of isOwn ? [] : limits.reasoning.excludes) {
     if (valueOf(fitting.request, field) === undefined) continue;
@@ -38,8 +38,8 @@ export function fitReasoning(fitting: Fitting): void {
 }
 
 /** Keeps a Claude-style budget below the maximum of output tokens. */
-export function fitClaudesBudget(fitting: Fitting): void {
-  if (isClaudes(fitting)) fitBudget(fitting, fitting.target.limits.reasoning.budgetMin ?? 0);
+export function fitClaudeBudget(fitting: Fitting): void {
+  if (usesClaudeFields(fitting)) fitBudget(fitting, fitting.target.limits.reasoning.budgetMin ?? 0);
 }
 
 const fieldOf = ({ target }: Fitting): string | undefined => {
@@ -48,11 +48,11 @@ const fieldOf = ({ target }: Fitting): string | undefined => {
 };
 
 /** True if no field for the reasoning setting is known. */
-const isUnplaced = (fitting: Fitting): boolean =>
+const hasNoKnownField = (fitting: Fitting): boolean =>
   fitting.target.limits.reasoning.byRecordOnly === true && fieldOf(fitting) === undefined;
 
 /** True if the target uses Claude's fields: in the messages protocol, or if the model's record says so. */
-function isClaudes(fitting: Fitting): boolean {
+function usesClaudeFields(fitting: Fitting): boolean {
   const { budgetByEffort, byRecordOnly } = fitting.target.limits.reasoning;
   return budgetByEffort !== undefined && (!byRecordOnly || fieldOf(fitting) === "thinking");
 }
@@ -64,7 +64,7 @@ function fitByProtocol(fitting: Fitting, limits: ReasoningLimits): void {
 }
 
 /** True if the request asks the model to reason. */
-function isOn(reasoning: Reasoning | undefined): boolean {
+function asksForReasoning(reasoning: Reasoning | undefined): boolean {
   if (!reasoning) return false;
   const { budget, effort } = reasoning;
   return budget !== undefined ? budget !== 0 : effort !== undefined && effort !== "none";
@@ -86,14 +86,17 @@ function fitSummary(fitting: Fitting, { summaryIsFlag }: ReasoningLimits): void 
 }
 
 /** Without reasoning there are no thoughts to return, and vendors with a flag for them refuse it. */
-function dropThoughtsOfNone(fitting: Fitting): void {
+function dropThoughtsWithoutReasoning(fitting: Fitting): void {
   const { reasoning } = fitting.request;
   if (!fitting.target.limits.reasoning.summaryIsFlag || !reasoning || !isOff(reasoning)) return;
   fitting.request = { ...fitting.request, reasoning: { ...reasoning, includeThoughts: undefined } };
 }
 
 /** If the target accepts only one of the two, a number beats an effort, being more exact, and an effort beats "dynamic". */
-function fitEffort(fitting: Fitting, { budgetOrEffort, effortBecomes }: ReasoningLimits): void {
+function fitEffort(
+  fitting: Fitting,
+  { budgetOrEffort, effortReplacements }: ReasoningLimits,
+): void {
   const { reasoning } = fitting.request;
   if (reasoning?.effort === undefined) return;
   const { effort, budget, ...rest } = reasoning;
@@ -102,7 +105,9 @@ function fitEffort(fitting: Fitting, { budgetOrEffort, effortBecomes }: Reasonin
     fitting.request = { ...fitting.request, reasoning: { ...rest, budget } };
     return;
   }
-  const highest = Object.hasOwn(effortBecomes, effort) ? effortBecomes[effort] : undefined;
+  const highest = Object.hasOwn(effortReplacements, effort)
+    ? effortReplacements[effort]
+    : undefined;
   if (highest !== undefined) {
     const why = `"${highest}" is the most the upstream knows`;
     fitting.note("reasoning.effort", "rewritten", why);
@@ -174,9 +179,14 @@ function fitBudget(fitting: Fitting, budgetMin: number): void {
  * Switches reasoning off where it would fail the whole request. The vendor refuses it with a forced tool call, and in a tool loop that
  * began without its own signed reasoning (T39).
  */
-function keepOutOfForcedCalls(fitting: Fitting, ability: ReasoningAbility | undefined): void {
+function disableReasoningForForcedCalls(
+  fitting: Fitting,
+  ability: ReasoningAbility | undefined,
+): void {
   const { request } = fitting;
-  const without = isOn(request.reasoning) ? withoutReasoning(fitting, ability) : undefined;
+  const without = asksForReasoning(request.reasoning)
+    ? withoutReasoning(fitting, ability)
+    : undefined;
   if (without === undefined) return;
   const fields: CanonicalFieldName[] = ["reasoning.effort", "reasoning.budget"];
   for (const field of fields) {
@@ -200,7 +210,7 @@ function withoutReasoning(
   const mayForce = isOwn ? goTogether !== false : goTogether === true;
   if (!mayForce && isForced(request.toolChoice)) return "a forced tool call";
   // An adaptive model may start to reason in the middle of a tool loop.
-  if (isOwn || ability?.kind === "adaptive" || !continuesUnsigned(request, target.limits))
+  if (isOwn || ability?.kind === "adaptive" || !endsInUnsignedToolLoop(request, target.limits))
     return undefined;
   return "a tool call made without signed reasoning";
 }
@@ -218,7 +228,7 @@ const offBudget = (ability: ReasoningAbility | undefined): 0 | undefined =>
  * True if the tidied conversation ends in results of calls that follow no signed reasoning. Tidying merges the user's additions into the
  * same turn, and removes answers that only have calls without results.
  */
-function continuesUnsigned(request: CanonicalRequest, limits: Limits): boolean {
+function endsInUnsignedToolLoop(request: CanonicalRequest, limits: Limits): boolean {
   const { messages } = tidy(request, limits).request;
   const last = messages.at(-1);
   if (last?.role !== "user" || !last.content.some((part) => part.type === "tool_result"))

@@ -5,7 +5,7 @@
 import { without, type Fitting } from "./fit-fields.ts";
 
 /** Cuts the maximum of output tokens to its cap; must run before reasoning gets its budget below it. */
-export function fitLargest(fitting: Fitting): void {
+export function capOutputTokens(fitting: Fitting): void {
   const { outputTokensMax = Infinity } = fitting.target;
   const { maxOutputTokens = 0 } = fitting.request;
   if (maxOutputTokens <= outputTokensMax) return;
@@ -20,7 +20,7 @@ export function fitValues(fitting: Fitting): void {
   fitSampler(fitting);
   fitSeed(fitting);
   fitStop(fitting);
-  fitMaximum(fitting);
+  fitMaxOutputTokens(fitting);
 }
 
 function fitTemperature(fitting: Fitting): void {
@@ -53,12 +53,13 @@ function fitSeed(fitting: Fitting): void {
 
 /** Drops an empty list, and empty sequences: some vendors refuse them. */
 function fitStop(fitting: Fitting): void {
-  const { stopSequencesMax, stopMustShow = false } = fitting.target.limits;
+  const { stopSequencesMax, refusesBlankStops = false } = fitting.target.limits;
   const { stop } = fitting.request;
   if (stop === undefined) return;
-  const isTaken = (sequence: string): boolean => (stopMustShow ? sequence.trim() : sequence) !== "";
+  const isTaken = (sequence: string): boolean =>
+    (refusesBlankStops ? sequence.trim() : sequence) !== "";
   const taken = stop.filter(isTaken);
-  const what = stopMustShow ? "sequences of white space alone are" : "an empty sequence is";
+  const what = refusesBlankStops ? "sequences of white space alone are" : "an empty sequence is";
   const refused = `${what} refused by the upstream`;
   if (taken.length === 0) {
     if (stop.length > 0) fitting.note("stop", "dropped", `${refused}, dropped`);
@@ -77,7 +78,7 @@ function fitStop(fitting: Fitting): void {
  * Sets the model's limit if the target requires a maximum and the caller sent none (CONV-403, T19). Raises a maximum below the vendor's
  * minimum: agents ask for a single token to see whether a model answers.
  */
-function fitMaximum(fitting: Fitting): void {
+function fitMaxOutputTokens(fitting: Fitting): void {
   const { needsMaximum, outputTokensMin = 1, maximumField } = fitting.target.limits;
   const { maxOutputTokens } = fitting.request;
   if (maximumField) fitting.request = { ...fitting.request, maximumField };

@@ -27,8 +27,8 @@ import {
 } from "./fit-fields.ts";
 import { fitIds } from "./fit-ids.ts";
 import { fitReasoning } from "./fit-reasoning.ts";
-import { fitLargest, fitValues } from "./fit-values.ts";
-import type { Losable } from "./limits.ts";
+import { capOutputTokens, fitValues } from "./fit-values.ts";
+import type { DroppableField } from "./limits.ts";
 import { lossOf, refusalOf } from "./losses.ts";
 import { isEmptyList } from "./read.ts";
 
@@ -38,7 +38,7 @@ import { isEmptyList } from "./read.ts";
  * meaning
  */
 export function fit(request: CanonicalRequest, target: FitTarget): Fitted {
-  const notes = loseNative(request);
+  const notes = dropNativeFields(request);
   const fitting = startFitting({ ...request, native: [] }, target, notes);
   const { abilities = {} } = target;
   refuseMedia(request, abilities, target.limits);
@@ -48,26 +48,26 @@ export function fit(request: CanonicalRequest, target: FitTarget): Fitted {
   fitAllowed(fitting);
   fitForbidden(fitting);
   fitChoice(fitting);
-  fitLargest(fitting);
+  capOutputTokens(fitting);
   fitReasoning(fitting);
   fitOutput(fitting, abilities);
   fitFormatOrTools(fitting);
-  dropLost(fitting);
+  dropUnsupportedFields(fitting);
   fitMetadata(fitting);
-  tellSchemaLosses(fitting);
+  noteSchemaLosses(fitting);
   fitValues(fitting);
   return { request: fitting.request, notes };
 }
 
 /** Drops the fields that only the caller's protocol knows. @throws GatewayError for fields that carry content */
-function loseNative({ protocol, native }: CanonicalRequest): Note[] {
-  const lost = native.filter(({ value }) => !isEmptyList(value));
-  for (const field of lost) {
+function dropNativeFields({ protocol, native }: CanonicalRequest): Note[] {
+  const unsupportedFields = native.filter(({ value }) => !isEmptyList(value));
+  for (const field of unsupportedFields) {
     const loss = lossOf(protocol, field);
     if (loss.class === "refused") throw refusalOf(protocol, field.param, loss);
   }
   const detail = "only its own protocol knows it, dropped in conversion";
-  return togetherNamed(lost.map(({ param }) => param)).map((param) => ({
+  return groupByPath(unsupportedFields.map(({ param }) => param)).map((param) => ({
     param,
     kind: "dropped",
     detail,
@@ -78,7 +78,7 @@ function loseNative({ protocol, native }: CanonicalRequest): Note[] {
  * A member that several list items have is named once, without indexes: Codex CLI 0.171 has one in each item, and the header is limited to
  * 4 KB. Items themselves keep their indexes.
  */
-function togetherNamed(params: readonly string[]): string[] {
+function groupByPath(params: readonly string[]): string[] {
   const byPlace = Map.groupBy(params, (param) => param.replace(/\[\d+\](?!$)/g, ""));
   return [...byPlace].map(([place, alike]) => (alike.length === 1 ? alike[0]! : place));
 }
@@ -141,24 +141,24 @@ function fitChoice(fitting: Fitting): void {
   fitting.request = { ...fitting.request, toolChoice: undefined, parallelToolCalls: undefined };
 }
 
-function dropLost(fitting: Fitting): void {
-  const { lost } = fitting.target.limits;
+function dropUnsupportedFields(fitting: Fitting): void {
+  const { unsupportedFields } = fitting.target.limits;
   const keepsSchema = fitAnswerSchema(fitting);
-  for (const field of Object.keys(lost) as Losable[]) {
+  for (const field of Object.keys(unsupportedFields) as DroppableField[]) {
     if (valueOf(fitting.request, field) === undefined) continue;
     if (field === "outputFormat") {
-      if (!keepsSchema) dropFormat(fitting, lost[field]!);
+      if (!keepsSchema) dropFormat(fitting, unsupportedFields[field]!);
       continue;
     }
     // Some chat vendors have their own field for a budget.
     if (field === "reasoning.budget" && fitting.request.reasoning?.field !== undefined) continue;
-    fitting.note(field, "dropped", budgetLoss(fitting, field) ?? lost[field]!);
+    fitting.note(field, "dropped", budgetLoss(fitting, field) ?? unsupportedFields[field]!);
     fitting.request = without(fitting.request, field);
   }
 }
 
 /** Explains the loss of a special budget value: 0 (off) or "dynamic". */
-function budgetLoss({ request }: Fitting, field: Losable): string | undefined {
+function budgetLoss({ request }: Fitting, field: DroppableField): string | undefined {
   if (field !== "reasoning.budget") return undefined;
   const { budget } = request.reasoning!;
   if (budget === 0) return "how this model's reasoning is switched off is not known, dropped";
@@ -181,7 +181,7 @@ function fitMetadata(fitting: Fitting): void {
 }
 
 /** Reports the keywords that the codec will remove from schemas, before anything is sent (T23). */
-function tellSchemaLosses(fitting: Fitting): void {
+function noteSchemaLosses(fitting: Fitting): void {
   const { request, target } = fitting;
   const { schemaLosses } = target.limits;
   if (!schemaLosses) return;

@@ -7,16 +7,16 @@ import { tokenCount, type Usage, type ImageToolCounts } from "../base/usage.ts";
 import { objectOf, objects } from "./read.ts";
 
 /** Returns the usage with the counts above 0 of a response's `tool_usage`; unchanged if there are none. */
-export function withImageTool<Told extends Usage | undefined>(
-  usage: Told,
+export function withImageTool<MaybeUsage extends Usage | undefined>(
+  usage: MaybeUsage,
   toolUsage: unknown,
-): Told {
-  const told = objectOf(objectOf(toolUsage)["image_gen"]);
-  const input = tokenCount(told["input_tokens"]);
-  const output = tokenCount(told["output_tokens"]);
+): MaybeUsage {
+  const wireCounts = objectOf(objectOf(toolUsage)["image_gen"]);
+  const input = tokenCount(wireCounts["input_tokens"]);
+  const output = tokenCount(wireCounts["output_tokens"]);
   if (usage === undefined || input + output === 0) return usage;
   const images = Math.min(
-    tokenCount(objectOf(told["input_tokens_details"])["image_tokens"]),
+    tokenCount(objectOf(wireCounts["input_tokens_details"])["image_tokens"]),
     input,
   );
   const counts: ImageToolCounts = {

@@ -5,10 +5,10 @@
 import type { Note } from "../base/notes.ts";
 import type { CanonicalRequest, Message, Part } from "./canonical/request.ts";
 import type { Limits } from "./limits.ts";
-import { containerOf } from "./tidy.ts";
+import { messagesField } from "./tidy.ts";
 
 /** Added if the word is missing. */
-const said = "Answer in JSON.";
+const jsonInstruction = "Answer in JSON.";
 
 /**
  * Asks for JSON in words, at the end of the system prompt: the same position in each turn keeps caches valid. If the vendor ignores
@@ -24,10 +24,10 @@ export function askForJson(
   const first = messages.findIndex(({ role }) => role !== "system");
   const counted = jsonWord === "input" ? messages.slice(first) : messages;
   if (counted.some(({ content }) => content.some(saysJson))) return { request, notes: [] };
-  const detail = `"${said}" added: the upstream refuses JSON output that no words ask for`;
+  const detail = `"${jsonInstruction}" added: the upstream refuses JSON output that no words ask for`;
   return {
     request: { ...request, messages: withWord(messages, jsonWord === "input" ? first + 1 : first) },
-    notes: [{ param: containerOf[protocol], kind: "rewritten", detail }],
+    notes: [{ param: messagesField[protocol], kind: "rewritten", detail }],
   };
 }
 
@@ -39,7 +39,7 @@ function withWord(messages: readonly Message[], at: number): Message[] {
   const isSystem = before?.role === "system";
   const asked: Message = {
     ...(isSystem ? before : { role: "system" }),
-    content: [...(isSystem ? before.content : []), { type: "text", text: said }],
+    content: [...(isSystem ? before.content : []), { type: "text", text: jsonInstruction }],
   };
   return [...messages.slice(0, isSystem ? at - 1 : at), asked, ...messages.slice(at)];
 }

@@ -28,22 +28,31 @@ export type MediaRule = "carried" | "dropped" | "refused";
  * - isError: of a tool result.
  * - assistantMedia: media that a model made.
  */
-export type Extra = "name" | "developer" | "detail" | "strict" | "isError" | "assistantMedia";
+export type OptionalMember =
+  | "name"
+  | "developer"
+  | "detail"
+  | "strict"
+  | "isError"
+  | "assistantMedia";
 
 /** Fields that may be dropped: all but those with the caller's content. */
-export type Losable = Exclude<CanonicalFieldName, "tools" | "toolChoice" | "maxOutputTokens">;
+export type DroppableField = Exclude<
+  CanonicalFieldName,
+  "tools" | "toolChoice" | "maxOutputTokens"
+>;
 
 export interface Limits {
   readonly protocol: UpstreamProtocol;
   /** Fields without an equivalent, each with the reason for the caller's note. */
-  readonly lost: Readonly<Partial<Record<Losable, string>>>;
+  readonly unsupportedFields: Readonly<Partial<Record<DroppableField, string>>>;
   readonly temperatureMax: number;
   /** True if the vendor refuses temperature and top_p together. Absent: it accepts both. */
   readonly oneSampler?: true;
   /** Maximum number of stop sequences; Infinity if the protocol names no limit. */
   readonly stopSequencesMax: number;
   /** True if the vendor refuses stop sequences of only white space. Absent: it refuses only empty ones. */
-  readonly stopMustShow?: true;
+  readonly refusesBlankStops?: true;
   /** Largest absolute value of a seed. Absent: no limit. */
   readonly seedMax?: number;
   /** True if the vendor requires a maximum of output tokens: the model's limit is the default (CONV-403). */
@@ -57,13 +66,13 @@ export interface Limits {
   /** The rule for media at a web address that the upstream does not fetch. At other addresses it is refused. */
   readonly webMedia: Exclude<MediaRule, "carried">;
   /** True if the upstream fetches media at this address itself. */
-  readonly takesUrl: (url: string, media: MediaKind) => boolean;
+  readonly fetchesUrl: (url: string, media: MediaKind) => boolean;
   /** True if the vendor accepts this media type as bytes. Absent: the vendor decides. */
-  readonly takesType?: (mediaType: string, media: MediaKind) => boolean;
+  readonly acceptsMediaType?: (mediaType: string, media: MediaKind) => boolean;
   /** The optional members that this protocol supports. */
-  readonly carries: readonly Extra[];
+  readonly supportedMembers: readonly OptionalMember[];
   /** Unsupported picture details, each with its nearest replacement. */
-  readonly detailBecomes: Readonly<Record<string, string>>;
+  readonly detailReplacements: Readonly<Record<string, string>>;
   /** Longest end-user id and call id, in characters; Infinity if the vendor names no limit. */
   readonly endUserIdMax: number;
   readonly callIdMax: number;
@@ -76,7 +85,7 @@ export interface Limits {
   /** True if system turns go apart at the top, and the conversation must begin with the user. */
   readonly systemOnTop: boolean;
   /** True if an answer that the model should continue must not end in white space. Absent: it may. */
-  readonly trimsBegun?: boolean;
+  readonly trimsPrefill?: boolean;
   /** True if reasoning of earlier turns may be sent back without this protocol's signature. */
   readonly unsignedReasoning: boolean;
   /** True if the vendor refuses earlier answers without reasoning beside calls (blank-reasoning.ts). Absent: it accepts them. */
@@ -99,20 +108,20 @@ export interface Limits {
   /** Returns the JSON Schema keywords that the vendor refuses and the codec therefore removes, sorted (T23). Absent: none. */
   readonly schemaLosses?: (schemas: readonly JsonObject[]) => readonly string[];
   /** True if lists in schemas must declare their items (open-lists.ts). Absent: they need not. */
-  readonly closedLists?: true;
+  readonly listsNeedItems?: true;
   /** True if the vendor refuses an output format beside tools. Absent: it accepts both. */
   readonly formatOrTools?: true;
   /** True if an answer schema must have an object at its root (boxed-answer.ts). Absent: it need not. */
-  readonly objectAnswers?: true;
+  readonly answerNeedsObjectRoot?: true;
   /** True if custom tools are kept. Absent: they become functions (custom-as-function.ts). */
   readonly customTools?: true;
   /**
    * Rewrites an answer schema for models whose record supports one; undefined if it cannot be expressed. Other models lose the output
-   * format (CONV-412). Absent: `lost` applies to all.
+   * format (CONV-412). Absent: `unsupportedFields` applies to all.
    */
   readonly answerSchema?: (schema: JsonObject) => AnswerSchema | undefined;
   /** True if the vendor can enforce this argument schema unchanged; asked for callers of messages, which has other rules. Absent: any. */
-  readonly holds?: (schema: JsonObject) => boolean;
+  readonly canEnforce?: (schema: JsonObject) => boolean;
   /** Limit for all enforced schemas of one request, tools and answer together. Absent: none. */
   readonly schemaBudget?: SchemaCost;
 }
@@ -121,7 +130,7 @@ export interface Limits {
 export interface AnswerSchema {
   readonly schema: JsonObject;
   /** The keywords that moved into descriptions, sorted. */
-  readonly told: readonly string[];
+  readonly describedKeywords: readonly string[];
 }
 
 /** The reasoning settings that a protocol supports. */
@@ -139,7 +148,7 @@ export interface ReasoningLimits {
   /** True if budget and effort exclude each other. */
   readonly budgetOrEffort: boolean;
   /** Efforts above the vendor's highest, each with its replacement (T34). */
-  readonly effortBecomes: Readonly<Record<string, string>>;
+  readonly effortReplacements: Readonly<Record<string, string>>;
 }
 
 /** True for Claude 4.1 to 4.6 at any provider. Earlier models accept both, later ones neither; their records say so. */

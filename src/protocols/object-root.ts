@@ -13,7 +13,7 @@ interface ObjectRoot {
 }
 
 /** The remaining budget for all tools of a request; a value below 0 means that it is exceeded. */
-interface Bounds {
+interface MergeBudget {
   /** Schemas to visit: references to lists of references could make billions. */
   schemas: number;
   /** Properties and required names to visit. */
@@ -23,7 +23,7 @@ interface Bounds {
 }
 
 /** Creates the budget for the tools of one request. */
-export const mergingBounds = (): Bounds => ({
+export const newMergeBudget = (): MergeBudget => ({
   schemas: 10_000,
   names: 300_000,
   compared: 5_000_000,
@@ -32,7 +32,7 @@ export const mergingBounds = (): Bounds => ({
 interface Merging {
   readonly root: JsonObject;
   readonly lost: Set<string>;
-  readonly left: Bounds;
+  readonly budget: MergeBudget;
   /** Targets of references, each resolved once. */
   readonly targets: Map<string, JsonObject | undefined>;
 }
@@ -40,19 +40,19 @@ interface Merging {
 /** Longest chain of references. */
 const referencesMax = 100;
 
-const isOver = ({ left }: Merging): boolean =>
-  left.schemas < 0 || left.names < 0 || left.compared < 0;
+const isExceeded = ({ budget }: Merging): boolean =>
+  budget.schemas < 0 || budget.names < 0 || budget.compared < 0;
 
 /** Returns the schema with an object at its root; `no_object` if it allows no object, `too_large` if merging would exceed the budget. */
 export function objectRoot(
   schema: JsonObject,
-  left = mergingBounds(),
+  budget = newMergeBudget(),
 ): ObjectRoot | "no_object" | "too_large" {
   if (!mayBeObject(schema)) return "no_object";
-  const merging: Merging = { root: schema, lost: new Set(), left, targets: new Map() };
+  const merging: Merging = { root: schema, lost: new Set(), budget, targets: new Map() };
   const pointed = "$ref" in schema ? partOf(schema, merging, new Set()) : "unknown";
   const merged = pointed === "unknown" ? merge(schema, merging, new Set()) : pointed;
-  if (isOver(merging)) return "too_large";
+  if (isExceeded(merging)) return "too_large";
   return merged ? { schema: merged, lost: [...merging.lost].sort() } : "no_object";
 }
 
@@ -67,7 +67,7 @@ function merge(schema: JsonObject, merging: Merging, within: ReadonlySet<string>
     const choice = partsOf(list, merging, within);
     if (choice.length > 1) {
       merging.lost.add(list[0]);
-      all.push(either(choice, merging));
+      all.push(mergeAlternatives(choice, merging));
     } else all.push(...choice);
   }
   // The target of an unresolved reference has the type.
@@ -99,12 +99,12 @@ function partOf(
   merging: Merging,
   within: ReadonlySet<string>,
 ): JsonObject | "unknown" | undefined {
-  merging.left.schemas -= 1;
-  if (isOver(merging) || !mayBeObject(schema)) return undefined;
+  merging.budget.schemas -= 1;
+  if (isExceeded(merging) || !mayBeObject(schema)) return undefined;
   const { $ref: reference, ...beside } = schema;
   if (typeof reference !== "string") return merge(schema, merging, within);
   if (within.has(reference)) return undefined;
-  if (within.size >= referencesMax) merging.left.schemas = -1;
+  if (within.size >= referencesMax) merging.budget.schemas = -1;
   const target = targetOf(reference, merging);
   const pointed = target ? partOf(target, merging, new Set([...within, reference])) : "unknown";
   if (typeof pointed !== "object" || Object.keys(beside).length === 0) return pointed;
@@ -113,7 +113,7 @@ function partOf(
 
 /** Merges schemas that all apply. */
 function every(schemas: readonly JsonObject[], merging: Merging): JsonObject {
-  const properties = joined(schemas, "allOf", merging);
+  const properties = mergeProperties(schemas, "allOf", merging);
   const required = [...new Set(schemas.flatMap((schema) => namesOf(schema, merging)))];
   const said = new Map<string, Json>();
   for (const [keyword, value] of schemas.flatMap((schema) => Object.entries(schema)))
@@ -126,21 +126,21 @@ function every(schemas: readonly JsonObject[], merging: Merging): JsonObject {
 }
 
 /** Merges alternatives: all their properties, and as required those that all of them require. */
-function either(choice: readonly JsonObject[], merging: Merging): JsonObject {
+function mergeAlternatives(choice: readonly JsonObject[], merging: Merging): JsonObject {
   const [first = new Set<string>(), ...others] = choice.map(
     (schema) => new Set(namesOf(schema, merging)),
   );
   const required = [...first].filter((name) => others.every((names) => names.has(name)));
   const isClosed = choice.every(({ additionalProperties }) => additionalProperties === false);
   return {
-    properties: joined(choice, "anyOf", merging),
+    properties: mergeProperties(choice, "anyOf", merging),
     ...(required.length > 0 ? { required } : {}),
     ...(isClosed ? { additionalProperties: false } : {}),
   };
 }
 
 /** Joins the properties of all schemas; different schemas of one property become a list. */
-function joined(
+function mergeProperties(
   schemas: readonly JsonObject[],
   keyword: "allOf" | "anyOf",
   merging: Merging,
@@ -148,26 +148,26 @@ function joined(
   const said = new Map<string, Set<Json>>();
   for (const { properties } of schemas) {
     for (const [name, property] of isObject(properties) ? Object.entries(properties) : []) {
-      merging.left.names -= 1;
-      if (isOver(merging)) return {};
+      merging.budget.names -= 1;
+      if (isExceeded(merging)) return {};
       said.set(name, (said.get(name) ?? new Set()).add(property));
     }
   }
   return Object.fromEntries(
     [...said].map(([name, known]): [string, Json] => {
-      const [only, ...others] = known.size === 1 ? known : different(known, merging);
+      const [only, ...others] = known.size === 1 ? known : distinctSchemas(known, merging);
       return [name, others.length === 0 ? only! : { [keyword]: [only!, ...others] }];
     }),
   );
 }
 
 /** Returns the distinct schemas among these. */
-function different(properties: ReadonlySet<Json>, merging: Merging): Json[] {
+function distinctSchemas(properties: ReadonlySet<Json>, merging: Merging): Json[] {
   const known = new Map<string, Json>();
   for (const property of properties) {
-    if (isOver(merging)) break;
+    if (isExceeded(merging)) break;
     const text = JSON.stringify(property);
-    merging.left.compared -= text.length;
+    merging.budget.compared -= text.length;
     if (!known.has(text)) known.set(text, property);
   }
   return [...known.values()];
@@ -175,6 +175,6 @@ function different(properties: ReadonlySet<Json>, merging: Merging): Json[] {
 
 function namesOf({ required }: JsonObject, merging: Merging): string[] {
   const names = Array.isArray(required) ? required : [];
-  merging.left.names -= names.length;
-  return isOver(merging) ? [] : names.filter((name) => typeof name === "string");
+  merging.budget.names -= names.length;
+  return isExceeded(merging) ? [] : names.filter((name) => typeof name === "string");
 }

@@ -6,17 +6,17 @@ import { breakBetween } from "./content-parts.ts";
 export class Paragraphs {
   /** The last character so far. */
   #end = "";
-  #isApart = false;
+  #isNewMessage = false;
 
-  /** Begins another text; `isApart`: it is a separate message. */
-  begin(isApart: boolean): void {
-    this.#isApart = isApart;
+  /** Begins another text; `isNewMessage`: it is a separate message. */
+  begin(isNewMessage: boolean): void {
+    this.#isNewMessage = isNewMessage;
   }
 
   /** Returns the break between the text so far and its next piece. */
   between(piece: string): string {
-    const between = this.#isApart ? breakBetween(this.#end, piece) : "";
-    this.#isApart = false;
+    const between = this.#isNewMessage ? breakBetween(this.#end, piece) : "";
+    this.#isNewMessage = false;
     this.#end = piece.slice(-1);
     return between;
   }
@@ -24,6 +24,6 @@ export class Paragraphs {
 
 /** Returns a whole text with the break before it. */
 export function inParagraph(paragraphs: Paragraphs, part: TextPart): string {
-  paragraphs.begin(part.apart === true);
+  paragraphs.begin(part.newMessage === true);
   return part.text === "" ? "" : paragraphs.between(part.text) + part.text;
 }

@@ -40,7 +40,7 @@ export function parseObject(text: string, bounds?: JsonBounds): WireObject | und
 }
 
 /** Looks up an untrusted word in a table, ignoring inherited members. */
-export const rowOf = <Row>(table: Readonly<Record<string, Row>>, word: string): Row | undefined =>
+export const lookUp = <Row>(table: Readonly<Record<string, Row>>, word: string): Row | undefined =>
   Object.hasOwn(table, word) ? table[word] : undefined;
 
 /** Returns the value if it is an object, otherwise an empty object. */

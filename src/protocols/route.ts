@@ -7,13 +7,19 @@ import type { Note } from "../base/notes.ts";
 import type { SseEvent } from "../base/sse.ts";
 import type { Usage } from "../base/usage.ts";
 import type { CanonicalRequest, JsonObject } from "./canonical/request.ts";
-import type { AnswerContext, StreamTap, StreamWishes, UpstreamCodec, WireError } from "./codec.ts";
+import type {
+  AnswerContext,
+  StreamTap,
+  StreamSettings,
+  UpstreamCodec,
+  WireError,
+} from "./codec.ts";
 import { withDropped } from "./dropped-params.ts";
-import { fitOwn, type Own, type OwnInput } from "./fit-own.ts";
-import { collectFrames } from "./whole.ts";
+import { fitDirect, type DirectFit, type DirectFitInput } from "./fit-direct.ts";
+import { collectFrames } from "./collect-frames.ts";
 
 /** Differences of the upstream's vendor from its protocol. Absent: none. */
-interface VendorWays {
+interface VendorQuirks {
   /** Members of chat messages that the vendor refuses. */
   readonly refusedMembers?: readonly string[] | undefined;
   /** True if the vendor refuses an output format beside tools in chat. */
@@ -29,7 +35,7 @@ interface VendorWays {
 }
 
 /** The data that a route is made from. */
-export interface RouteInput extends OwnInput, VendorWays {
+export interface RouteInput extends DirectFitInput, VendorQuirks {
   readonly upstream: UpstreamCodec;
   /** The model's name for the caller. */
   readonly model: string;
@@ -44,7 +50,7 @@ export interface RouteInput extends OwnInput, VendorWays {
 export type RouteFacts = Omit<RouteInput, "body">;
 
 /** Parses the caller's body, again on each call. */
-export type Said = () => JsonObject;
+export type ReadBody = () => JsonObject;
 
 export interface Route {
   readonly kind: "direct" | "converted";
@@ -59,7 +65,7 @@ export interface Route {
   /** Returns why a body with a success status is no answer (T60); undefined for an answer. */
   failure(answer: JsonObject): WireError | undefined;
   /** True if the vendor is still working on this answer: it reports no content and no usage yet. */
-  isUnderWay(answer: JsonObject): boolean;
+  isInProgress(answer: JsonObject): boolean;
   /** Returns the usage and the text of an upstream's whole answer. */
   usage(answer: JsonObject): Usage | undefined;
   text(answer: JsonObject): string;
@@ -69,7 +75,7 @@ export interface Route {
   tap(): StreamTap;
   /** Converts a whole answer to the stream that the caller asked for (T14), and a stream to the whole answer (T15; undefined: none). */
   framesOf(answer: JsonObject, usage: Usage): SseEvent[];
-  wholeOf(frames: readonly SseEvent[]): JsonObject | undefined;
+  answerFromFrames(frames: readonly SseEvent[]): JsonObject | undefined;
 }
 
 /** The same protocol on both sides: the caller's body passes with only the necessary changes. */
@@ -78,27 +84,27 @@ export class DirectRoute implements Route {
   readonly notes: readonly Note[];
   readonly askedOutputTokens: number | undefined;
   readonly #facts: RouteFacts;
-  readonly #said: Said;
-  readonly #streaming: StreamWishes;
+  readonly #readBody: ReadBody;
+  readonly #streamSettings: StreamSettings;
   #body: JsonObject | undefined;
   /** The last whole answer that the upstream streamed without reporting usage. */
-  #untold: JsonObject | undefined;
+  #answerWithoutUsage: JsonObject | undefined;
 
-  /** @throws GatewayError as `fitOwn` */
-  constructor(facts: RouteFacts, said: Said) {
+  /** @throws GatewayError as `fitDirect` */
+  constructor(facts: RouteFacts, readBody: ReadBody) {
     this.#facts = facts;
-    this.#said = said;
+    this.#readBody = readBody;
     const input = this.#input();
     const { n, stream_options, background } = input.body;
-    const { body, notes, askedOutputTokens } = sentDirectly(input);
+    const { body, notes, askedOutputTokens } = directUpstreamRequest(input);
     this.#body = body;
     this.notes = notes;
     this.askedOutputTokens = askedOutputTokens;
-    this.#streaming = { n, stream_options, background };
+    this.#streamSettings = { n, stream_options, background };
   }
 
   get body(): JsonObject {
-    return (this.#body ??= sentDirectly(this.#input()).body);
+    return (this.#body ??= directUpstreamRequest(this.#input()).body);
   }
 
   discardDerived(): void {
@@ -109,8 +115,8 @@ export class DirectRoute implements Route {
     return this.#facts.caller.direct.failure(answer);
   }
 
-  isUnderWay(answer: JsonObject): boolean {
-    return this.#facts.caller.direct.isUnderWay?.(answer) === true;
+  isInProgress(answer: JsonObject): boolean {
+    return this.#facts.caller.direct.isInProgress?.(answer) === true;
   }
 
   usage(answer: JsonObject): Usage | undefined {
@@ -125,13 +131,14 @@ export class DirectRoute implements Route {
     const { caller, model } = this.#facts;
     // Vendors report usage in a stream only on request. If a whole answer was requested but streamed, the billed usage is inserted.
     const exact = exactly(answer);
-    const whole = answer === this.#untold ? caller.direct.withUsage(exact, usage) : exact;
+    const whole =
+      answer === this.#answerWithoutUsage ? caller.direct.withUsage(exact, usage) : exact;
     return withDropped(caller.direct.answer(whole, model), droppedParams);
   }
 
   tap(): StreamTap {
     const { caller, model, inputEstimate } = this.#facts;
-    return caller.direct.tap({ model, request: this.#streaming, inputEstimate });
+    return caller.direct.tap({ model, request: this.#streamSettings, inputEstimate });
   }
 
   framesOf(answer: JsonObject, usage: Usage): SseEvent[] {
@@ -141,41 +148,45 @@ export class DirectRoute implements Route {
     return direct.framesOf(told, this.#answerContext());
   }
 
-  wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
+  answerFromFrames(frames: readonly SseEvent[]): JsonObject | undefined {
     const { caller } = this.#facts;
-    const told = caller.direct.wholeOf(frames) ?? this.#collected(frames);
-    if (told && !caller.direct.usage(told)) this.#untold = told;
+    const told = caller.direct.answerFromFrames(frames) ?? this.#collectCanonical(frames);
+    if (told && !caller.direct.usage(told)) this.#answerWithoutUsage = told;
     return told;
   }
 
   /** Collects the answer by the canonical form. */
-  #collected(frames: readonly SseEvent[]): JsonObject | undefined {
+  #collectCanonical(frames: readonly SseEvent[]): JsonObject | undefined {
     const { caller } = this.#facts;
     const collected = collectFrames(caller, frames);
     return collected && caller.encodeResponse(collected, this.#answerContext());
   }
 
   #input(): RouteInput {
-    return { ...this.#facts, body: this.#said() };
+    return { ...this.#facts, body: this.#readBody() };
   }
 
   /** Decodes the request again, because few answers need it. */
   #answerContext(): AnswerContext {
     const input = this.#input();
-    return answerContext(input, decoded(input));
+    return answerContext(input, decodeCallerRequest(input));
   }
 }
 
-/** Returns the caller's body for an upstream of the same protocol. @throws GatewayError as `fitOwn` */
-function sentDirectly(input: RouteInput): Own {
+/** Returns the caller's body for an upstream of the same protocol. @throws GatewayError as `fitDirect` */
+function directUpstreamRequest(input: RouteInput): DirectFit {
   const { caller, upstreamModel: model, stream, refusedMembers } = input;
-  const own = fitOwn(input);
-  const { body, notes } = caller.direct.request(own.body, { model, stream, refusedMembers });
-  return { ...own, body, notes: own.notes.length === 0 ? notes : [...own.notes, ...notes] };
+  const direct = fitDirect(input);
+  const { body, notes } = caller.direct.request(direct.body, { model, stream, refusedMembers });
+  return {
+    ...direct,
+    body,
+    notes: direct.notes.length === 0 ? notes : [...direct.notes, ...notes],
+  };
 }
 
 /** Decodes the caller's request into the canonical form. @throws GatewayError as the codec does */
-export const decoded = ({ caller, body, requestedModel: model, stream }: RouteInput) =>
+export const decodeCallerRequest = ({ caller, body, requestedModel: model, stream }: RouteInput) =>
   caller.decodeRequest(body, { model, stream });
 
 /** Returns the data that an answer needs beside its content. It keeps only the parts of the request that the answer repeats. */
@@ -184,6 +195,6 @@ export function answerContext(
   { messages: _said, ...request }: CanonicalRequest,
 ): AnswerContext {
   const nothing = { tools: undefined, outputFormat: undefined, native: [] };
-  const repeated = caller.echoes === true ? request : { ...request, ...nothing };
+  const repeated = caller.echoesRequest === true ? request : { ...request, ...nothing };
   return { model, id, createdAt, inputEstimate, request: repeated };
 }

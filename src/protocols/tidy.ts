@@ -8,16 +8,16 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from "./canonical/request.ts";
-import { withReasoning } from "./blank-reasoning.ts";
-import { innerNames } from "./caller-names.ts";
+import { withBlankReasoning } from "./blank-reasoning.ts";
+import { contentFieldNames } from "./caller-names.ts";
 import type { Fitted } from "./fit-fields.ts";
 import type { Limits } from "./limits.ts";
-import { withOwnIds } from "./own-ids.ts";
-import { joinPieces } from "./pieces.ts";
-import { bySpeaker } from "./speakers.ts";
+import { withUniqueCallIds } from "./call-id-allocator.ts";
+import { joinPieces } from "./join-pieces.ts";
+import { splitByRole } from "./split-by-role.ts";
 
 /** The name of the caller's messages, for notes. */
-export const containerOf: Readonly<Record<ProtocolName, string>> = {
+export const messagesField: Readonly<Record<ProtocolName, string>> = {
   chat: "messages",
   responses: "input",
   messages: "messages",
@@ -33,21 +33,22 @@ const placeholder: Part = { type: "text", text: "(no content)" };
  * noted. Merging and filling lose nothing, so they are not noted.
  */
 export function tidy(request: CanonicalRequest, limits: Limits): Fitted {
-  const messages = bySpeaker(request.messages);
+  const messages = splitByRole(request.messages);
   const { results, notes } = pairResults({ ...request, messages });
-  const pairs = withOwnIds(results, limits);
+  const pairs = withUniqueCallIds(results, limits);
   const ordered = limits.systemOnTop ? systemFirst(messages) : messages;
   if (ordered.some((message, index) => message !== messages[index])) {
     const detail =
       "system turns within the conversation went to its top, the one place the upstream has";
-    notes.push({ param: containerOf[request.protocol], kind: "rewritten", detail });
+    notes.push({ param: messagesField[request.protocol], kind: "rewritten", detail });
   }
   const placed = ordered.flatMap((message) => placeResults(message, pairs));
   const merged = joinPieces(mergeNeighbours(placed, limits), request.protocol);
   const filled = merged.flatMap(fillEmpty);
-  const begun = limits.trimsBegun === true ? trimBegun(filled, request.protocol) : undefined;
-  if (begun) notes.push(begun.note);
-  const said = withReasoning(begun?.messages ?? filled, limits);
+  const prefillTrim =
+    limits.trimsPrefill === true ? trimPrefill(filled, request.protocol) : undefined;
+  if (prefillTrim) notes.push(prefillTrim.note);
+  const said = withBlankReasoning(prefillTrim?.messages ?? filled, limits);
   return { request: { ...request, messages: withUserTurn(said, limits) }, notes };
 }
 
@@ -57,7 +58,7 @@ const systemFirst = (messages: readonly Message[]): Message[] => [
 ];
 
 /** By the caller's call: the call and its result as sent. Calls without a result are left out. */
-type Pairs = ReturnType<typeof withOwnIds>;
+type Pairs = ReturnType<typeof withUniqueCallIds>;
 
 /**
  * A result belongs to the nearest earlier call with its id: callers that count anew in every turn repeat ids (T21). If calls of one turn
@@ -66,7 +67,7 @@ type Pairs = ReturnType<typeof withOwnIds>;
 function pairResults({ messages, protocol }: CanonicalRequest) {
   const results = new Map<ToolCallPart, ToolResultPart>();
   const open = new Map<string, { turn: number; calls: ToolCallPart[]; next: number }>();
-  const names = innerNames[protocol];
+  const names = contentFieldNames[protocol];
   const orphans: string[] = [];
   const calls: ToolCallPart[] = [];
   for (const [turn, { content }] of messages.entries()) {
@@ -122,11 +123,11 @@ function placeResults(message: Message, pairs: Pairs): Message[] {
 }
 
 /** Merges neighbouring turns of one role (CONV-601). */
-function mergeNeighbours(messages: readonly Message[], { carries }: Limits): Message[] {
+function mergeNeighbours(messages: readonly Message[], { supportedMembers }: Limits): Message[] {
   const alike = (left: Message, right: Message): boolean =>
     left.role === right.role &&
     left.name === right.name &&
-    (left.developer === right.developer || !carries.includes("developer"));
+    (left.developer === right.developer || !supportedMembers.includes("developer"));
   const groups: Message[][] = [];
   for (const message of messages) {
     const group = groups.at(-1);
@@ -162,7 +163,7 @@ const withoutBlank = (part: Part): Part =>
     : part;
 
 /** Trims white space at the end of an answer that the model should continue; undefined if there is none. */
-function trimBegun(messages: readonly Message[], protocol: ProtocolName) {
+function trimPrefill(messages: readonly Message[], protocol: ProtocolName) {
   const last = messages.at(-1);
   const end = last?.content.at(-1);
   if (last?.role !== "assistant" || end?.type !== "text") return undefined;
@@ -170,7 +171,7 @@ function trimBegun(messages: readonly Message[], protocol: ProtocolName) {
   if (text === end.text) return undefined;
   const detail =
     "white space at the end of the answer that has begun left out: the upstream refuses it";
-  const note: Note = { param: containerOf[protocol], kind: "rewritten", detail };
+  const note: Note = { param: messagesField[protocol], kind: "rewritten", detail };
   const trimmed = { ...last, content: [...last.content.slice(0, -1), { ...end, text }] };
   return { messages: [...messages.slice(0, -1), trimmed], note };
 }

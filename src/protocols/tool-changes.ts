@@ -12,8 +12,8 @@ interface Applied {
 }
 
 /** Applies the tool changes and expired turns of a request. */
-export function applyTurns(said: CanonicalRequest): Applied {
-  const request = withoutPassed(said);
+export function applyToolChanges(said: CanonicalRequest): Applied {
+  const request = withoutExpiredTurns(said);
   const { toolChanges = [], native } = request;
   if (toolChanges.length === 0) return { request, notes: [] };
   const applied = new Set(toolChanges.map(({ param }) => param));
@@ -40,7 +40,7 @@ const keyOf = ({ name, namespace, custom }: Tool): string =>
   `${custom ? "custom" : "function"} ${toolKey(name, namespace?.name)}`;
 
 /** Turns refer to tools by name only in messages, where all are functions without a namespace. */
-const named = (name: string): string => keyOf({ name });
+const keyOfName = (name: string): string => keyOf({ name });
 
 function toolsAtEnd({ tools = [], toolChanges = [] }: CanonicalRequest): Tool[] {
   const known = new Map(tools.map((tool) => [keyOf(tool), tool]));
@@ -51,10 +51,10 @@ function toolsAtEnd({ tools = [], toolChanges = [] }: CanonicalRequest): Tool[] 
       offered.set(keyOf(tool), tool);
     }
     for (const name of again) {
-      const tool = known.get(named(name));
+      const tool = known.get(keyOfName(name));
       if (tool) offered.set(keyOf(tool), tool);
     }
-    for (const name of removed) offered.delete(named(name));
+    for (const name of removed) offered.delete(keyOfName(name));
   }
   return [...offered.values()];
 }
@@ -63,7 +63,7 @@ function toolsAtEnd({ tools = [], toolChanges = [] }: CanonicalRequest): Tool[] 
  * Removes turns that no longer matter to the model: those shown only until the next user turn (as in their own protocol), and those with
  * only tool changes.
  */
-function withoutPassed(request: CanonicalRequest): CanonicalRequest {
+function withoutExpiredTurns(request: CanonicalRequest): CanonicalRequest {
   const { messages, native } = request;
   const places = new Set(messages.map(({ clearedAt }) => clearedAt));
   const lastOfUser = messages.findLastIndex(({ role }) => role === "user");

@@ -11,10 +11,10 @@ import type {
   ToolChoice,
 } from "./canonical/request.ts";
 import type { UpstreamCodec } from "./codec.ts";
-import { mapped } from "./held-blocks.ts";
+import { mapEvents } from "./buffer-blocks.ts";
 import { legalName } from "./legal-name.ts";
 import type { Limits } from "./limits.ts";
-import { containerOf } from "./tidy.ts";
+import { messagesField } from "./tidy.ts";
 
 /** A request with tool names that its target accepts. */
 interface Renamed {
@@ -45,7 +45,7 @@ export function renameTools(request: CanonicalRequest, upstream: UpstreamCodec):
         "names of tools that the upstream refuses went under short ones; answers have your own",
       ),
     ],
-    upstream: callsNamed(upstream, (name) => ({ name: originals.get(name) ?? name })),
+    upstream: withToolNames(upstream, (name) => ({ name: originals.get(name) ?? name })),
   };
 }
 
@@ -55,7 +55,7 @@ export const noteOfTools = (
   isOffered: boolean,
   detail: string,
 ): Note => ({
-  param: isOffered ? (names.tools ?? "tools") : containerOf[protocol],
+  param: isOffered ? (names.tools ?? "tools") : messagesField[protocol],
   kind: "rewritten",
   detail,
 });
@@ -110,7 +110,7 @@ function renameChoice(choice: ToolChoice, rename: Rename): ToolChoice {
 type Called = Pick<ToolCallPart, "name" | "namespace">;
 
 /** Wraps a codec so that whole and streamed answers have the caller's tool names; `calledOf` maps the upstream's name. */
-export function callsNamed(
+export function withToolNames(
   upstream: UpstreamCodec,
   calledOf: (name: string) => Called,
 ): UpstreamCodec {
@@ -124,7 +124,7 @@ export function callsNamed(
       return { ...response, content };
     },
     decodeStream: () =>
-      mapped(upstream.decodeStream(), (event) =>
+      mapEvents(upstream.decodeStream(), (event) =>
         event.type === "tool_call_start" ? { ...event, ...calledOf(event.name) } : event,
       ),
   };

@@ -14,11 +14,11 @@ import type {
 } from "./canonical/request.ts";
 import { toolKey } from "./function-tools.ts";
 import { hashedName } from "./legal-name.ts";
-import { callsNamed, noteOfTools } from "./tool-names.ts";
-import { unchanged, type Rewritten } from "./rewritten.ts";
+import { withToolNames, noteOfTools } from "./tool-names.ts";
+import { unchanged, type RequestRewrite } from "./request-rewrite.ts";
 
 /** Moves a request's tools and earlier calls out of their namespaces. */
-export function outOfNamespaces(request: CanonicalRequest): Rewritten {
+export function flattenNamespaces(request: CanonicalRequest): RequestRewrite {
   const { tools, toolChoice, messages } = request;
   if (!hasNamespaces(request)) return unchanged(request);
   const names = new FlatNames(request);
@@ -26,7 +26,7 @@ export function outOfNamespaces(request: CanonicalRequest): Rewritten {
   return {
     request: {
       ...request,
-      messages: messages.map((message) => callingFlat(message, names)),
+      messages: messages.map((message) => flattenCalls(message, names)),
       ...(tools ? { tools: flatTools(tools, names, choice) } : {}),
       ...(choice ? { toolChoice: choice } : {}),
     },
@@ -37,7 +37,7 @@ export function outOfNamespaces(request: CanonicalRequest): Rewritten {
         "tools within namespaces went as tools of their own, `<namespace>__<name>`; calls are of your own tools",
       ),
     ],
-    restored: (upstream) => callsNamed(upstream, (name) => names.own(name) ?? { name }),
+    wrapCodec: (upstream) => withToolNames(upstream, (name) => names.own(name) ?? { name }),
   };
 }
 
@@ -46,12 +46,12 @@ const hasNamespaces = ({ tools = [], messages, toolChoice }: CanonicalRequest): 
   messages.some(({ content }) =>
     content.some((part) => part.type === "tool_call" && part.namespace !== undefined),
   ) ||
-  chosen(toolChoice).length > 0;
+  chosenTools(toolChoice).length > 0;
 
 /** The flat names of a request's tools. Names of offered tools do not depend on tools that were only called. */
 class FlatNames {
   readonly #names = new Map<string, string>();
-  readonly #owns = new Map<string, ToolWithin>();
+  readonly #callerTools = new Map<string, ToolWithin>();
   /** Names of tools without a namespace; and, by bare name, the tools whose name is in only one namespace. */
   readonly #plain: ReadonlySet<string>;
   readonly #bare: ReadonlyMap<string, ToolWithin>;
@@ -60,16 +60,16 @@ class FlatNames {
     this.#plain = new Set(tools.flatMap(({ name, namespace }) => (namespace ? [] : [name])));
     const offered = tools.map(({ name, namespace }) => ({ name, namespace: namespace?.name }));
     const those = distinct(offered.flatMap(within));
-    const taken = new Set([...this.#plain, ...twice(those.map(joined))]);
+    const taken = new Set([...this.#plain, ...duplicates(those.map(joined))]);
     for (const tool of those) this.#add(tool, taken);
-    const several = new Set(twice(those.map(({ name }) => name)));
+    const several = new Set(duplicates(those.map(({ name }) => name)));
     this.#bare = new Map(
       those.flatMap((tool) => (several.has(tool.name) ? [] : [[tool.name, tool] as const])),
     );
     const called = messages.flatMap(({ content }) =>
       content.flatMap((part) => (part.type === "tool_call" ? within(part) : [])),
     );
-    for (const tool of [...called, ...chosen(toolChoice)]) this.#add(tool, taken);
+    for (const tool of [...called, ...chosenTools(toolChoice)]) this.#add(tool, taken);
   }
 
   of({ name, namespace }: ToolWithin): string {
@@ -78,11 +78,11 @@ class FlatNames {
 
   /** Returns the caller's name and namespace; undefined for a tool without a namespace. */
   own(flat: string): ToolWithin | undefined {
-    return this.#owns.get(flat);
+    return this.#callerTools.get(flat);
   }
 
   /** Returns the flat name for a choice without a namespace: the tool without a namespace, otherwise the only one with this name. */
-  ofBare(name: string): string {
+  ofNameAlone(name: string): string {
     const one = this.#plain.has(name) ? undefined : this.#bare.get(name);
     return one ? this.of(one) : name;
   }
@@ -94,14 +94,14 @@ class FlatNames {
     const name = taken.has(plain) ? hashedName(plain, key, taken) : plain;
     taken.add(name);
     this.#names.set(key, name);
-    this.#owns.set(name, { name: tool.name, namespace: tool.namespace });
+    this.#callerTools.set(name, { name: tool.name, namespace: tool.namespace });
   }
 }
 
 const within = ({ name, namespace }: Pick<ToolCallPart, "name" | "namespace">): ToolWithin[] =>
   namespace === undefined ? [] : [{ name, namespace }];
 
-function chosen(choice: ToolChoice | undefined): readonly ToolWithin[] {
+function chosenTools(choice: ToolChoice | undefined): readonly ToolWithin[] {
   if (choice?.type === "tool") return within(choice);
   return choice?.type === "allowed" ? (choice.within ?? []) : [];
 }
@@ -111,7 +111,7 @@ const distinct = (tools: readonly ToolWithin[]): ToolWithin[] => [
 ];
 
 /** Returns the texts that occur more than once in a list. */
-function twice(texts: readonly string[]): string[] {
+function duplicates(texts: readonly string[]): string[] {
   const seen = new Set<string>();
   return texts.filter((text) => {
     const isSeen = seen.has(text);
@@ -124,7 +124,7 @@ function twice(texts: readonly string[]): string[] {
 const joined = ({ name, namespace }: ToolWithin): string =>
   namespace.endsWith("__") ? `${namespace}${name}` : `${namespace}__${name}`;
 
-const callingFlat = (message: Message, names: FlatNames): Message => ({
+const flattenCalls = (message: Message, names: FlatNames): Message => ({
   ...message,
   content: message.content.map((part) => {
     if (part.type !== "tool_call" || part.namespace === undefined) return part;
@@ -138,11 +138,14 @@ function flatChoice(choice: ToolChoice, names: FlatNames): ToolChoice {
     const { namespace, ...own } = choice;
     const { name } = own;
     const isBare = namespace === undefined;
-    return { ...own, name: isBare ? names.ofBare(name) : names.of({ namespace, name }) };
+    return { ...own, name: isBare ? names.ofNameAlone(name) : names.of({ namespace, name }) };
   }
   if (choice.type !== "allowed") return choice;
   const { within: others = [], names: bare, ...rest } = choice;
-  const all = [...bare.map((name) => names.ofBare(name)), ...others.map((tool) => names.of(tool))];
+  const all = [
+    ...bare.map((name) => names.ofNameAlone(name)),
+    ...others.map((tool) => names.of(tool)),
+  ];
   return { ...rest, names: all };
 }
 

@@ -6,10 +6,10 @@ import { list, objectOf, objects } from "./read.ts";
 /** Maximum number of searches per answer: a higher report is an upstream error and is ignored. The gateway reserves no more either. */
 const searchesMax = 10_000;
 /** Number of searches reserved for a request without a limit. The actual number is charged, even if it is higher. */
-const searchesUnbounded = 10;
+const searchesDefault = 10;
 
 /** Returns the searches in a `usage` object, as Anthropic and compatible vendors report them. */
-export function toldSearches(usage: WireObject): number {
+export function reportedSearches(usage: WireObject): number {
   const count = reportedCount(objectOf(usage["server_tool_use"])["web_search_requests"]) ?? 0;
   return count > searchesMax ? 0 : count;
 }
@@ -33,14 +33,16 @@ export function groundingQueries(candidates: unknown): string[] {
 }
 
 /** Returns a usage with the number of searches; unchanged if it is 0. */
-export const withSearches = <Told extends Usage | undefined>(usage: Told, count: number): Told =>
-  usage === undefined || count === 0 ? usage : { ...usage, webSearches: count };
+export const withSearches = <MaybeUsage extends Usage | undefined>(
+  usage: MaybeUsage,
+  count: number,
+): MaybeUsage => (usage === undefined || count === 0 ? usage : { ...usage, webSearches: count });
 
 /**
  * Returns the searches to reserve: the sum of all `max_uses`, or `max` if a search tool has none (a default if both are unset). No more
  * than `max`; 0 without a search tool.
  */
-export function searchesAsked(
+export function searchesToReserve(
   isTool: (tool: WireObject) => boolean,
   tools: unknown,
   max?: unknown,
@@ -50,7 +52,7 @@ export function searchesAsked(
   const bounds = asked.flatMap((tool) => reportedCount(tool["max_uses"]) ?? []);
   const bounded = bounds.reduce((sum, uses) => sum + uses, 0);
   const limit = reportedCount(max);
-  const unbounded = bounds.length < asked.length ? (limit ?? searchesUnbounded) : 0;
+  const unbounded = bounds.length < asked.length ? (limit ?? searchesDefault) : 0;
   return Math.min(limit ?? searchesMax, bounded + unbounded, searchesMax);
 }
 

@@ -95,7 +95,7 @@ describe("an answer with a picture, a citation and a tool of the vendor", () => 
 
   it.each(names)("T15: as a stream it is a whole answer to a %s caller that wants one", (from) => {
     const route = routeOf(from, "converse", byName[from].body("acme/x", false));
-    const answer = route.wholeOf(frames)!;
+    const answer = route.answerFromFrames(frames)!;
     expect(converse.decodeResponse(answer).content).toEqual(expected);
     const told = JSON.stringify(route.answer(answer, [], noUsage));
     expect(told).toContain(page.url);

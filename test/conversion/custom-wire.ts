@@ -112,7 +112,7 @@ export const givenCall: Readonly<Record<Caller, (call: Call) => unknown>> = {
 /** The call that a stream of the caller's protocol gives: by its own end where it has one, and by its pieces. */
 export const streamedCall: Readonly<Record<Caller, (frames: readonly SseEvent[]) => unknown>> = {
   chat: (frames) => {
-    const whole = codecs.chat.direct.wholeOf(frames)!;
+    const whole = codecs.chat.direct.answerFromFrames(frames)!;
     const text = frames.map(({ data }) => data).join("\n");
     expect(text).not.toContain('"type":"function"');
     return wholeCall.chat(whole);

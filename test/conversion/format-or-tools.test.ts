@@ -1,6 +1,6 @@
 /** JSON output beside tools, where a vendor or its models refuse the two together. Requirements: CONV-211, CONV-511, TXT-14. */
 import { describe, expect, it } from "vitest";
-import { vendorWays } from "../../src/catalog/index.ts";
+import { vendorQuirks } from "../../src/catalog/index.ts";
 import { at } from "../rows/protocols.ts";
 import { routeOf } from "./route.ts";
 import { toolsOf, user, type Body } from "./world.ts";
@@ -65,8 +65,8 @@ describe("at Groq, which refuses the two together for all models", () => {
     ...toolsOf.responses,
     text: { format: { type: "json_schema", name: "a", schema } },
   };
-  const routed = (provider: Parameters<typeof vendorWays>[0]) =>
-    routeOf("responses", "chat", body, vendorWays(provider));
+  const routed = (provider: Parameters<typeof vendorQuirks>[0]) =>
+    routeOf("responses", "chat", body, vendorQuirks(provider));
 
   it("CONV-211 TXT-14: tools go on, and the form is lost", () => {
     const { body: sentBody, notes } = routed(groq);

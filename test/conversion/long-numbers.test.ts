@@ -124,7 +124,7 @@ describe.each(answered)("an answer to %s from %s", (caller, upstream) => {
     const parser = createSseParser();
     const stream = withNumbers(streamCalling[upstream]("look"));
     const route = routeOf(caller, upstream, requestWith[caller]("look"));
-    const whole = route.wholeOf([...parser.push(Buffer.from(stream)), ...parser.end()]);
+    const whole = route.answerFromFrames([...parser.push(Buffer.from(stream)), ...parser.end()]);
     const given = JSON.stringify(route.answer(whole!, [], noUsage));
     expect(countsIn(given)).toEqual([1, 1, 1, 1]);
   });

@@ -7,7 +7,7 @@ import {
   type JsonObject,
   type UpstreamProtocol,
 } from "../../src/protocols/index.ts";
-import { mergingBounds, objectRoot } from "../../src/protocols/object-root.ts";
+import { newMergeBudget, objectRoot } from "../../src/protocols/object-root.ts";
 import { costMs } from "../support/cost.ts";
 import { requestWith } from "./tool-wire.ts";
 
@@ -220,7 +220,7 @@ describe("T23: what unfolds without end takes no time", () => {
 
   it("in hundreds of tools together", async () => {
     const schema = { anyOf: refs("l0", 2), $defs: levels(60, 2) };
-    const bounds = mergingBounds();
+    const bounds = newMergeBudget();
     const all = () => Array.from({ length: 500 }, () => objectRoot(schema, bounds));
     expect(await costMs(all)).toBeLessThan(2_000);
     expect(objectRoot(run, bounds)).toBe("too_large");

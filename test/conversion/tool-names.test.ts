@@ -72,7 +72,7 @@ describe.each(directions)("from %s to %s", (caller, upstream) => {
       expect(new Set(calledIn(route.framesOf(answerCalling[upstream](sent!), noUsage)))).toEqual(
         new Set([name]),
       );
-      const read = route.answer(route.wholeOf(framesOf(stream))!, [], noUsage);
+      const read = route.answer(route.answerFromFrames(framesOf(stream))!, [], noUsage);
       expect(new Set(namesIn(read))).toEqual(new Set([name]));
     },
   );

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startSandbox, type Sandbox } from "../../sandbox/index.ts";
-import { refusedParameters, vendorWays } from "../../src/catalog/index.ts";
+import { refusedParameters, vendorQuirks } from "../../src/catalog/index.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 
 type Body = Record<string, unknown>;
@@ -139,7 +139,7 @@ describe("what a provider refuses", () => {
     ["by its address", { id: "fast", baseUrl: "https://api.groq.com/openai/v1" }, true],
     ["is nothing elsewhere", { id: "local", baseUrl: "http://127.0.0.1:8000/v1" }, false],
   ])("is known %s", (_how, provider, refuses) => {
-    const { refusedMembers } = vendorWays({ ...provider, dialect });
+    const { refusedMembers } = vendorQuirks({ ...provider, dialect });
     expect(refusedMembers.includes("reasoning_content")).toBe(refuses);
   });
 });

@@ -3,7 +3,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createSseParser, formatSse, type SseEvent } from "../../src/base/sse.ts";
-import { collect, explode } from "../../src/protocols/canonical/collect.ts";
+import { collect, toEvents } from "../../src/protocols/canonical/collect.ts";
 import type { CanonicalEvent } from "../../src/protocols/canonical/events.ts";
 import { grammarFaults } from "../support/grammar.ts";
 import type { AnswerContext, Codec, EndReason } from "../../src/protocols/codec.ts";
@@ -82,7 +82,7 @@ describe.each(protocolNames)("%s", (protocol) => {
     fc.assert(
       fc.property(someAnswer, (answer) => {
         const whole = collect(answer.events);
-        const stream = written(codec, answer, explode(whole)).toString();
+        const stream = written(codec, answer, toEvents(whole)).toString();
         const { faults, ...streamed } = readers[protocol].stream(framesOf(stream));
         expect(faults).toEqual([]);
         const answered = readers[protocol].answer(codec.encodeResponse(whole, context(answer)));

@@ -7,7 +7,7 @@ import type {
   Part,
   ToolCallPart,
 } from "../../src/protocols/canonical/request.ts";
-import { innerNames } from "../../src/protocols/caller-names.ts";
+import { contentFieldNames } from "../../src/protocols/caller-names.ts";
 
 /** Something a request says, and the name under which its loss is to be told. */
 export interface Fact {
@@ -31,7 +31,7 @@ const textOf = (value: unknown): string =>
 
 /** The facts of the conversation, without the ids of calls: those mean nothing beyond their pairing. */
 export function conversationFacts({ messages, protocol }: CanonicalRequest): Fact[] {
-  const names = innerNames[protocol];
+  const names = contentFieldNames[protocol];
   const calls = new Map<string, ToolCallPart>();
   const results = new Set<string>();
   for (const { content } of messages) {
@@ -106,7 +106,7 @@ export function toolFacts({ tools = [], names, protocol }: CanonicalRequest): Fa
   return tools.flatMap(({ name, description = "", parameters, strict, cache }) => [
     { says: `tool ${name} ${description}`, name: "tool" },
     { says: `${name} takes ${textOf(parameters)}`, name: names.tools ?? "tools" },
-    ...(strict ? [{ says: `${name} is strict`, name: innerNames[protocol].strict }] : []),
+    ...(strict ? [{ says: `${name} is strict`, name: contentFieldNames[protocol].strict }] : []),
     ...(cache ? [{ says: `${name} is kept in the cache`, name: "tools.cache_control" }] : []),
   ]);
 }

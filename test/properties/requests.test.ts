@@ -65,12 +65,15 @@ function isRefusedMedia(
     const type = source.kind === "file_id" ? undefined : source.mediaType;
     return type !== undefined && !["application/pdf", "application/octet-stream"].includes(type);
   }
-  if (role === "system" || (role === "assistant" && !limits.carries.includes("assistantMedia")))
+  if (
+    role === "system" ||
+    (role === "assistant" && !limits.supportedMembers.includes("assistantMedia"))
+  )
     return true;
   if (source.kind === "base64") return false;
   if (source.kind === "file_id") return true;
   const isWeb = /^https?:/i.test(source.url);
-  return !limits.takesUrl(source.url, media) && !(isWeb && limits.webMedia === "dropped");
+  return !limits.fetchesUrl(source.url, media) && !(isWeb && limits.webMedia === "dropped");
 }
 
 const isRefused = ({ messages }: CanonicalRequest, upstream: ProtocolName): boolean =>

@@ -215,7 +215,7 @@ export function* otherForms(transcript: Transcript): Generator<Finding> {
     const { usage: __, ...said } = told;
     yield [`${upstream} to ${caller}, streamed`, streamed, { ...said, faults: [] }];
     const route = routeOf(transcript, direction);
-    const whole = route.wholeOf(eventsOf(stream));
+    const whole = route.answerFromFrames(eventsOf(stream));
     const given = whole && readers[caller].answer(route.answer(whole, [], billed));
     yield [`${upstream} to ${caller}, whole`, given, told];
   }

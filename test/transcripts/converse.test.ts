@@ -156,7 +156,7 @@ describe.each(withColumn.map((one) => [one.name, one] as const))("%s", (_name, t
       const frames = relayed(streaming.tap(), eventsOf(stream));
       const streamed = { ...convertedAnswer(transcript, to(caller), "streamed"), faults: [] };
       expect(withAny(reader.stream(frames), streamed)).toEqual(streamed);
-      const gathered = routeOf(transcript, to(caller)).wholeOf(eventsOf(stream))!;
+      const gathered = routeOf(transcript, to(caller)).answerFromFrames(eventsOf(stream))!;
       const again = reader.answer(direct.answer(gathered, [], billed));
       expect(withAny(again, whole)).toEqual(whole);
       const parted = reader.stream(

@@ -69,7 +69,7 @@ function take(collected: Collected, event: CanonicalEvent): void {
       return;
     }
     case "usage":
-      if (event.isSoFar !== true) collected.usage = event.usage;
+      if (event.coversStartOnly !== true) collected.usage = event.usage;
       return;
     case "finish":
       collected.finish = event.finish;
@@ -122,7 +122,7 @@ function partOf({ start, pieces, citations, signature }: OpenBlock): Part {
       return {
         type: "text",
         text,
-        ...(start.apart ? { apart: true } : {}),
+        ...(start.newMessage ? { newMessage: true } : {}),
         ...(citations.length > 0 ? { citations } : {}),
       };
     case "refusal_start":
@@ -145,7 +145,7 @@ function partOf({ start, pieces, citations, signature }: OpenBlock): Part {
 }
 
 /** Splits a whole answer into a stream, one delta per block. Ids of reasoning items are left out. */
-export function explode(response: CanonicalResponse): CanonicalEvent[] {
+export function toEvents(response: CanonicalResponse): CanonicalEvent[] {
   const { protocol, id, createdAt, content, finish, usage } = response;
   const events: CanonicalEvent[] = [{ type: "start", protocol, id, createdAt }];
   for (const [index, part] of content.entries()) events.push(...partEvents(part, String(index)));
@@ -162,8 +162,8 @@ function partEvents(part: Part, block: BlockId): CanonicalEvent[] {
     case "text":
     case "refusal":
       return [
-        part.type === "text" && part.apart
-          ? { type: "text_start", block, apart: true }
+        part.type === "text" && part.newMessage
+          ? { type: "text_start", block, newMessage: true }
           : { type: `${part.type}_start`, block },
         ...(part.text === ""
           ? []

@@ -20,7 +20,7 @@ export type CanonicalEvent =
       readonly type: "text_start";
       readonly block: BlockId;
       /** See `TextPart.apart`. */
-      readonly apart?: true | undefined;
+      readonly newMessage?: true | undefined;
     }
   | { readonly type: "text_delta"; readonly block: BlockId; readonly text: string }
   /** A citation in a text block: sent after the words it supports, usually before the block ends. */
@@ -58,7 +58,11 @@ export type CanonicalEvent =
     }
   /** A picture or sound in the answer: sent whole, outside any block. */
   | { readonly type: "media"; readonly part: MediaPart }
-  /** Cumulative; the last one wins. `isSoFar`: covers only the start of the answer, so it is useless once the answer is complete. */
-  | { readonly type: "usage"; readonly usage: Usage; readonly isSoFar?: boolean | undefined }
+  /** Cumulative; the last one wins. `coversStartOnly`: covers only the start of the answer, so it is useless once the answer is complete. */
+  | {
+      readonly type: "usage";
+      readonly usage: Usage;
+      readonly coversStartOnly?: boolean | undefined;
+    }
   | { readonly type: "finish"; readonly finish: Finish }
   | { readonly type: "error"; readonly message: string; readonly code?: string | undefined };

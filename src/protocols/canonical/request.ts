@@ -45,7 +45,7 @@ export interface TextPart {
   readonly text: string;
   readonly cache?: CacheBreakpoint | undefined;
   /** Answers only: the text begins a new message. Without it, the text continues the one before. */
-  readonly apart?: true | undefined;
+  readonly newMessage?: true | undefined;
   /** Answers only: the sources that the text cites. */
   readonly citations?: readonly Citation[] | undefined;
 }

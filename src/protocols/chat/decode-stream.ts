@@ -91,19 +91,19 @@ function takeChunk(state: StreamState, seen: ChatChunk): CanonicalEvent[] {
   const pages = decodePages(chunk);
   if (pages.length > 0) state.pages = pages;
   const choice = choices.find(({ index }) => index === 0);
-  const said = choice ? takeOutput(state, choice.output) : [];
-  events.push(...said);
+  const outputEvents = choice ? takeOutput(state, choice.output) : [];
+  events.push(...outputEvents);
   if (error) return [...events, ...breakOff(state, error)];
-  if (said.length > 0) state.isEnding = false;
+  if (outputEvents.length > 0) state.isEnding = false;
   if (choice?.reason !== undefined) {
     // Blocks end with the stream: some vendors send their last piece after the finish reason.
     state.finish = { reason: choice.reason, stopReason: choice.stopReason };
     // An error ending is reported only when the stream closes.
     state.isEnding = decodeFinish(choice.reason, false).reason !== "error";
   }
-  const { usage, isSoFar } = state.reader;
-  if (seen.tellsUsage && usage)
-    events.push({ type: "usage", usage, ...(isSoFar ? { isSoFar } : {}) });
+  const { usage, coversStartOnly } = state.reader;
+  if (seen.reportsUsage && usage)
+    events.push({ type: "usage", usage, ...(coversStartOnly ? { coversStartOnly } : {}) });
   return events;
 }
 

@@ -6,7 +6,7 @@ import { removeFilteredFields } from "../filter.ts";
 import { objects } from "../read.ts";
 import { decodeError } from "./errors.ts";
 import { answerText, readFacts } from "./facts.ts";
-import { framesOf, wholeOf } from "./other-form.ts";
+import { framesOf, answerFromFrames } from "./stream-conversion.ts";
 import { removeRefused } from "./refused-members.ts";
 import { ChatTap } from "./tap.ts";
 import { normaliseUsage, readUsage, writeUsage } from "./usage.ts";
@@ -52,6 +52,6 @@ export const chatDirect: DirectCodec = {
   answer: directAnswer,
   withUsage: (answer, usage) => ({ ...answer, usage: writeUsage(usage) }),
   framesOf,
-  wholeOf,
+  answerFromFrames,
   tap: (options) => new ChatTap(options),
 };

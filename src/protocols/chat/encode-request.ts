@@ -21,7 +21,7 @@ import { restoreNative } from "../native.ts";
 import { formatWith } from "../output-format.ts";
 import { member } from "../read.ts";
 import { encodeContent, encodeMedia } from "./parts.ts";
-import { encodeReasoning, encodeReasoningWish } from "./reasoning.ts";
+import { encodeReasoning, encodeReasoningSettings } from "./reasoning.ts";
 import { encodeCall } from "./response.ts";
 
 /** Returns the upstream's body. `model` is the upstream's name. */
@@ -39,7 +39,7 @@ export function encodeRequest(request: CanonicalRequest, model: string): JsonObj
   set("frequency_penalty", request.frequencyPenalty);
   setTools(request, set, { tools: (tools) => tools.map(encodeTool), choice: encodeToolChoice });
   set("response_format", request.outputFormat && encodeFormat(request.outputFormat));
-  Object.assign(body, encodeReasoningWish(request.reasoning));
+  Object.assign(body, encodeReasoningSettings(request.reasoning));
   set("verbosity", request.verbosity);
   set("user", request.endUserId);
   set("prompt_cache_key", request.promptCacheKey);

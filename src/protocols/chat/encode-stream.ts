@@ -129,7 +129,7 @@ type TextEvent = Extract<
 function takeText(state: StreamState, event: TextEvent): SseEvent[] {
   if (event.type === "text_delta") return addText(state, event.block, event.text);
   if (event.type === "citation") return cite(state, event.block, event.citation);
-  state.paragraphs.begin(event.type === "text_start" && event.apart === true);
+  state.paragraphs.begin(event.type === "text_start" && event.newMessage === true);
   return [];
 }
 

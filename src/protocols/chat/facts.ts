@@ -4,7 +4,7 @@ import { tokenCount } from "../../base/usage.ts";
 import type { CallFacts } from "../codec.ts";
 import { jsonCharacters, textCharacters, textInDataUrl } from "../count-text.ts";
 import { isSet, list, nonEmpty, objectOf, objects } from "../read.ts";
-import { isSearchTool, searchesAsked, searchTool } from "../web-searches.ts";
+import { isSearchTool, searchesToReserve, searchTool } from "../web-searches.ts";
 import { outputTexts, readOutput } from "./output.ts";
 
 /** Reads the facts of a validated request. */
@@ -20,7 +20,7 @@ export function readFacts(body: WireObject): CallFacts {
     affinity: nonEmpty(body["prompt_cache_key"]) ?? nonEmpty(body["user"]),
     inputCharacters: size.characters,
     inputMedia: size.media,
-    webSearches: searchesAsked(isSearchTool, asked),
+    webSearches: searchesToReserve(isSearchTool, asked),
   };
 }
 

@@ -1,6 +1,6 @@
 /** Maps chat's finish reasons to and from the canonical ones. CONV-709, CONV-717; T11, T19. */
 import type { Finish } from "../canonical/response.ts";
-import { nonEmpty, rowOf } from "../read.ts";
+import { nonEmpty, lookUp } from "../read.ts";
 
 const reasons: Readonly<Record<string, Finish["reason"]>> = {
   stop: "stop",
@@ -30,8 +30,8 @@ const reasons: Readonly<Record<string, Finish["reason"]>> = {
  */
 export function decodeFinish(raw: unknown, hasCalls: boolean, stopReason?: unknown): Finish {
   const word = nonEmpty(raw);
-  const [told = "stop"] = word?.split(":", 1) ?? [];
-  const reason = rowOf(reasons, told) ?? "stop";
+  const [baseWord = "stop"] = word?.split(":", 1) ?? [];
+  const reason = lookUp(reasons, baseWord) ?? "stop";
   const sequence = nonEmpty(stopReason);
   return {
     reason: reason === "stop" && hasCalls ? "tool_calls" : reason,

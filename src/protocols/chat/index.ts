@@ -14,9 +14,9 @@ export const chatCodec: Codec = {
   name: "chat",
   limits: conversionLimits,
   forModel(model) {
-    if (isMistral(model)) return ofMistral;
-    if (deepseek.test(model)) return ofDeepseek;
-    return kimi.test(model) ? ofKimi : chatCodec;
+    if (isMistral(model)) return mistralChat;
+    if (deepseek.test(model)) return deepseekCodec;
+    return kimi.test(model) ? kimiCodec : chatCodec;
   },
   decodeRequest,
   encodeRequest,
@@ -29,16 +29,19 @@ export const chatCodec: Codec = {
   direct: chatDirect,
 };
 
-const ofMistral = mistralCodec(chatCodec);
+const mistralChat = mistralCodec(chatCodec);
 
 /** Matches the model names, which all providers keep. */
 const deepseek = /(?:^|[/-])deepseek/i;
 const kimi = /(?:^|[/-])kimi/i;
 
 /** Both models refuse a conversation whose calls lack the reasoning before them. */
-const ofKimi: UpstreamCodec = {
+const kimiCodec: UpstreamCodec = {
   ...chatCodec,
   limits: { ...conversionLimits, needsReasoning: true },
 };
 /** DeepSeek refuses any tool choice while it reasons, which it does by default. */
-const ofDeepseek: UpstreamCodec = { ...ofKimi, limits: { ...ofKimi.limits, refusesAuto: true } };
+const deepseekCodec: UpstreamCodec = {
+  ...kimiCodec,
+  limits: { ...kimiCodec.limits, refusesAuto: true },
+};

@@ -12,7 +12,7 @@ export const limits = {
 /** The limits of chat completions as the target of a conversion. CONV-201 to CONV-221. */
 export const conversionLimits: Limits = {
   protocol: "chat",
-  lost: {
+  unsupportedFields: {
     topK: "chat completions have no top_k, dropped",
     "reasoning.budget": "a token budget cannot become an effort level, dropped",
     "reasoning.summary": "chat completions return no reasoning summary, dropped",
@@ -27,9 +27,9 @@ export const conversionLimits: Limits = {
   metadataNeedsStore: true,
   media: { image: "carried", audio: "carried", video: "refused", file: "dropped" },
   webMedia: "refused",
-  takesUrl: webPictures,
-  carries: ["name", "detail", "strict", "assistantMedia"],
-  detailBecomes: { original: "high" },
+  fetchesUrl: webPictures,
+  supportedMembers: ["name", "detail", "strict", "assistantMedia"],
+  detailReplacements: { original: "high" },
   endUserIdMax: 64,
   // OpenAI refuses longer ones, such as vLLM's with 46 characters.
   callIdMax: 40,
@@ -37,10 +37,10 @@ export const conversionLimits: Limits = {
   cacheMarkersMax: 0,
   systemOnTop: false,
   unsignedReasoning: true,
-  reasoning: { excludes: [], summaryIsFlag: false, budgetOrEffort: false, effortBecomes: {} },
+  reasoning: { excludes: [], summaryIsFlag: false, budgetOrEffort: false, effortReplacements: {} },
   toolName: /^[a-zA-Z0-9_-]{1,64}$/,
   toolNameMax: 64,
-  objectAnswers: true,
-  closedLists: true,
-  holds: isStrict,
+  answerNeedsObjectRoot: true,
+  listsNeedItems: true,
+  canEnforce: isStrict,
 };

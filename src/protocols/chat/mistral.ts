@@ -20,7 +20,8 @@ export const mistralCodec = (chat: Codec): UpstreamCodec => ({
     return { ...body, messages: bridged(body["messages"] as Json[]) };
   },
   // Reported, because the conversation at the vendor then has words that the caller did not write.
-  addedTo: ({ messages }) => ((messages as Json[]).includes(bridge) ? bridgeNote : undefined),
+  describeAddedText: ({ messages }) =>
+    (messages as Json[]).includes(bridge) ? bridgeNote : undefined,
 });
 
 const bridgeNote =

@@ -8,7 +8,7 @@ import type { Usage } from "../../base/usage.ts";
 import type { WireError } from "../codec.ts";
 import { nonEmpty, objectOf, objects } from "../read.ts";
 import { nothing, StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
-import { ToldUsage } from "../told-usage.ts";
+import { ReportedUsage } from "../reported-usage.ts";
 import { decodeError } from "./errors.ts";
 import { readOutput, type Output } from "./output.ts";
 import { readUsage } from "./usage.ts";
@@ -18,7 +18,7 @@ export interface ChatChunk {
   readonly type: "chunk";
   readonly chunk: WireObject;
   readonly choices: readonly ChatChoice[];
-  readonly tellsUsage: boolean;
+  readonly reportsUsage: boolean;
   /** Set if the answer failed instead of finishing. The output in `choices` came before the failure. */
   readonly error: WireError | undefined;
 }
@@ -40,7 +40,7 @@ const noAnswer: AnyEvent = {
 
 /** Reads one stream. It returns nothing after the end marker or an error. */
 export class ChatReader {
-  readonly #told = new ToldUsage();
+  readonly #reported = new ReportedUsage();
   /** The last usage, as received. */
   #wireUsage: WireObject | undefined;
   #hasChoice = false;
@@ -51,7 +51,7 @@ export class ChatReader {
 
   /** The usage so far; once the answer is over, only usage that covers all of it. */
   get usage(): Usage | undefined {
-    return this.#told.read(this.#hasFinished || this.#over);
+    return this.#reported.read(this.#hasFinished || this.#over);
   }
 
   /** The same, as received. */
@@ -60,8 +60,8 @@ export class ChatReader {
   }
 
   /** True if the usage covers only the start of the answer. */
-  get isSoFar(): boolean {
-    return this.#told.isSoFar;
+  get coversStartOnly(): boolean {
+    return this.#reported.coversStartOnly;
   }
 
   read(event: SseEvent): ChatChunk | AnyEvent {
@@ -86,8 +86,14 @@ export class ChatReader {
     const failed = choices.some(({ reason }) => reason === "error");
     this.#hasChoice ||= choices.length > 0;
     this.#hasFinished ||= choices.some(({ reason }) => reason !== undefined);
-    const tellsUsage = this.#takeUsage(chunk, wire[0]);
-    return { type: "chunk", chunk, choices, tellsUsage, error: failed ? failedAnswer : undefined };
+    const reportsUsage = this.#takeUsage(chunk, wire[0]);
+    return {
+      type: "chunk",
+      chunk,
+      choices,
+      reportsUsage,
+      error: failed ? failedAnswer : undefined,
+    };
   }
 
   /** The last usage reported wins (T49). Groq sends it in `x_groq`, Moonshot in the choice. */
@@ -97,7 +103,7 @@ export class ChatReader {
     const usage = readUsage(wire);
     if (usage) {
       // A frame without choices carries the usage of the whole answer.
-      this.#told.take(usage, this.#hasFinished || choice === undefined);
+      this.#reported.take(usage, this.#hasFinished || choice === undefined);
       this.#wireUsage = wire;
     }
     return true;

@@ -13,7 +13,7 @@ import type {
 import { isSet, member, nonEmpty, objects } from "../read.ts";
 
 /** Encodes the reasoning settings, in the protocol's member or in the vendor's own ones. */
-export function encodeReasoningWish(reasoning: Reasoning | undefined): JsonObject {
+export function encodeReasoningSettings(reasoning: Reasoning | undefined): JsonObject {
   if (!reasoning) return {};
   const { effort, budget, field = "reasoning_effort" } = reasoning;
   if (field === "reasoning_effort") return member("reasoning_effort", effort);

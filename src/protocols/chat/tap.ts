@@ -59,10 +59,13 @@ export class ChatTap extends DirectTap {
     return none;
   }
 
-  #takeChunk({ chunk, choices, tellsUsage, error }: ChatChunk, data: string): readonly SseEvent[] {
+  #takeChunk(
+    { chunk, choices, reportsUsage, error }: ChatChunk,
+    data: string,
+  ): readonly SseEvent[] {
     for (const choice of choices) this.#takeChoice(choice);
     if (error) return this.breakOff(error);
-    if (tellsUsage && choices.length === 0) {
+    if (reportsUsage && choices.length === 0) {
       // A frame that only carries usage: sent last, if the caller wants it.
       this.#usageChunk = chunk;
       return none;

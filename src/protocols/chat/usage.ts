@@ -5,9 +5,9 @@
 import { isObject, type WireObject } from "../../base/json.ts";
 import { reportedCount, withMediaCounts, type Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
-import { withLeftOut } from "../left-out.ts";
+import { completeFromTotal } from "../complete-from-total.ts";
 import { member, objectOf } from "../read.ts";
-import { toldSearches, withSearches } from "../web-searches.ts";
+import { reportedSearches, withSearches } from "../web-searches.ts";
 
 type Count = number | undefined;
 /** The reported count, or else the total minus the other side. */
@@ -35,8 +35,11 @@ export function readUsage(value: unknown): Usage | undefined {
   );
   const completion = reportedOrRest(value["completion_tokens"], total, prompt);
   if (prompt === undefined || completion === undefined) return undefined;
-  const parts = withHidden(readParts(value), total === undefined ? 0 : total - prompt - completion);
-  const whole = withLeftOut({ input: prompt, output: completion, total, ...parts });
+  const parts = withHiddenReasoning(
+    readParts(value),
+    total === undefined ? 0 : total - prompt - completion,
+  );
+  const whole = completeFromTotal({ input: prompt, output: completion, total, ...parts });
   const cacheReadTokens = Math.min(parts.cacheRead, whole.input);
   const usage: Usage = {
     inputTokens: whole.input,
@@ -56,7 +59,7 @@ export function readUsage(value: unknown): Usage | undefined {
     audioOutputTokens: output["audio_tokens"],
     imageOutputTokens: output["image_tokens"],
   });
-  return withSearches(detailed, toldSearches(value));
+  return withSearches(detailed, reportedSearches(value));
 }
 
 interface Parts {
@@ -69,7 +72,7 @@ interface Parts {
  * If the total exceeds both sides and no details are given, the rest is reasoning: Google's endpoint of this protocol reports thinking only
  * in the total.
  */
-function withHidden(parts: Parts, rest: number): Parts {
+function withHiddenReasoning(parts: Parts, rest: number): Parts {
   const { cacheRead, cacheWrite, reasoning } = parts;
   const isUntold = cacheRead + cacheWrite + reasoning === 0;
   return rest > 0 && isUntold ? { ...parts, reasoning: rest } : parts;

@@ -8,7 +8,13 @@ import type { CanonicalEvent } from "../canonical/events.ts";
 import type { Citation } from "../canonical/request.ts";
 import { transducer, type EndReason, type Transducer } from "../codec.ts";
 import { nonEmpty, objectOf, parseObject } from "../read.ts";
-import { decodeCitation, decodeFinish, isServers, nameOfCall, pictureOf } from "./response.ts";
+import {
+  decodeCitation,
+  decodeFinish,
+  isServerToolUse,
+  nameOfCall,
+  pictureOf,
+} from "./response.ts";
 import { decodeUsage } from "./usage.ts";
 
 type Kind = "text" | "reasoning" | "tool_call" | "picture";
@@ -91,7 +97,7 @@ function blockStart(state: State, wire: WireObject): CanonicalEvent[] {
     openBlock(state, index, "picture", objectOf(image)["format"]);
     return ended;
   }
-  if (toolUse === undefined || isServers(objectOf(toolUse))) return [];
+  if (toolUse === undefined || isServerToolUse(objectOf(toolUse))) return [];
   const events = blockStop(state, index);
   const named = nameOfCall(objectOf(toolUse), state.begun);
   const { id: block } = openBlock(state, index, "tool_call");

@@ -9,7 +9,7 @@ const budgetMin = 1024;
 
 export const conversionLimits: Limits = {
   protocol: "converse",
-  lost: {
+  unsupportedFields: {
     topK: "each model has another name for it in Converse, dropped",
     seed: "Converse has no seed, dropped",
     presencePenalty: "Converse has no penalties, dropped",
@@ -31,16 +31,16 @@ export const conversionLimits: Limits = {
   needsMaximum: false,
   media: { image: "carried", audio: "carried", video: "carried", file: "carried" },
   webMedia: "refused",
-  takesUrl: () => false,
-  takesType: (mediaType, media) => formatOf(mediaType, media) !== undefined,
-  carries: ["isError"],
-  detailBecomes: {},
+  fetchesUrl: () => false,
+  acceptsMediaType: (mediaType, media) => formatOf(mediaType, media) !== undefined,
+  supportedMembers: ["isError"],
+  detailReplacements: {},
   endUserIdMax: Infinity,
   callIdMax: 64,
   plainCallIds: true,
   cacheMarkersMax: 0,
   systemOnTop: true,
-  trimsBegun: true,
+  trimsPrefill: true,
   unsignedReasoning: false,
   forbidsTools: false,
   reasoning: {
@@ -49,7 +49,7 @@ export const conversionLimits: Limits = {
     excludes: [],
     summaryIsFlag: false,
     budgetOrEffort: false,
-    effortBecomes: {},
+    effortReplacements: {},
     byRecordOnly: true,
   },
   toolName: /^[a-zA-Z0-9_-]{1,64}$/,
@@ -63,7 +63,7 @@ export const cachingLimits: Limits = { ...conversionLimits, cacheMarkersMax: 4 }
 /** For Claude, which has the same limits at Bedrock as at Anthropic. */
 export const claudeLimits: Limits = {
   ...cachingLimits,
-  stopMustShow: true,
+  refusesBlankStops: true,
   argumentName: claudeArgumentName,
   reasoning: { ...conversionLimits.reasoning, excludes: ["temperature", "topP"] },
 };

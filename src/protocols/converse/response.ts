@@ -5,7 +5,7 @@ import type { CanonicalResponse, Finish } from "../canonical/response.ts";
 import type { WireError } from "../codec.ts";
 import { callId } from "../call-id.ts";
 import { citationOf, fileCitationOf } from "../citations.ts";
-import { member, nonEmpty, objectOf, objects, rowOf } from "../read.ts";
+import { member, nonEmpty, objectOf, objects, lookUp } from "../read.ts";
 import type { WireObject } from "../../base/json.ts";
 import { argumentsObject } from "../tool-arguments.ts";
 import { decodeError } from "./errors.ts";
@@ -46,7 +46,7 @@ function decodeBlock(block: WireObject, index: number): Part[] {
   if (typeof block["text"] === "string") return [{ type: "text", text: block["text"] }];
   if ("toolUse" in block) {
     const call = objectOf(block["toolUse"]);
-    if (isServers(call)) return [];
+    if (isServerToolUse(call)) return [];
     const json = exactText(call["input"] ?? {});
     return [{ type: "tool_call", ...nameOfCall(call, index), arguments: json }];
   }
@@ -58,7 +58,7 @@ function decodeBlock(block: WireObject, index: number): Part[] {
 }
 
 /** True for a call of a tool that the vendor runs itself: the caller cannot answer it. */
-export const isServers = ({ type }: WireObject): boolean => type === "server_tool_use";
+export const isServerToolUse = ({ type }: WireObject): boolean => type === "server_tool_use";
 
 /** A picture that the model made. */
 function decodePicture({ format, source }: WireObject): Part[] {
@@ -111,8 +111,11 @@ const reasonByWire: Readonly<Record<string, Finish["reason"]>> = {
 /** Decodes the stop reason. A plain or unknown reason with calls becomes `tool_calls`. */
 export function decodeFinish(reason: unknown, hasCalls: boolean): Finish {
   if (typeof reason !== "string") return { reason: hasCalls ? "tool_calls" : "stop" };
-  const told = rowOf(reasonByWire, reason) ?? "stop";
-  return { reason: told === "stop" && hasCalls ? "tool_calls" : told, raw: reason };
+  const canonicalReason = lookUp(reasonByWire, reason) ?? "stop";
+  return {
+    reason: canonicalReason === "stop" && hasCalls ? "tool_calls" : canonicalReason,
+    raw: reason,
+  };
 }
 
 const wireByReason: Readonly<Record<Finish["reason"], string>> = {

@@ -9,10 +9,16 @@ import { withCitations } from "../citations.ts";
 import { list, nonEmpty, objectOf, objects } from "../read.ts";
 import { decodeGrounding } from "./grounding.ts";
 import { joinPartials } from "./partial-arguments.ts";
-import { madeUpPrefix } from "./open-calls.ts";
-import { decodeMedia, holdsOther, isDraft, signatureOf } from "./parts.ts";
+import { generatedIdPrefix } from "./open-calls.ts";
+import { decodeMedia, hasUnknownData, isDraft, signatureOf } from "./parts.ts";
 import { GenerateReader, type GenerateChunk } from "./read-stream.ts";
-import { createdAt, decodeFinish, placeOf, type Said, type WireStop } from "./response.ts";
+import {
+  createdAt,
+  decodeFinish,
+  callIdScope,
+  type ContentKinds,
+  type WireStop,
+} from "./response.ts";
 
 /** The open block that text or thoughts continue. */
 interface OpenText {
@@ -38,7 +44,7 @@ interface State {
   text: OpenText | undefined;
   call: OpenCall | undefined;
   begun: number;
-  said: Said;
+  said: ContentKinds;
   /** The texts so far, to place citations. */
   readonly texts: { readonly block: string; readonly pieces: string[] }[];
   /** The latest grounding and citation metadata. */
@@ -57,7 +63,7 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
     text: undefined,
     call: undefined,
     begun: 0,
-    said: { calls: false, anything: false },
+    said: { calls: false, hasContent: false },
     texts: [],
     grounding: {},
     cited: new Set(),
@@ -79,7 +85,7 @@ function takeEvent(state: State, event: SseEvent): CanonicalEvent[] {
   return read.type === "chunk" ? takeChunk(state, read) : [];
 }
 
-function takeChunk(state: State, { data, candidates, tellsUsage, ...block }: GenerateChunk) {
+function takeChunk(state: State, { data, candidates, reportsUsage, ...block }: GenerateChunk) {
   const events = start(state, data);
   // Only the first candidate counts; conversion never asks for more.
   const candidate = candidates.find(({ index }) => index === 0);
@@ -90,8 +96,9 @@ function takeChunk(state: State, { data, candidates, tellsUsage, ...block }: Gen
     state.stop = { ...state.stop, reason: candidate.reason, message: candidate.message };
   if (block.blocked !== undefined)
     state.stop = { ...state.stop, blocked: block.blocked, blockMessage: block.blockMessage };
-  const { usage, isSoFar } = state.reader;
-  if (tellsUsage && usage) events.push({ type: "usage", usage, ...(isSoFar ? { isSoFar } : {}) });
+  const { usage, coversStartOnly } = state.reader;
+  if (reportsUsage && usage)
+    events.push({ type: "usage", usage, ...(coversStartOnly ? { coversStartOnly } : {}) });
   return events;
 }
 
@@ -140,7 +147,7 @@ function start(state: State, data: WireObject): CanonicalEvent[] {
   if (state.phase !== "waiting") return [];
   const id = nonEmpty(data["responseId"]) ?? "";
   state.phase = "running";
-  state.place = placeOf(id);
+  state.place = callIdScope(id);
   return [{ type: "start", protocol: "generate_content", id, createdAt: createdAt(data) }];
 }
 
@@ -161,7 +168,7 @@ function takeMedia(
 ): CanonicalEvent[] {
   const events = [...closeCall(state), ...closeText(state)];
   if (signature) events.push(...openText(state, "reasoning"), ...closeText(state, signature));
-  state.said = { ...state.said, anything: true };
+  state.said = { ...state.said, hasContent: true };
   return [...events, { type: "media", part }];
 }
 
@@ -170,11 +177,11 @@ function takeText(state: State, part: WireObject): CanonicalEvent[] {
   const text = nonEmpty(part["text"]);
   const signature = signatureOf(part);
   // A step of the vendor's own tools: text after it begins a new block, and its signature is dropped with it.
-  if (typeof part["text"] !== "string" && holdsOther(part)) return closeText(state);
+  if (typeof part["text"] !== "string" && hasUnknownData(part)) return closeText(state);
   if (text === undefined && !signature) return [];
   const kind = part["thought"] === true || text === undefined ? "reasoning" : "text";
   const events = openText(state, kind);
-  if (kind === "text" && !state.said.anything) state.said = { ...state.said, anything: true };
+  if (kind === "text" && !state.said.hasContent) state.said = { ...state.said, hasContent: true };
   if (text !== undefined) events.push({ type: `${kind}_delta`, block: state.text!.block, text });
   if (text !== undefined && kind === "text") state.texts.at(-1)!.pieces.push(text);
   if (!signature) return events;
@@ -215,10 +222,10 @@ function takeCall(
   if (typeof wire["name"] === "string") {
     events.push(...closeCall(state), ...closeText(state));
     const block = nextBlock(state);
-    const id = nonEmpty(wire["id"]) ?? `${madeUpPrefix}${state.place}_${block}`;
+    const id = nonEmpty(wire["id"]) ?? `${generatedIdPrefix}${state.place}_${block}`;
     events.push({ type: "tool_call_start", block, id, name: wire["name"] });
     state.call = { block, args: objectOf(wire["args"]), pieces: [], signature };
-    state.said = { calls: true, anything: true };
+    state.said = { calls: true, hasContent: true };
   }
   if (!state.call) return events;
   for (const piece of objects(wire["partialArgs"])) state.call.pieces.push(piece);

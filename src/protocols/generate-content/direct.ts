@@ -10,16 +10,16 @@ import type { CallFacts, DirectCodec, RequestAddress, WireError } from "../codec
 import { jsonCharacters, textCharacters, textInData } from "../count-text.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { isSet, list } from "../read.ts";
-import { groundingQueries, searchesAsked, withSearches } from "../web-searches.ts";
+import { groundingQueries, searchesToReserve, withSearches } from "../web-searches.ts";
 import { decodeError } from "./errors.ts";
 import { isOlderGeneration, skipSignature } from "./limits.ts";
 import { withLists } from "./lists.ts";
 import { read } from "./names.ts";
-import { framesOf, wholeOf } from "./other-form.ts";
+import { framesOf, answerFromFrames } from "./stream-conversion.ts";
 import { answerText } from "./read-stream.ts";
 import { validate } from "./request.ts";
 import { GenerateTap } from "./tap.ts";
-import { dropTwins } from "./twins.ts";
+import { dropDuplicateSpellings } from "./duplicate-spellings.ts";
 import { decodeUsage, encodeUsage } from "./usage.ts";
 
 function facts(given: JsonObject): CallFacts {
@@ -42,7 +42,7 @@ function facts(given: JsonObject): CallFacts {
     affinity: undefined,
     inputCharacters: input.characters,
     inputMedia: input.media,
-    webSearches: searchesAsked(isGrounding, body["tools"]),
+    webSearches: searchesToReserve(isGrounding, body["tools"]),
   };
 }
 
@@ -74,7 +74,7 @@ function request(
 ): { body: JsonObject; notes: readonly Note[] } {
   const copy = { ...body };
   if (isOlderGeneration(model)) removeSkips(copy);
-  const notes = [...removeFilteredFields(copy), ...dropTwins(copy)];
+  const notes = [...removeFilteredFields(copy), ...dropDuplicateSpellings(copy)];
   // Some SDKs repeat the path's model in the body, where it would contradict the upstream's name.
   delete copy["model"];
   return { body: copy, notes };
@@ -123,6 +123,6 @@ export const direct: DirectCodec = {
   answer: (wire, model) => Object.assign(wire, { modelVersion: model }),
   withUsage: (wire, usage) => ({ ...wire, usageMetadata: encodeUsage(usage) }),
   framesOf,
-  wholeOf,
+  answerFromFrames,
   tap: ({ model }) => new GenerateTap(model),
 };

@@ -10,7 +10,7 @@ import type {
 } from "../canonical/request.ts";
 import { argumentsObject, objectIn } from "../tool-arguments.ts";
 import { isFileStoreUri, skipSignature } from "./limits.ts";
-import { madeUpPrefix } from "./open-calls.ts";
+import { generatedIdPrefix } from "./open-calls.ts";
 
 export interface EncodeContext {
   /** The unsigned parts of a model turn that get the vendor's marker in place of a signature. */
@@ -68,13 +68,13 @@ export function encodeParts(parts: readonly Part[], context: EncodeContext): Jso
   }
   if (waiting !== undefined) wire.push({ text: "", thoughtSignature: waiting });
   if (context.skipsSignature !== "nothing") signFirstCall(wire);
-  if (context.skipsSignature === "all it said") signSpoken(wire);
+  if (context.skipsSignature === "all it said") signAllContent(wire);
   return wire;
 }
 
 /** Returns the signature of a reasoning part that has nothing else. */
 function loneSignature(part: Part): string | undefined {
-  return part.type === "reasoning" && part.text === "" ? ownValue(part.signature) : undefined;
+  return part.type === "reasoning" && part.text === "" ? signatureValue(part.signature) : undefined;
 }
 
 /**
@@ -87,14 +87,14 @@ export function signFirstCall(wire: readonly JsonObject[]): void {
 }
 
 /** Picture models require a signature on each text and picture of their own. They accept none on a file. */
-function signSpoken(wire: readonly JsonObject[]): void {
+function signAllContent(wire: readonly JsonObject[]): void {
   for (const part of wire) {
     if ("text" in part || "inlineData" in part) part["thoughtSignature"] ??= skipSignature;
   }
 }
 
 /** Returns the value of a signature of this protocol; the vendor would refuse others. */
-export const ownValue = (signature: Signature | undefined): string | undefined =>
+export const signatureValue = (signature: Signature | undefined): string | undefined =>
   signature?.protocol === "generate_content" ? signature.value : undefined;
 
 function encodePart(part: Part, context: EncodeContext): JsonObject | undefined {
@@ -115,15 +115,15 @@ function encodePart(part: Part, context: EncodeContext): JsonObject | undefined 
 
 /** Thoughts are sent back only with their signature. */
 function encodeReasoning({ text, signature }: ReasoningPart): JsonObject | undefined {
-  const value = ownValue(signature);
+  const value = signatureValue(signature);
   return value === undefined ? undefined : { text, thought: true, thoughtSignature: value };
 }
 
 /** Encodes a call. Ids that the gateway made up are left out. */
 export function encodeCall({ id, name, arguments: json, signature }: ToolCallPart): JsonObject {
   const call: JsonObject = { name, args: argumentsObject(json) };
-  if (!id.startsWith(madeUpPrefix)) call["id"] = id;
-  const value = ownValue(signature);
+  if (!id.startsWith(generatedIdPrefix)) call["id"] = id;
+  const value = signatureValue(signature);
   return value === undefined
     ? { functionCall: call }
     : { functionCall: call, thoughtSignature: value };
@@ -143,7 +143,7 @@ function encodeResult(part: ToolResultPart, { namesById, takesAnyUri }: EncodeCo
     name: namesById.get(part.callId) ?? part.name ?? part.callId,
     response: resultObject(texts.join("\n"), part.isError === true),
   };
-  if (!part.callId.startsWith(madeUpPrefix)) response["id"] = part.callId;
+  if (!part.callId.startsWith(generatedIdPrefix)) response["id"] = part.callId;
   if (media.length > 0) response["parts"] = media;
   return { functionResponse: response };
 }

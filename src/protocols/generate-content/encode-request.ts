@@ -14,7 +14,7 @@ import type {
 import { removeFilteredFields } from "../filter.ts";
 import { restoreNative } from "../native.ts";
 import { describedSchema } from "../output-format.ts";
-import { rowOf } from "../read.ts";
+import { lookUp } from "../read.ts";
 import { encodeParts, encodeUserTurn, type EncodeContext } from "./encode-parts.ts";
 import { isOlderGeneration, limits, makesPictures } from "./limits.ts";
 import { toVendorSchema } from "./schema.ts";
@@ -113,8 +113,8 @@ function encodeEffort(effort: string, model: string): JsonObject {
   const budgets: Readonly<Record<string, number>> = limits.budgetByEffort;
   const levels: Readonly<Record<string, string>> = limits.levelByEffort;
   if (effort === "none" || isOlderGeneration(model)) {
-    return { thinkingBudget: rowOf(budgets, effort) ?? limits.budgetByEffort.high };
+    return { thinkingBudget: lookUp(budgets, effort) ?? limits.budgetByEffort.high };
   }
   // A level that only the upstream knows passes; the upstream may refuse it.
-  return { thinkingLevel: rowOf(levels, effort) ?? effort.toUpperCase() };
+  return { thinkingLevel: lookUp(levels, effort) ?? effort.toUpperCase() };
 }

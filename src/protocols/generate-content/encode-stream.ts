@@ -88,7 +88,7 @@ function takeBlock(state: State, event: BlockEvent): SseEvent[] {
   const call = state.calls.get(event.block);
   switch (event.type) {
     case "text_start":
-      state.paragraphs.begin(event.apart === true);
+      state.paragraphs.begin(event.newMessage === true);
       return [];
     case "text_delta":
       return takeText(state, event.block, event.text);

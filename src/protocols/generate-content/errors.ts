@@ -7,7 +7,7 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { WireError } from "../codec.ts";
-import { decodeErrorObject, tellTooLong } from "../error-object.ts";
+import { decodeErrorObject, tooLongMessage } from "../error-object.ts";
 import { nonEmpty } from "../read.ts";
 
 const rpcStatusByHttp: Readonly<Record<number, string>> = {
@@ -47,7 +47,7 @@ export function encodeError(error: GatewayError, requestId: string): JsonObject 
     });
   }
   const { status } = error;
-  const message = tellTooLong(error, "exceeds the maximum number of tokens");
+  const message = tooLongMessage(error, "exceeds the maximum number of tokens");
   return { error: { code: status, message, status: rpcStatus(status), details } };
 }
 

@@ -40,7 +40,7 @@ export const skipSignature = "skip_thought_signature_validator";
 /** The limits of generateContent as the target of a conversion. CONV-501 to CONV-519. */
 export const conversionLimits: Limits = {
   protocol: "generate_content",
-  lost: {
+  unsupportedFields: {
     parallelToolCalls: "generateContent cannot switch parallel calls, dropped",
     verbosity: "generateContent has no verbosity, dropped",
     endUserId: "generateContent has no end-user id, dropped",
@@ -56,9 +56,9 @@ export const conversionLimits: Limits = {
   needsMaximum: false,
   media: { image: "carried", audio: "carried", video: "carried", file: "dropped" },
   webMedia: "dropped",
-  takesUrl: isFileStoreUri,
-  carries: ["isError", "assistantMedia"],
-  detailBecomes: {},
+  fetchesUrl: isFileStoreUri,
+  supportedMembers: ["isError", "assistantMedia"],
+  detailReplacements: {},
   endUserIdMax: Infinity,
   callIdMax: Infinity,
   plainCallIds: false,
@@ -69,7 +69,7 @@ export const conversionLimits: Limits = {
     excludes: [],
     summaryIsFlag: true,
     budgetOrEffort: true,
-    effortBecomes: { xhigh: "high", max: "high" },
+    effortReplacements: { xhigh: "high", max: "high" },
   },
   toolName: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$/,
   toolNameMax: 128,

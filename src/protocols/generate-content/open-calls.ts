@@ -4,7 +4,7 @@
  */
 
 /** Prefix of ids that the gateway makes up. The encoder removes them, because the vendor does not know them. */
-export const madeUpPrefix = "gc_";
+export const generatedIdPrefix = "gc_";
 
 export interface OpenCall {
   readonly id: string;
@@ -39,7 +39,7 @@ export class OpenCalls {
     const call: OpenCall = { id, name, answered: false };
     this.#put(this.#byId, id, call);
     this.#put(this.#byName, name, call);
-    if (id.startsWith(madeUpPrefix)) this.#put(this.#withoutId, name, call);
+    if (id.startsWith(generatedIdPrefix)) this.#put(this.#withoutId, name, call);
   }
 
   /**

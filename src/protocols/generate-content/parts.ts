@@ -17,7 +17,7 @@ import { keepUnknown } from "../native.ts";
 import { list, nonEmpty, objectOf } from "../read.ts";
 import { skipSignature } from "./limits.ts";
 import { read, spelling, spellings } from "./names.ts";
-import { madeUpPrefix, type OpenCalls } from "./open-calls.ts";
+import { generatedIdPrefix, type OpenCalls } from "./open-calls.ts";
 
 const signed = ["thoughtSignature"];
 
@@ -112,7 +112,7 @@ function decodePart(
     return { data: "text", parts: decodeText(part, part["text"], signature) };
   }
   // A part with only a signature (T38). Beside data that is not decoded, the signature belongs to that data.
-  if (!signature || holdsOther(part)) return undefined;
+  if (!signature || hasUnknownData(part)) return undefined;
   return { data: "text", parts: decodeText(part, "", signature) };
 }
 
@@ -120,7 +120,7 @@ function decodePart(
 const besideData = new Set(["thought", "thoughtSignature", "thought_signature", "text"]);
 
 /** True if a part has data without a canonical form, such as a step of the vendor's own tools. */
-export const holdsOther = (part: WireObject): boolean =>
+export const hasUnknownData = (part: WireObject): boolean =>
   Object.keys(part).some((key) => !besideData.has(key) && isObject(part[key]));
 
 /** Returns the signature of a part. The marker in its place does not count. */
@@ -150,7 +150,9 @@ function decodeCall(
   { place, calls }: Context,
 ): Part {
   const id =
-    typeof call["id"] === "string" && call["id"] !== "" ? call["id"] : `${madeUpPrefix}${place}`;
+    typeof call["id"] === "string" && call["id"] !== ""
+      ? call["id"]
+      : `${generatedIdPrefix}${place}`;
   const name = typeof call["name"] === "string" ? call["name"] : "";
   calls.add(id, name);
   const json = exactText(call["args"] ?? {});
@@ -168,7 +170,7 @@ function decodeResult(
   const ownId = text(id);
   const called = text(name);
   const call = calls.take(ownId, called);
-  const callId = call?.id ?? (ownId === "" ? `${madeUpPrefix}lost` : ownId);
+  const callId = call?.id ?? (ownId === "" ? `${generatedIdPrefix}lost` : ownId);
   const content: Part[] = [];
   const result = resultText(wire["response"]);
   const place = `${param}.parts`;

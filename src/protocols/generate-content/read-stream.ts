@@ -7,7 +7,7 @@ import type { SseEvent } from "../../base/sse.ts";
 import type { Usage } from "../../base/usage.ts";
 import { isSet, nonEmpty, objectOf, objects } from "../read.ts";
 import { StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
-import { ToldUsage } from "../told-usage.ts";
+import { ReportedUsage } from "../reported-usage.ts";
 import { groundingQueries, withSearches } from "../web-searches.ts";
 import { decodeError } from "./errors.ts";
 import { blockOf } from "./response.ts";
@@ -21,7 +21,7 @@ export interface GenerateChunk {
   /** Why the prompt was blocked; there is no candidate then. */
   readonly blocked: string | undefined;
   readonly blockMessage: string | undefined;
-  readonly tellsUsage: boolean;
+  readonly reportsUsage: boolean;
 }
 
 interface Candidate {
@@ -42,7 +42,7 @@ export class GenerateReader {
    */
   ended = false;
   readonly #frames = new StreamFrames(varying);
-  readonly #told = new ToldUsage();
+  readonly #reported = new ReportedUsage();
   /** All counts so far, as received. */
   #usage: WireObject = {};
   readonly #queries = new Set<string>();
@@ -51,12 +51,12 @@ export class GenerateReader {
 
   /** The usage so far; once the answer is over, only usage that covers all of it. */
   get usage(): Usage | undefined {
-    return withSearches(this.#told.read(this.ended), this.#queries.size);
+    return withSearches(this.#reported.read(this.ended), this.#queries.size);
   }
 
   /** True if the usage covers only the start of the answer. */
-  get isSoFar(): boolean {
-    return this.#told.isSoFar;
+  get coversStartOnly(): boolean {
+    return this.#reported.coversStartOnly;
   }
 
   read(event: SseEvent): GenerateChunk | AnyEvent {
@@ -69,9 +69,9 @@ export class GenerateReader {
     for (const query of groundingQueries(data["candidates"])) this.#queries.add(query);
     const { blocked, blockMessage } = blockOf(data);
     this.#noteEnds(candidates, blocked !== undefined);
-    const tellsUsage = this.#usage !== before;
-    if (tellsUsage) this.#told.take(decodeUsage(this.#usage), this.ended);
-    return { type: "chunk", data, candidates, blocked, blockMessage, tellsUsage };
+    const reportsUsage = this.#usage !== before;
+    if (reportsUsage) this.#reported.take(decodeUsage(this.#usage), this.ended);
+    return { type: "chunk", data, candidates, blocked, blockMessage, reportsUsage };
   }
 
   #noteEnds(candidates: readonly Candidate[], isBlocked: boolean): void {

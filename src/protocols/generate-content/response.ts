@@ -5,8 +5,8 @@ import type { CanonicalResponse, Finish } from "../canonical/response.ts";
 import type { AnswerContext } from "../codec.ts";
 import { withCitations } from "../citations.ts";
 import { inParagraph, Paragraphs } from "../paragraphs.ts";
-import { list, member, nonEmpty, objectOf, rowOf } from "../read.ts";
-import { encodeCall, encodeSource, ownValue, signFirstCall } from "./encode-parts.ts";
+import { list, member, nonEmpty, objectOf, lookUp } from "../read.ts";
+import { encodeCall, encodeSource, signatureValue, signFirstCall } from "./encode-parts.ts";
 import {
   decodeGrounding,
   encodeGrounding,
@@ -24,9 +24,16 @@ export function decodeResponse(body: JsonObject): CanonicalResponse {
   const all = isObject(candidate["content"]) ? candidate["content"]["parts"] : undefined;
   const parts = list(all).filter((part) => !isDraft(part));
   // Results of the vendor's own tools (code execution) have no canonical form and are left out.
-  const said = decodeParts(parts, "", { native: [], calls: new OpenCalls(), place: placeOf(id) });
+  const said = decodeParts(parts, "", {
+    native: [],
+    calls: new OpenCalls(),
+    place: callIdScope(id),
+  });
   const content = withCitations(said, decodeGrounding(candidate, textsOf(list(all))));
-  const holds: Said = { calls: content.some(isCall), anything: content.some(isSaid) };
+  const holds: ContentKinds = {
+    calls: content.some(isCall),
+    hasContent: content.some(isAnswerContent),
+  };
   const usage = decodeUsage(body["usageMetadata"]);
   return {
     protocol: "generate_content",
@@ -55,7 +62,7 @@ const textsOf = (parts: readonly unknown[]): NumberedText[] =>
 const isCall = ({ type }: Part): boolean => type === "tool_call";
 
 /** True if a part belongs to the answer itself; thoughts do not. */
-const isSaid = (part: Part): boolean =>
+const isAnswerContent = (part: Part): boolean =>
   part.type !== "reasoning" && !(part.type === "text" && part.text === "");
 
 function firstCandidate(body: WireObject): WireObject {
@@ -67,7 +74,7 @@ function firstCandidate(body: WireObject): WireObject {
 /**
  * Returns the part that makes call ids unique in a conversation (T21): the answer's unique id, or a random one if the upstream sends none.
  */
-export function placeOf(responseId: string): string {
+export function callIdScope(responseId: string): string {
   return responseId === "" ? crypto.randomUUID() : responseId.replace(/[^\w-]/g, "_");
 }
 
@@ -115,10 +122,10 @@ export interface WireStop {
 }
 
 /** The kinds of content that an answer has. */
-export interface Said {
+export interface ContentKinds {
   readonly calls: boolean;
   /** True if there is a text, picture or call; thoughts do not count. */
-  readonly anything: boolean;
+  readonly hasContent: boolean;
 }
 
 /**
@@ -128,13 +135,13 @@ export interface Said {
  */
 export function decodeFinish(
   { reason: raw, message, blocked, blockMessage }: WireStop,
-  { calls: hasCalls, anything }: Said,
+  { calls: hasCalls, hasContent }: ContentKinds,
 ): Finish {
   const explained = (text: unknown) => (nonEmpty(text) ? { explanation: text as string } : {});
   if (typeof raw !== "string" && blocked !== undefined)
     return { reason: "content_filter", raw: blocked, ...explained(blockMessage) };
   if (typeof raw !== "string") return { reason: hasCalls ? "tool_calls" : "error" };
-  const reason = rowOf(reasonByWire, raw) ?? (anything ? "stop" : "error");
+  const reason = lookUp(reasonByWire, raw) ?? (hasContent ? "stop" : "error");
   const known = reason === "stop" && hasCalls ? "tool_calls" : reason;
   return { reason: known, raw, ...explained(message) };
 }
@@ -207,7 +214,7 @@ export function encodeAnswerPart(part: Part): JsonObject | undefined {
     case "media":
       return encodeSource(part.source, true);
     case "reasoning": {
-      const signature = ownValue(part.signature);
+      const signature = signatureValue(part.signature);
       if (part.text === "") {
         return signature === undefined ? undefined : { text: "", thoughtSignature: signature };
       }

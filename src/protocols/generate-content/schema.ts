@@ -50,17 +50,17 @@ const stepCharacters = 64;
 const definitionPlaces = new Set(["$defs", "definitions"]);
 
 /** The remaining schemas and steps for one request. */
-interface Unfolding {
+interface UnfoldingBudget {
   schemas: number;
   steps: number;
 }
 
 /** Creates the budget for the schemas of one request. */
-export const unfolding = (): Unfolding => ({ ...togetherMax });
+export const newUnfoldingBudget = (): UnfoldingBudget => ({ ...togetherMax });
 
 interface Cleaning {
   readonly root: JsonObject;
-  readonly together: Unfolding;
+  readonly together: UnfoldingBudget;
   /** Schemas that may still be written, and steps that may still be taken. */
   left: number;
   steps: number;
@@ -70,7 +70,7 @@ interface Cleaning {
   readonly lost: Set<string>;
 }
 
-const cleaningOf = (schema: JsonObject, together: Unfolding): Cleaning => ({
+const cleaningOf = (schema: JsonObject, together: UnfoldingBudget): Cleaning => ({
   root: schema,
   together,
   left: schemasMax,
@@ -83,7 +83,7 @@ const cleaningOf = (schema: JsonObject, together: Unfolding): Cleaning => ({
  * Converts a JSON Schema for the vendor. Circular references, and references that exceed the budget, become a schema that allows anything.
  * `together` is shared by the schemas of a request.
  */
-export function toVendorSchema(schema: JsonObject, together = unfolding()): JsonObject {
+export function toVendorSchema(schema: JsonObject, together = newUnfoldingBudget()): JsonObject {
   return clean(schema, cleaningOf(schema, together), new Set());
 }
 
@@ -91,7 +91,7 @@ export function toVendorSchema(schema: JsonObject, together = unfolding()): Json
  * Returns the keywords that `toVendorSchema` removes from the schemas of a request, sorted. A reference counts if it could not be inlined.
  */
 export function schemaLosses(schemas: readonly JsonObject[]): string[] {
-  const together = unfolding();
+  const together = newUnfoldingBudget();
   const lost = schemas.flatMap((schema) => {
     const cleaning = cleaningOf(schema, together);
     clean(schema, cleaning, new Set());
@@ -112,7 +112,7 @@ const isSpent = ({ left, steps, together }: Cleaning): boolean =>
  * True if the next schema may be written; otherwise its reference counts as lost. Schemas that the request spells out do not use the shared
  * budget, because the request's size bounds them.
  */
-function mayGoOn(cleaning: Cleaning, isUnfolded: boolean): boolean {
+function hasBudgetLeft(cleaning: Cleaning, isUnfolded: boolean): boolean {
   cleaning.left -= 1;
   if (isUnfolded) cleaning.together.schemas -= 1;
   const mayBe = isUnfolded ? !isSpent(cleaning) : cleaning.left >= 0 && cleaning.steps >= 0;
@@ -122,15 +122,15 @@ function mayGoOn(cleaning: Cleaning, isUnfolded: boolean): boolean {
 
 /** `within` has the references that are being inlined. */
 function clean(schema: JsonObject, cleaning: Cleaning, within: ReadonlySet<string>): JsonObject {
-  if (!mayGoOn(cleaning, within.size > 0)) return {};
+  if (!hasBudgetLeft(cleaning, within.size > 0)) return {};
   let { own, parts } = partsOf(schema);
   let inside = within;
   while (parts.length > 0) {
-    const { schemas, names } = inPlace(parts, cleaning, inside);
+    const { schemas, names } = resolveReferences(parts, cleaning, inside);
     spend(cleaning, inside.size);
     inside = new Set([...inside, ...names]);
     ({ own, parts } = partsOf(mergeAll([...schemas, own], cleaning)));
-    if (!mayGoOn(cleaning, true)) return {};
+    if (!hasBudgetLeft(cleaning, true)) return {};
   }
   const result: JsonObject = {};
   for (const key of Object.keys(own)) {
@@ -155,7 +155,7 @@ function partsOf(schema: JsonObject): { own: JsonObject; parts: readonly Json[] 
 }
 
 /** Replaces each reference by its target, one level deep. Returns the schemas and the names of these references. */
-function inPlace(
+function resolveReferences(
   parts: readonly Json[],
   cleaning: Cleaning,
   within: ReadonlySet<string>,

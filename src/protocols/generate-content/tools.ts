@@ -7,7 +7,7 @@ import { isSet, list, type Fields } from "../read.ts";
 import type { Gathered } from "./config.ts";
 import { read, spelling } from "./names.ts";
 import { fromVendorSchema } from "./from-schema.ts";
-import { toVendorSchema, unfolding } from "./schema.ts";
+import { toVendorSchema, newUnfoldingBudget } from "./schema.ts";
 
 /** The members of a declaration that are read; of its two schemas only one, as at the vendor. */
 function declarationFields(wire: WireObject): ReadonlySet<string> {
@@ -91,7 +91,7 @@ function decodeMode(mode: unknown, allowed: readonly string[]): ToolChoice {
  */
 export function encodeTools(request: CanonicalRequest, body: JsonObject): void {
   const { protocol, tools = [], toolChoice } = request;
-  const together = unfolding();
+  const together = newUnfoldingBudget();
   const schemaOf = (schema: JsonObject): JsonObject =>
     protocol === "generate_content"
       ? schema

@@ -51,21 +51,21 @@ export function decodeUsage(wire: unknown): Usage | undefined {
     reasoningTokens,
   };
   return withMediaCounts(usage, {
-    audioInputTokens: ofInput(wire, "AUDIO"),
-    audioCacheReadTokens: ofModality(wire["cacheTokensDetails"], "AUDIO"),
-    imageInputTokens: ofInput(wire, "IMAGE"),
-    audioOutputTokens: ofModality(wire["candidatesTokensDetails"], "AUDIO"),
-    imageOutputTokens: ofModality(wire["candidatesTokensDetails"], "IMAGE"),
+    audioInputTokens: inputTokensOf(wire, "AUDIO"),
+    audioCacheReadTokens: modalityTokens(wire["cacheTokensDetails"], "AUDIO"),
+    imageInputTokens: inputTokensOf(wire, "IMAGE"),
+    audioOutputTokens: modalityTokens(wire["candidatesTokensDetails"], "AUDIO"),
+    imageOutputTokens: modalityTokens(wire["candidatesTokensDetails"], "IMAGE"),
   });
 }
 
-const ofModality = (wire: unknown, modality: string): unknown =>
+const modalityTokens = (wire: unknown, modality: string): unknown =>
   objects(wire).find((detail) => detail["modality"] === modality)?.["tokenCount"];
 
 /** Tokens in the prompt, and in results of the vendor's tools. */
-const ofInput = (wire: WireObject, modality: string): number =>
-  tokenCount(ofModality(wire["promptTokensDetails"], modality)) +
-  tokenCount(ofModality(wire["toolUsePromptTokensDetails"], modality));
+const inputTokensOf = (wire: WireObject, modality: string): number =>
+  tokenCount(modalityTokens(wire["promptTokensDetails"], modality)) +
+  tokenCount(modalityTokens(wire["toolUsePromptTokensDetails"], modality));
 
 /** Encodes a details list; the rest of the side is text. Empty if no modality is reported. */
 function detailsOf(whole: number, told: Readonly<Record<string, number | undefined>>): Json[] {

@@ -9,14 +9,15 @@ import { billingDetail, withoutBillingLine } from "../billing-line.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 
 /** Matches models of other vendors by name. */
-const others =
+const otherVendorModels =
   /(?:^|[/._-])(?:codestral|deepseek|devstral|doubao|ernie|gemini|gemma|glm|gpt|grok|hunyuan|kimi|llama|longcat|magistral|mimo|minimax|ministral|mistral|nemotron|phi|qwen|seed|step)/i;
 
 /** Removes the line from the system prompt of `body`, a copy of the caller's, if `model` is another vendor's. */
 export function removeBillingLine(body: JsonObject, model: string): Note[] {
   const { system } = body;
   const blocks = typeof system === "string" ? [{ type: "text", text: system }] : system;
-  if (!others.test(model) || !Array.isArray(blocks) || !blocks.some(holdsLine)) return [];
+  if (!otherVendorModels.test(model) || !Array.isArray(blocks) || !blocks.some(hasBillingLine))
+    return [];
   const kept = (exactly(blocks) as Json[]).flatMap(withoutLine);
   if (kept.length === 0) delete body["system"];
   else body["system"] = typeof system === "string" ? kept[0]!["text"]! : kept;
@@ -28,7 +29,7 @@ const restOf = (block: Json): string | undefined =>
     ? withoutBillingLine(block["text"])
     : undefined;
 
-const holdsLine = (block: Json): boolean => restOf(block) !== undefined;
+const hasBillingLine = (block: Json): boolean => restOf(block) !== undefined;
 
 /** A block with only the line is removed. */
 function withoutLine(block: Json): JsonObject[] {

@@ -33,7 +33,7 @@ export function limitCacheMarkers(body: JsonObject): Note[] {
   for (const [member, param] of holders) {
     const value = exactly(body[member]);
     if (countMarkers(value) === 0) continue;
-    const thinned = thin(value!, keeps);
+    const thinned = removeSurplusMarkers(value!, keeps);
     body[member] = thinned.value;
     if (!thinned.lost) continue;
     const detail = `the upstream takes ${limits.cacheBreakpointsMax} cache markers, the first and the last were kept`;
@@ -56,14 +56,14 @@ function countMarkers(value: unknown): number {
   return count;
 }
 
-function thin(value: Json, keeps: () => boolean): { value: Json; lost: boolean } {
+function removeSurplusMarkers(value: Json, keeps: () => boolean): { value: Json; lost: boolean } {
   if (!Array.isArray(value)) return { value, lost: false };
   let lost = false;
   const items = value.map((item) => {
     if (!isObject(item) || countMarkers([item]) === 0) return item;
     const copy: JsonObject = { ...item };
     if (Array.isArray(copy["content"])) {
-      const inner = thin(copy["content"], keeps);
+      const inner = removeSurplusMarkers(copy["content"], keeps);
       copy["content"] = inner.value;
       lost ||= inner.lost;
     }

@@ -6,13 +6,13 @@ import { exactly } from "../../base/exact-numbers.ts";
 import { isObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
-import { OwnIds } from "../own-ids.ts";
+import { CallIdAllocator } from "../call-id-allocator.ts";
 import { conversionLimits } from "./limits.ts";
 
 /** Many vendors speak this protocol, but only Claude has this rule. */
 const isClaude = (model: string): boolean => /claude/i.test(model);
 
-const legal = /^[a-zA-Z0-9_-]+$/;
+const acceptedId = /^[a-zA-Z0-9_-]+$/;
 
 /**
  * Renames call ids that `model` refuses, and those of their results, in `body`, a copy of the caller's. Changed parts are copied, the rest
@@ -20,8 +20,8 @@ const legal = /^[a-zA-Z0-9_-]+$/;
  */
 export function fitCallIds(body: JsonObject, model: string): Note[] {
   const messages = exactly(body["messages"]);
-  if (!isClaude(model) || !Array.isArray(messages) || !holdsRefused(messages)) return [];
-  const ids = new Ids();
+  if (!isClaude(model) || !Array.isArray(messages) || !hasRefusedIds(messages)) return [];
+  const ids = new CallIds();
   body["messages"] = messages.map((message, turn) => {
     if (!isObject(message) || !Array.isArray(message["content"])) return message;
     return { ...message, content: message["content"].map((block) => ids.fit(block, turn)) };
@@ -36,13 +36,13 @@ type Holder = JsonObject & { id: string };
 const isCall = (block: Json): block is Holder =>
   isObject(block) && block["type"] === "tool_use" && typeof block["id"] === "string";
 
-function holdsRefused(messages: readonly Json[]): boolean {
+function hasRefusedIds(messages: readonly Json[]): boolean {
   const seen = new Set<string>();
   for (const message of messages) {
     if (!isObject(message) || !Array.isArray(message["content"])) continue;
     for (const block of message["content"]) {
       if (!isCall(block)) continue;
-      if (seen.has(block.id) || !legal.test(block.id)) return true;
+      if (seen.has(block.id) || !acceptedId.test(block.id)) return true;
       seen.add(block.id);
     }
   }
@@ -55,8 +55,8 @@ interface Calls {
   readonly open: string[];
 }
 
-class Ids {
-  readonly #ids = new OwnIds(conversionLimits);
+class CallIds {
+  readonly #ids = new CallIdAllocator(conversionLimits);
   /** The latest such calls, by original id. */
   readonly #latest = new Map<string, Calls>();
 

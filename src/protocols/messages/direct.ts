@@ -9,12 +9,12 @@ import type { JsonObject } from "../canonical/request.ts";
 import type { CallFacts, DirectCodec, RequestAddress, WireError } from "../codec.ts";
 import { jsonCharacters, textCharacters, textInData } from "../count-text.ts";
 import { removeFilteredFields } from "../filter.ts";
-import { isSearchTool, searchesAsked } from "../web-searches.ts";
+import { isSearchTool, searchesToReserve } from "../web-searches.ts";
 import { removeBillingLine } from "./billing.ts";
 import { limitCacheMarkers } from "./cache-markers.ts";
 import { fitCallIds } from "./call-ids.ts";
 import { decodeError } from "./errors.ts";
-import { framesOf, wholeOf } from "./other-form.ts";
+import { framesOf, answerFromFrames } from "./stream-conversion.ts";
 import { validate } from "./request.ts";
 import { MessagesTap } from "./tap.ts";
 import { removeUnsigned } from "./unsigned.ts";
@@ -37,7 +37,7 @@ function facts(body: JsonObject): CallFacts {
     affinity: typeof userId === "string" && userId !== "" ? userId : undefined,
     inputCharacters: input.characters,
     inputMedia: input.media,
-    webSearches: searchesAsked(isSearchTool, body["tools"]),
+    webSearches: searchesToReserve(isSearchTool, body["tools"]),
   };
 }
 
@@ -109,6 +109,6 @@ export const direct: DirectCodec = {
   answer: (wire, model) => Object.assign(wire, { model }),
   withUsage: (wire, usage) => ({ ...wire, usage: encodeUsage(usage, "messages") }),
   framesOf,
-  wholeOf,
+  answerFromFrames,
   tap: (options) => new MessagesTap(options),
 };

@@ -282,7 +282,7 @@ function end(state: State, why: EndReason): SseEvent[] {
   return [errorFrame({ message })];
 }
 
-function errorFrame(told: WireError): SseEvent {
-  const { error } = encodeError(streamError(told), "");
+function errorFrame(wireError: WireError): SseEvent {
+  const { error } = encodeError(streamError(wireError), "");
   return frame("error", { error, request_id: null });
 }

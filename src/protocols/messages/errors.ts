@@ -6,7 +6,7 @@ import type { GatewayError } from "../../base/errors.ts";
 import { isObject } from "../../base/json.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { WireError } from "../codec.ts";
-import { decodeErrorObject, tellTooLong } from "../error-object.ts";
+import { decodeErrorObject, tooLongMessage } from "../error-object.ts";
 
 const typeByStatus: Readonly<Record<number, string>> = {
   401: "authentication_error",
@@ -37,7 +37,7 @@ export function encodeError(error: GatewayError, requestId: string): JsonObject 
     type: "error",
     error: {
       type: errorType(error.status),
-      message: tellTooLong(error, "prompt is too long"),
+      message: tooLongMessage(error, "prompt is too long"),
       details,
     },
     request_id: requestId,

@@ -18,7 +18,7 @@ export const limits = {
 /** The limits of messages as the target of a conversion. CONV-401 to CONV-426. */
 export const conversionLimits: Limits = {
   protocol: "messages",
-  lost: {
+  unsupportedFields: {
     seed: "the messages protocol has no seed, dropped",
     presencePenalty: "the messages protocol has no penalties, dropped",
     frequencyPenalty: "the messages protocol has no penalties, dropped",
@@ -35,19 +35,19 @@ export const conversionLimits: Limits = {
   },
   temperatureMax: limits.temperatureMax,
   stopSequencesMax: Infinity,
-  stopMustShow: true,
+  refusesBlankStops: true,
   needsMaximum: true,
   media: { image: "carried", audio: "refused", video: "refused", file: "refused" },
   webMedia: "refused",
-  takesUrl: webPictures,
-  carries: ["strict", "isError"],
-  detailBecomes: {},
+  fetchesUrl: webPictures,
+  supportedMembers: ["strict", "isError"],
+  detailReplacements: {},
   endUserIdMax: 256,
   callIdMax: Infinity,
   plainCallIds: true,
   cacheMarkersMax: limits.cacheBreakpointsMax,
   systemOnTop: true,
-  trimsBegun: true,
+  trimsPrefill: true,
   unsignedReasoning: false,
   reasoning: {
     budgetByEffort,
@@ -55,7 +55,7 @@ export const conversionLimits: Limits = {
     excludes: ["temperature", "topP", "topK"],
     summaryIsFlag: false,
     budgetOrEffort: false,
-    effortBecomes: {},
+    effortReplacements: {},
   },
   toolName: /^[a-zA-Z0-9_-]{1,128}$/,
   toolNameMax: 128,

@@ -11,7 +11,7 @@ import { list, member, nonEmpty, objectOf } from "../read.ts";
 import { nothing, StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
 import { withSearches } from "../web-searches.ts";
 import { decodeError } from "./errors.ts";
-import { decodeUsage, mergeUsage, namesInput, tellsInput } from "./usage.ts";
+import { decodeUsage, mergeUsage, hasInputFields, reportsInput } from "./usage.ts";
 import { varying } from "./varying.ts";
 
 type DeltaKind = "text" | "reasoning" | "tool_call" | "signature" | "citation" | "other";
@@ -25,12 +25,12 @@ export type MessagesEvent =
       readonly message: WireObject;
       /** The blocks of an answer that was ready before the stream began: its start has them whole. */
       readonly blocks: readonly WireObject[];
-      readonly tellsUsage: boolean;
+      readonly reportsUsage: boolean;
     }
   | { readonly type: "content_block_start"; readonly index: unknown; readonly block: WireObject }
   | MessagesDelta
   | { readonly type: "content_block_stop"; readonly index: unknown }
-  | { readonly type: "message_delta"; readonly isLast: boolean; readonly tellsUsage: boolean }
+  | { readonly type: "message_delta"; readonly isLast: boolean; readonly reportsUsage: boolean }
   | { readonly type: "message_stop" }
   | { readonly type: "other"; readonly name: string };
 
@@ -56,11 +56,11 @@ export class MessagesReader {
   #phase: "waiting" | "running" | "over" | "broken" = "waiting";
   #messageId: unknown;
   #hasContent = false;
-  #tellsUsage = false;
+  #reportsUsage = false;
   /** True if the start had only placeholder zeros and no later frame has reported input. */
   #awaitsInput = false;
   /** True once output was reported for the answer, not only at its start, where vendors report 1. */
-  #tellsOutput = false;
+  #reportsOutput = false;
   /** Number of searches seen so far. */
   #searches = 0;
 
@@ -70,9 +70,9 @@ export class MessagesReader {
    */
   get usage(): Usage | undefined {
     const isWhole = this.stop !== undefined || this.#phase === "over";
-    if (isWhole && !this.#tellsOutput) return undefined;
-    const told = this.#tellsUsage ? decodeUsage(this.wireUsage) : undefined;
-    const usage = this.#awaitsInput && told && told.outputTokens > 0 ? undefined : told;
+    if (isWhole && !this.#reportsOutput) return undefined;
+    const reported = this.#reportsUsage ? decodeUsage(this.wireUsage) : undefined;
+    const usage = this.#awaitsInput && reported && reported.outputTokens > 0 ? undefined : reported;
     if (isWhole || this.#searches <= (usage?.webSearches ?? 0)) return usage;
     return withSearches(usage ?? noUsage, this.#searches);
   }
@@ -119,7 +119,7 @@ export class MessagesReader {
         return { type: name, index };
       case "message_delta": {
         const isLast = this.#takeStop(objectOf(data["delta"]));
-        return { type: name, isLast, tellsUsage: this.#takeUsage(data["usage"]) };
+        return { type: name, isLast, reportsUsage: this.#takeUsage(data["usage"]) };
       }
       case "message_stop":
         return { type: name };
@@ -138,13 +138,13 @@ export class MessagesReader {
     this.#takeStop(message);
     this.#takeUsage(usage);
     // The start reports the whole usage if the answer was ready before the stream began.
-    this.#tellsOutput = this.stop !== undefined;
+    this.#reportsOutput = this.stop !== undefined;
     // All zeros are a placeholder of vendors that count at the end (T44).
-    this.#tellsUsage = tellsInput(usage);
-    this.#awaitsInput = !this.#tellsUsage;
+    this.#reportsUsage = reportsInput(usage);
+    this.#awaitsInput = !this.#reportsUsage;
     const blocks = list(message["content"]).map(objectOf);
     for (const block of blocks) this.#takeBlock(block);
-    return { type: "message_start", data, message, blocks, tellsUsage: this.#tellsUsage };
+    return { type: "message_start", data, message, blocks, reportsUsage: this.#reportsUsage };
   }
 
   /**
@@ -171,9 +171,9 @@ export class MessagesReader {
   #takeUsage(usage: unknown): boolean {
     if (!isObject(usage)) return false;
     this.wireUsage = mergeUsage(this.wireUsage, usage);
-    this.#tellsUsage = true;
-    this.#tellsOutput ||= reportedCount(usage["output_tokens"]) !== undefined;
-    this.#awaitsInput &&= !namesInput(usage);
+    this.#reportsUsage = true;
+    this.#reportsOutput ||= reportedCount(usage["output_tokens"]) !== undefined;
+    this.#awaitsInput &&= !hasInputFields(usage);
     return true;
   }
 

@@ -5,7 +5,7 @@ import type { Citation, JsonObject, Part, ReasoningPart } from "../canonical/req
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
 import { callId } from "../call-id.ts";
 import type { AnswerContext } from "../codec.ts";
-import { member, nonEmpty, objectOf, objects, rowOf } from "../read.ts";
+import { member, nonEmpty, objectOf, objects, lookUp } from "../read.ts";
 import { isBlank } from "../tidy.ts";
 import { argumentsObject } from "../tool-arguments.ts";
 import { decodeCitations, encodeCitation } from "./citations.ts";
@@ -93,10 +93,10 @@ export function decodeFinish(stop: WireStop | undefined, hasToolCalls: boolean):
   const plain = hasToolCalls ? "tool_calls" : "stop";
   const { reason, sequence, details } = stop ?? {};
   if (typeof reason !== "string") return { reason: plain };
-  const told = rowOf(reasonByWire, reason) ?? "stop";
+  const canonicalReason = lookUp(reasonByWire, reason) ?? "stop";
   const explanation = nonEmpty(objectOf(details)["explanation"]);
   return {
-    reason: told === "stop" ? plain : told,
+    reason: canonicalReason === "stop" ? plain : canonicalReason,
     raw: reason,
     ...(typeof sequence === "string" ? { stopSequence: sequence } : {}),
     ...(explanation === undefined ? {} : { explanation }),
@@ -114,7 +114,7 @@ const wireByReason: Readonly<Record<Finish["reason"], string>> = {
 /** Encodes `stop_reason` and its members. The vendor's word is kept if it belongs to this protocol. */
 export function encodeFinish(finish: Finish): JsonObject {
   const { reason, raw, stopSequence, explanation } = finish;
-  const isOwnWord = raw !== undefined && rowOf(reasonByWire, raw) === reason;
+  const isOwnWord = raw !== undefined && lookUp(reasonByWire, raw) === reason;
   // With calls the reason stays `tool_use`, even if a stop sequence matched.
   const isStopped = reason === "stop" && stopSequence !== undefined;
   const ownWord = isStopped ? "stop_sequence" : wireByReason[reason];

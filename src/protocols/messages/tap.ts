@@ -34,7 +34,7 @@ export class MessagesTap extends DirectTap {
     switch (read.type) {
       case "message_start":
         for (const block of read.blocks) this.#addBlock(block);
-        return [this.#start(read.data, read.message, read.tellsUsage)];
+        return [this.#start(read.data, read.message, read.reportsUsage)];
       case "content_block_start":
         this.#openBlocks.add(read.index);
         this.#addBlock(read.block);
@@ -63,9 +63,9 @@ export class MessagesTap extends DirectTap {
   }
 
   /** Returns the start with the canonical model, and with the estimate if it reports no input. */
-  #start(data: WireObject, message: WireObject, tellsUsage: boolean): SseEvent {
+  #start(data: WireObject, message: WireObject, reportsUsage: boolean): SseEvent {
     const reported = objectOf(message["usage"]);
-    const usage = tellsUsage
+    const usage = reportsUsage
       ? reported
       : { output_tokens: 0, ...reported, input_tokens: this.#options.inputEstimate };
     const changed = { ...data, message: { ...message, model: this.#options.model, usage } };
@@ -88,12 +88,12 @@ export class MessagesTap extends DirectTap {
     const frames = [...this.#openBlocks].map((index) => frame("content_block_stop", { index }));
     const { ending, wireUsage, usage } = this.#reader;
     // If the upstream reported no usage, the caller gets the billed output count (T44).
-    const untold = usage === undefined ? { output_tokens: billed?.outputTokens ?? 0 } : {};
+    const missingUsage = usage === undefined ? { output_tokens: billed?.outputTokens ?? 0 } : {};
     if (!this.held.some(({ event }) => event === "message_delta")) {
-      const told = { output_tokens: 0, ...wireUsage, ...untold };
-      frames.push(frame("message_delta", { delta: ending, usage: told }));
+      const finalUsage = { output_tokens: 0, ...wireUsage, ...missingUsage };
+      frames.push(frame("message_delta", { delta: ending, usage: finalUsage }));
     }
-    frames.push(...this.held.map((frame) => withUsage(frame, untold)));
+    frames.push(...this.held.map((frame) => withUsage(frame, missingUsage)));
     if (!this.held.some(({ event }) => event === "message_stop")) {
       frames.push(frame("message_stop", {}));
     }

@@ -2,7 +2,7 @@
 import { isObject, type WireObject } from "../../base/json.ts";
 import { reportedCount, tokenCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject, UpstreamProtocol } from "../canonical/request.ts";
-import { toldSearches, withSearches } from "../web-searches.ts";
+import { reportedSearches, withSearches } from "../web-searches.ts";
 
 const inputFields = [
   "input_tokens",
@@ -11,7 +11,7 @@ const inputFields = [
 ] as const;
 
 /** True if a usage object reports any input; all zeros at a stream's start are a placeholder (T44). */
-export function tellsInput(usage: WireObject): boolean {
+export function reportsInput(usage: WireObject): boolean {
   return inputFields.some((field) => tokenCount(usage[field]) > 0);
 }
 
@@ -21,7 +21,7 @@ export function tellsInput(usage: WireObject): boolean {
  */
 export function mergeUsage(earlier: WireObject, later: WireObject): WireObject {
   const merged = { ...earlier };
-  const kept: readonly string[] = tellsInput(earlier) && !tellsInput(later) ? inputFields : [];
+  const kept: readonly string[] = reportsInput(earlier) && !reportsInput(later) ? inputFields : [];
   for (const [field, value] of Object.entries(later)) {
     if (value !== null && value !== undefined && !kept.includes(field)) merged[field] = value;
   }
@@ -29,7 +29,7 @@ export function mergeUsage(earlier: WireObject, later: WireObject): WireObject {
 }
 
 /** True if a usage object has input fields, even with zeros. */
-export const namesInput = (usage: WireObject): boolean =>
+export const hasInputFields = (usage: WireObject): boolean =>
   inputFields.some((field) => reportedCount(usage[field]) !== undefined);
 
 /**
@@ -40,7 +40,10 @@ export function decodeUsage(wire: unknown): Usage | undefined {
   if (!isObject(wire)) return undefined;
   const sides = [wire["input_tokens"], wire["output_tokens"]];
   if (sides.some((count) => reportedCount(count) === undefined)) return undefined;
-  return withSearches(addHiddenIterations(oneUsage(wire), wire["iterations"]), toldSearches(wire));
+  return withSearches(
+    addHiddenIterations(oneUsage(wire), wire["iterations"]),
+    reportedSearches(wire),
+  );
 }
 
 function oneUsage(wire: WireObject): Usage {

@@ -10,7 +10,7 @@ import type { MediaPart, Part } from "../canonical/request.ts";
 import { transducer, type EndReason, type Transducer, type WireError } from "../codec.ts";
 import { callId } from "../call-id.ts";
 import { withinOf } from "../function-tools.ts";
-import { nonEmpty, objects, rowOf } from "../read.ts";
+import { nonEmpty, objects, lookUp } from "../read.ts";
 import { ResponsesReader, type ResponseEvent, type StepEvent } from "./read-stream.ts";
 import { decodeFinish, decodeItem, idOfCall, isCall } from "./response.ts";
 import { Places } from "./stream-places.ts";
@@ -70,8 +70,8 @@ const textKinds: Readonly<Record<string, "text" | "refusal" | "reasoning">> = {
 
 function takeStep(state: StreamState, { name, frame }: StepEvent): CanonicalEvent[] {
   const index = state.places.of(name, frame);
-  if (name === "response.output_item.added") return itemBegun(state, index, frame["item"]);
-  if (name === "response.output_item.done") return itemEnded(state, index, frame["item"]);
+  if (name === "response.output_item.added") return takeItemStart(state, index, frame["item"]);
+  if (name === "response.output_item.done") return takeItemEnd(state, index, frame["item"]);
   if (name === "response.output_text.annotation.added") {
     const part = blockId(index, frame["content_index"]);
     return citationEvents(state, state.resumed.get(part) ?? part, [frame["annotation"]]);
@@ -79,7 +79,7 @@ function takeStep(state: StreamState, { name, frame }: StepEvent): CanonicalEven
   const at = name.lastIndexOf(".");
   const [stem, step] = [name.slice(0, at), name.slice(at + 1)];
   if (callSteps.has(stem)) return takeCall(state, `tool_${index}`, step, frame);
-  const kind = rowOf(textKinds, stem);
+  const kind = lookUp(textKinds, stem);
   if (!kind || (step !== "delta" && step !== "done")) return [];
   const isDone = step === "done";
   const text = nonEmpty(isDone ? (frame["text"] ?? frame["refusal"]) : frame["delta"]) ?? "";
@@ -102,16 +102,16 @@ function takeText(
   state: StreamState,
   { id: part, kind, isDone, text }: TextStep & { readonly kind: "text" | "refusal" },
 ): CanonicalEvent[] {
-  const id = goesOnIn(state, part, !isDone && text !== "");
-  const isNews = text !== "" && (!isDone || isEmpty(state, id));
-  const events = isNews
+  const id = currentBlock(state, part, !isDone && text !== "");
+  const isNew = text !== "" && (!isDone || isEmpty(state, id));
+  const events = isNew
     ? [...openPart(state, { id, part, kind }, kind), ...addContent(state, id, text)]
     : [];
   return isDone ? [...events, ...closeBlock(state, id)] : events;
 }
 
 /** Returns the current block of a part; a new one if a piece comes after the part's end. */
-function goesOnIn(state: StreamState, part: BlockId, isPiece: boolean): BlockId {
+function currentBlock(state: StreamState, part: BlockId, isPiece: boolean): BlockId {
   const last = state.resumed.get(part) ?? part;
   if (!isPiece || state.blocks.get(last)?.open !== false) return last;
   const id = `${part}_${state.blocks.size}_more`;
@@ -130,7 +130,7 @@ function takeReasoning(
 ): CanonicalEvent[] {
   const before = state.blocks.get(state.resumed.get(item) ?? item);
   if (text === "" || (before && before.source !== source)) return [];
-  const id = goesOnIn(state, item, !isDone);
+  const id = currentBlock(state, item, !isDone);
   const known = state.blocks.get(id);
   const part = frame["summary_index"] ?? frame["content_index"] ?? 0;
   const isNextPart = known !== undefined && known.part !== part;
@@ -145,7 +145,7 @@ function takeReasoning(
 const blockId = (index: string, contentIndex: unknown): BlockId =>
   `content_${index}_${tokenCount(contentIndex)}`;
 
-function itemBegun(state: StreamState, index: string, item: unknown): CanonicalEvent[] {
+function takeItemStart(state: StreamState, index: string, item: unknown): CanonicalEvent[] {
   return isObject(item) && isCall(item["type"]) ? beginCall(state, index, item) : [];
 }
 
@@ -162,13 +162,13 @@ function beginCall(state: StreamState, index: string, item: WireObject): Canonic
 }
 
 /** Takes a whole item: ends its blocks, and emits content that never came in pieces (T11, T12). */
-function itemEnded(state: StreamState, index: string, item: unknown): CanonicalEvent[] {
+function takeItemEnd(state: StreamState, index: string, item: unknown): CanonicalEvent[] {
   if (!isObject(item)) return [];
   const events: CanonicalEvent[] = [];
   if (item["type"] === "message") {
     for (const [at, part] of objects(item["content"]).entries()) {
       const kind = part["type"] === "refusal" ? "refusal" : "text";
-      events.push(...wholeBlock(state, blockId(index, at), kind, part));
+      events.push(...takeWholePart(state, blockId(index, at), kind, part));
     }
     return events;
   }
@@ -204,7 +204,7 @@ function takeMedia(state: StreamState, id: BlockId, part: MediaPart): CanonicalE
   return [{ type: "media", part }];
 }
 
-function wholeBlock(
+function takeWholePart(
   state: StreamState,
   id: BlockId,
   kind: "text" | "refusal",
@@ -231,7 +231,7 @@ function takeResponse(
   state.ended = true;
   const failed = state.reader.error ?? error;
   if (!state.reader.error)
-    events.push(...untold(state, objects(response["output"]), failed === undefined));
+    events.push(...missingOutput(state, objects(response["output"]), failed === undefined));
   events.push(...(failed ? closeTexts(state) : closeAll(state)));
   const { usage } = state.reader;
   if (usage) events.push({ type: "usage", usage });
@@ -245,7 +245,7 @@ function takeResponse(
  * Emits content that only the terminal event has. Some upstreams send everything there; others the text after streamed reasoning, or the
  * arguments of a started call. Ids and places may change, so if any item of a kind was streamed, all of that kind count as streamed.
  */
-function untold(
+function missingOutput(
   state: StreamState,
   output: readonly WireObject[],
   isWhole: boolean,
@@ -260,19 +260,19 @@ function untold(
     const { arguments: written, input = written } = calls.get(part) ?? {};
     return addContent(state, block, input);
   });
-  const told = new Set(begun.map(([, { kind }]) => itemOf[kind]));
-  if (state.pictures.size > 0) told.add("image_generation_call");
+  const streamedTypes = new Set(begun.map(([, { kind }]) => itemTypeOf[kind]));
+  if (state.pictures.size > 0) streamedTypes.add("image_generation_call");
   for (const [index, item] of output.entries()) {
-    const type = isCall(item["type"]) ? itemOf.tool_call : String(item["type"]);
-    if (told.has(type) || (told.size > 0 && !isWhole)) continue;
-    const place = told.size === 0 ? String(index) : `last_${index}`;
-    events.push(...closeAll(state), ...itemEnded(state, place, item));
+    const type = isCall(item["type"]) ? itemTypeOf.tool_call : String(item["type"]);
+    if (streamedTypes.has(type) || (streamedTypes.size > 0 && !isWhole)) continue;
+    const place = streamedTypes.size === 0 ? String(index) : `last_${index}`;
+    events.push(...closeAll(state), ...takeItemEnd(state, place, item));
   }
   return events;
 }
 
 /** The item type of each kind of block. */
-const itemOf: Readonly<Record<Kind, string>> = {
+const itemTypeOf: Readonly<Record<Kind, string>> = {
   text: "message",
   refusal: "message",
   reasoning: "reasoning",

@@ -13,7 +13,7 @@ import { removeFilteredFields } from "../filter.ts";
 import { decodeError } from "./errors.ts";
 import { isOurReasoning } from "./encode-response.ts";
 import { answerText, readFacts } from "./facts.ts";
-import { framesOf, wholeOf } from "./other-form.ts";
+import { framesOf, answerFromFrames } from "./stream-conversion.ts";
 import { completeResponse } from "./response-object.ts";
 import { ResponsesTap } from "./tap.ts";
 import { readUsage, writeUsage } from "./usage.ts";
@@ -71,7 +71,7 @@ function failure(answer: JsonObject): WireError | undefined {
 }
 
 /** True if the caller asked for `background`: only the vendor will know the outcome. */
-const isUnderWay = ({ status, usage }: JsonObject): boolean =>
+const isInProgress = ({ status, usage }: JsonObject): boolean =>
   (status === "queued" || status === "in_progress") && readUsage(usage) === undefined;
 
 /** The direct route of the responses protocol. */
@@ -80,7 +80,7 @@ export const responsesDirect: DirectCodec = {
   facts: readFacts,
   request: directRequest,
   failure,
-  isUnderWay,
+  isInProgress,
   usage: (answer) =>
     withImageTool(
       withSearches(readUsage(answer["usage"]), searchesIn(answer["output"])),
@@ -93,6 +93,6 @@ export const responsesDirect: DirectCodec = {
   },
   withUsage: (answer, usage) => ({ ...answer, usage: writeUsage(usage) }),
   framesOf,
-  wholeOf,
+  answerFromFrames,
   tap: (options) => new ResponsesTap(options),
 };

@@ -38,7 +38,7 @@ export function encodeRequest(request: CanonicalRequest, model: string): JsonObj
   set("top_p", request.topP);
   setTools(request, set, { tools: encodeTools, choice: encodeToolChoice });
   set("text", encodeText(request));
-  set("reasoning", request.reasoning && encodeReasoningWish(request.reasoning));
+  set("reasoning", request.reasoning && encodeReasoningSettings(request.reasoning));
   set("user", request.endUserId);
   set("prompt_cache_key", request.promptCacheKey);
   set("metadata", request.metadata);
@@ -208,7 +208,7 @@ export const encodeFormat = (format: OutputFormat): JsonObject =>
   formatWith(format, (declaration) => declaration);
 
 /** A caller that only asks for thoughts, without a level, gets the summary that the model has (CONV-312). */
-function encodeReasoningWish(reasoning: Reasoning): JsonObject | undefined {
+function encodeReasoningSettings(reasoning: Reasoning): JsonObject | undefined {
   const { effort, mode, context } = reasoning;
   const summary = reasoning.summary ?? (reasoning.includeThoughts ? "auto" : undefined);
   const members = Object.entries({ effort, summary, mode, context }).flatMap(([key, value]) =>

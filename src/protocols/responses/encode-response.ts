@@ -28,12 +28,12 @@ export function encodeResponse(response: CanonicalResponse, context: AnswerConte
   const ending = endingOf(response.finish);
   const isOwn = response.protocol === "responses";
   // As in streams: an empty text of another vendor is no message.
-  const parts = explained(response).filter((part) => isOwn || !isNothing(part));
+  const parts = explained(response).filter((part) => isOwn || !isEmptyText(part));
   const output = encodeOutput(parts, context.id, ending.status);
   return responseObject(context, ending, output, response.usage);
 }
 
-const isNothing = (part: Part): boolean => part.type === "text" && part.text === "";
+const isEmptyText = (part: Part): boolean => part.type === "text" && part.text === "";
 
 /** The fields that report how a response ended. */
 export interface Ending {
@@ -120,19 +120,19 @@ function echoOf(request: AnsweredRequest): JsonObject {
 /** Neighbouring texts and refusals become parts of one message, unless one begins a new message; all else becomes separate items. */
 function encodeOutput(parts: readonly Part[], id: string, status: string): JsonObject[] {
   const items: JsonObject[] = [];
-  let said: Json[] | undefined;
+  let openContent: Json[] | undefined;
   for (const part of parts) {
-    const spoken = spokenPart(part);
+    const spoken = encodeMessagePart(part);
     if (!spoken) {
-      said = undefined;
+      openContent = undefined;
       items.push(...encodeItem(part, `${id}_${items.length}`));
       continue;
     }
-    if (!said || (part.type === "text" && part.apart)) {
-      said = [];
-      items.push(messageItem(`msg_${id}_${items.length}`, "completed", said));
+    if (!openContent || (part.type === "text" && part.newMessage)) {
+      openContent = [];
+      items.push(messageItem(`msg_${id}_${items.length}`, "completed", openContent));
     }
-    said.push(spoken);
+    openContent.push(spoken);
   }
   // Only the last item can be cut. A picture arrives whole, and its item has no `incomplete` status.
   const last = items.at(-1);
@@ -141,7 +141,7 @@ function encodeOutput(parts: readonly Part[], id: string, status: string): JsonO
   return items;
 }
 
-function spokenPart(part: Part): JsonObject | undefined {
+function encodeMessagePart(part: Part): JsonObject | undefined {
   if (part.type === "text") return textPart(part.text, annotationsOf(part));
   if (part.type === "refusal") return { type: "refusal", refusal: part.text };
   if (part.type !== "media" || part.source.kind === "base64") return undefined;

@@ -21,21 +21,21 @@ import {
 import {
   annotationFrame,
   beginPart,
-  cutCall,
+  truncatedCall,
   deltaFrame,
   frame,
   inProgress,
   itemAdded,
   itemDone,
-  keepCut,
+  saveTruncatedItems,
   newItem,
-  noneSaid,
+  emptyBlock,
   place,
-  settle,
-  settleCall,
-  settleMessages,
+  endFinishedItems,
+  endLastCall,
+  endIdleMessages,
   snapshot,
-  spoken,
+  encodePart,
   summaryPlace,
   type Block,
   type StreamState,
@@ -113,22 +113,22 @@ type StartEvent = Extract<CanonicalEvent, { type: `${string}_start` }>;
  * signature become no item.
  */
 function begin(state: StreamState, event: StartEvent): SseEvent[] {
-  if (event.type === "text_start") return event.apart ? settle(state) : [];
+  if (event.type === "text_start") return event.newMessage ? endFinishedItems(state) : [];
   if (event.type !== "tool_call_start") return [];
   const { block, id, name, namespace, custom } = event;
-  const frames = settle(state);
+  const frames = endFinishedItems(state);
   const item = newItem(state, custom ? "custom" : "call");
   const call = { id, name, namespace, custom };
-  state.blocks.set(block, { ...noneSaid(), kind: "call", item, part: 0, call });
+  state.blocks.set(block, { ...emptyBlock(), kind: "call", item, part: 0, call });
   const wire = callItem(item.id, { ...call, arguments: "" }, "in_progress");
   return [...frames, itemAdded(state, item, wire)];
 }
 
 function beginReasoning(state: StreamState, block: BlockId): SseEvent[] {
   if (state.blocks.has(block)) return [];
-  const frames = settle(state);
+  const frames = endFinishedItems(state);
   const item = newItem(state, "reasoning");
-  state.blocks.set(block, { ...noneSaid(), kind: "reasoning", item, part: 0 });
+  state.blocks.set(block, { ...emptyBlock(), kind: "reasoning", item, part: 0 });
   return [...frames, itemAdded(state, item, reasoningItem(item.id, ""))];
 }
 
@@ -142,7 +142,7 @@ function addPicture(state: StreamState, { media, source }: MediaPart): SseEvent[
     ];
   }
   if (media !== "image") return [];
-  const frames = settle(state);
+  const frames = endFinishedItems(state);
   const item = newItem(state, "picture");
   const wire = pictureItem(item.id, source);
   frames.push(itemAdded(state, item, { ...wire, status: "in_progress", result: null }));
@@ -219,7 +219,7 @@ function endBlock(state: StreamState, event: EndEvent): SseEvent[] {
 function endPart(state: StreamState, block: Block): SseEvent[] {
   const { item, kind, text } = block;
   if (kind !== "output_text" && kind !== "refusal") return [];
-  const part = spoken(kind, block);
+  const part = encodePart(kind, block);
   item.content[block.part] = part;
   item.openParts -= 1;
   if (item.openParts === 0) state.idle.add(item);
@@ -229,7 +229,7 @@ function endPart(state: StreamState, block: Block): SseEvent[] {
     frame(state, "response.content_part.done", { ...place(block), part }),
   ];
   // Another item began while this part was open, so its message ends with it.
-  return item === state.items.at(-1) ? frames : [...frames, ...settleMessages(state, "completed")];
+  return item === state.items.at(-1) ? frames : [...frames, ...endIdleMessages(state, "completed")];
 }
 
 function endReasoning(
@@ -275,11 +275,11 @@ function finish(state: StreamState, ending: Ending): SseEvent[] {
   const isWhole = ending.status === "completed";
   const frames: SseEvent[] = [];
   if (state.sequence === 0) frames.push(snapshot(state, "response.created", inProgress));
-  if (ending.status === "failed") keepCut(state);
+  if (ending.status === "failed") saveTruncatedItems(state);
   for (const [id, block] of state.blocks) frames.push(...breakOff(state, id, block));
-  frames.push(...settleMessages(state, isWhole ? "completed" : "incomplete"));
+  frames.push(...endIdleMessages(state, isWhole ? "completed" : "incomplete"));
   // Only the last item can be cut.
-  frames.push(...settleCall(state, ending.status === "incomplete" ? "incomplete" : "completed"));
+  frames.push(...endLastCall(state, ending.status === "incomplete" ? "incomplete" : "completed"));
   state.ended = true;
   frames.push(snapshot(state, `response.${ending.status}`, ending), { data: "[DONE]" });
   return frames;
@@ -289,7 +289,7 @@ function breakOff(state: StreamState, id: BlockId, block: Block): SseEvent[] {
   state.blocks.delete(id);
   if (block.kind === "reasoning") return endReasoning(state, block, undefined);
   if (block.kind !== "call") return endPart(state, block);
-  return [itemDone(state, block.item, cutCall(block))];
+  return [itemDone(state, block.item, truncatedCall(block))];
 }
 
 function endStream(state: StreamState, why: EndReason): SseEvent[] {

@@ -4,7 +4,7 @@ import type { CallFacts } from "../codec.ts";
 import { jsonCharacters, textCharacters, textInDataUrl } from "../count-text.ts";
 import { asksForImageTool } from "../image-tool.ts";
 import { list, nonEmpty } from "../read.ts";
-import { isSearchTool, searchesAsked } from "../web-searches.ts";
+import { isSearchTool, searchesToReserve } from "../web-searches.ts";
 
 interface Size {
   characters: number;
@@ -24,7 +24,7 @@ export function readFacts(body: WireObject): CallFacts {
     affinity: nonEmpty(body["prompt_cache_key"]) ?? nonEmpty(body["user"]),
     inputCharacters: size.characters,
     inputMedia: size.media,
-    webSearches: searchesAsked(isSearchTool, body["tools"], body["max_tool_calls"]),
+    webSearches: searchesToReserve(isSearchTool, body["tools"], body["max_tool_calls"]),
     imageTool: asksForImageTool(body["tools"]),
   };
 }

@@ -12,7 +12,7 @@ import { decodeResponse } from "./response.ts";
 
 export const responsesCodec: Codec = {
   name: "responses",
-  echoes: true,
+  echoesRequest: true,
   limits: conversionLimits,
   decodeRequest,
   encodeRequest,

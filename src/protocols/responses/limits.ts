@@ -14,7 +14,7 @@ export const limits = {
 /** The limits of responses as the target of a conversion. CONV-301 to CONV-317. */
 export const conversionLimits: Limits = {
   protocol: "responses",
-  lost: {
+  unsupportedFields: {
     topK: "the responses protocol has no top_k, dropped",
     stop: "the responses protocol has no stop sequences, dropped",
     seed: "the responses protocol has no seed, dropped",
@@ -29,20 +29,20 @@ export const conversionLimits: Limits = {
   jsonWord: "input",
   media: { image: "carried", audio: "refused", video: "refused", file: "dropped" },
   webMedia: "refused",
-  takesUrl: webPictures,
-  carries: ["developer", "detail", "strict"],
-  detailBecomes: {},
+  fetchesUrl: webPictures,
+  supportedMembers: ["developer", "detail", "strict"],
+  detailReplacements: {},
   endUserIdMax: 64,
   callIdMax: 64,
   plainCallIds: false,
   cacheMarkersMax: 0,
   systemOnTop: false,
   unsignedReasoning: false,
-  reasoning: { excludes: [], summaryIsFlag: false, budgetOrEffort: false, effortBecomes: {} },
+  reasoning: { excludes: [], summaryIsFlag: false, budgetOrEffort: false, effortReplacements: {} },
   toolName: /^[a-zA-Z0-9_-]{1,64}$/,
   toolNameMax: 64,
-  objectAnswers: true,
-  closedLists: true,
-  holds: isStrict,
+  answerNeedsObjectRoot: true,
+  listsNeedItems: true,
+  canEnforce: isStrict,
   customTools: true,
 };

@@ -9,7 +9,7 @@ import type { JsonObject } from "../canonical/request.ts";
 import type { WireError } from "../codec.ts";
 import { nonEmpty, objectOf } from "../read.ts";
 import { nothing, StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
-import { ToldUsage } from "../told-usage.ts";
+import { ReportedUsage } from "../reported-usage.ts";
 import { withImageTool } from "../image-tool.ts";
 import { isSearch, searchesIn, withSearches } from "../web-searches.ts";
 import { decodeError } from "./errors.ts";
@@ -48,7 +48,7 @@ export class ResponsesReader {
   error: WireError | undefined;
   /** The sequence number of the last event. */
   sequence = -1;
-  readonly #told = new ToldUsage();
+  readonly #reported = new ReportedUsage();
   readonly #frames = new StreamFrames(varying);
   #isOver = false;
   /** Number of searches seen so far. */
@@ -59,8 +59,8 @@ export class ResponsesReader {
   /** The usage so far; once the answer is over, only usage that covers all of it. */
   get usage(): Usage | undefined {
     const isBare = !this.#isOver && this.#searches > 0;
-    const told = this.#told.read(this.#isOver) ?? (isBare ? noUsage : undefined);
-    return withImageTool(withSearches(told, this.#searches), this.#toolUsage);
+    const reported = this.#reported.read(this.#isOver) ?? (isBare ? noUsage : undefined);
+    return withImageTool(withSearches(reported, this.#searches), this.#toolUsage);
   }
 
   read(event: SseEvent): ResponseEvent | StepEvent | AnyEvent {
@@ -88,7 +88,7 @@ export class ResponsesReader {
     this.#searches = Math.max(this.#searches, searchesIn(response["output"]));
     this.#toolUsage = response["tool_usage"];
     const usage = readUsage(response["usage"]);
-    if (usage) this.#told.take(usage, this.#isOver);
+    if (usage) this.#reported.take(usage, this.#isOver);
     const isBroken = name === "response.failed" || name === "response.cancelled";
     const error = isBroken ? decodeError(200, frame) : undefined;
     return { type: "response", name, frame, response, isLast: this.#isOver, error };

@@ -60,11 +60,11 @@ export function completeResponse(response: JsonObject, model: string): JsonObjec
 }
 
 /** Sets both sides as billed, and the total as their sum (RESP-53); some vendors omit the total or count differently. */
-function completeTotal(told: Json | undefined): void {
-  const usage = readUsage(told);
+function completeTotal(wireUsage: Json | undefined): void {
+  const usage = readUsage(wireUsage);
   if (!usage) return;
   const { inputTokens: input, outputTokens: output } = usage;
-  Object.assign(told as JsonObject, {
+  Object.assign(wireUsage as JsonObject, {
     input_tokens: input,
     output_tokens: output,
     total_tokens: input + output,

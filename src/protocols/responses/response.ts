@@ -48,9 +48,9 @@ function decodeOutput(items: readonly WireObject[], id: string): Part[] {
     const parts = decodeItem(item, callId(id, index));
     const [first, ...others] = parts;
     if (item["type"] !== "message" || first?.type !== "text" || first.text === "") return parts;
-    const isApart = isLater;
+    const isNewMessage = isLater;
     isLater = true;
-    return isApart ? [{ ...first, apart: true }, ...others] : parts;
+    return isNewMessage ? [{ ...first, newMessage: true }, ...others] : parts;
   });
 }
 

@@ -65,8 +65,8 @@ export function openPart(
   if (begun.length === 0 || kind !== "text") return begun;
   const before = state.message;
   state.message = part.slice(0, part.lastIndexOf("_"));
-  const isApart = before !== undefined && before !== state.message;
-  return isApart ? [{ type: "text_start", block: id, apart: true }] : begun;
+  const isNewMessage = before !== undefined && before !== state.message;
+  return isNewMessage ? [{ type: "text_start", block: id, newMessage: true }] : begun;
 }
 
 /** True if the block has no content yet. */

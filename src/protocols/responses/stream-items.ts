@@ -128,40 +128,40 @@ export function itemDone(state: StreamState, item: Item, wire: JsonObject): SseE
 }
 
 /** Ends the items that another item follows: messages without an open part, and a call. */
-export const settle = (state: StreamState): SseEvent[] => [
-  ...settleMessages(state, "completed"),
-  ...settleCall(state, "completed"),
+export const endFinishedItems = (state: StreamState): SseEvent[] => [
+  ...endIdleMessages(state, "completed"),
+  ...endLastCall(state, "completed"),
 ];
 
 /** Ends the pending call, if there is one. */
-export function settleCall(state: StreamState, status: string): SseEvent[] {
+export function endLastCall(state: StreamState, status: string): SseEvent[] {
   const { lastCall: call } = state;
   state.lastCall = undefined;
   return call ? [itemDone(state, call.item, call.wire(status))] : [];
 }
 
 /** Ends messages without an open part, because another item begins or the answer is over. */
-export function settleMessages(state: StreamState, status: string): SseEvent[] {
+export function endIdleMessages(state: StreamState, status: string): SseEvent[] {
   const idle = [...state.idle].sort((one, other) => one.index - other.index);
   state.idle.clear();
   return idle.map((item) => itemDone(state, item, messageItem(item.id, status, item.content)));
 }
 
 /** Encodes a truncated call with the arguments so far. */
-export const cutCall = ({ item, call, text }: Block): JsonObject =>
+export const truncatedCall = ({ item, call, text }: Block): JsonObject =>
   callItem(item.id, { ...call, arguments: text }, "incomplete");
 
 /**
  * Puts items that a failure cut only into the final object. When an item is done, agents run its call, or keep its text for their retry,
  * whatever its status (Codex CLI 0.171).
  */
-export function keepCut(state: StreamState): void {
+export function saveTruncatedItems(state: StreamState): void {
   for (const block of state.blocks.values()) {
     const { item, kind, part, text } = block;
-    if (kind === "call") item.done = cutCall(block);
+    if (kind === "call") item.done = truncatedCall(block);
     else if (kind === "reasoning") item.done = reasoningItem(item.id, text);
     else {
-      item.content[part] = spoken(kind, block);
+      item.content[part] = encodePart(kind, block);
       state.idle.add(item);
     }
   }
@@ -171,7 +171,7 @@ export function keepCut(state: StreamState): void {
 }
 
 /** The initial state of a block. */
-export const noneSaid = (): Pick<Block, "call" | "text" | "length" | "annotations"> => ({
+export const emptyBlock = (): Pick<Block, "call" | "text" | "length" | "annotations"> => ({
   call: { id: "", name: "" },
   text: "",
   length: 0,
@@ -179,7 +179,7 @@ export const noneSaid = (): Pick<Block, "call" | "text" | "length" | "annotation
 });
 
 /** Encodes a part of a message. */
-export const spoken = (
+export const encodePart = (
   kind: "output_text" | "refusal",
   { text, annotations }: Pick<Block, "text" | "annotations">,
 ): JsonObject =>
@@ -191,18 +191,18 @@ export function beginPart(
   block: BlockId,
   kind: "output_text" | "refusal",
 ): SseEvent[] {
-  const frames = settleCall(state, "completed");
+  const frames = endLastCall(state, "completed");
   let item = state.items.at(-1);
   if (item?.kind !== "message" || item.done) {
     item = newItem(state, "message");
     frames.push(itemAdded(state, item, messageItem(item.id, "in_progress", [])));
   }
-  const begun: Block = { ...noneSaid(), kind, item, part: item.partsBegun };
+  const begun: Block = { ...emptyBlock(), kind, item, part: item.partsBegun };
   item.partsBegun += 1;
   item.openParts += 1;
   state.idle.delete(item);
   state.blocks.set(block, begun);
-  const members = { ...place(begun), part: spoken(kind, noneSaid()) };
+  const members = { ...place(begun), part: encodePart(kind, emptyBlock()) };
   frames.push(frame(state, "response.content_part.added", members));
   return frames;
 }

@@ -28,14 +28,15 @@ export class Places {
     const wire = objectOf(frame["item"]);
     const latest = this.#latest.get(number);
     if (name === "response.output_item.added") {
-      const isSame = latest && isOf(latest, wire) && !(latest.isDone && latest.call === undefined);
+      const isSame =
+        latest && mayBeSameItem(latest, wire) && !(latest.isDone && latest.call === undefined);
       return (isSame ? latest : this.#begin(number, wire)).place;
     }
     const own = namesOf(number, frame).map((key) => this.#named.get(key));
     const known = own.find((item) => item !== undefined);
     if (name !== "response.output_item.done") return (known ?? latest)?.place ?? number;
     // If the start of a message or thought was omitted, its pieces went to the latest item.
-    const isLatest = latest && (callOf(wire) === undefined || isOf(latest, wire));
+    const isLatest = latest && (callOf(wire) === undefined || mayBeSameItem(latest, wire));
     const item = known ?? (isLatest ? latest : this.#begin(number, wire));
     item.isDone = true;
     return item.place;
@@ -71,5 +72,5 @@ function namesOf(number: string, frame: WireObject): string[] {
 }
 
 /** True if a frame's item may be this one. */
-const isOf = ({ type, call }: Item, wire: WireObject): boolean =>
+const mayBeSameItem = ({ type, call }: Item, wire: WireObject): boolean =>
   type === wire["type"] && (callOf(wire) ?? call) === (call ?? callOf(wire));

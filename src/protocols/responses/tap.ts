@@ -18,7 +18,7 @@ import { completeResponse } from "./response-object.ts";
 export class ResponsesTap extends DirectTap {
   readonly #reader = new ResponsesReader();
   readonly #model: string;
-  readonly goesOn: boolean;
+  readonly continuesAfterDisconnect: boolean;
   /** The response object of the stream's first event. */
   #response: JsonObject | undefined;
   #hasFailed = false;
@@ -26,7 +26,7 @@ export class ResponsesTap extends DirectTap {
   constructor({ model, request }: Pick<TapOptions, "model" | "request">) {
     super();
     this.#model = model;
-    this.goesOn = request.background === true;
+    this.continuesAfterDisconnect = request.background === true;
   }
 
   get usage(): Usage | undefined {

@@ -2,7 +2,7 @@
 import { isObject } from "../../base/json.ts";
 import { reportedCount, tokenCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
-import { withLeftOut } from "../left-out.ts";
+import { completeFromTotal } from "../complete-from-total.ts";
 import { objectOf } from "../read.ts";
 
 /** Reads a `usage` object; undefined if it does not report both sides. An explicit 0 counts as reported (T61). */
@@ -15,7 +15,7 @@ export function readUsage(value: unknown): Usage | undefined {
   const cacheRead = tokenCount(inputDetails["cached_tokens"]);
   const reasoning = tokenCount(objectOf(value["output_tokens_details"])["reasoning_tokens"]);
   const total = reportedCount(value["total_tokens"]);
-  const whole = withLeftOut({ input, output, total, cacheRead, reasoning });
+  const whole = completeFromTotal({ input, output, total, cacheRead, reasoning });
   const cacheReadTokens = Math.min(cacheRead, whole.input);
   const cacheWriteTokens = tokenCount(inputDetails["cache_write_tokens"]);
   return {

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../src/base/errors.ts";
-import { collect, explode } from "../../../src/protocols/canonical/collect.ts";
+import { collect, toEvents } from "../../../src/protocols/canonical/collect.ts";
 import type { CanonicalEvent } from "../../../src/protocols/canonical/events.ts";
 import { grammarFaults } from "../../support/grammar.ts";
 import type { CanonicalResponse } from "../../../src/protocols/canonical/response.ts";
@@ -56,7 +56,7 @@ describe("collect and explode", () => {
   it("T14 T15: a whole answer made a stream adds up to the same answer", () => {
     fc.assert(
       fc.property(response, (whole) => {
-        expect(collect(explode(whole))).toEqual(whole);
+        expect(collect(toEvents(whole))).toEqual(whole);
       }),
     );
   });
@@ -64,7 +64,7 @@ describe("collect and explode", () => {
   it("T14: the stream of a whole answer keeps the legal order", () => {
     fc.assert(
       fc.property(response, (whole) => {
-        expect(grammarFaults(explode(whole))).toEqual([]);
+        expect(grammarFaults(toEvents(whole))).toEqual([]);
       }),
     );
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { collect, explode } from "../../../src/protocols/canonical/collect.ts";
+import { collect, toEvents } from "../../../src/protocols/canonical/collect.ts";
 import type { CanonicalEvent } from "../../../src/protocols/canonical/events.ts";
 import { grammarFaults } from "../../support/grammar.ts";
 import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
@@ -32,7 +32,11 @@ describe("decodeStream", () => {
       { type: "start", protocol: "generate_content", id: "resp-01", createdAt: 0 },
       { type: "reasoning_start", block: "0" },
       { type: "reasoning_delta", block: "0", text: "Let me see" },
-      { type: "usage", usage: { ...usage, outputTokens: 0, reasoningTokens: 0 }, isSoFar: true },
+      {
+        type: "usage",
+        usage: { ...usage, outputTokens: 0, reasoningTokens: 0 },
+        coversStartOnly: true,
+      },
       { type: "reasoning_delta", block: "0", text: "." },
       { type: "reasoning_end", block: "0" },
       { type: "text_start", block: "1" },
@@ -285,7 +289,7 @@ describe("whole answers", () => {
   describe.skipIf(answers.length === 0)("as recorded (beside the repository only)", () => {
     it.each(answers)("T14: %s makes a legal stream", (_, text) => {
       const response = codec.decodeResponse(JSON.parse(text));
-      const events = explode(response);
+      const events = toEvents(response);
       expect(grammarFaults(events)).toEqual([]);
       expect(collect(events)).toEqual(response);
     });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { collect, explode } from "../../../src/protocols/canonical/collect.ts";
+import { collect, toEvents } from "../../../src/protocols/canonical/collect.ts";
 import type { CanonicalEvent } from "../../../src/protocols/canonical/events.ts";
 import { grammarFaults } from "../../support/grammar.ts";
 import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
@@ -32,7 +32,7 @@ describe("decodeStream", () => {
     const signature = { protocol: "messages", value: "c2lnbmVk" };
     expect(decode(transcripts.toolUse)).toEqual([
       { type: "start", protocol: "messages", id: "msg_01", createdAt: 0 },
-      { type: "usage", usage: { ...usage, outputTokens: 1 }, isSoFar: true },
+      { type: "usage", usage: { ...usage, outputTokens: 1 }, coversStartOnly: true },
       { type: "reasoning_start", block: "0" },
       { type: "reasoning_delta", block: "0", text: "Let me see" },
       { type: "reasoning_delta", block: "0", text: "." },
@@ -372,7 +372,7 @@ describe("whole answers", () => {
   describe.skipIf(answers.length === 0)("as recorded (beside the repository only)", () => {
     it.each(answers)("T14: %s makes a legal stream", (_, text) => {
       const response = messagesCodec.decodeResponse(JSON.parse(text));
-      const events = explode(response);
+      const events = toEvents(response);
       expect(grammarFaults(events)).toEqual([]);
       expect(collect(events)).toEqual(response);
       const again = decodeAll(messagesCodec, encode(events));

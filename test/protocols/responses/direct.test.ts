@@ -361,13 +361,13 @@ describe("a whole responses answer in passing", () => {
       frame("output_item.done", { output_index, item }),
     );
     const ended = (own: object) => frame("completed", { response: { ...response, ...own } });
-    expect(direct.wholeOf([...items, ended({})])).toEqual(response);
+    expect(direct.answerFromFrames([...items, ended({})])).toEqual(response);
     // Codex's own service leaves them out at the end.
-    expect(direct.wholeOf([...items, ended({ output: [] })])).toEqual(response);
-    expect(direct.wholeOf(items)).toBeUndefined();
-    expect(direct.wholeOf([ended({ output: [] })])).toBeUndefined();
+    expect(direct.answerFromFrames([...items, ended({ output: [] })])).toEqual(response);
+    expect(direct.answerFromFrames(items)).toBeUndefined();
+    expect(direct.answerFromFrames([ended({ output: [] })])).toBeUndefined();
     const failed = frame("failed", { response: { ...response, status: "failed" } });
-    expect(direct.wholeOf([...items, failed])).toBeUndefined();
+    expect(direct.answerFromFrames([...items, failed])).toBeUndefined();
   });
 
   it("its text is that of all items", () => {

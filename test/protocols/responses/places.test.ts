@@ -82,7 +82,7 @@ describe("items of one number", () => {
       { type: "tool_call", id: "call_1", arguments: '{"n":1}' },
       { type: "tool_call", id: "call_2", arguments: '{"n":2}' },
       { type: "reasoning", text: "Then.", ...signed("s2") },
-      { type: "text", text: "It is here.", apart: true },
+      { type: "text", text: "It is here.", newMessage: true },
     ]);
   });
 

@@ -12,11 +12,11 @@ export interface Pair {
 }
 
 /** Returns the answered calls and their results with their new ids, by the caller's call. */
-export function withOwnIds(
+export function withUniqueCallIds(
   results: ReadonlyMap<ToolCallPart, ToolResultPart>,
   limits: Limits,
 ): ReadonlyMap<ToolCallPart, Pair> {
-  const ids = new OwnIds(limits);
+  const ids = new CallIdAllocator(limits);
   const pairs = new Map<ToolCallPart, Pair>();
   for (const [call, result] of results) {
     const id = ids.next(call.id);
@@ -32,7 +32,7 @@ export function withOwnIds(
 type IdLimits = Pick<Limits, "callIdMax" | "plainCallIds" | "callIdForm">;
 
 /** Assigns the ids of one conversation's calls, in order. */
-export class OwnIds {
+export class CallIdAllocator {
   readonly #limits: IdLimits;
   readonly #taken = new Set<string>();
   readonly #uses = new Map<string, number>();
@@ -43,12 +43,12 @@ export class OwnIds {
 
   /** Returns the id for the next call, whose original id is `given`. */
   next(given: string): string {
-    const plain = fitting(given, this.#limits);
+    const plain = acceptedId(given, this.#limits);
     let id = plain;
     for (let use = this.#uses.get(plain) ?? 1; this.#taken.has(id);) {
       use += 1;
       this.#uses.set(plain, use);
-      id = fitting(`${plain}_${use}`, this.#limits);
+      id = acceptedId(`${plain}_${use}`, this.#limits);
     }
     this.#taken.add(id);
     return id;
@@ -56,7 +56,7 @@ export class OwnIds {
 }
 
 /** Returns an id that the target accepts; a hash if the original is too long. */
-function fitting(given: string, { callIdMax, plainCallIds, callIdForm }: IdLimits): string {
+function acceptedId(given: string, { callIdMax, plainCallIds, callIdForm }: IdLimits): string {
   if (callIdForm) return callIdForm.test(given) ? given : hashOf(given).slice(0, 9);
   const id = plainCallIds ? given.replace(/[^a-zA-Z0-9_-]/g, "_") : given;
   if (id.length > callIdMax) return `call_${hashOf(given)}`;

@@ -23,7 +23,7 @@ interface Candidate {
 }
 
 /** Collects a stream into a whole answer; undefined if it broke off. */
-export function wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
+export function answerFromFrames(frames: readonly SseEvent[]): JsonObject | undefined {
   const reader = new GenerateReader();
   const candidates = new Map<unknown, Candidate>();
   const answer: JsonObject = {};
@@ -39,7 +39,7 @@ export function wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
     for (const candidate of objects(told)) takeCandidate(candidates, candidate);
   }
   if (!reader.ended) return undefined;
-  if (candidates.size > 0) answer["candidates"] = [...candidates.values()].map(joined);
+  if (candidates.size > 0) answer["candidates"] = [...candidates.values()].map(completeCandidate);
   // Usage that covers only the start of the stream does not belong to the whole answer.
   return reader.usage ? { ...answer, usageMetadata: usage } : answer;
 }
@@ -97,7 +97,7 @@ const isPlain = (part: JsonObject): part is JsonObject & { text: string } =>
   typeof part["text"] === "string" &&
   Object.keys(part).every((name) => name === "text" || name === "thought");
 
-function joined({ members, parts }: Candidate): JsonObject {
+function completeCandidate({ members, parts }: Candidate): JsonObject {
   return { content: { role: "model", parts: parts.map(withArguments) }, ...members };
 }
 

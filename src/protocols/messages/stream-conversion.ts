@@ -89,7 +89,7 @@ const isCall = ({ type }: WireObject): boolean =>
   typeof type === "string" && /(?:^|_)tool_use$/.test(type);
 
 /** A block being collected; pieces are joined once, at the end. */
-interface Gathered {
+interface CollectedBlock {
   readonly block: JsonObject;
   /** By kind of delta, in order of arrival. */
   readonly text: string[];
@@ -97,19 +97,19 @@ interface Gathered {
   readonly citations: Json[];
 }
 
-interface Whole {
+interface CollectedMessage {
   message: JsonObject;
   /** Members of the message's end, except the stop reason. */
   ending: JsonObject;
-  readonly blocks: Gathered[];
+  readonly blocks: CollectedBlock[];
   /** By the stream's index. */
-  readonly open: Map<unknown, Gathered>;
+  readonly open: Map<unknown, CollectedBlock>;
 }
 
 /** Collects a stream into a whole answer; undefined if it broke off. */
-export function wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
+export function answerFromFrames(frames: readonly SseEvent[]): JsonObject | undefined {
   const reader = new MessagesReader();
-  const whole: Whole = { message: {}, ending: {}, blocks: [], open: new Map() };
+  const whole: CollectedMessage = { message: {}, ending: {}, blocks: [], open: new Map() };
   let isOver = false;
   for (const frame of frames) {
     const read = reader.read(frame);
@@ -123,7 +123,7 @@ export function wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
     type: "message",
     role: "assistant",
     ...whole.message,
-    content: whole.blocks.map(joined),
+    content: whole.blocks.map(completeBlock),
     ...reader.ending,
     ...whole.ending,
     ...(usage ? { usage: wireUsage as JsonObject } : {}),
@@ -131,7 +131,7 @@ export function wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
 }
 
 /** Members that are kept are parsed again from the frame's text: the reader's own objects are valid for one frame only. */
-function take(whole: Whole, read: MessagesEvent, { data }: SseEvent): void {
+function take(whole: CollectedMessage, read: MessagesEvent, { data }: SseEvent): void {
   const frame = (): JsonObject => exactly(parseObject(data) ?? {}) as JsonObject;
   switch (read.type) {
     case "message_start": {
@@ -160,19 +160,19 @@ function take(whole: Whole, read: MessagesEvent, { data }: SseEvent): void {
   }
 }
 
-function begin({ blocks }: Whole, block: JsonObject): Gathered {
-  const gathered = { block: { ...block }, text: [], input: [], citations: [] };
-  blocks.push(gathered);
-  return gathered;
+function begin({ blocks }: CollectedMessage, block: JsonObject): CollectedBlock {
+  const collected = { block: { ...block }, text: [], input: [], citations: [] };
+  blocks.push(collected);
+  return collected;
 }
 
 /** The member that a kind of delta extends, and the block that it begins if none of its kind is open (T7). */
-interface Added {
+interface DeltaTarget {
   readonly member: string;
   readonly block: JsonObject;
 }
 
-const added: ReadonlyMap<unknown, Added> = new Map<unknown, Added>([
+const deltaTargets: ReadonlyMap<unknown, DeltaTarget> = new Map<unknown, DeltaTarget>([
   ["text_delta", { member: "text", block: { type: "text", text: "" } }],
   [
     "thinking_delta",
@@ -180,10 +180,10 @@ const added: ReadonlyMap<unknown, Added> = new Map<unknown, Added>([
   ],
 ]);
 
-function takeDelta(whole: Whole, index: unknown, delta: JsonObject): void {
+function takeDelta(whole: CollectedMessage, index: unknown, delta: JsonObject): void {
   const { type, ...members } = delta;
   let known = whole.open.get(index);
-  const kind = added.get(type);
+  const kind = deltaTargets.get(type);
   if (kind) {
     if (known?.block["type"] !== kind.block["type"]) {
       known = begin(whole, kind.block);
@@ -197,7 +197,7 @@ function takeDelta(whole: Whole, index: unknown, delta: JsonObject): void {
   else Object.assign(known.block, members);
 }
 
-function joined({ block, text, input, citations }: Gathered): JsonObject {
+function completeBlock({ block, text, input, citations }: CollectedBlock): JsonObject {
   const name = block["type"] === "thinking" ? "thinking" : "text";
   if (text.length > 0) block[name] = [nonEmpty(block[name]) ?? "", ...text].join("");
   const cited = block["citations"];

@@ -119,7 +119,7 @@ const pieceSteps = (name: string, key: string, text: string, at: JsonObject): St
  * Returns the whole response of a stream: the object of its last event, with all items and parts. Some vendors omit the items there; then
  * those of earlier frames are used. Undefined if the stream broke off.
  */
-export function wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
+export function answerFromFrames(frames: readonly SseEvent[]): JsonObject | undefined {
   const reader = new ResponsesReader();
   const items: JsonObject[] = [];
   for (const event of frames) {

@@ -4,23 +4,23 @@
  */
 import type { Usage } from "../base/usage.ts";
 
-export class ToldUsage {
+export class ReportedUsage {
   #usage: Usage | undefined;
-  #isToldAtEnd = false;
+  #isReportedAtEnd = false;
 
   /** `isAtEnd`: the answer was over when the usage was reported. */
   take(usage: Usage | undefined, isAtEnd: boolean): void {
     this.#usage = usage;
-    this.#isToldAtEnd = isAtEnd;
+    this.#isReportedAtEnd = isAtEnd;
   }
 
   /** True if the counts cover only the start of the answer. */
-  get isSoFar(): boolean {
-    return !this.#isToldAtEnd && this.#usage?.outputTokens === 0;
+  get coversStartOnly(): boolean {
+    return !this.#isReportedAtEnd && this.#usage?.outputTokens === 0;
   }
 
   /** Returns the usage so far; once the answer is over, only usage that covers all of it. */
   read(isOver: boolean): Usage | undefined {
-    return isOver && this.isSoFar ? undefined : this.#usage;
+    return isOver && this.coversStartOnly ? undefined : this.#usage;
   }
 }

@@ -10,7 +10,7 @@ export type RewriteOf = (
 ) => Rewrite | undefined;
 
 /** Wraps a decoder and rewrites its texts and arguments with `rewriteOf`. */
-export function holding<In>(
+export function bufferBlocks<In>(
   decoder: Transducer<In, CanonicalEvent>,
   rewriteOf: RewriteOf,
 ): Transducer<In, CanonicalEvent> {
@@ -40,7 +40,7 @@ export function holding<In>(
 }
 
 /** Wraps a decoder and applies `map` to its events. */
-export const mapped = <In>(
+export const mapEvents = <In>(
   decoder: Transducer<In, CanonicalEvent>,
   map: (event: CanonicalEvent) => CanonicalEvent,
 ): Transducer<In, CanonicalEvent> => ({

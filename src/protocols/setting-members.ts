@@ -1,7 +1,7 @@
 /** The members of each protocol's requests that hold settings which not every model supports. */
 import type { ProtocolName } from "./canonical/request.ts";
 
-interface Wishes {
+interface SettingMembers {
   /** The members with these settings, in every spelling. */
   readonly members: readonly string[];
   /** The member with the turns. */
@@ -10,7 +10,7 @@ interface Wishes {
   readonly prompt: readonly string[];
 }
 
-export const wishes: Readonly<Record<ProtocolName, Wishes>> = {
+export const settingMembers: Readonly<Record<ProtocolName, SettingMembers>> = {
   chat: {
     members: ["reasoning_effort", "tool_choice", "function_call", "response_format"],
     turns: "messages",

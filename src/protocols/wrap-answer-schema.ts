@@ -5,27 +5,27 @@
 import { exactText } from "../base/exact-numbers.ts";
 import type { CanonicalRequest, JsonObject, Part } from "./canonical/request.ts";
 import type { UpstreamCodec } from "./codec.ts";
-import { holding } from "./held-blocks.ts";
+import { bufferBlocks } from "./buffer-blocks.ts";
 import type { Limits } from "./limits.ts";
 import { objectRoot } from "./object-root.ts";
 import { withItems } from "./open-lists.ts";
 import { mapSchemas } from "./schema-walk.ts";
 import { objectIn } from "./tool-arguments.ts";
-import { unchanged, type Rewritten } from "./rewritten.ts";
+import { unchanged, type RequestRewrite } from "./request-rewrite.ts";
 
 /** The only member of the object. */
 const member = "answer";
 
 /** Puts the answer schema in an object if the target accepts nothing else. */
-export function boxAnswer(request: CanonicalRequest, limits: Limits): Rewritten {
+export function wrapAnswerSchema(request: CanonicalRequest, limits: Limits): RequestRewrite {
   const { outputFormat: format, names } = request;
-  const mustBox = limits.objectAnswers === true && format?.type === "json_schema";
-  if (!mustBox) return unchanged(request);
-  const given = limits.closedLists === true ? withItems(format.schema) : format.schema;
-  const schema = rooted(given);
+  const mustWrap = limits.answerNeedsObjectRoot === true && format?.type === "json_schema";
+  if (!mustWrap) return unchanged(request);
+  const given = limits.listsNeedItems === true ? withItems(format.schema) : format.schema;
+  const schema = withObjectRoot(given);
   if (schema) return unchanged({ ...request, outputFormat: { ...format, schema } });
   return {
-    request: { ...request, outputFormat: { ...format, schema: boxed(given) } },
+    request: { ...request, outputFormat: { ...format, schema: wrapSchema(given) } },
     notes: [
       {
         param: names.outputFormat ?? "outputFormat",
@@ -34,14 +34,14 @@ export function boxAnswer(request: CanonicalRequest, limits: Limits): Rewritten 
           "the upstream answers with objects only: the schema went within one, and the answer is taken out",
       },
     ],
-    restored: opening,
+    wrapCodec: unwrapAnswers,
   };
 }
 
 /**
  * Returns a schema with an object at its root: itself, or the target of its root `$ref`. Undefined if the root is no object, or a choice.
  */
-function rooted(schema: JsonObject): JsonObject | undefined {
+function withObjectRoot(schema: JsonObject): JsonObject | undefined {
   if (!isObjectSchema(schema)) return undefined;
   if (!("$ref" in schema)) return schema;
   const root = objectRoot(schema);
@@ -58,8 +58,8 @@ function isObjectSchema({ type, anyOf, oneOf, enum: values }: JsonObject): boole
 const definitionPlaces = ["$defs", "definitions"] as const;
 
 /** References resolve from the root, so the definitions stay there. */
-function boxed(schema: JsonObject): JsonObject {
-  const { $schema: dialect, ...inner } = placed(schema);
+function wrapSchema(schema: JsonObject): JsonObject {
+  const { $schema: dialect, ...inner } = moveReferences(schema);
   const outer: JsonObject = dialect === undefined ? {} : { $schema: dialect };
   for (const place of definitionPlaces) {
     const definitions = inner[place];
@@ -77,36 +77,38 @@ function boxed(schema: JsonObject): JsonObject {
 }
 
 /** Adjusts references that do not point into the definitions: their targets move into the member. */
-function placed(schema: JsonObject): JsonObject {
+function moveReferences(schema: JsonObject): JsonObject {
   const { $ref: reference } = schema;
   const moves =
     typeof reference === "string" &&
     /^#(?:$|\/)/.test(reference) &&
     !/^#\/(?:\$defs|definitions)\//.test(reference);
   const moved: JsonObject = moves ? { $ref: `#/properties/${member}${reference.slice(1)}` } : {};
-  return { ...mapSchemas(schema, placed), ...moved };
+  return { ...mapSchemas(schema, moveReferences), ...moved };
 }
 
-const opening = (upstream: UpstreamCodec): UpstreamCodec => ({
+const unwrapAnswers = (upstream: UpstreamCodec): UpstreamCodec => ({
   ...upstream,
   decodeResponse(body) {
     const response = upstream.decodeResponse(body);
-    return { ...response, content: response.content.map(openPart) };
+    return { ...response, content: response.content.map(unwrapPart) };
   },
   decodeStream: () =>
-    holding(upstream.decodeStream(), ({ type }) => (type === "text_start" ? open : undefined)),
+    bufferBlocks(upstream.decodeStream(), ({ type }) =>
+      type === "text_start" ? unwrapAnswer : undefined,
+    ),
 });
 
-const openPart = (part: Part): Part =>
-  part.type === "text" ? { ...part, text: open(part.text) } : part;
+const unwrapPart = (part: Part): Part =>
+  part.type === "text" ? { ...part, text: unwrapAnswer(part.text) } : part;
 
 /** The start of the object, to cut from an answer that the token limit truncated. */
-const begun = new RegExp(String.raw`^\s*\{\s*"${member}"\s*:\s*`);
+const wrapperStart = new RegExp(String.raw`^\s*\{\s*"${member}"\s*:\s*`);
 
 /** Returns the value in the object; any other text unchanged. */
-function open(text: string): string {
+function unwrapAnswer(text: string): string {
   const object = objectIn(text);
-  if (object === undefined) return text.replace(begun, "");
+  if (object === undefined) return text.replace(wrapperStart, "");
   const [only, ...others] = Object.keys(object);
   return only === member && others.length === 0 ? exactText(object[member]) : text;
 }

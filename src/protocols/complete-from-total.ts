@@ -10,7 +10,7 @@ interface Reported {
 }
 
 /** Returns both sides, complete: xAI leaves reasoning out of the output, and some proxies leave cache reads out of the input. */
-export function withLeftOut({ input, output, total, cacheRead, reasoning }: Reported) {
+export function completeFromTotal({ input, output, total, cacheRead, reasoning }: Reported) {
   const rest = total === undefined ? 0 : total - input - output;
   const isBoth = rest > 0 && rest === reasoning + cacheRead;
   const addsReasoning = isBoth || (rest > 0 && rest === reasoning);

@@ -5,22 +5,22 @@
 import type { Message, Part, ProtocolName } from "./canonical/request.ts";
 
 /** Protocols whose clients keep answers in pieces. */
-const inPieces: ReadonlySet<ProtocolName> = new Set(["generate_content"]);
+const piecewiseProtocols: ReadonlySet<ProtocolName> = new Set(["generate_content"]);
 
 /** Joins neighbouring texts, and neighbouring thoughts, of the model's turns. */
 export const joinPieces = (messages: readonly Message[], protocol: ProtocolName): Message[] =>
   messages.map((message) =>
-    inPieces.has(protocol) && message.role === "assistant"
-      ? { ...message, content: joined(message.content) }
+    piecewiseProtocols.has(protocol) && message.role === "assistant"
+      ? { ...message, content: joinRuns(message.content) }
       : message,
   );
 
 /** Texts are joined once, at the end of each run: there may be thousands of pieces. */
-function joined(parts: readonly Part[]): Part[] {
+function joinRuns(parts: readonly Part[]): Part[] {
   const runs: Part[][] = [];
   for (const part of parts) {
     const run = runs.at(-1);
-    if (run && goesOn(run.at(-1)!, part)) run.push(part);
+    if (run && continuesPrevious(run.at(-1)!, part)) run.push(part);
     else runs.push([part]);
   }
   return runs.map((run) => {
@@ -30,7 +30,7 @@ function joined(parts: readonly Part[]): Part[] {
   });
 }
 
-const goesOn = (before: Part, part: Part): boolean =>
+const continuesPrevious = (before: Part, part: Part): boolean =>
   (before.type === "text" && part.type === "text") ||
   (before.type === "reasoning" &&
     part.type === "reasoning" &&

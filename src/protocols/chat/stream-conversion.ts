@@ -10,7 +10,7 @@ import type { Json, JsonObject } from "../canonical/request.ts";
 import type { AnswerContext } from "../codec.ts";
 import { member, nonEmpty, objectOf, objects, parseObject } from "../read.ts";
 import { endMarker } from "../stream-frames.ts";
-import { collectFrames } from "../whole.ts";
+import { collectFrames } from "../collect-frames.ts";
 import { addMembers } from "./add-members.ts";
 import { decodeStream } from "./decode-stream.ts";
 import { ChatReader } from "./read-stream.ts";
@@ -30,7 +30,9 @@ export function framesOf(answer: JsonObject, { model, request }: AnswerContext):
     const { index = at, message, finish_reason, logprobs = null, ...others } = choice;
     const deltas = deltasOf(objectOf(message) as JsonObject, answerId);
     // Clients append the logprobs of all frames, so they are sent once: with the first text, or at the end.
-    const text = deltas.findIndex((delta) => isSaid(delta["content"]) || isSaid(delta["refusal"]));
+    const text = deltas.findIndex(
+      (delta) => isPresent(delta["content"]) || isPresent(delta["refusal"]),
+    );
     const steps = deltas.map((delta, step) => ({
       index,
       delta,
@@ -55,15 +57,15 @@ export function framesOf(answer: JsonObject, { model, request }: AnswerContext):
 /** Splits a message into deltas: reasoning first, calls last. */
 function deltasOf(message: JsonObject, answerId: string): JsonObject[] {
   const { role = "assistant", content, refusal, tool_calls: calls, ...others } = message;
-  const said = Object.entries(others).filter(([, value]) => isSaid(value));
+  const said = Object.entries(others).filter(([, value]) => isPresent(value));
   const isReasoning = ([name]: readonly [string, Json]): boolean => name.startsWith("reasoning");
   const reasoning = Object.fromEntries(said.filter(isReasoning));
   const rest = Object.fromEntries(said.filter((entry) => !isReasoning(entry)));
   const pieces: JsonObject[] = [
     { role, content: typeof content === "string" ? "" : null, refusal: null },
     reasoning,
-    isSaid(content) ? { content: content! } : {},
-    isSaid(refusal) ? { refusal: refusal! } : {},
+    isPresent(content) ? { content: content! } : {},
+    isPresent(refusal) ? { refusal: refusal! } : {},
     rest,
     ...(objects(calls) as JsonObject[]).map((call, index) => ({
       tool_calls: [callDelta(call, index, answerId)],
@@ -72,7 +74,7 @@ function deltasOf(message: JsonObject, answerId: string): JsonObject[] {
   return pieces.filter((piece) => Object.keys(piece).length > 0);
 }
 
-const isSaid = (value: Json | undefined): boolean =>
+const isPresent = (value: Json | undefined): boolean =>
   value !== undefined && value !== null && value !== "";
 
 /** Clients concatenate strings, so arguments that a vendor wrote as an object become JSON text. */
@@ -96,7 +98,7 @@ interface StreamedChoice {
 }
 
 /** Returns the whole answer of a stream; undefined if one of its choices broke off. */
-export function wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
+export function answerFromFrames(frames: readonly SseEvent[]): JsonObject | undefined {
   const reader = new ChatReader();
   const choices = new Map<number, StreamedChoice>();
   const told: JsonObject = {};
@@ -105,13 +107,13 @@ export function wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
     const chunk = parseObject(frame.data);
     if (!chunk) continue;
     const { choices: wire, usage: _usage, object: _chunk, ...fields } = chunk as JsonObject;
-    for (const [name, value] of Object.entries(fields)) if (isSaid(value)) told[name] = value;
+    for (const [name, value] of Object.entries(fields)) if (isPresent(value)) told[name] = value;
     for (const choice of objects(wire)) takeChoice(choices, chunk, choice as JsonObject);
   }
   const isMarked = frames.some(({ data }) => data.trim() === endMarker.data);
   const whole: Json[] = [];
   for (const [index, choice] of [...choices].sort(([left], [right]) => left - right)) {
-    const encoded = wholeChoice(choice, index, isMarked);
+    const encoded = collectChoice(choice, index, isMarked);
     if (!encoded) return undefined;
     whole.push(encoded);
   }
@@ -132,7 +134,7 @@ const readMembers = new Set([
   "images",
 ]);
 
-const unread = (delta: WireObject): JsonObject =>
+const unreadMembers = (delta: WireObject): JsonObject =>
   Object.fromEntries(
     Object.entries(delta as JsonObject).filter(([name]) => !readMembers.has(name)),
   );
@@ -154,7 +156,7 @@ function takeChoice(
   const known = choices.get(index) ?? noChoice();
   choices.set(index, known);
   known.frames.push({ data: JSON.stringify({ ...chunk, choices: [{ ...choice, index: 0 }] }) });
-  addMembers(known.message, unread(objectOf(wireDelta)));
+  addMembers(known.message, unreadMembers(objectOf(wireDelta)));
   addMembers(known.beside, others);
   if (isObject(logprobs)) addMembers(known.logprobs, logprobs);
 }
@@ -166,7 +168,7 @@ const noChoice = (): StreamedChoice => ({
   logprobs: {},
 });
 
-function wholeChoice(
+function collectChoice(
   { frames, message, beside, logprobs }: StreamedChoice,
   index: number,
   isMarked: boolean,

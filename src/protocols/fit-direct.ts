@@ -10,12 +10,12 @@ import type { CanonicalRequest, Json, JsonObject } from "./canonical/request.ts"
 import type { Codec } from "./codec.ts";
 import { fitOutput, refuseMedia, refusePrefill, refuseToolChoice } from "./fit-abilities.ts";
 import { startFitting } from "./fit-fields.ts";
-import { fitClaudesBudget, fitReasoning } from "./fit-reasoning.ts";
-import { fitLargest } from "./fit-values.ts";
-import { wishes } from "./wishes.ts";
+import { fitClaudeBudget, fitReasoning } from "./fit-reasoning.ts";
+import { capOutputTokens } from "./fit-values.ts";
+import { settingMembers } from "./setting-members.ts";
 
 /** The data of a call that decide how its request is fitted. */
-export interface OwnInput {
+export interface DirectFitInput {
   /** The caller's protocol. */
   readonly caller: Codec;
   /** The caller's validated body. */
@@ -35,7 +35,7 @@ export interface OwnInput {
 }
 
 /** The fitted request; the same body if nothing changed. */
-export interface Own {
+export interface DirectFit {
   readonly body: JsonObject;
   readonly notes: readonly Note[];
   /** The maximum of output tokens in the fitted request; undefined if it did not change. */
@@ -47,39 +47,39 @@ export interface Own {
  * @throws GatewayError `unsupported_content` or `unsupported_parameter` for a part that cannot be dropped without changing the request's
  * meaning
  */
-export function fitOwn(input: OwnInput): Own {
+export function fitDirect(input: DirectFitInput): DirectFit {
   const { caller: codec, body, abilities, inputMedia = 0 } = input;
-  const unchanged: Own = { body, notes: [], askedOutputTokens: undefined };
+  const unchanged: DirectFit = { body, notes: [], askedOutputTokens: undefined };
   if (abilities === undefined) return unchanged;
   if (inputMedia > 0 && abilities.inputModalities) refuseMedia(decode(input, body), abilities);
   const { maxOutputTokens, outputTokensMax } = input;
-  if (outputTokensMax === undefined && !concerns(codec, body, abilities)) return unchanged;
-  const request = decode(input, wishesOf(codec, body));
+  if (outputTokensMax === undefined && !mayAffect(codec, body, abilities)) return unchanged;
+  const request = decode(input, withLastTurnOnly(codec, body));
   refusePrefill(request, abilities);
   refuseToolChoice({ ...request, tools: [{ name: "any" }] }, abilities);
   const { limits } = codec;
   const target = { limits, maxOutputTokens, outputTokensMax, abilities };
   const fitting = startFitting(request, target, []);
-  fitLargest(fitting);
+  capOutputTokens(fitting);
   fitOutput(fitting, abilities);
   if (abilities.reasoning) fitReasoning(fitting);
-  else if (outputTokensMax !== undefined) fitClaudesBudget(fitting);
+  else if (outputTokensMax !== undefined) fitClaudeBudget(fitting);
   const { request: fitted, notes } = fitting;
   if (notes.length === 0 && fitted.reasoning === request.reasoning) return unchanged;
   const changed = fitted.maxOutputTokens !== request.maxOutputTokens;
   return {
-    body: patched(input, request, fitted),
+    body: withChangedMembers(input, request, fitted),
     notes,
     askedOutputTokens: changed ? fitted.maxOutputTokens : undefined,
   };
 }
 
-const decode = ({ caller, requestedModel, stream }: OwnInput, body: JsonObject) =>
+const decode = ({ caller, requestedModel, stream }: DirectFitInput, body: JsonObject) =>
   caller.decodeRequest(body, { model: requestedModel, stream });
 
 /** True if the request has a member that the model's abilities may affect. */
-function concerns({ name }: Codec, body: JsonObject, can: Abilities): boolean {
-  const { members, turns } = wishes[name];
+function mayAffect({ name }: Codec, body: JsonObject, can: Abilities): boolean {
+  const { members, turns } = settingMembers[name];
   const decides = can.reasoning ?? can.toolChoice ?? can.structuredOutputs === false;
   if (decides && members.some((member) => body[member] !== undefined)) return true;
   return can.prefill === false && endsWithAnswer(body[turns]);
@@ -91,8 +91,8 @@ function endsWithAnswer(turns: Json | undefined): boolean {
 }
 
 /** Returns the request with only the last turn of its prompt, so that a long conversation is not decoded. */
-function wishesOf({ name }: Codec, body: JsonObject): JsonObject {
-  const { turns: member, prompt } = wishes[name];
+function withLastTurnOnly({ name }: Codec, body: JsonObject): JsonObject {
+  const { turns: member, prompt } = settingMembers[name];
   const { [member]: turns, ...slim } = body;
   for (const part of prompt) delete slim[part];
   return { ...slim, [member]: Array.isArray(turns) ? turns.slice(-1) : (turns ?? []) };
@@ -102,20 +102,20 @@ function wishesOf({ name }: Codec, body: JsonObject): JsonObject {
  * Returns the caller's body with the changed members replaced. To find them, both requests are encoded and compared. Members of a changed
  * reasoning setting are always replaced: the codec may write a caller's effort as the budget that it became, so that both look equal.
  */
-function patched(
-  { caller: codec, body, upstreamModel }: OwnInput,
+function withChangedMembers(
+  { caller: codec, body, upstreamModel }: DirectFitInput,
   from: CanonicalRequest,
   to: CanonicalRequest,
 ): JsonObject {
   const before = codec.encodeRequest(from, upstreamModel);
   const after = codec.encodeRequest(to, upstreamModel);
-  const held = changedWishes(from, to);
+  const held = changedReasoningMembers(from, to);
   const isHeld = (name: string) => held.includes(name) || held.includes(inSnakeCase(name));
   const copy = { ...body };
   for (const name of held) delete copy[name];
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
     const now = after[name];
-    if (name === wishes[codec.name].turns) continue;
+    if (name === settingMembers[codec.name].turns) continue;
     if (!isHeld(name) && JSON.stringify(before[name]) === JSON.stringify(now)) continue;
     // Google's callers may use either spelling.
     delete copy[inSnakeCase(name)];
@@ -126,7 +126,7 @@ function patched(
 }
 
 /** The caller's members that hold a reasoning setting which has changed. */
-const changedWishes = (from: CanonicalRequest, to: CanonicalRequest): string[] =>
+const changedReasoningMembers = (from: CanonicalRequest, to: CanonicalRequest): string[] =>
   (["effort", "budget"] as const).flatMap((field) => {
     const [member] = from.names[`reasoning.${field}`]?.split(".") ?? [];
     const isSame = from.reasoning?.[field] === to.reasoning?.[field];

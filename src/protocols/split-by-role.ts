@@ -5,23 +5,23 @@
 import type { Message, Part } from "./canonical/request.ts";
 
 /** Returns the turns with only parts that their role can have. Nothing is lost. */
-export const bySpeaker = (messages: readonly Message[]): Message[] =>
-  messages.flatMap((message) => (isPlain(message) ? [message] : split(message)));
+export const splitByRole = (messages: readonly Message[]): Message[] =>
+  messages.flatMap((message) => (isPlain(message) ? [message] : splitMessage(message)));
 
-const isModels = ({ type }: Part): boolean => type === "tool_call" || type === "reasoning";
+const isModelPart = ({ type }: Part): boolean => type === "tool_call" || type === "reasoning";
 
 const isPlain = ({ role, content }: Message): boolean =>
   content.every((part) =>
     part.type === "tool_result"
       ? part.content.every(({ type }) => type !== "refusal")
-      : role === "assistant" || !(isModels(part) || part.type === "refusal"),
+      : role === "assistant" || !(isModelPart(part) || part.type === "refusal"),
   );
 
 /** Splits a turn of several speakers, in order. */
-function split(message: Message): Message[] {
+function splitMessage(message: Message): Message[] {
   const turns: { message: Message; content: Part[] }[] = [];
   for (const part of message.content) {
-    const speaker: Message = isModels(part) ? { role: "assistant", content: [] } : message;
+    const speaker: Message = isModelPart(part) ? { role: "assistant", content: [] } : message;
     const said = speaker.role === "assistant" && part.type !== "tool_result" ? part : asText(part);
     const last = turns.at(-1);
     if (last && last.message.role === speaker.role) last.content.push(said);

@@ -11,11 +11,11 @@ import type { OfferProtocol, Provider } from "./types.ts";
 type Named = Pick<Provider, "id" | "baseUrl" | "dialect">;
 
 /** The differences that a route needs to know. */
-export const vendorWays = perObject((provider: Named) => {
+export const vendorQuirks = perObject((provider: Named) => {
   const { customTools, maximumField, inlineMedia, strictByRecord } = dialectRows[provider.dialect];
   return {
-    refusedMembers: saidOf(provider, "refused_members") ?? [],
-    formatOrTools: saidOf(provider, "format_or_tools") === true,
+    refusedMembers: vendorField(provider, "refused_members") ?? [],
+    formatOrTools: vendorField(provider, "format_or_tools") === true,
     customTools,
     maximumField,
     inlineMedia,
@@ -28,7 +28,7 @@ export const vendorWays = perObject((provider: Named) => {
  * from the vendor's row (chat only) and from the dialect.
  */
 export const refusedParameters = perObject((provider: Named): Refused => {
-  const ofVendor = { chat: saidOf(provider, "refused_fields") ?? [] };
+  const ofVendor = { chat: vendorField(provider, "refused_fields") ?? [] };
   const lists = Object.entries({ ...ofVendor, ...dialectRows[provider.dialect].refusedFields });
   return Object.fromEntries(
     lists
@@ -43,14 +43,14 @@ export const refusedParameters = perObject((provider: Named): Refused => {
 type Refused = Readonly<Partial<Record<OfferProtocol, Readonly<Record<string, false>>>>>;
 
 /** A field of the vendor's row, found by id or host; undefined if no such row has it. */
-function saidOf<Said extends "refused_members" | "refused_fields" | "format_or_tools">(
+function vendorField<FieldName extends "refused_members" | "refused_fields" | "format_or_tools">(
   provider: Named,
-  name: Said,
-): VendorRow[Said] {
+  name: FieldName,
+): VendorRow[FieldName] {
   const host = hostOf(provider.baseUrl);
   const row = vendorRows().find(
-    ({ id, base_url: url, ...said }) =>
-      said[name] !== undefined && (id === provider.id || hostOf(url) === host),
+    ({ id, base_url: url, ...fields }) =>
+      fields[name] !== undefined && (id === provider.id || hostOf(url) === host),
   );
   return row?.[name];
 }

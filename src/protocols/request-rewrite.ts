@@ -3,16 +3,16 @@ import type { Note } from "../base/notes.ts";
 import type { CanonicalRequest } from "./canonical/request.ts";
 import type { UpstreamCodec } from "./codec.ts";
 
-export interface Rewritten {
+export interface RequestRewrite {
   readonly request: CanonicalRequest;
   readonly notes: readonly Note[];
   /** Wraps a codec so that answers match the caller's original request. The wrapped codec knows tools by the names in `request`. */
-  readonly restored: (upstream: UpstreamCodec) => UpstreamCodec;
+  readonly wrapCodec: (upstream: UpstreamCodec) => UpstreamCodec;
 }
 
 /** A request that needs no rewriting. */
-export const unchanged = (request: CanonicalRequest): Rewritten => ({
+export const unchanged = (request: CanonicalRequest): RequestRewrite => ({
   request,
   notes: [],
-  restored: (upstream) => upstream,
+  wrapCodec: (upstream) => upstream,
 });

@@ -10,7 +10,7 @@ import type { JsonObject } from "../canonical/request.ts";
 import { spelling } from "./names.ts";
 
 /** Removes the second spellings from `body`, a copy of the caller's, and from its configuration, which is copied if it has any. */
-export function dropTwins(body: JsonObject): Note[] {
+export function dropDuplicateSpellings(body: JsonObject): Note[] {
   const notes = dropIn(body, "");
   const name = spelling(body, "generationConfig");
   const config = exactly(body[name]);
