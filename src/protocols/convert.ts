@@ -36,17 +36,17 @@ import { collectFrames } from "./collect-frames.ts";
 
 /**
  * Returns the route of one call: direct between equal protocols, otherwise converted. Tests force conversion to show that the canonical
- * form loses nothing. `said` parses the caller's body on each call, so that a route need not keep it.
+ * form loses nothing. `readBody` parses the caller's body on each call, so that a route need not keep it.
  * @throws GatewayError the caller's mistake, or `unsupported_content` for content that the upstream does not accept
  */
 export function routeOf(
   facts: RouteFacts,
-  said: ReadBody,
+  readBody: ReadBody,
   forceConversion: boolean = false,
 ): Route {
   return facts.caller === facts.upstream && !forceConversion
-    ? new DirectRoute(facts, said)
-    : new ConvertedRoute(facts, said);
+    ? new DirectRoute(facts, readBody)
+    : new ConvertedRoute(facts, readBody);
 }
 
 /** The same for a body that is kept. @throws GatewayError as there */
@@ -66,12 +66,12 @@ class ConvertedRoute implements Route {
   /** The last decoded answer: `failure` and `answer` both read it. */
   #lastDecoded: { readonly answer: JsonObject; readonly response: CanonicalResponse } | undefined;
 
-  constructor(facts: RouteFacts, said: ReadBody) {
-    const sent = convertRequest({ ...facts, body: said() });
+  constructor(facts: RouteFacts, readBody: ReadBody) {
+    const sent = convertRequest({ ...facts, body: readBody() });
     this.notes = sent.notes;
     this.askedOutputTokens = sent.askedOutputTokens;
     this.#facts = facts;
-    this.#readBody = said;
+    this.#readBody = readBody;
     this.#upstream = sent.upstream;
     this.#context = sent.context;
     this.#body = sent.body;
@@ -138,9 +138,9 @@ interface ConvertedRequest extends Pick<Route, "body" | "notes" | "askedOutputTo
 
 /** @throws GatewayError as `routeOf` */
 function convertRequest(given: RouteInput): ConvertedRequest {
-  const { caller, body: said } = given;
-  const own = caller === given.upstream ? fitDirect(given) : undefined;
-  const input = { ...given, body: own?.body ?? said };
+  const { caller, body: callerBody } = given;
+  const direct = caller === given.upstream ? fitDirect(given) : undefined;
+  const input = { ...given, body: direct?.body ?? callerBody };
   const request = decodeCallerRequest(input);
   const { fitted, notes, upstream } = prepare(request, input);
   const body = upstream.encodeRequest(fitted, input.upstreamModel);
@@ -151,7 +151,7 @@ function convertRequest(given: RouteInput): ConvertedRequest {
       : [{ param: messagesField[caller.name], kind: "rewritten", detail: added }];
   return {
     body,
-    notes: inRequestOrder([...(own?.notes ?? []), ...notes, ...addition], said),
+    notes: inRequestOrder([...(direct?.notes ?? []), ...notes, ...addition], callerBody),
     askedOutputTokens: fitted.maxOutputTokens,
     upstream,
     context: answerContext(input, request),

@@ -111,7 +111,7 @@ export interface Limits {
   readonly listsNeedItems?: true;
   /** True if the vendor refuses an output format beside tools. Absent: it accepts both. */
   readonly formatOrTools?: true;
-  /** True if an answer schema must have an object at its root (boxed-answer.ts). Absent: it need not. */
+  /** True if an answer schema must have an object at its root (wrap-answer-schema.ts). Absent: it need not. */
   readonly answerNeedsObjectRoot?: true;
   /** True if custom tools are kept. Absent: they become functions (custom-as-function.ts). */
   readonly customTools?: true;

@@ -17,7 +17,7 @@ const isPlain = ({ role, content }: Message): boolean =>
       : role === "assistant" || !(isModelPart(part) || part.type === "refusal"),
   );
 
-/** Splits a turn of several speakers, in order. */
+/** Splits a turn whose parts belong to several roles, in order. */
 function splitMessage(message: Message): Message[] {
   const turns: { message: Message; content: Part[] }[] = [];
   for (const part of message.content) {

@@ -19,7 +19,7 @@ export type CanonicalEvent =
   | {
       readonly type: "text_start";
       readonly block: BlockId;
-      /** See `TextPart.apart`. */
+      /** See `TextPart.newMessage`. */
       readonly newMessage?: true | undefined;
     }
   | { readonly type: "text_delta"; readonly block: BlockId; readonly text: string }

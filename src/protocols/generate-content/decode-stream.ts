@@ -44,7 +44,7 @@ interface State {
   text: OpenText | undefined;
   call: OpenCall | undefined;
   begun: number;
-  said: ContentKinds;
+  kinds: ContentKinds;
   /** The texts so far, to place citations. */
   readonly texts: { readonly block: string; readonly pieces: string[] }[];
   /** The latest grounding and citation metadata. */
@@ -63,7 +63,7 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
     text: undefined,
     call: undefined,
     begun: 0,
-    said: { calls: false, hasContent: false },
+    kinds: { calls: false, hasContent: false },
     texts: [],
     grounding: {},
     cited: new Set(),
@@ -74,7 +74,7 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
     takeEvent,
     end,
     // An error ending is reported only when the stream closes.
-    ({ reader, stop, said }) => reader.ended && decodeFinish(stop, said).reason !== "error",
+    ({ reader, stop, kinds }) => reader.ended && decodeFinish(stop, kinds).reason !== "error",
   );
 }
 
@@ -89,9 +89,9 @@ function takeChunk(state: State, { data, candidates, reportsUsage, ...block }: G
   const events = start(state, data);
   // Only the first candidate counts; conversion never asks for more.
   const candidate = candidates.find(({ index }) => index === 0);
-  const said = (candidate?.parts ?? []).flatMap((part) => takePart(state, part));
+  const contentEvents = (candidate?.parts ?? []).flatMap((part) => takePart(state, part));
   if (candidate) takeGrounding(state, candidate.wire);
-  events.push(...citeEnded(state, said));
+  events.push(...citeEnded(state, contentEvents));
   if (candidate?.reason !== undefined)
     state.stop = { ...state.stop, reason: candidate.reason, message: candidate.message };
   if (block.blocked !== undefined)
@@ -116,13 +116,13 @@ function takeGrounding(state: State, { groundingMetadata, citationMetadata }: Wi
  * Adds citations before the end of their text. The last frame has the citations and often a signature, which ends its text. The messages
  * protocol cannot cite a text after its end.
  */
-function citeEnded(state: State, said: CanonicalEvent[]): CanonicalEvent[] {
-  const ended = said.flatMap((one) => (one.type === "text_end" ? [one.block] : []));
-  if (ended.length === 0 || state.cited.size > 0) return said;
+function citeEnded(state: State, contentEvents: CanonicalEvent[]): CanonicalEvent[] {
+  const ended = contentEvents.flatMap((one) => (one.type === "text_end" ? [one.block] : []));
+  if (ended.length === 0 || state.cited.size > 0) return contentEvents;
   const cited = Map.groupBy(citationEvents(state), ({ block }) => block);
-  if (cited.size === 0) return said;
+  if (cited.size === 0) return contentEvents;
   for (const block of ended) state.cited.add(block);
-  return said.flatMap<CanonicalEvent>((one) =>
+  return contentEvents.flatMap<CanonicalEvent>((one) =>
     one.type === "text_end" ? [...(cited.get(one.block) ?? []), one] : [one],
   );
 }
@@ -132,9 +132,9 @@ type CitationEvent = Extract<CanonicalEvent, { type: "citation" }>;
 /** Returns the citations that were not sent yet; their offsets count all texts as one. */
 function citationEvents({ texts, grounding, cited }: State): CitationEvent[] {
   if (Object.keys(grounding).length === 0) return [];
-  const said = texts.map(({ pieces }, part) => ({ part, text: pieces.join("") }));
-  const parts: Part[] = said.map(({ text }) => ({ type: "text", text }));
-  return withCitations(parts, decodeGrounding(grounding, said)).flatMap((part, index) =>
+  const numberedTexts = texts.map(({ pieces }, part) => ({ part, text: pieces.join("") }));
+  const parts: Part[] = numberedTexts.map(({ text }) => ({ type: "text", text }));
+  return withCitations(parts, decodeGrounding(grounding, numberedTexts)).flatMap((part, index) =>
     part.type === "text" && !cited.has(texts[index]!.block)
       ? (part.citations ?? []).map(
           (citation) => ({ type: "citation", block: texts[index]!.block, citation }) as const,
@@ -168,7 +168,7 @@ function takeMedia(
 ): CanonicalEvent[] {
   const events = [...closeCall(state), ...closeText(state)];
   if (signature) events.push(...openText(state, "reasoning"), ...closeText(state, signature));
-  state.said = { ...state.said, hasContent: true };
+  state.kinds = { ...state.kinds, hasContent: true };
   return [...events, { type: "media", part }];
 }
 
@@ -181,7 +181,8 @@ function takeText(state: State, part: WireObject): CanonicalEvent[] {
   if (text === undefined && !signature) return [];
   const kind = part["thought"] === true || text === undefined ? "reasoning" : "text";
   const events = openText(state, kind);
-  if (kind === "text" && !state.said.hasContent) state.said = { ...state.said, hasContent: true };
+  if (kind === "text" && !state.kinds.hasContent)
+    state.kinds = { ...state.kinds, hasContent: true };
   if (text !== undefined) events.push({ type: `${kind}_delta`, block: state.text!.block, text });
   if (text !== undefined && kind === "text") state.texts.at(-1)!.pieces.push(text);
   if (!signature) return events;
@@ -225,7 +226,7 @@ function takeCall(
     const id = nonEmpty(wire["id"]) ?? `${generatedIdPrefix}${state.place}_${block}`;
     events.push({ type: "tool_call_start", block, id, name: wire["name"] });
     state.call = { block, args: objectOf(wire["args"]), pieces: [], signature };
-    state.said = { calls: true, hasContent: true };
+    state.kinds = { calls: true, hasContent: true };
   }
   if (!state.call) return events;
   for (const piece of objects(wire["partialArgs"])) state.call.pieces.push(piece);
@@ -259,7 +260,7 @@ function end(state: State, why: EndReason): CanonicalEvent[] {
     const broken = "The upstream's stream ended too early.";
     return breakOff(state, { message: why.kind === "cut" ? why.message : broken });
   }
-  const finish = decodeFinish(state.stop, state.said);
+  const finish = decodeFinish(state.stop, state.kinds);
   return [
     ...closeCall(state),
     ...citationEvents(state),

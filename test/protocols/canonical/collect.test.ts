@@ -52,7 +52,7 @@ const response: fc.Arbitrary<CanonicalResponse> = fc.record(
   { requiredKeys: ["protocol", "id", "createdAt", "content", "finish"] },
 );
 
-describe("collect and explode", () => {
+describe("collect and toEvents", () => {
   it("T14 T15: a whole answer made a stream adds up to the same answer", () => {
     fc.assert(
       fc.property(response, (whole) => {
