@@ -1,4 +1,4 @@
-/** Keys that admins make for members, what admins set of members' keys, and temporary values of keys. docs/management.md "Who may do what". */
+/** Keys that admins make for members, what admins set of members' keys, and temporary values of keys. docs/management.md "Rights". */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/patience.ts";
 import { newMember, startWorld, type Person, type World } from "./people.ts";
