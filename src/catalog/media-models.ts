@@ -1,6 +1,6 @@
 /**
  * Image and video models of the vendors that have a preset. No known list has their prices by our units of billing, so a model
- * can be called once the configuration file prices it. docs/models.md, `Prices of one's own`.
+ * can be called once the configuration file prices it. docs/models.md, `Your own prices`.
  */
 import type { MediaFamilyName } from "./families.ts";
 

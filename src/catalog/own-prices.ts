@@ -1,6 +1,6 @@
 /**
  * `prices` of the configuration file: the operator's prices of models whose vendor a variable activates. They replace the list's
- * prices, or price models without one. docs/models.md, `Prices of one's own`.
+ * prices, or price models without one. docs/models.md, `Your own prices`.
  */
 import { parseUsd } from "../base/money.ts";
 import type { Static, TSchema } from "../base/json-schema.ts";
