@@ -1,6 +1,6 @@
 /**
  * The parameters that a text model takes, with their exact limits, by chat-completions name.
- * MODELS-07; docs/models.md "What becomes of a request". A model's own `parameters` narrow the protocol's limits.
+ * MODELS-07; docs/models.md "How a request is adapted". A model's own `parameters` narrow the protocol's limits.
  */
 import type { Abilities } from "../base/abilities.ts";
 import { inSnakeCase } from "../base/casing.ts";
