@@ -1,7 +1,7 @@
 /**
  * The owner of a lease. A token begins with its process, so that others notice when that is gone and need not wait for the lease's end.
  * A process is identified by the number of its listening connection to the database, which ends with it. Its place tells for
- * certain that it is dead. docs/tasks.md "What a crash does"; T79, T81.
+ * certain that it is dead. docs/tasks.md "After a crash"; T79, T81.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** When a task that no vendor took is submitted again. docs/tasks.md "When no vendor takes it". */
+/** When a task that no vendor took is submitted again. docs/tasks.md "When no vendor accepts it". */
 
 /** The pauses between the first rounds over all offers, in milliseconds; every task gets these rounds, however long it may wait. */
 const firstPausesMs = [500, 2_000] as const;

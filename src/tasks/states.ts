@@ -16,11 +16,12 @@ interface State {
 
 export const taskStates = {
   queued: {
-    meaning: "Accepted and waiting: no vendor has taken it yet.",
+    meaning: "Accepted and waiting: no vendor has accepted it yet.",
     terminal: false,
     ledger: "The upper bound is held.",
     next: ["running", "succeeded", "failed", "expired", "canceled"],
-    leftBy: "the runner, once a vendor took or refused it; the caller, by canceling; the deadline",
+    leftBy:
+      "the runner, when a vendor has accepted or refused it; the caller, by canceling; the deadline",
   },
   running: {
     meaning: "A vendor works on it.",
@@ -28,35 +29,35 @@ export const taskStates = {
     ledger: "The upper bound is held.",
     next: ["succeeded", "failed", "expired", "canceled"],
     leftBy:
-      "the runner, when the vendor tells the end; the deadline; the caller, where the vendor confirms",
+      "the runner, when the vendor reports the end; the deadline; the caller, if the vendor confirms the cancellation",
   },
   succeeded: {
-    meaning: "The artifacts are in our storage.",
+    meaning: "The artifacts are in the gateway's storage.",
     terminal: true,
     ledger: "Charged by what was produced; the rest of the hold is released.",
     next: [],
-    leftBy: "nobody",
+    leftBy: "-",
   },
   failed: {
     meaning: "The vendor refused it or failed; `error` says why.",
     terminal: true,
     ledger: "Released, nothing charged.",
     next: [],
-    leftBy: "nobody",
+    leftBy: "-",
   },
   expired: {
-    meaning: "It did not end before its deadline, or its vendor has forgotten it.",
+    meaning: "It did not end before its deadline, or its vendor no longer knows it.",
     terminal: true,
     ledger: "Released, nothing charged.",
     next: [],
-    leftBy: "nobody",
+    leftBy: "-",
   },
   canceled: {
-    meaning: "Canceled by its caller before a result.",
+    meaning: "Its caller canceled it before a result.",
     terminal: true,
     ledger: "Released, nothing charged.",
     next: [],
-    leftBy: "nobody",
+    leftBy: "-",
   },
 } as const satisfies Record<string, State>;
 

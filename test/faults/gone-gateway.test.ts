@@ -1,6 +1,6 @@
 /**
  * A gateway that is killed while it holds a task, with leases as long as real ones: the next one takes the task over at once, and asks for
- * nothing a second time. docs/tasks.md "What a crash does".
+ * nothing a second time. docs/tasks.md "After a crash".
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
  * Leases of processes that are gone are not waited for: at once where the process is dead for certain, and after some seconds without its
- * connection where the step asks nobody to begin. docs/tasks.md "What a crash does"; T79, T81.
+ * connection where the step asks nobody to begin. docs/tasks.md "After a crash"; T79, T81.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";

@@ -1,4 +1,4 @@
-/** When a task that no vendor took is asked for again, as a table and step by step. docs/tasks.md "When no vendor takes it". */
+/** When a task that no vendor took is asked for again, as a table and step by step. docs/tasks.md "When no vendor accepts it". */
 import { describe, expect, it } from "vitest";
 import { Health } from "../../src/routing/index.ts";
 import { askStep } from "../../src/tasks/ask-step.ts";
