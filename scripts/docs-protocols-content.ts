@@ -32,7 +32,7 @@ export function content(): string {
   const otherFiles = perProtocol("Other files", (one) =>
     one.media.file === "carried" ? "carried as base64 in formats of the vendor" : refusedContent,
   );
-  const elsewhere = perProtocol("Media at a web address that the vendor does not read", (one) =>
+  const elsewhere = perProtocol("Media at a web address that the vendor cannot read", (one) =>
     one.webMedia === "dropped" ? "lost" : refusedContent,
   );
   return table(
@@ -50,10 +50,10 @@ export function content(): string {
 const refusedContent = "the request fails, 400 `unsupported_content`";
 
 const extras: Record<OptionalMember, string> = {
-  name: "Who of several users speaks",
-  developer: "The role developer (elsewhere a system turn)",
+  name: "Name of the speaking user",
+  developer: "The role `developer` (otherwise a system turn)",
   detail: "Image detail",
-  strict: "Tools held to their schema (`strict`)",
-  isError: "That a tool's result is an error",
-  assistantMedia: "Pictures that a model made",
+  strict: "`strict` of tools",
+  isError: "Error flag of a tool result",
+  assistantMedia: "Images that a model made",
 };

@@ -128,21 +128,23 @@ function numbers(): string {
   return table(
     ["what", ...heads],
     [
-      perProtocol("Highest temperature; above it capped", (one) => count(one.temperatureMax)),
-      perProtocol("Stop sequences; more are cut off", (one) =>
+      perProtocol("Highest temperature; higher ones are lowered to it", (one) =>
+        count(one.temperatureMax),
+      ),
+      perProtocol("Stop sequences; further ones are cut off", (one) =>
         "stop" in one.unsupportedFields ? "none" : count(one.stopSequencesMax),
       ),
-      perProtocol("Stop sequences of white space alone", (one) =>
+      perProtocol("Stop sequences of white space only", (one) =>
         "stop" in one.unsupportedFields ? "none" : one.refusesBlankStops ? "left out" : "carried",
       ),
-      perProtocol("Largest seed; of a larger one the remainder goes", (one) =>
+      perProtocol("Largest seed; a larger one is sent as the remainder", (one) =>
         "seed" in one.unsupportedFields ? "none" : count(one.seedMax ?? Infinity),
       ),
-      perProtocol("Least maximum output; a smaller one is raised", (one) =>
+      perProtocol("Smallest maximum output; a smaller one is raised", (one) =>
         count(one.outputTokensMin ?? 1),
       ),
       perProtocol(
-        "JSON output without a schema must be asked for in words; added where missing",
+        "JSON output without a schema must be asked for in words; added if missing",
         (one) =>
           one.jsonWord === undefined
             ? "no"
@@ -153,41 +155,41 @@ function numbers(): string {
       perProtocol("Metadata of an answer that is not stored", (one) =>
         "metadata" in one.unsupportedFields || one.metadataNeedsStore ? "lost" : "carried",
       ),
-      perProtocol("Maximum output where the caller names none", (one) =>
+      perProtocol("Maximum output if the caller sets none", (one) =>
         one.needsMaximum ? "the model's own" : "not sent",
       ),
-      perProtocol("Characters of an end-user id; a longer one goes as a hash", (one) =>
+      perProtocol("Characters of an end-user id; a longer one is sent as a hash", (one) =>
         "endUserId" in one.unsupportedFields ? "none" : count(one.endUserIdMax),
       ),
       perProtocol("Cache markers", (one) =>
         one.cacheMarkersMax === 0
           ? "lost: caching is automatic"
-          : `${one.cacheMarkersMax}; of more, the first and the last stay`,
+          : `${one.cacheMarkersMax}; of more, the first and the last are kept`,
       ),
       perProtocol(
-        "Names of tools; others go under a short one",
+        "Names of tools; others are replaced by a short one",
         (one) => `\`${one.toolName.source}\``,
       ),
-      perProtocol("Names of arguments; others go under a legal one", (one) =>
+      perProtocol("Names of arguments; others are replaced by a legal one", (one) =>
         one.argumentName ? `\`${one.argumentName.source}\`` : "any",
       ),
       perProtocol("System turns", (one) =>
-        one.systemOnTop ? "gathered at the top, reported" : "where they stand",
+        one.systemOnTop ? "gathered at the top, reported" : "unchanged",
       ),
-      perProtocol("White space at the end of an answer to go on with", (one) =>
+      perProtocol("White space at the end of an answer to continue", (one) =>
         one.trimsPrefill ? "left out" : "carried",
       ),
       perProtocol("Earlier reasoning without a signature of this protocol", (one) =>
         one.unsignedReasoning ? "carried" : "lost",
       ),
-      perProtocol("Beside reasoning the vendor refuses", (one) =>
+      perProtocol("Refused by the vendor together with reasoning", (one) =>
         one.reasoning.excludes.length === 0
           ? "nothing"
           : `${one.reasoning.excludes.map((field) => samples[field].concept).join(", ")}: lost`,
       ),
-      perProtocol("Efforts the vendor does not know", effortsOf),
+      perProtocol("Efforts that the vendor does not have", effortsOf),
       perProtocol("JSON Schema", (one) =>
-        one.schemaLosses ? "local `$ref` put in place; refused keywords lost" : "whole",
+        one.schemaLosses ? "local `$ref` resolved; refused keywords lost" : "whole",
       ),
     ],
   );
@@ -238,43 +240,49 @@ export function protocolsPage(): string {
 
 <!-- Generated from src/protocols by \`npm run docs\`. -->
 
-A model is called in any of four protocols, whichever of them its provider speaks. Where both speak the same, the
-call is **direct**: the body goes on as it is. Where they differ it is **converted**, whole and streamed, through one
-canonical form. This page says what that costs.
+Callers use a model in any of four protocols, whichever of them its provider speaks. If both speak the same protocol, the
+call is **direct**: the body is sent unchanged. If they differ, it is **converted**, whole and streamed, through one
+canonical form. This page lists the losses.
 
 ## Direct routes
 
-Everything passes, fields we do not know included. What changes: \`model\` becomes the upstream's own name and comes
-back as ours. ${filtered} are never forwarded: the vendor would bill another price than the call is charged. A provider
-of the configuration sets them for all its calls with \`request.add\`. A chat stream is asked for its usage, which the caller sees only if it
-asked for it. A field that the model does not have (\`parameters\` in the configuration) is treated like a lost one.
-Claude Code's line about its bill (\`x-anthropic-billing-header\`) is left out where the model has another vendor's name, such as Kimi.
-Ids of calls that Claude refuses, such as Kimi's \`functions.look:0\`, go to it under others.
-Earlier reasoning is left out of what Groq, Cerebras and Mistral are sent, converted or not: they refuse \`reasoning_content\`.
-So are parameters of OpenAI's that they refuse, such as \`store\` and \`prompt_cache_key\`, which is reported.
+Everything passes, including fields that the gateway does not know. These are the changes:
 
-## What is reported
+- \`model\` becomes the upstream's name for the model. In the answer it is the gateway's id again.
+- ${filtered} are never forwarded, because the vendor would then bill another price than the call is charged. The operator sets them
+  for all calls of a provider with \`request.add\`.
+- A chat stream is asked for its usage. The caller sees it only if the caller asked for it.
+- A field that the model does not support (\`parameters\` in the configuration) is dropped and reported.
+- Claude Code's billing line (\`x-anthropic-billing-header\`) is left out if the model has another vendor's name, such as Kimi.
+- Ids of calls that Claude refuses, such as Kimi's \`functions.look:0\`, are replaced.
+- Groq, Cerebras and Mistral refuse \`reasoning_content\`. They do not get earlier reasoning, converted or not.
+- They also do not get parameters of OpenAI that they refuse, such as \`store\` and \`prompt_cache_key\`. That is reported.
 
-Whatever is dropped or rewritten is named as the caller wrote it, as a dotted path, once, in the order of the request. A
+## Reports
+
+The gateway reports everything that it drops or rewrites: once, by the caller's name, as a dotted path, in the order of the request. A
 whole answer has the names in \`gw.droppedParams\`, a stream has them in the header \`x-gw-dropped-params\`. The request
-log adds the reason to each name. All of it is known before the first byte is sent.
+log adds the reason to each name. All reports are known before the first byte is sent.
 
 ## Fields
 
-Each column is the protocol of the upstream: where a field stands there, or why it is lost.
+Each column is the protocol of the upstream. A cell has the place of the field there, or the reason why it is lost.
 
 ${table(["concept", ...heads], fieldRows())}
 
-## What only one protocol knows
+## Fields of one protocol only
 
-Such fields are kept on direct routes. On converted ones a nuance is **dropped** and reported. What would lose content
-of the caller is **refused** before anything is charged: 400 \`unsupported_parameter\` or \`unsupported_content\`, with
-the field named. If another provider of the model can take the request, it goes there. Unknown fields are dropped,
-unknown content is refused.
+Such fields are kept on direct routes. In conversion there are two classes:
 
-Two fields are treated alike on every route. \`previous_response_id\` is dropped. \`thread\` of the messages protocol is
-refused with 400 \`thread_unsupported_request\`; Anthropic's SDK then sends the whole conversation (its tool runner by
-itself, a thread with \`unsupportedRequestBehavior: "continue_unthreaded"\`). The gateway keeps no conversations.
+- **dropped** and reported: a nuance.
+- **refused** before anything is charged: content of the caller would be lost. The error is 400 \`unsupported_parameter\` or
+  \`unsupported_content\`, and names the field. If another provider of the model can take the request, it is sent there instead.
+
+Unknown fields are dropped, unknown content is refused.
+
+The gateway stores no conversations, so two fields are treated alike on every route. \`previous_response_id\` is dropped. \`thread\` of the
+messages protocol is refused with 400 \`thread_unsupported_request\`. Anthropic's SDK then sends the whole conversation: its tool runner by
+itself, a thread with \`unsupportedRequestBehavior: "continue_unthreaded"\`.
 
 ${protocolNames.map(onlyOwn).join("\n\n")}
 
@@ -286,72 +294,115 @@ ${numbers()}
 
 ${content()}
 
-A document of text, or of parts, goes on as text between \`<document>\` and \`</document>\`, and a result of a search between
-\`<search_result>\` and \`</search_result>\`. That is reported. To models of Converse that read documents a file goes as it is. Towards messages any file
-makes the request fail.
+### Documents
 
-Results of tools follow their calls directly, in the order of the calls; calls without a result, and results without
-a call, are removed and reported. Neighbouring turns of one role are merged, and what would be empty gets a placeholder.
-The chat of OpenAI and Azure gets the maximum of output as \`max_completion_tokens\` for models whose record says that they reason: those refuse \`max_tokens\`.
-Kimi and DeepSeek get a blank in place of reasoning that an earlier answer of a conversation with calls lacks: they refuse it otherwise.
-At Mistral's models ids of calls have nine characters, and a short answer stands between results and the user's next words. That one is reported.
-Groq, and Gemini models before the third generation, refuse JSON output beside tools. It is lost and reported, unless no tool may be called: then the tools stay out.
-Claude on Bedrock and Vertex AI reads pictures as base64 only: with others a call goes to another provider of the model, or is refused.
-On Bedrock tools keep \`strict\` only where the model's record has \`structured_outputs: true\`: some of its models refuse it.
-Claude 4.1 to 4.6 refuse a temperature beside \`top_p\`. Of two that differ from 1 \`top_p\` is left out, which is reported.
-Towards messages and Converse a schema for the answer goes on where the model's record has \`structured_outputs: true\`, as Claude has since 4.5. Bounds that the vendor
-refuses stand in descriptions then, and are reported. Other JSON output is lost there ([models](models.md)). Tools lose \`strict\` there where their schema has such bounds, and beyond 20 tools, 24 optional members or 16 choices in one request. Towards
-chat completions and responses tools of a messages caller lose it where an object is open or has members that are not required, which OpenAI refuses. Towards chat completions and responses a
-schema that is no object, such as a list, goes within one. The answer is taken out, streamed in one piece, and that is reported.
-A tool's schema goes as one object: \`allOf\` at its root is merged, and so is a choice (\`anyOf\`, \`oneOf\`), which is reported. Others are 400 \`unsupported_parameter\`.
-A \`$ref\` at its root, or that of an answer's schema, is replaced by what it refers to. Lists without \`items\` go to chat completions and responses with empty ones.
-An argument's name that Claude or Gemini refuses, such as \`$filter\`, goes under another one; calls have the caller's own, streamed in one piece. That is reported.
-A custom tool (\`type: custom\`), such as Codex's \`apply_patch\`, goes as it is to responses, and to the chat of OpenAI and Azure. Elsewhere it goes as a
-function with one text, \`input\`, and its grammar into the description, where nothing enforces it. Calls come back as calls of the custom tool, streamed in one
-piece, without what a model wrote beside \`input\`. That is reported. One that has the name of a function goes as \`<name>_custom\`.
-Tools within a namespace (\`type: namespace\`), as Codex sends those of MCP servers, go to other protocols as tools of their own, \`<namespace>__<name>\`. What is
-said of the namespace stands with the first of them. Calls come back with name and namespace apart. That is reported. Deferred ones (\`defer_loading\`)
-are offered at once: without \`tool_search\` no model could find them. A call of a name that stands for none of them stays as the model wrote it.
-Tools that turns add or take away (\`tool_addition\`, \`tool_removal\`; \`additional_tools\`, \`tool_search_output\`) go to other protocols with the request: those that there
-are at the conversation's end. That is reported. A system turn with \`clear_at: next_user_message\` is left out there once a user has spoken after it.
-Google's SDKs send a streamed answer back as its pieces: to other protocols, a model's neighbouring texts of generateContent go on without a break.
-Signatures of reasoning go back to the protocol that gave them, and to no other. A call that another vendor made has
-\`skip_thought_signature_validator\` in place of one for callers of generateContent: Gemini then takes it in a later turn.
+- A document of text, or of parts, is sent as text between \`<document>\` and \`</document>\`, and a search result between
+  \`<search_result>\` and \`</search_result>\`. That is reported.
+- Converse models that read documents get the file unchanged.
+- In conversion to messages any other file makes the request fail.
 
-Arguments of a call that are no JSON object, such as a cut one, stand whole under the key \`arguments\` for callers of messages and
-generateContent. In a stream of messages the members that were sent by then are null beside it: no tool runs with half of its input.
+### Turns
 
-Of a converted answer, text, refusals, reasoning, calls of tools and usage arrive, and pictures where the caller's protocol has
-a place for them: messages has none. Sound has a place in chat completions and generateContent. Pictures that a model drew while it thought are left out.
+- Tool results follow their calls directly, in the order of the calls. Calls without a result, and results without
+  a call, are removed and reported.
+- Neighbouring turns of one role are merged. An empty turn gets a placeholder.
+- Kimi and DeepSeek require reasoning in earlier answers of a conversation with calls. If it is missing, they get a blank.
+- For Mistral's models, ids of calls are shortened to nine characters. A short answer is inserted between results and the user's next words;
+  that is reported.
+- A system turn with \`clear_at: next_user_message\` is left out for other protocols if a user turn follows it.
+- Google's SDKs send a streamed answer back in its pieces. For other protocols, neighbouring texts of a model in generateContent
+  are joined without a break.
+- Signatures of reasoning are sent back only to the protocol that made them. If another vendor made a call, callers of generateContent get
+  \`skip_thought_signature_validator\` as its signature, which Gemini accepts in a later turn.
+- Claude on Bedrock and Vertex AI reads images only as base64. A call with other images goes to another provider of the model, or is
+  refused.
 
-Pages that an answer relies on arrive in the caller's form: \`annotations\`, \`citations\` or \`groundingMetadata\`. Each has its address,
-its title and the words that it is for; messages has what the page says too. A citation of messages that another vendor gave has
-\`gw_unsigned\` for \`encrypted_index\`, and is left out where it comes back. A file that a vendor keeps, or a document, arrives with its id and name,
-or, without any, with its number. In responses it is a file, and in
-generateContent \`retrievedContext\`. In messages it is a result of a search from \`gw_file:\` and its id, which is left out where it comes back.
-Chat completions have no place for files. The vendor's record of its search arrives on direct routes only.
+### Parameters
 
-Why a vendor stopped an answer, in its own words, arrives as a refusal, \`stop_details\` or \`finishMessage\`. An answer that
-ended in an error, such as Gemini's \`MALFORMED_FUNCTION_CALL\`, counts as failed in conversion. So does one of Gemini's that says
-nothing and ends in another word than \`STOP\`, such as \`OTHER\`. It costs nothing, and the next
-provider is asked where nothing was sent yet. The health of its provider does not suffer.
+- For models whose record says that they reason, the chat of OpenAI and Azure gets the maximum output as \`max_completion_tokens\`, because
+  these models refuse \`max_tokens\`.
+- Claude 4.1 to 4.6 refuse a temperature together with \`top_p\`. If both differ from 1, \`top_p\` is left out and reported.
+- Groq, and Gemini models before the third generation, refuse JSON output together with tools. It is lost and reported. If no tool may be
+  called, the tools are left out instead.
 
-Addresses of media, files and servers that a request names must be \`https\` or \`http\` of a public host, or base64
-data. A vendor's own store is allowed too (\`gs:\`, \`s3:\`, \`oss:\`, \`tos:\`, \`cos:\`, \`ms:\`, \`asset:\`). This
-holds on direct routes too. Others, such as \`file:\` or a host of a private network, are 400 \`invalid_value\` with the
-place named. \`TOLLGATE_ALLOW_PRIVATE_ADDRESSES=on\` allows private hosts. Names are not resolved: the vendor fetches,
-not the gateway.
+### Schemas
+
+- A schema for the answer is sent to messages and Converse only if the model's record has \`structured_outputs: true\`, as Claude's has
+  since 4.5. Bounds that the vendor refuses become part of descriptions, which is reported. Other JSON output is lost there
+  ([models](models.md)).
+- For messages and Converse, tools lose \`strict\` if their schema has such bounds. They also lose it beyond 20 tools, 24 optional members
+  or 16 choices in one request.
+- On Bedrock, tools keep \`strict\` only if the model's record has \`structured_outputs: true\`, because some of its models refuse it.
+- For chat completions and responses, tools of a messages caller lose \`strict\` if an object is open or has members that are not required.
+  OpenAI refuses such schemas.
+- For chat completions and responses, a schema that is not an object, such as a list, is wrapped in one. The answer is unwrapped, and
+  streamed in one piece. That is reported.
+- A tool's schema is sent as one object. \`allOf\` at its root is merged, and so is a choice (\`anyOf\`, \`oneOf\`), which is reported. Others
+  are 400 \`unsupported_parameter\`.
+- A \`$ref\` at the root of a tool's or an answer's schema is replaced by its target. For chat completions and responses, lists without
+  \`items\` get empty ones.
+- If Claude or Gemini refuses the name of an argument, such as \`$filter\`, the gateway sends another name. Calls in the answer have the
+  caller's name, and are streamed in one piece. That is reported.
+
+### Custom and deferred tools
+
+- A custom tool (\`type: custom\`), such as Codex's \`apply_patch\`, is sent unchanged to responses, and to the chat of OpenAI and Azure.
+- Elsewhere it becomes a function with one text, \`input\`. Its grammar becomes part of the description, where nothing enforces it.
+  Calls come back as calls of the custom tool, streamed in one piece, without members other than \`input\`. That is reported. If a
+  function has the same name, the custom tool is sent as \`<name>_custom\`.
+- Tools in a namespace (\`type: namespace\`), as Codex sends those of MCP servers, become separate tools for other protocols:
+  \`<namespace>__<name>\`. The description of the namespace is added to the first of them. Calls come back with name and namespace
+  separately. That is reported. A call of an unknown name stays as the model wrote it.
+- Deferred tools (\`defer_loading\`) are offered at once, because without \`tool_search\` no model could find them.
+- Turns can add or remove tools (\`tool_addition\`, \`tool_removal\`; \`additional_tools\`, \`tool_search_output\`). Other protocols get the tools
+  that are available at the end of the conversation, with the request. That is reported.
+
+### Answers
+
+The arguments of a call may be no JSON object, for example because they are cut off. Callers of messages and generateContent then get the
+whole text under the key \`arguments\`. In a stream of messages the members that were already sent become null. So no tool runs with half of
+its input.
+
+Text, refusals, reasoning, tool calls and usage of an answer are converted. Images are converted if the caller's protocol has
+a place for them; messages has none. Audio has a place in chat completions and generateContent. Images that a model made while it
+reasoned are left out.
+
+Web pages that an answer cites are converted to the caller's form: \`annotations\`, \`citations\` or \`groundingMetadata\`. Each has its address,
+its title and the cited words. Messages also has the text of the page. If another vendor made a citation, messages has
+\`gw_unsigned\` for \`encrypted_index\`; the gateway leaves such a citation out when it comes back.
+
+A file that a vendor stores, or a document, is converted with its id and name. Without an id it gets its number:
+
+- In responses it is a file.
+- In generateContent it is \`retrievedContext\`.
+- In messages it is a search result from \`gw_file:\` and its id, which the gateway leaves out when it comes back.
+- Chat completions have no place for files.
+
+The vendor's record of its search is available on direct routes only.
+
+The vendor's explanation of why it stopped an answer becomes a refusal, \`stop_details\` or \`finishMessage\`. An answer that
+ended in an error, such as Gemini's \`MALFORMED_FUNCTION_CALL\`, counts as failed in conversion. So does an empty answer of Gemini that
+does not end with \`STOP\`, but for example with \`OTHER\`. Such an answer costs nothing. If nothing was sent yet, the next
+provider is asked. It does not count against the provider.
+
+### Addresses
+
+Addresses of media, files and servers in a request must be \`https\` or \`http\` of a public host, or base64
+data. A vendor's own store is allowed too (\`gs:\`, \`s3:\`, \`oss:\`, \`tos:\`, \`cos:\`, \`ms:\`, \`asset:\`). This also applies
+to direct routes. Others, such as \`file:\` or a host of a private network, get 400 \`invalid_value\`, which names the
+place. \`TOLLGATE_ALLOW_PRIVATE_ADDRESSES=on\` allows private hosts. The gateway does not resolve names, because the vendor fetches the
+files.
 
 ## Counting
 
-\`POST /v1/messages/count_tokens\` and \`POST /v1beta/models/{model}:countTokens\` are answered with the vendor's own
-number if the provider has the dialect \`anthropic\` or \`google\` and the call would be direct. Otherwise the answer is
-an estimate of everything the model reads. They are never charged.
+\`POST /v1/messages/count_tokens\` and \`POST /v1beta/models/{model}:countTokens\` answer with the vendor's
+count if the provider has the dialect \`anthropic\` or \`google\` and the call would be direct. Otherwise the gateway estimates
+everything that the model reads. Counting is never charged.
 
 ## Errors
 
 The body follows the protocol of the caller, whatever the upstream speaks; the codes are in [errors](errors.md). On a
-direct route an upstream's refusal of the request reaches the caller in the vendor's own words.
+direct route the caller gets the vendor's own message if the upstream refuses the request.
 
 ${errors()}
 `;
