@@ -97,8 +97,8 @@ const task = (kind: Kind, meaning: string): Field => ({ kind, group: "task", mea
 const artifact = (kind: Kind, meaning: string): Field => ({ kind, group: "artifact", meaning });
 
 export const scriptFields: Readonly<Record<keyof Script, Field>> = {
-  reply: content("text", "The text of the answer; of pictures, the revised prompt."),
-  reasoning: content("text", "What the model thought first, shown as the vendor shows it."),
+  reply: content("text", "The text of the answer; for images, the revised prompt."),
+  reasoning: content("text", "The reasoning before the answer, in the vendor's form."),
   tool_calls: content("list", "Calls `[{name, arguments}]`; several are parallel calls."),
   finish: content(
     "text",
@@ -106,17 +106,17 @@ export const scriptFields: Readonly<Record<keyof Script, Field>> = {
   ),
   usage: content(
     "object or null",
-    "{input, output, cache_read, cache_write, reasoning}; input holds the cache, output the reasoning, and each vendor tells it its own way. Of media vendors those that count tokens tell input and output. null: the vendor tells nothing.",
+    "{input, output, cache_read, cache_write, reasoning}; input includes the cache, output the reasoning. Each vendor reports it in its own form. Media vendors that count tokens report input and output. null: no usage is reported.",
   ),
   chunk_chars: content("number", "Characters in one streamed piece; 24 by default."),
-  next: content("object", "The script of the next step, once the called tools have answered."),
+  next: content("object", "The script of the next step, after the called tools have answered."),
   times: control(
     "number",
-    "Only the first n calls with this very line count. Afterwards the troubles are over and the content stays; a line without troubles counts no more.",
+    "Only the first n calls with this exact line have the faults. Afterwards the content stays; a line without faults has no effect any more.",
   ),
   only: control(
     "list",
-    "Troubles only at these endpoints (chat, responses, messages, generate_content, converse, images, image_edits, image_tasks, videos) or upstream models.",
+    "Faults only at these endpoints (chat, responses, messages, generate_content, converse, images, image_edits, image_tasks, videos) or upstream models.",
   ),
   delay_ms: trouble("number", "Milliseconds before the first byte."),
   chunk_delay_ms: trouble(
@@ -132,51 +132,51 @@ export const scriptFields: Readonly<Record<keyof Script, Field>> = {
     "`json`: broken JSON, in streams in the second piece; `html`: a page; `empty`: nothing.",
   ),
   hang: trouble("flag", "Takes the request and never answers."),
-  hang_after_chunks: trouble("number", "Falls silent after n streamed pieces."),
+  hang_after_chunks: trouble("number", "Sends nothing more after n streamed pieces."),
   cut_after_chunks: trouble(
     "number",
     "Destroys the connection after n streamed pieces; a whole answer is cut in its middle.",
   ),
-  end_after_chunks: trouble("number", "Ends the stream in good order for HTTP after n pieces."),
-  stream_error: trouble("number", "The vendor's error event after n pieces; `error` words it."),
+  end_after_chunks: trouble("number", "Ends the HTTP response properly after n pieces."),
+  stream_error: trouble(
+    "number",
+    "The vendor's error event after n pieces; `error` sets its text.",
+  ),
   no_end_marker: trouble(
     "flag",
-    "Leaves out what ends the stream: [DONE], response.completed, message_stop, or the chunk with finishReason.",
+    "Leaves out the end marker of the stream: [DONE], response.completed, message_stop, or the chunk with finishReason.",
   ),
-  whole: trouble("flag", "Answers a whole body although a stream was asked for."),
-  streamed: trouble("flag", "Answers a stream although a whole body was asked for."),
-  sse_cut_bytes: trouble("number", "Writes a stream in packets of n bytes, whatever they cut."),
+  whole: trouble("flag", "Answers a whole body although a stream was requested."),
+  streamed: trouble("flag", "Answers a stream although a whole body was requested."),
+  sse_cut_bytes: trouble("number", "Writes a stream in packets of n bytes, wherever that cuts."),
   flood: trouble("number", "A text of n bytes, streamed as one piece."),
   task_seconds: task(
     "number",
-    "How long a task takes: the first half queued, the second running; 0.05 by default. Images that are answered at once take as long, no time by default.",
+    "How long a task takes: the first half queued, the second running; 0.05 by default. Images without a task take the same time, by default none.",
   ),
   task_outcome: {
     ...task(
       "text",
-      "succeeded, failed (worded by `error`), blocked (the vendor's filter), expired, or vanished: the vendor knows the id no more.",
+      "succeeded, failed (with the text of `error`), blocked (the vendor's filter), expired, or vanished: the vendor no longer knows the id.",
     ),
     words: taskOutcomes,
   },
-  video_seconds: task("number", "The length of the video that is made, whatever was asked."),
-  poll: task(
-    "object",
-    "Troubles of asking for the task's state, with `times` for the first n questions of each task.",
-  ),
-  artifact: task("object", "Troubles of downloading what was made; the fields are below."),
+  video_seconds: task("number", "The length of the video, whatever was requested."),
+  poll: task("object", "Faults of polls, with `times` for the first n polls of each task."),
+  artifact: task("object", "Faults of downloads of the result; the fields are below."),
 };
 
 /** What `artifact` may hold. */
 export const artifactFields: Readonly<Record<keyof ArtifactScript, Field>> = {
-  times: artifact("number", "Only the first n downloads of each file are troubled."),
+  times: artifact("number", "Only the first n downloads of each file have the faults."),
   url: artifact("text", "The vendor names this address instead of the file's."),
   delay_ms: artifact("number", "Milliseconds before the first byte."),
   status: artifact("number", "Answers this HTTP status and no file."),
   redirect: artifact("text", "Sends the client to this address."),
   hang: artifact("flag", "Takes the request and never answers."),
-  content_type: artifact("text", "Says that the file is of this type."),
+  content_type: artifact("text", "The Content-Type of the file."),
   padded_bytes: artifact("number", "Fills the file up to n bytes with zeros."),
-  flood: artifact("flag", "After the file come zeros without end, and no length is sent."),
+  flood: artifact("flag", "Sends endless zeros after the file, and no length."),
   cut_after_bytes: artifact("number", "Destroys the connection after n bytes."),
-  hang_after_bytes: artifact("number", "Falls silent after n bytes."),
+  hang_after_bytes: artifact("number", "Sends nothing more after n bytes."),
 };

@@ -8,7 +8,7 @@ const retry: Record<ErrorType, string> = {
   insufficient_quota: "no",
   permission_error: "no",
   not_found_error: "no",
-  conflict_error: "only after `Retry-After`, where sent",
+  conflict_error: "only after `Retry-After`, if present",
   request_too_large: "no",
   rate_limit_error: "yes, after `Retry-After`",
   server_error: "yes",
@@ -21,11 +21,11 @@ const introduction = `# Errors
 
 <!-- Generated from src/base/errors.ts by \`npm run docs\`. -->
 
-Every error that the gateway itself answers with has one of the codes below. A code is stable: it keeps its
-name and meaning as long as its path prefix exists. Branch on \`code\`, or on \`type\` where a whole class is
-treated alike; \`message\` is for people and may change.
+Every error of the gateway itself has one of the codes below. A code is stable: it keeps its
+name and meaning as long as its path prefix exists. Let your program branch on \`code\`, or on \`type\` for a whole class.
+\`message\` is for people and may change.
 
-## Where it stands
+## Where the code is
 
 The body follows the protocol of the path that was called, so that each vendor's SDK raises its own error class:
 
@@ -37,17 +37,17 @@ The body follows the protocol of the path that was called, so that each vendor's
 | \`/api/v1/tasks\` | \`{"code", "message", "request_id"}\` | one of DashScope's, such as \`TaskNotFound\` |
 | \`/api/v3/contents/generations/tasks\` | \`{"error": {"code", "message", "param", "type"}}\` | one of Ark's, such as \`ResourceNotFound\` |
 
-Below the first row \`type\` and \`status\` are the vendor's own words, not those of the list. Where a vendor's refusal is passed on as it
-came, its code is the vendor's, or missing.
+Except in the first row, \`type\` and \`status\` are the vendor's own words, not those of the list. If the gateway passes on a vendor's
+refusal, the code is the vendor's, or missing.
 
 \`param\` is the offending field as the caller spelled it, or null. Items of lists are counted from 0: \`messages[0].content\` in calls,
 \`credentials.0.id\` in the management API. A call that is refused, or whose upstream
-fails before it produced anything, is not charged. A response that must not be sent again by itself carries
-\`x-should-retry: false\`.
+fails before it produces anything, is not charged. \`x-should-retry: false\` in a response says that the client must not repeat the request
+automatically.
 
-A stream that breaks after its first byte cannot change its status any more: it ends with an error event in
-the caller's protocol, and never with a normal ending. For generateContent the error stands behind that event once more, as a
-line of its own: there Google's clients look for it.
+A stream that breaks after its first byte cannot change its status. It ends with an error event in
+the caller's protocol, and never with a normal ending. For generateContent the gateway repeats the error after that event, as a
+line of its own, because Google's clients look for it there.
 
 ## Codes
 
@@ -60,7 +60,7 @@ export function errorsPage(): string {
       `| \`${code}\` | ${entry.status} | \`${entry.type}\` | ${retry[entry.type]} | ${entry.meaning} |`,
   );
   return [
-    `${introduction}| code | HTTP | type | send again? | meaning |`,
+    `${introduction}| code | HTTP | type | retry? | meaning |`,
     "|---|---|---|---|---|",
     ...rows,
     "",

@@ -7,18 +7,18 @@ const introduction = `# Images and videos
 
 <!-- Generated from src/media/families by \`npm run docs\`. -->
 
-What a call may say, by the family of its model. \`GET /v1/models\` lists the same domains for each model under
+The fields of image and video calls, by the family of the model. \`GET /v1/models\` lists the same domains for each model under
 \`supported_parameters\`.
 
 - A value outside a field's domain is refused with 400, unless the table says otherwise; \`param\` names the field.
 - A field that is not in the table is dropped and reported, except on \`/v1/images/edits\` with a model of the family
-  \`image-a\`, which refuses it. Reports stand in \`notes\` of a task and \`gw.notes\` of an edit, as
+  \`image-a\`, which refuses it. \`notes\` of a task and \`gw.notes\` of an edit have the reports, as
   \`"<field>: <why>"\`.
 - \`null\` is the same as absent.
-- In multipart bodies numbers and truth values are text; the domains are the same.
-- On \`/v1/tasks\` and \`/v1/videos/generations\` nothing streams: \`stream: true\` and \`partial_images\` above 0 are
-  refused, \`false\` and 0 pass.
-- \`webhook_url\` and \`model\` are fields of every task beside these.
+- In multipart bodies numbers and booleans are text; the domains are the same.
+- \`/v1/tasks\` and \`/v1/videos/generations\` do not stream. \`stream: true\` and \`partial_images\` above 0 are
+  refused; \`false\` and 0 are accepted.
+- Every task also has the fields \`webhook_url\` and \`model\`.
 `;
 
 const endpointNames = {
@@ -61,7 +61,10 @@ function domainText(domain: Domain): string {
   }
 }
 
-const outcomes = { drop: "dropped, noted", forward: "left to the upstream to refuse" } as const;
+const outcomes = {
+  drop: "dropped, noted",
+  forward: "passed on; the upstream refuses them",
+} as const;
 
 function fieldRow(field: Field, family: MediaFamily): string {
   const names = new Set(family.forms.flatMap((form) => fieldName(field, form) ?? []));
@@ -102,7 +105,7 @@ function filesText({ files }: MediaFamily): string[] {
     ? `, ${megabytes(files.encodedBytesMost)} together in base64`
     : "";
   const mask = files.mask
-    ? "`mask`: a PNG with alpha below 4 MB, as large as the first image, to which it applies; without an image it is ignored and noted."
+    ? "`mask`: a PNG with alpha below 4 MB, with the size of the first image, to which it applies; without an image it is ignored and noted."
     : "A `mask` is dropped and noted.";
   const limits = `up to ${files.most} files of ${megabytes(files.bytesMost)}${total}; PNG, JPEG or WebP, no addresses`;
   return [`\`image\`, \`image[]\` or \`image[0]\`, \`image[1]\`: ${limits}. ${mask}`, ""];
@@ -114,9 +117,7 @@ function dropsText({ drops = {}, refuses = {} }: MediaFamily): string[] {
   const notes = told.map(([name, why]) => `- ${code(name)}: ${why}`);
   const sentences = [
     ...(silent.length > 0
-      ? [
-          `Dropped without ${told.length > 0 ? "one" : "a note"}: ${list(silent.map(([name]) => name))}.`,
-        ]
+      ? [`Dropped without a note: ${list(silent.map(([name]) => name))}.`]
       : []),
     ...(Object.keys(refuses).length > 0 ? [`Refused: ${list(Object.keys(refuses))}.`] : []),
   ];
@@ -128,10 +129,10 @@ function dropsText({ drops = {}, refuses = {} }: MediaFamily): string[] {
 }
 
 const usages = {
-  image_tokens: "Billed by the tokens of text and of images, each at its own rate.",
-  images: "Billed by the image, made and given.",
+  image_tokens: "Billed by text and image tokens, each at its own rate.",
+  images: "Billed by image, output and input.",
   video_seconds:
-    "Billed by the seconds that were produced, at the rate of the resolution asked for, and by the images given.",
+    "Billed by the seconds produced, at the rate of the requested resolution, and by input image.",
   video_tokens: "Billed by the tokens of the generated video.",
 } as const;
 
@@ -139,7 +140,7 @@ function section(family: MediaFamily): string {
   const endpoints = mediaFamilies[family.name].endpoints.map((name) => code(endpointNames[name]));
   const hours = family.expirySeconds / 3600;
   const expiry = mediaFamilies[family.name].endpoints.includes("tasks")
-    ? ` A task expires after ${hours} hours${family.fields.expiresAfterSeconds ? " unless it says otherwise" : ""}.`
+    ? ` A task expires after ${hours} hours${family.fields.expiresAfterSeconds ? " unless the call sets another time" : ""}.`
     : "";
   return [
     `## ${family.name}`,

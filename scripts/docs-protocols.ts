@@ -249,8 +249,9 @@ canonical form. This page lists the losses.
 Everything passes, including fields that the gateway does not know. These are the changes:
 
 - \`model\` becomes the upstream's name for the model. In the answer it is the gateway's id again.
-- ${filtered} are never forwarded, because the vendor would then bill another price than the call is charged. The operator sets them
-  for all calls of a provider with \`request.add\`.
+- ${filtered} are never forwarded,
+  because the vendor would then bill another price than the call is charged. The operator sets them for all calls of a provider with
+  \`request.add\`.
 - A chat stream is asked for its usage. The caller sees it only if the caller asked for it.
 - A field that the model does not support (\`parameters\` in the configuration) is dropped and reported.
 - Claude Code's billing line (\`x-anthropic-billing-header\`) is left out if the model has another vendor's name, such as Kimi.

@@ -50,7 +50,7 @@ const conflict = (meaning: string): CodeEntry => ({ status: 409, type: "conflict
 
 const cap = (layer: string, window: string): CodeEntry =>
   quota(
-    `The ${window} spend cap of the ${layer} is reached. The message names the amount, when it resets, and what a hard cap has left for a smaller call.`,
+    `The ${window} spend cap of the ${layer} is reached. The message names the amount, the time of the reset, and what a hard cap has left for a smaller call.`,
   );
 
 /** Every error code the gateway answers with. Stable: a code is never renamed within a path prefix. */
@@ -58,7 +58,7 @@ export const errorCatalogue = {
   invalid_json: request(
     "The body is not valid JSON, not valid UTF-8, nested too deeply, or has too many values.",
   ),
-  malformed_request: request("The request is not well-formed HTTP, or its address is not."),
+  malformed_request: request("The request or its address is not well-formed HTTP."),
   missing_required_parameter: request("A required field is absent. `param` names it."),
   unknown_parameter: request("This endpoint refuses unknown fields, and `param` is one."),
   invalid_type: request("A field has the wrong JSON type. `param` names it."),
@@ -68,53 +68,51 @@ export const errorCatalogue = {
   string_above_max_length: request("A text is longer than its maximum."),
   unsupported_value: request("The value is valid elsewhere, but cannot be served here."),
   unsupported_parameter: request(
-    "The field exists elsewhere, but not here, and leaving it out would change what is made.",
+    "The field exists elsewhere, but not here. To leave it out would change the result.",
   ),
-  prompt_or_media_required: request("A video needs a prompt, or material, or both."),
-  media_must_be_object: request("Material is given as an object `{url}`, not as a bare string."),
-  invalid_webhook_url: request(
-    "`webhook_url` is no address that a callback may go to: HTTPS, and no private network.",
-  ),
-  duration_above_max: request("The video is longer than the model makes, with this material."),
+  prompt_or_media_required: request("A video needs a prompt or material (images to start from)."),
+  media_must_be_object: request("Material must be an object `{url}`, not a string."),
+  invalid_webhook_url: request("`webhook_url` must be a public HTTPS address."),
+  duration_above_max: request("The video is longer than the model allows with this material."),
   resolution_not_supported: request("The model does not have this resolution."),
-  invalid_image_file: request("An uploaded file is no PNG, JPEG or WebP picture, or a broken one."),
+  invalid_image_file: request("An uploaded file is not a PNG, JPEG or WebP image, or is corrupt."),
   image_too_large: request(
-    "An uploaded picture is above a limit: of bytes, of pixels, or of all pictures together.",
+    "An uploaded image exceeds a limit of bytes or pixels, or all images together do.",
   ),
-  too_many_images: request("There are more pictures than the model or the endpoint takes."),
+  too_many_images: request("There are more images than the model or the endpoint takes."),
   image_url_not_supported: request(
-    "Images are uploaded as files of a multipart body here, not given as addresses or text.",
+    "This endpoint takes images only as files of a multipart body, not as addresses or text.",
   ),
-  n_must_be_one_when_streaming: request("A stream carries one picture: `n` must be 1."),
+  n_must_be_one_when_streaming: request("A stream has one image: `n` must be 1."),
   streaming_not_supported: request(
-    "Nothing is streamed here: the endpoint is asynchronous, or no provider of the model streams.",
+    "Streaming is not available: the endpoint is asynchronous, or no provider of the model streams.",
   ),
   unsupported_protocol: request(
     "The model does not offer this endpoint. `GET /v1/models` lists the endpoints it has.",
   ),
   unsupported_content: request("The model's upstream cannot take this kind of content."),
   thread_unsupported_request: request(
-    "The gateway keeps no conversation: a message thread cannot be created or continued. Send the whole conversation in `messages`, without `thread`, as Anthropic's SDK then does by itself.",
+    "The gateway stores no conversations, so a message thread cannot be created or continued. Send the whole conversation in `messages`, without `thread`. Anthropic's SDK then does so by itself.",
   ),
   unsupported_media_type: {
     status: 415,
     type: "invalid_request_error",
-    meaning: "The Content-Type is not one this endpoint reads.",
+    meaning: "This endpoint does not read this Content-Type.",
   },
   unsupported_content_encoding: {
     status: 415,
     type: "invalid_request_error",
     meaning:
-      "The Content-Encoding is not one this endpoint reads. `Accept-Encoding` lists those it does.",
+      "This endpoint does not read this Content-Encoding. `Accept-Encoding` lists those that it reads.",
   },
   invalid_model_suffix: request(
     "The suffix after the model id is malformed, or combines a provider and a strategy.",
   ),
   routing_locked: request(
-    "The key has its own routing, and does not allow a request to override the strategy.",
+    "The key has its own routing, and requests must not override its strategy.",
   ),
   provider_not_found: request(
-    "The provider named in the suffix does not serve this model to this key.",
+    "The provider in the suffix does not serve this model, or the key may not use it.",
   ),
   context_length_exceeded: request("The request does not fit the model's context length."),
   upstream_rejected: request(
@@ -127,14 +125,14 @@ export const errorCatalogue = {
   invalid_api_key: unauthenticated(
     "The API key is malformed or unknown, or two different keys were sent.",
   ),
-  api_key_disabled: unauthenticated("The API key is disabled; it can be enabled again."),
-  api_key_revoked: unauthenticated("The API key was revoked, for good."),
+  api_key_disabled: unauthenticated("The API key is disabled. It can be enabled again."),
+  api_key_revoked: unauthenticated("The API key was revoked permanently."),
   api_key_expired: unauthenticated("The API key is past its expiry date."),
   missing_credential: unauthenticated(
     "The management API needs a bearer token (the admin token, or a personal one) or a console session.",
   ),
   invalid_credential: unauthenticated(
-    "The token or session is unknown, expired or revoked, or the e-mail address and the password do not belong together. API keys do not open the management API.",
+    "The token or session is unknown, expired or revoked, or the e-mail address or the password is wrong. API keys do not work in the management API.",
   ),
   insufficient_balance: quota(
     "The workspace's available balance cannot cover the reservation for this call.",
@@ -156,16 +154,18 @@ export const errorCatalogue = {
     "The model is outside the allowlist or the routing scope of the key.",
   ),
   hook_refused: forbidden(
-    "A rule of the gateway's operator (a hook) refused the request; the message is the rule's. Nothing was charged.",
+    "A hook of the gateway's operator refused the request. The message is the hook's. Nothing was charged.",
   ),
   insufficient_permissions: forbidden("The caller's role does not allow this."),
   password_change_required: forbidden(
-    "The session was opened with a password that somebody else set. `POST /auth/change-password` first: it opens nothing else.",
+    "The session was opened with a password that another person set. Call `POST /auth/change-password` first; other requests are refused until then.",
   ),
   cross_origin_request: forbidden(
     "A change with a session's cookie must come from the console's own origin.",
   ),
-  model_not_found: missing("No such model. `GET /v1/models` lists those the key can call."),
+  model_not_found: missing(
+    "No such model. `GET /v1/models` lists the models that the key can call.",
+  ),
   not_found: missing("No such path or object."),
   task_not_found: missing("No such task, or it belongs to another workspace."),
   method_not_allowed: {
@@ -181,7 +181,7 @@ export const errorCatalogue = {
   },
   conflict: conflict("The object is in a state that does not allow this."),
   task_not_cancelable: conflict(
-    "The task has ended, or its vendor works on it and did not confirm that it stops.",
+    "The task has ended, or its vendor did not confirm the cancellation.",
   ),
   idempotency_in_progress: conflict(
     "The first request with this `Idempotency-Key` is still being accepted. Retry after `Retry-After`.",
@@ -194,7 +194,7 @@ export const errorCatalogue = {
   precondition_failed: {
     status: 412,
     type: "conflict_error",
-    meaning: "The object is not what `If-Match` names any more: somebody changed it since.",
+    meaning: "The object has changed since the version in `If-Match`.",
   },
   request_too_large: {
     status: 413,
@@ -205,35 +205,35 @@ export const errorCatalogue = {
   range_not_satisfiable: {
     status: 416,
     type: "invalid_request_error",
-    meaning: "The file has no such bytes. `Content-Range` tells how many it has.",
+    meaning: "The file does not have these bytes. `Content-Range` has its size.",
   },
   request_timeout: {
     status: 408,
     type: "timeout_error",
-    meaning: "The request did not arrive whole in time. Nothing was charged.",
+    meaning: "The request did not arrive completely in time. Nothing was charged.",
   },
   rate_limit_exceeded: {
     status: 429,
     type: "rate_limit_error",
     meaning:
-      "Every provider of the model limits its rate now, or the key's own limit is reached. Retry after `Retry-After`.",
+      "All providers of the model are rate-limited, or the key has reached its own limit. Retry after `Retry-After`.",
   },
   too_many_attempts: {
     status: 429,
     type: "rate_limit_error",
     meaning:
-      "Too many sign-ins failed, of this address or this account. Retry after `Retry-After`.",
+      "Too many sign-ins from this network address or to this account failed. Retry after `Retry-After`.",
   },
   internal_error: {
     status: 500,
     type: "server_error",
-    meaning: "A fault of the gateway itself. Nothing was charged.",
+    meaning: "An error in the gateway itself. Nothing was charged.",
   },
   upstream_error: {
     status: 502,
     type: "upstream_error",
     meaning:
-      "Every provider that was tried failed. Nothing was charged, but for a stream that was read too slowly: its message says so.",
+      "All providers that were tried failed. Nothing was charged, except for a stream that was read too slowly; its message says so.",
   },
   no_provider_available: {
     status: 503,
@@ -244,7 +244,7 @@ export const errorCatalogue = {
     status: 503,
     type: "overloaded_error",
     meaning:
-      "Too many image and video calls are in flight (`limits.queue`). Nothing was kept or reserved. Retry after `Retry-After`.",
+      "Too many image and video calls are in flight (`limits.queue`). Nothing was stored or reserved. Retry after `Retry-After`.",
   },
   database_unavailable: {
     status: 503,
@@ -256,19 +256,19 @@ export const errorCatalogue = {
     status: 503,
     type: "overloaded_error",
     meaning:
-      "The gateway cannot keep or read files now: its disk is full, or its storage cannot be used. Nothing was charged. Retry after `Retry-After`.",
+      "The gateway cannot write or read files now: its disk is full, or its storage is unavailable. Nothing was charged. Retry after `Retry-After`.",
   },
   hook_failed: {
     status: 503,
     type: "overloaded_error",
     meaning:
-      "A check that the gateway's operator requires (a hook) gave no answer. Nothing was charged. Retry after `Retry-After`.",
+      "A hook that the gateway's operator requires gave no valid answer. Nothing was charged. Retry after `Retry-After`.",
   },
   overloaded: {
     status: 503,
     type: "overloaded_error",
     meaning:
-      "The gateway itself is at a limit: new calls at once (`limits.round_calls`), connections, open files, or bodies under way (`limits.bodies_under_way_mb`). No provider was at fault, and nothing was charged. Retry after `Retry-After`.",
+      "The gateway itself is at a limit: concurrent new calls (`limits.round_calls`), connections, open files, or bodies in flight (`limits.bodies_under_way_mb`). No provider failed, and nothing was charged. Retry after `Retry-After`.",
   },
   shutting_down: {
     status: 503,

@@ -41,7 +41,8 @@ export const imageC: MediaFamily = {
       name: "image_size",
       domain: { type: "enum", values: ["1K", "2K", "4K"] },
       default: "1K",
-      meaning: "the tier, which may decide the price; of a `size` the smallest tier that holds it",
+      meaning:
+        "the tier, which may decide the price; for a `size`, the smallest tier that contains it",
     },
     negativePrompt,
     seed: seed(0, 2_147_483_647),
@@ -55,10 +56,7 @@ export const imageC: MediaFamily = {
   },
   files: { ...referenceFiles, most: 9, mask: false },
   rules: [tierOfSize(sizes)],
-  remarks: [
-    remarks.sizeWins,
-    "What is made always has the size in pixels that ratio and tier name.",
-  ],
+  remarks: [remarks.sizeWins, "The image always has the size in pixels of its ratio and tier."],
   usage: { unit: "images" },
   expirySeconds: daySeconds,
 };

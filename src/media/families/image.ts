@@ -8,7 +8,7 @@ export const prompt: Field = {
   name: "prompt",
   domain: { type: "string" },
   required: true,
-  meaning: "what to make, or what to change",
+  meaning: "what to make or change",
 };
 
 export const boundedPrompt: Field = {
@@ -40,10 +40,10 @@ const choice = (name: string, values: readonly string[], meaning: string): Field
   meaning,
 });
 
-export const quality = choice("quality", ["low", "medium", "high", "auto"], "the tier of work");
+export const quality = choice("quality", ["low", "medium", "high", "auto"], "the quality tier");
 
 export const background = (values: readonly string[]): Field =>
-  choice("background", values, "what lies behind; transparency needs png or webp");
+  choice("background", values, "the background; transparency requires png or webp");
 
 export const outputFormat = (values: readonly string[]): Field => ({
   ...choice("output_format", values, "the format of the files"),
@@ -71,7 +71,7 @@ export const streaming = {
     forms: ["images", "edits"],
     domain: { type: "boolean", textToo: true },
     default: false,
-    meaning: "true: answered as events; `n` must be 1",
+    meaning: "true: the answer is a stream of events; `n` must be 1",
   },
   partialImages: {
     name: "partial_images",
@@ -87,8 +87,8 @@ export const remarks = {
   compression: "`output_compression` of a png has no effect, and is noted.",
   transparency: "`background: transparent` with `output_format: jpeg` is refused.",
   streaming:
-    "A stream carries one picture: `stream` with `n` above 1 is refused. `partial_images` without `stream` is noted.",
-  sizeWins: "Where `size` is given, `aspect_ratio` and `image_size` are dropped with a note.",
+    "A stream has one image: `stream` with `n` above 1 is refused. `partial_images` without `stream` is noted.",
+  sizeWins: "With `size`, `aspect_ratio` and `image_size` are dropped with a note.",
 };
 
 /** Limits of the reference images in all families but task-image-1 (LIM-04). */

@@ -59,12 +59,12 @@ export const taskImage2: MediaFamily = {
     inputFidelity: {
       name: "input_fidelity",
       domain: { type: "enum", values: ["high", "low"] },
-      meaning: "of edits only, `low` where absent: how closely an edit keeps to the images",
+      meaning: "only for edits, `low` by default: how closely an edit keeps to the images",
     },
     moderation: {
       name: "moderation",
       domain: { type: "enum", values: ["auto", "low"] },
-      meaning: "without reference images only: how strictly the vendor checks",
+      meaning: "only without reference images: how strictly the vendor checks",
     },
     user,
   },

@@ -45,7 +45,7 @@ export const videoTokens: MediaFamily = {
   rules: commonRules,
   remarks: [
     ...commonRemarks,
-    "With a first frame and without `aspect_ratio` the vendor takes the ratio of the image.",
+    "With a first frame and without `aspect_ratio`, the vendor uses the ratio of the image.",
   ],
   // The largest frames over all generations of the vendor's models: 864x496, 1504x640, 1920x1088.
   usage: {

@@ -32,7 +32,7 @@ export const audio: Field = {
 export const moderation: Field = {
   name: "moderation",
   domain: { type: "enum", values: ["low", "auto", "high"] },
-  meaning: "how strictly the vendor checks; its own default where absent",
+  meaning: "how strictly the vendor checks; if absent, the vendor's default",
 };
 
 export const seed = (min: number, max: number): Field => ({
@@ -44,13 +44,13 @@ export const seed = (min: number, max: number): Field => ({
 export const watermark: Field = {
   name: "watermark",
   domain: { type: "boolean" },
-  meaning: "whether the vendor marks its work",
+  meaning: "whether the vendor adds a watermark",
 };
 
 export const negativePrompt: Field = {
   name: "negative_prompt",
   domain: { type: "string" },
-  meaning: "what is not to be seen",
+  meaning: "what the video must not show",
 };
 
 export const user: Field = {
@@ -64,7 +64,7 @@ export const common = {
   prompt: {
     name: "prompt",
     domain: { type: "string" },
-    meaning: "required where there is no material",
+    meaning: "required without material",
   },
   durationSeconds: {
     name: "duration",
@@ -86,7 +86,7 @@ export const common = {
   references: {
     name: "reference_images",
     domain: { type: "materials", max: referencesMax },
-    meaning: "what the video is to show; not together with frames",
+    meaning: "what the video should show; not together with frames",
   },
   media: {
     name: "media",
@@ -102,12 +102,12 @@ export const commonRules: readonly Rule[] = [mergeMedia, materialFits, needsProm
 /** The effects of the common rules, as sentences. */
 export const commonRemarks: readonly string[] = [
   "`image` makes it image-to-video, `image` with `last_frame` pins both ends, `reference_images` makes it reference-to-video; prompt alone is text-to-video. A last frame without a first, and references beside frames, are refused.",
-  "`media` may be mixed with the dedicated fields, but not name what they name.",
+  "`media` may be combined with the dedicated fields, but must not repeat their material.",
 ];
 
 /** The effect of `ratioFollowsFrame`. */
 export const followsFrame =
-  "With a first frame the output follows the image: `aspect_ratio` has no effect, is noted and not sent.";
+  "With a first frame the output has the image's shape: `aspect_ratio` is dropped with a note.";
 
 /** Refused, although unknown fields are dropped: without the requested sound it would be another video (NVID-23). */
 export const refuses = { reference_audios: "is not supported; leave it out" };
