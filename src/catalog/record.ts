@@ -25,7 +25,7 @@ export interface ParameterDomain {
 /** Where a model narrows a parameter's domain; for absent fields the protocol's limits apply. */
 export type Narrowing = Partial<ParameterDomain>;
 
-/** The stage of a model that is not, or not for long, fit to build on. Absent: in service. */
+/** The stage of a model that is not, or not for long, fit to build on. Absent: active. */
 export interface Lifecycle {
   readonly stage: "preview" | "deprecated";
   /** When the vendor takes it out of service, in Unix milliseconds. */

@@ -1,6 +1,6 @@
 /**
  * Usage of pictures that the vendor's own tool made for a response. They are another model's tokens: the response reports them in
- * `tool_usage.image_gen`, not in `usage`. docs/models.md "Pictures by a tool".
+ * `tool_usage.image_gen`, not in `usage`. docs/models.md "Images made by a tool".
  */
 import type { WireObject } from "../base/json.ts";
 import { tokenCount, type Usage, type ImageToolCounts } from "../base/usage.ts";

@@ -51,6 +51,7 @@ describe("the document", () => {
       for (const [status, response] of Object.entries(operation.responses)) {
         const codes = [...response.description.matchAll(/^- `(\w+)`:/gm)].map(([, code]) => code!);
         if (codes.length === 0) continue;
+        expect({ path, status, codes }).toEqual({ path, status, codes: [...new Set(codes)] });
         for (const code of codes) {
           expect(errorCatalogue[code as keyof typeof errorCatalogue]?.status).toBe(Number(status));
         }

@@ -1,6 +1,6 @@
 /**
  * Pictures that a model makes by its vendor's own tool: the tokens of another model, which the response tells beside its usage. They are
- * charged at rates of their own, whole and streamed, and set aside. docs/models.md "Pictures by a tool".
+ * charged at rates of their own, whole and streamed, and set aside. docs/models.md "Images made by a tool".
  */
 import { expect, it } from "vitest";
 import { parseUsd } from "../../src/base/money.ts";

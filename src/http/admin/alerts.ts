@@ -10,25 +10,25 @@ const alert = Type.Object({
   object: Type.Literal("spend_alert"),
   workspace_id: Type.String(),
   layer: oneOf("workspace", "member", "key"),
-  layer_id: Type.String({ description: "Of the workspace, the user or the key." }),
-  name: orNull(Type.String({ description: "Theirs now; of a member the address." })),
+  layer_id: Type.String({ description: "The id of the workspace, the user or the key." }),
+  name: orNull(Type.String({ description: "The current name; for a member, the e-mail address." })),
   window: oneOf("total", "monthly", "weekly", "daily"),
   threshold: Type.Integer({ description: "Percent of the cap.", examples: [80] }),
   cap: usd("The cap as it was."),
-  spent: usd("What was charged by then."),
+  spent: usd("The charge by then."),
   refused: Type.Boolean({
     description: "A hard cap refused a call then, although less than the threshold was charged.",
   }),
-  created_at: timestamp("When it was seen, within seconds of the charge."),
+  created_at: timestamp("When it was detected, within seconds of the charge."),
 });
 
 const list = route({
   method: "GET",
   path: "/alerts",
   operationId: "listAlerts",
-  summary: "Spend caps that came near or were reached, newest first",
+  summary: "Alerts about spend caps, newest first",
   description:
-    "One for each cap, period and threshold (`alert_thresholds` of the workspace). Kept for two months. Workspace admins see their workspaces, members what is about them and their own keys.",
+    "One for each cap, period and threshold (`alert_thresholds` of the workspace). Kept for two months. Workspace admins see those of their workspaces, members those about themselves and their own keys.",
   action: "usage.read",
   query: strict({ workspace_id: Type.Optional(Type.String()), ...pageQuery }),
   answer: { name: "SpendAlerts", schema: pageSchema(alert) },

@@ -15,7 +15,7 @@ import {
 } from "./schemas.ts";
 
 const changed = orNull(
-  Type.Object({}, { description: "The fields that changed; all of them where it was made." }),
+  Type.Object({}, { description: "The fields that changed; for a creation, all fields." }),
 );
 
 const entry = Type.Object({
@@ -33,7 +33,7 @@ const entry = Type.Object({
   subject: Type.Object({
     type: Type.String({ examples: ["api_key"] }),
     id: Type.String(),
-    name: orNull(Type.String({ description: "What it is called now; null where it has no name." })),
+    name: orNull(Type.String({ description: "Its current name; null: it has none." })),
   }),
   before: changed,
   after: changed,
@@ -45,7 +45,7 @@ const list = route({
   path: "/audit",
   operationId: "listAuditEntries",
   summary: "Who changed what, newest first",
-  description: "Workspace admins see what happened in their workspaces. Secrets are in no entry.",
+  description: "Workspace admins see the entries of their workspaces. No entry has a secret.",
   action: "audit.read",
   query: strict({
     workspace_id: Type.Optional(Type.String()),

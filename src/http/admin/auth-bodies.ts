@@ -17,12 +17,16 @@ export const authBodies = {
   SignInRequest: strict({
     email: Type.String({ minLength: 1, maxLength: 254 }),
     password,
-    rememberMe: Type.Optional(Type.Boolean({ description: "false: until the browser closes." })),
+    rememberMe: Type.Optional(
+      Type.Boolean({ description: "false: the session ends when the browser closes." }),
+    ),
   }),
   ChangePasswordRequest: strict({
     currentPassword: password,
     newPassword,
-    keep_tokens: Type.Optional(Type.Boolean({ description: "false: personal tokens end." })),
+    keep_tokens: Type.Optional(
+      Type.Boolean({ description: "false: personal tokens are revoked." }),
+    ),
   }),
   SignInWithProviderRequest: strict({ provider: Type.Literal("oidc") }),
   ReadInvitationRequest: strict({ token }),

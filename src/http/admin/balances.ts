@@ -26,9 +26,9 @@ const balance = Type.Object({
   object: Type.Literal("balance"),
   workspace_id: Type.String(),
   workspace_name: Type.String(),
-  credits: usd("Everything ever credited, less what was taken back."),
-  charged: usd("Everything ever charged."),
-  held: usd("What calls and tasks under way reserve."),
+  credits: usd("All credits, minus removed credit."),
+  charged: usd("All charges."),
+  held: usd("Reservations of calls and tasks in flight."),
   credit_line: creditLine,
   available: Type.String({
     pattern: String.raw`^(-?\d+(\.\d+)?|unlimited)$`,
@@ -40,11 +40,11 @@ const balance = Type.Object({
 const sum = Type.Object(
   {
     workspaces: Type.Integer(),
-    credits: usd("Everything ever credited, less what was taken back."),
-    charged: usd("Everything ever charged."),
-    held: usd("What is reserved, with what is set aside for calls of the next moment."),
+    credits: usd("All credits, minus removed credit."),
+    charged: usd("All charges."),
+    held: usd("All reservations, including the unused part of allowances."),
   },
-  { description: "All workspaces that match together. On the first page only." },
+  { description: "The sum of all matching workspaces. On the first page only." },
 );
 
 const render = ({ id, name }: Pick<Workspace, "id" | "name">, now: Balance): object => ({
@@ -61,7 +61,7 @@ const render = ({ id, name }: Pick<Workspace, "id" | "name">, now: Balance): obj
 const one = readRoute({
   path: "/workspaces/{id}/balance",
   operationId: "getBalance",
-  summary: "What a workspace has left",
+  summary: "The balance of a workspace",
   action: "balance.read",
   answer: { name: "Balance", schema: balance },
   kind: workspaceKind,
@@ -88,9 +88,9 @@ const list = route({
   method: "GET",
   path: "/balances",
   operationId: "listBalances",
-  summary: "What each workspace has left",
+  summary: "The balances of workspaces",
   description:
-    "The same numbers as of one workspace. Those of a page are of one moment. The newest workspace first, or by what is left: then one whose balance changes meanwhile may come twice or not at all.",
+    "The same numbers as for one workspace, all of a page from one moment. Newest workspace first, or lowest balance first. In the second order a workspace whose balance changes meanwhile may appear twice or not at all.",
   action: "balance.read",
   query: strict({
     organization_id: Type.Optional(Type.String()),
@@ -98,7 +98,7 @@ const list = route({
       Type.Unsafe<"available">({
         type: "string",
         enum: ["available"],
-        description: "The least left first, and those without limit last.",
+        description: "Lowest balance first, workspaces without limit last.",
       }),
     ),
     ...pageQuery,

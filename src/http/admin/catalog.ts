@@ -31,17 +31,19 @@ import { route, type AdminRequest } from "./route.ts";
 import { fullListSchema, nullable, strict, fullList } from "./schemas.ts";
 
 const vendor = Type.Object({
-  id: Type.String({ description: "Also the provider's id." }),
+  id: Type.String({ description: "The vendor's name, also the provider's id." }),
   name: Type.String(),
-  active: Type.Boolean({ description: "Whether everything it needs is set." }),
-  local: Type.Boolean({ description: "A server of one's own, which is asked for its models." }),
+  active: Type.Boolean({ description: "Whether all its required variables are set." }),
+  local: Type.Boolean({
+    description: "A local server, whose models the gateway reads from the server.",
+  }),
   variable: Type.String({ description: "The variable that holds its key." }),
-  aliases: Type.Array(Type.String(), { description: "Variables that are taken in its place." }),
-  missing: Type.Array(Type.String(), { description: "Variables it needs that are not set." }),
+  aliases: Type.Array(Type.String(), { description: "Variables that are accepted instead." }),
+  missing: Type.Array(Type.String(), { description: "Required variables that are not set." }),
   base_url: Type.String(),
-  base_url_variable: Type.String({ description: "The variable that names another address." }),
+  base_url_variable: Type.String({ description: "The variable that sets another address." }),
   docs: Type.String(),
-  models: Type.Integer({ description: "How many of its models have a price." }),
+  models: Type.Integer({ description: "The number of its models with a price." }),
   unpriced: Type.Array(Type.String(), {
     description:
       "Models without a price: they are called only if the configuration file prices them.",
@@ -59,7 +61,7 @@ const vendors = route({
   method: "GET",
   path: "/vendors",
   operationId: "listVendors",
-  summary: "The vendors that need no more than their variable, and which are active",
+  summary: "The vendors that need only an environment variable, and which are active",
   action: "vendor.read",
   query: strict({}),
   answer: { name: "Vendors", schema: fullListSchema(vendor) },
@@ -80,19 +82,19 @@ const vendors = route({
 
 const version = Type.Object({
   version: Type.Integer({
-    description: "0: the list that is shipped with this version of Tollgate.",
+    description: "0: the list shipped with this version of Tollgate.",
   }),
-  source: Type.String({ description: "Where it came from." }),
+  source: Type.String({ description: "The source of the list." }),
   models: Type.Integer(),
   in_force: Type.Boolean(),
-  created_at: nullable(timestamp("When it was taken over; null: shipped.")),
+  created_at: nullable(timestamp("When it was installed; null: shipped.")),
 });
 
 const versions = route({
   method: "GET",
   path: "/catalog",
   operationId: "listCatalogVersions",
-  summary: "The lists of models that can be gone back to, newest first",
+  summary: "The lists of models to which you can roll back, newest first",
   action: "catalog.read",
   query: strict({}),
   answer: { name: "CatalogVersions", schema: fullListSchema(version) },
@@ -118,29 +120,30 @@ const versions = route({
 const price = nullable(
   Type.Unsafe<object>({
     type: "object",
-    description: "USD per million tokens as decimal text; null: it has no price and is not called.",
+    description:
+      "USD per million tokens as decimal text; null: it has no price and cannot be called.",
   }),
 );
 const changes = Type.Array(Type.Object({ model: Type.String(), before: price, after: price }));
 const change = Type.Object({
   object: Type.Literal("catalog_change"),
-  version: Type.Integer({ description: "What is in force now." }),
+  version: Type.Integer({ description: "The list in force now." }),
   applied: Type.Boolean(),
   added: changes,
   gone: changes,
   dearer: changes,
   cheaper: changes,
-  changed: Type.Array(Type.String(), { description: "Models of which something else changes." }),
+  changed: Type.Array(Type.String(), { description: "Models with other changes." }),
 });
 const changeSchema = { name: "CatalogChange", schema: change };
 
 const updateBody = strict({
-  source: Type.String({ minLength: 1, maxLength: 500, description: "Where the list came from." }),
+  source: Type.String({ minLength: 1, maxLength: 500, description: "The source of the list." }),
   list: Type.String({
     description:
       "The text of models.dev's api.json. It is read as text, so that no price passes through a float.",
   }),
-  dry_run: Type.Optional(Type.Boolean({ description: "Only tell what would change." })),
+  dry_run: Type.Optional(Type.Boolean({ description: "Only report the changes." })),
 });
 
 const mistakesShown = 50;
@@ -207,10 +210,10 @@ const update = route({
   method: "POST",
   path: "/catalog",
   operationId: "updateCatalog",
-  summary: "Take over a newer list of models",
+  summary: "Update the list of models",
   description:
-    "A list with a price that is wrong, half missing, negative or absurd is refused as a whole. Only models of vendors that " +
-    "have a preset are taken, and never an address. A list that changes nothing is not kept; of the others the newest 100 are.",
+    "A list with a price that is invalid, half missing, negative or too high is refused as a whole. Only models of vendors that " +
+    "have a preset are taken, and never an address. A list that changes nothing is not stored. The newest 100 of the others are.",
   action: "catalog.change",
   body: updateBody,
   example: { source: "https://models.dev/api.json", list: "{}", dry_run: true },
@@ -232,7 +235,7 @@ const rollback = route({
   method: "POST",
   path: "/catalog/rollback",
   operationId: "rollbackCatalog",
-  summary: "Go back to another list of models",
+  summary: "Roll back to another list of models",
   action: "catalog.change",
   body: rollbackBody,
   example: { version: 0 },

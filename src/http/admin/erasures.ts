@@ -147,13 +147,15 @@ const answer = {
     kind: oneOf("end_user", "person"),
     dry_run: Type.Boolean(),
     token: Type.String({
-      description: "What stands in the place of the id, the name and the address. It is random.",
+      description: "The random token that replaces the id, the name and the address.",
     }),
     erased: Type.Record(Type.String(), Type.Integer(), {
-      description: "Rows by what they are, of this call. In a dry run: what there is.",
+      description: "The rows of this call, by kind. In a dry run: the rows that exist.",
     }),
     continue: orNull(
-      Type.String({ description: "There is more: send it with the same body. null: all is done." }),
+      Type.String({
+        description: "There is more to erase: send it with the same body. null: done.",
+      }),
     ),
     not_reached: Type.Array(Type.String(), { description: "Where the person may still be named." }),
   }),
@@ -165,16 +167,16 @@ const erase = route({
   operationId: "erasePersonalData",
   summary: "Erase an end user, or a person with an account",
   description:
-    "With `end_user`: the log names a random token in their place, kept bodies are deleted, tasks that have ended go with their files and callbacks, " +
-    "sums by `end_user` are kept under the token, and the response cache of the workspace is emptied. Without `workspace_id` in all workspaces. " +
-    "With `person` (user id or e-mail): name, address, sessions, passwords, personal tokens and invitations go, memberships end and their keys are disabled, " +
+    "With `end_user`: in the log a random token replaces the id, and stored bodies are deleted. Ended tasks are deleted with their files and callbacks, " +
+    "sums by `end_user` are kept under the token, and the response cache of the workspace is emptied. Without `workspace_id` this applies to all workspaces. " +
+    "With `person` (user id or e-mail address): name, address, sessions, passwords, personal tokens and invitations are deleted, memberships end, the keys are disabled, " +
     "and audit entries name the token. Ledger and sums do not change. It cannot be undone.",
   action: "personal_data.erase",
   body: strict({
     end_user: Type.Optional(Type.String({ minLength: 1, maxLength: endUserMax })),
     workspace_id: Type.Optional(Type.String({ maxLength: 100 })),
     person: Type.Optional(Type.String({ minLength: 1, maxLength: 254 })),
-    dry_run: Type.Optional(Type.Boolean({ description: "Counts, and changes nothing." })),
+    dry_run: Type.Optional(Type.Boolean({ description: "True: count only, change nothing." })),
     continue: Type.Optional(Type.String({ maxLength: 2_000 })),
   }),
   example: { end_user: "u-8127", dry_run: true },

@@ -29,7 +29,7 @@ const oneTopic = `(?:${topics.join("|")})`;
 const topicList = Type.String({
   maxLength: 100,
   pattern: `^${oneTopic}(?:,${oneTopic})*$`,
-  description: `By comma: ${topics.join(", ")}.`,
+  description: `Separated by commas: ${topics.join(", ")}.`,
   examples: ["requests,usage"],
 });
 
@@ -70,9 +70,9 @@ const stream = route({
   method: "GET",
   path: "/events",
   operationId: "streamEvents",
-  summary: "What is new, as it comes",
+  summary: "Stream of changes",
   description:
-    "Server-sent events, with a console session only. `row` is a new or changed row, as its list shows it; `requests` as with `view=list`. `skipped` says how many rows came in a second with more than 20. `usage` says, every 5 seconds at most, that there are newer numbers. `state` is how the providers are doing. `changed` names a topic that is no row and is another now, to whoever may read it: the numbers of `providers`, the `gateways`, the `verification`. `ready` begins a stream. `Last-Event-ID` resumes it with up to 1,000 rows; beyond that `reset` says to read the lists again. `bye` is sent before the gateway ends a stream: it is stopping, or the session is over. Rights are looked at again every minute. A process has 100 streams at most, 20 of them one person's.",
+    "Server-sent events; requires a console session. `row` is a new or changed row, as its list shows it; `requests` as with `view=list`. `skipped` has the number of rows in a second with more than 20. `usage` says, every 5 seconds at most, that there are newer numbers. `state` is the health of the providers. `changed` names a topic without rows that has changed, to users who may read it: the numbers of `providers`, the `gateways`, the `verification`. `ready` begins a stream. `Last-Event-ID` resumes it with up to 1,000 rows; beyond that `reset` says to read the lists again. `bye` is sent before the gateway ends a stream, because it stops or the session is over. Rights are checked again every minute. A process has at most 100 streams, and 20 per person.",
   action: null,
   query: strict({
     topics: topicList,
@@ -92,7 +92,7 @@ const stream = route({
     schema: Type.Object(
       {
         topic: words("requests", "tasks", "deliveries"),
-        row: Type.Unsafe<object>({ type: "object", description: "As its list shows it." }),
+        row: Type.Unsafe<object>({ type: "object", description: "The row as its list shows it." }),
       },
       { description: "The data of `row`." },
     ),

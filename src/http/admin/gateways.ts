@@ -8,25 +8,25 @@ import { route } from "./route.ts";
 import { fullListSchema, strict, fullList } from "./schemas.ts";
 
 const gateway = Type.Object({
-  id: Type.String({ description: "Of the process; another after each start." }),
+  id: Type.String({ description: "The id of the process; new after each start." }),
   version: Type.String(),
-  started_at: timestamp("When it was first heard of."),
-  last_seen_at: timestamp("When it was last heard of: every ten seconds while it serves."),
-  in_flight: Type.Integer({ description: "Calls under way at that moment." }),
+  started_at: timestamp("Its first report."),
+  last_seen_at: timestamp("Its last report. A running process reports every ten seconds."),
+  in_flight: Type.Integer({ description: "Calls in flight at that moment." }),
   event_loop_p99_ms: Type.Number({
-    description: "How late it got to its work, 99 % of the times in the ten seconds before.",
+    description: "99th percentile of the event loop lag in the ten seconds before.",
   }),
-  memory_bytes: Type.Integer({ description: "What it holds of the machine's memory." }),
+  memory_bytes: Type.Integer({ description: "The memory that it uses." }),
 });
 
 const list = route({
   method: "GET",
   path: "/gateways",
   operationId: "listGateways",
-  summary: "The processes that serve this installation, the oldest first",
+  summary: "The running gateway processes, oldest first",
   description:
-    "A gateway with several workers is several of them. One that stops is gone at once; one that died is listed for a day, with the " +
-    "time it was last heard of.",
+    "Each worker of a gateway is a process. One that stops disappears at once. One that crashed is listed for a day, with the " +
+    "time of its last report.",
   action: "gateway.read",
   query: strict({}),
   answer: { name: "Gateways", schema: fullListSchema(gateway) },

@@ -8,7 +8,7 @@ const read = route({
   method: "GET",
   path: "/info",
   operationId: "getInfo",
-  summary: "Where the gateway is called, and which version answers",
+  summary: "The gateway's address and version",
   action: null,
   answer: {
     name: "Info",
@@ -16,13 +16,13 @@ const read = route({
       object: Type.Literal("gateway"),
       version: Type.String(),
       public_url: Type.String({
-        description: "Where callers reach it, without a slash at the end: TOLLGATE_PUBLIC_URL.",
+        description: "The address for callers (TOLLGATE_PUBLIC_URL), without a slash at the end.",
       }),
       sandbox: Type.Boolean({ description: "The simulated vendors are among the providers." }),
       usage_tags: Type.Array(Type.String(), {
-        description: "Names of tags that usage is summed by: `tags.usage` of the configuration.",
+        description: "Names of tags by which usage is summed: `tags.usage` of the configuration.",
       }),
-      server_time: timestamp("The database's clock, which all gateways go by."),
+      server_time: timestamp("The database's clock, which all gateways use."),
     }),
   },
   handle({ services }) {

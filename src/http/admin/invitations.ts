@@ -56,8 +56,9 @@ const revoke = route({
   method: "DELETE",
   path: "/workspaces/{id}/invitations/{invitation_id}",
   operationId: "revokeInvitation",
-  summary: "Take an open invitation back",
-  description: "Its link and its one-time password stop working, and the invited member is gone.",
+  summary: "Revoke an open invitation",
+  description:
+    "Its link and its one-time password stop working, and the invited member is removed.",
   action: "invitation.revoke",
   answer: {
     name: "InvitationRevoked",

@@ -9,21 +9,19 @@ import { fullListSchema, strict, fullList } from "./schemas.ts";
 
 const client = Type.Object({
   ip: Type.String({ description: "The caller's address, past trusted proxies." }),
-  user_agent: orNull(
-    Type.String({ description: "What its program last said it is, up to 200 characters." }),
-  ),
+  user_agent: orNull(Type.String({ description: "The last user agent, up to 200 characters." })),
   first_seen_at: timestamp("A few seconds after its first request."),
   last_seen_at: timestamp("A few seconds after its last request."),
   requests: Type.Integer({
-    description: "Of every kind. Some that a limit refused are not counted.",
+    description: "Requests of every kind. Some that a limit refused are not counted.",
   }),
 });
 
 const list = readRoute({
   path: "/keys/{id}/clients",
   operationId: "listKeyClients",
-  summary: "Where a key was used from within 30 days, the last address first",
-  description: "The hundred addresses that used it last.",
+  summary: "Addresses that used a key in the last 30 days, latest first",
+  description: "At most the hundred addresses that used it last.",
   action: "key.read",
   query: strict({}),
   answer: { name: "KeyClients", schema: fullListSchema(client) },

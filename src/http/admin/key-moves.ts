@@ -28,9 +28,9 @@ import { strict } from "./schemas.ts";
 const noBody = strict({});
 
 const stateMoves = [
-  ["disable", "Make every call with the key fail, until it is enabled again", disableKey],
-  ["enable", "Make a disabled key work again; where an admin disabled it, it takes one", enableKey],
-  ["revoke", "Make every call with the key fail, for good", revokeKey],
+  ["disable", "Disable an API key, until it is enabled again", disableKey],
+  ["enable", "Enable a disabled API key; if an admin disabled it, only an admin may", enableKey],
+  ["revoke", "Revoke an API key permanently", revokeKey],
 ] as const;
 
 type KeyRequest = Pick<
@@ -114,7 +114,7 @@ const reveal = route({
   conditional: true,
   summary: "Show an API key in full again",
   description:
-    "Legacy keys keep only their prefix and cannot be shown. Each showing is in the audit log.",
+    "Legacy keys are stored only as a prefix and cannot be shown. The audit log records each use.",
   action: "key.reveal",
   body: noBody,
   answer: keyWithSecretSchema,
@@ -130,9 +130,9 @@ const temporary = route({
   path: "/keys/{id}/temporary",
   operationId: "issueTemporaryKey",
   conditional: true,
-  summary: "Get a value of an API key that works for some minutes",
+  summary: "Make a temporary value of an API key",
   description:
-    "For a page in a browser, which should not hold the key. Calls with it are the key's: its scope, routing, caps, limits, log and bill. It ends at `expires_at`, and at once when the key is disabled or revoked, expires, or gets a new value without grace. Each one is in the audit log.",
+    "For a page in a browser, which should not have the key. Scope, routing, caps, limits, log and bill are the key's. The value ends at `expires_at`, and at once if the key is disabled or revoked, expires, or gets a new value without grace. The audit log records each one.",
   action: "key.reveal",
   body: strict({
     ttl_s: Type.Optional(

@@ -12,9 +12,11 @@ import { scopeFields } from "./shapes.ts";
 
 const record = Type.Object({
   ...apiKeySchema.properties,
-  owner_email: orNull(Type.String({ description: "Of `created_by`; null without an owner." })),
+  owner_email: orNull(
+    Type.String({ description: "E-mail address of `created_by`; null without an owner." }),
+  ),
   disabled_by_admin: Type.Boolean({
-    description: "True: an admin disabled it, and it takes one to enable it.",
+    description: "True: an admin disabled it, and only an admin may enable it.",
   }),
   ...scopeFields,
 });

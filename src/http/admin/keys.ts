@@ -59,7 +59,9 @@ const settings = {
   model_allowlist: Type.Optional(allowlistBody),
   routing: Type.Optional(routingBody),
   allow_request_override: Type.Optional(
-    Type.Boolean({ description: "A request may name a strategy although the key has its own." }),
+    Type.Boolean({
+      description: "True: requests may set a strategy although the key has its own routing.",
+    }),
   ),
   rate_limits: Type.Optional(rateLimitsBody),
   expires_at: Type.Optional(
@@ -67,7 +69,7 @@ const settings = {
       Type.String({
         ...timeBody,
         description:
-          "A time in RFC 3339, such as 2027-01-31T00:00:00Z. A new key's is to come. In a change, one that is over ends the key at once.",
+          "A time in RFC 3339, such as 2027-01-31T00:00:00Z. For a new key it must be in the future. In a change, a time in the past ends the key at once.",
       }),
     ),
   ),
@@ -80,7 +82,7 @@ const creation = strict({
   user_id: Type.Optional(
     Type.String({
       description:
-        "Whose key it is: an active member of the workspace, which takes a workspace admin. Yours without it.",
+        "The owner: an active member of the workspace; requires a workspace admin. Absent: you.",
     }),
   ),
   ...settings,
@@ -155,7 +157,7 @@ const create = route({
   operationId: "createKey",
   summary: "Make an API key",
   description:
-    "`key` is the whole key. It can be shown again with `reveal`. With `user_id` it is that member's (`created_by`): their caps, their spend, in their list; the audit log names who made it.",
+    "`key` is the whole key. `reveal` shows it again. With `user_id` the key belongs to that member (`created_by`): it is in their list, with their caps and spend. The audit log names who made it.",
   action: "key.create",
   body: creation,
   example: {
@@ -207,7 +209,7 @@ const list = route({
   path: "/keys",
   operationId: "listKeys",
   summary: "List API keys",
-  description: "Workspace admins see every key of the workspace, members those they created.",
+  description: "Workspace admins see every key of the workspace, members only their own.",
   action: "key.read",
   query: strict({
     workspace_id: Type.Optional(Type.String()),
@@ -224,7 +226,7 @@ const list = route({
         type: "string",
         enum: keySorts,
         description:
-          "`name`, what was `used` last, most `spend` this month, or nearest to a `cap`; newest first without it.",
+          "By `name`, last use (`used`), `spend` of this month, or nearest to a `cap`. Absent: newest first.",
       }),
     ),
     ...pageQuery,
@@ -262,7 +264,7 @@ const change = route({
   conditional: true,
   summary: "Change an API key",
   description:
-    "null: no limit. Absent: unchanged. The owner may tighten the spend caps; raising or clearing one, or making a hard one soft, takes a workspace admin. Rate limits, allowlist and expiry that an admin set bind the owner: they may tighten them, and change freely what they set themselves.",
+    "null: no limit. Absent: unchanged. The owner may tighten the spend caps. Raising or clearing one, or making a hard one soft, requires a workspace admin. If an admin set rate limits, allowlist or expiry, the owner may only tighten them. The owner may change their own settings freely.",
   action: "key.change",
   body: patch,
   example: { spend_caps: { daily: "5.00", monthly: null } },

@@ -10,25 +10,25 @@ const actionList = (description: string) => Type.Array(Type.String(), { descript
 
 const rightsSchema = Type.Object(
   {
-    everywhere: actionList("Whatever it is done to."),
-    own: actionList("With what is your own, in no workspace, such as personal tokens."),
+    everywhere: actionList("On every object."),
+    own: actionList("On your own objects outside workspaces, such as personal tokens."),
     workspaces: Type.Record(
       Type.String(),
       Type.Object({
-        all: actionList("With everything in the workspace."),
-        own: actionList("With what you made in it, or what is about you."),
+        all: actionList("On everything in the workspace."),
+        own: actionList("On objects in it that you made, or that are about you."),
       }),
       { description: "By workspace id; empty for organization admins, who need none." },
     ),
   },
-  { description: "What you may do, by the names of the table of rights." },
+  { description: "Your rights, by the names in the table of rights." },
 );
 
 const read = route({
   method: "GET",
   path: "/me",
   operationId: "getMe",
-  summary: "Who you are, and in which roles",
+  summary: "The current user and their roles",
   action: null,
   answer: {
     name: "Me",
@@ -48,7 +48,7 @@ const read = route({
       rights: rightsSchema,
       has_first_password: Type.Boolean({
         description:
-          "You sign in with the password that the first start printed. Whoever reads its output or log may have it: choose your own.",
+          "You use the password that the first start printed. Anyone who reads its output or log can have it: choose your own.",
       }),
     }),
   },

@@ -11,10 +11,9 @@ const restore = route({
   method: "POST",
   path: "/workspaces/{id}/members/{user_id}/restore",
   operationId: "restoreMember",
-  summary: "Take the removal of a member back, within ten minutes",
+  summary: "Undo the removal of a member, within ten minutes",
   description:
-    "With the role, the caps and the limits they had. The keys that were disabled with the removal are enabled again. An " +
-    "invitation that they were sent since is taken back.",
+    "Restores the role, the caps and the limits, and enables the keys that the removal disabled. An invitation that was sent to them since is revoked.",
   action: "member.create",
   answer: {
     name: "MemberRestored",

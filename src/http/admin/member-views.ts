@@ -20,7 +20,7 @@ export const memberSchema = {
     invitation: orNull(
       Type.Object(
         { id: Type.String(), expires_at: timestamp("When it can no longer be accepted.") },
-        { description: "Of an invited member." },
+        { description: "Only of an invited member." },
       ),
     ),
     ...spendFields,

@@ -55,7 +55,7 @@ const create = route({
   path: "/workspaces/{id}/members",
   operationId: "addMember",
   summary: "Invite a member into a workspace",
-  description: `The member is \`invited\`, without any right, until they accept: with the link \`invitation.url\`, which works once within ${invitationDays} days, or by signing in with \`password\`, or with the one-time password of the answer, and changing it. Both are shown once. Inviting the address again replaces the invitation. Whether the address has an account here makes no difference, and no answer shows it; \`user_id\` stays good in paths, also where they join with an account they have.`,
+  description: `The member is \`invited\`, without any right, until they accept. They accept with the link \`invitation.url\`, which works once within ${invitationDays} days, or by signing in with \`password\` or the one-time password of the answer, and changing it. Both are shown once. Inviting the address again replaces the invitation. The answer is the same whether the address has an account or not. \`user_id\` stays valid in paths, also after they join with another account.`,
   action: "member.create",
   body: strict({
     email: Type.String({ maxLength: 254 }),
@@ -66,7 +66,7 @@ const create = route({
         minLength: 8,
         maxLength: 128,
         description:
-          "At least 8 characters. Opens one session, which may only change it. Set with the admin token, it is the member's own, and signing in accepts.",
+          "At least 8 characters. Opens one session, which may only change it. If it is set with the admin token, the member keeps it, and signing in accepts the invitation.",
       }),
     ),
     spend_caps: Type.Optional(spendCapsBody),
@@ -78,11 +78,11 @@ const create = route({
       ...memberSchema.schema.properties,
       invitation: Type.Object({
         id: Type.String(),
-        url: Type.String({ description: "Shown once. Whoever holds it may accept." }),
+        url: Type.String({ description: "Shown once. Anyone who has it can accept." }),
         expires_at: timestamp("When it can no longer be accepted."),
       }),
       one_time_password: Type.Optional(
-        Type.String({ description: "Shown once, where no `password` was given." }),
+        Type.String({ description: "Shown once, if no `password` was given." }),
       ),
     }),
   },
@@ -141,13 +141,13 @@ const list = route({
   path: "/workspaces/{id}/members",
   operationId: "listMembers",
   summary: "List the members of a workspace",
-  description: "Members who are no admins see themselves.",
+  description: "Members who are not admins see only themselves.",
   action: "member.read",
   query: strict({
     q: Type.Optional(
       Type.String({
         maxLength: 100,
-        description: "Part of the name or the e-mail, upper and lower case alike.",
+        description: "Part of the name or the e-mail address; case does not matter.",
       }),
     ),
     ...pageQuery,
@@ -190,7 +190,7 @@ const change = route({
   operationId: "changeMember",
   conditional: true,
   summary: "Change a member's role, spend caps or rate limits",
-  description: "Takes a workspace admin. null: no limit. Absent: unchanged.",
+  description: "Requires a workspace admin. null: no limit. Absent: unchanged.",
   action: "member.change",
   body: strict({
     role: Type.Optional(role),
@@ -224,7 +224,7 @@ const remove = route({
   conditional: true,
   summary: "Remove a member from a workspace",
   description:
-    "The active keys they made in it are disabled with it: their holder has left, and the member's caps no longer bind them. A workspace admin may enable them again, or take the whole back within ten minutes. An invitation that is open ends.",
+    "This disables the member's active keys in the workspace, because their holder has left and the member's caps no longer apply. A workspace admin may enable them again, or undo the removal within ten minutes. An open invitation ends.",
   action: "member.delete",
   answer: {
     name: "MemberRemoved",

@@ -17,14 +17,14 @@ const measured = Type.Object({
 const offerHealth = Type.Object(
   {
     state: oneOf("ready", "due", "out"),
-    reason: orNull(Type.String({ description: "Why it is left out; null where it is not." })),
-    failure_share: Type.Number({ description: "Of recent calls, from 0 to 1." }),
+    reason: orNull(Type.String({ description: "Why it is excluded; null: it is not." })),
+    failure_share: Type.Number({ description: "Share of recent calls, from 0 to 1." }),
     stream: measured,
     whole: measured,
   },
   {
     description:
-      "As the process that answers knows it from its own calls. `ready`: calls may go there. `due`: one may, to probe it. `out`: none may while others are left. Means are null where nothing is known.",
+      "As the answering process knows it from its own calls. `ready`: gets calls. `due`: gets one call as a probe. `out`: gets no calls while others are left. Means are null if unknown.",
   },
 );
 
@@ -32,7 +32,7 @@ const offer = Type.Object({
   provider: Type.String(),
   tier: Type.String(),
   source: oneOf("file", "environment", "sandbox", "api"),
-  paused_until: orNull(Type.String({ description: "Its provider gets no new calls until then." })),
+  paused_until: orNull(Type.String({ description: "Its provider is paused until then." })),
   protocol: Type.Optional(Type.String()),
   upstream_model: Type.Optional(Type.String({ description: "For organization admins." })),
   price: Type.Unsafe<object>({
@@ -43,13 +43,13 @@ const offer = Type.Object({
   price_tiers: Type.Optional(Type.Array(Type.Unsafe<object>({ type: "object" }))),
   later_prices: Type.Optional(
     Type.Array(Type.Unsafe<object>({ type: "object" }), {
-      description: "Each with `from`: when it begins to hold, by itself.",
+      description: "Each with `from`: when it takes effect.",
     }),
   ),
   record: Type.Optional(
     Type.Unsafe<object>({
       type: "object",
-      description: "What is different about the model at this provider.",
+      description: "Overrides of the model's record at this provider.",
     }),
   ),
   streaming: Type.Optional(Type.Boolean()),
@@ -63,7 +63,7 @@ const abilities = (what: string) =>
 const domain = Type.Object({
   type: oneOf("string", "integer", "number", "boolean", "enum", "array", "object"),
   values: Type.Optional(Type.Array(Type.String())),
-  min: Type.Optional(Type.Number({ description: "Of arrays: items; of texts: characters." })),
+  min: Type.Optional(Type.Number({ description: "For arrays, items; for texts, characters." })),
   max: Type.Optional(Type.Number()),
   multiple_of: Type.Optional(Type.Number()),
   pattern: Type.Optional(Type.String()),
@@ -74,20 +74,20 @@ export const modelShape = Type.Object({
   id: Type.String(),
   aliases: Type.Optional(
     Type.Array(Type.String(), {
-      description: "Other names it answers to; a star stands for any end.",
+      description: "Other names for it; a star matches any end.",
     }),
   ),
   fallbacks: Type.Optional(
-    Type.Array(Type.String(), { description: "Models that answer where no provider of it can." }),
+    Type.Array(Type.String(), { description: "Models that answer if none of its providers can." }),
   ),
   in_scope: Type.Boolean({
-    description: "Whether it can be called: by the key of `key_id`, else by anybody.",
+    description: "Whether the key of `key_id` can call it; without `key_id`, whether any key can.",
   }),
   // With `key_id`: the outermost layer that excludes it.
   out_of_scope_by: orNull(oneOf(...layerNames)),
   supported_parameters: Type.Optional(
     Type.Record(Type.String(), domain, {
-      description: "With `ids` alone: what it takes, with exact domains, by chat-completions name.",
+      description: "Only with `ids`: its parameters with exact domains, by chat-completions name.",
     }),
   ),
   name: Type.Optional(Type.String()),
@@ -99,16 +99,16 @@ export const modelShape = Type.Object({
   context_length: Type.Optional(Type.Integer()),
   max_output_tokens: Type.Optional(Type.Integer()),
   reserve_output_tokens: Type.Optional(
-    Type.Integer({ description: "Reserved where a call names no maximum." }),
+    Type.Integer({ description: "Reserved if a call sets no maximum." }),
   ),
   parameters: Type.Optional(abilities("Narrower domains of parameters.")),
   reasoning: Type.Optional(abilities("How it reasons.")),
-  tool_choice: Type.Optional(abilities("Which choices of tools it takes.")),
+  tool_choice: Type.Optional(abilities("The tool choices that it supports.")),
   structured_outputs: Type.Optional(Type.Boolean()),
   prefill: Type.Optional(Type.Boolean()),
   input_modalities: Type.Optional(Type.Array(Type.String())),
   output_modalities: Type.Optional(Type.Array(Type.String())),
-  lifecycle: Type.Optional(abilities("Absent: in service.")),
+  lifecycle: Type.Optional(abilities("Absent: active.")),
   offers: Type.Array(offer),
 });
 

@@ -15,13 +15,18 @@ const query = strict({
   kind: Type.Optional(words("text", "image", "video", "embedding")),
   provider: Type.Optional(Type.String()),
   key_id: Type.Optional(
-    Type.String({ description: "What this key may call: `in_scope`, `out_of_scope_by`." }),
+    Type.String({
+      description:
+        "A key: each model says whether this key may call it (`in_scope`, `out_of_scope_by`).",
+    }),
   ),
-  q: Type.Optional(Type.String({ description: "In the id, the name or an alias; any case." })),
+  q: Type.Optional(
+    Type.String({ description: "Text in the id, the name or an alias; case does not matter." }),
+  ),
   ids: Type.Optional(
     Type.String({
       maxLength: 6000,
-      description: `Up to ${idsMax} ids by comma: these, with \`supported_parameters\`.`,
+      description: `Up to ${idsMax} ids, separated by commas: only these, with \`supported_parameters\`.`,
     }),
   ),
 });
@@ -60,7 +65,7 @@ const models = route({
   method: "GET",
   path: "/models",
   operationId: "listConfiguredModels",
-  summary: "The models of the configuration, who offers them, and how that goes",
+  summary: "The models of the configuration, with their providers and health",
   action: "model.read",
   query,
   answer: { name: "ConfiguredModels", schema: fullListSchema(modelShape) },

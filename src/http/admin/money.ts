@@ -41,9 +41,7 @@ const entry = Type.Object({
   id: Type.String(),
   object: Type.Literal("ledger_entry"),
   kind: words(...entryKinds),
-  amount: usd(
-    "What was credited (below 0: taken back) or charged; 0 where a reservation was released.",
-  ),
+  amount: usd("The credit (below 0: removed) or charge; 0 if a reservation was released."),
   balance_after: usd("Credits minus charges after this entry."),
   reference: Type.String({ description: "The request, the task or the credit it belongs to." }),
   key_id: orNull(Type.String()),
@@ -65,8 +63,7 @@ const creditBody = strict({
     pattern: String.raw`^-?\d{1,8}(\.\d{1,9})?$`,
     description:
       "Decimal USD, at most 10000000; all credits of a workspace together are at most 8000000000. " +
-      "Below 0 it takes credit back, at most what was credited in all; " +
-      "`available` may then be negative, and calls are refused until it is above 0 again.",
+      "Below 0 it removes credit, at most the sum of all credits. `available` may then be negative; calls are refused until it is above 0 again.",
     examples: ["25.00", "-5.00"],
   }),
   note: Type.Optional(nullable(Type.String({ maxLength: 500 }))),
@@ -151,16 +148,15 @@ const credits = route({
   method: "POST",
   path: "/workspaces/{id}/credits",
   operationId: "addCredits",
-  summary: "Add credit to a workspace, or take it back",
+  summary: "Add credit to a workspace, or remove it",
   description:
-    "With an `Idempotency-Key` it is added once, however often it is sent. A negative `amount` takes credit back; " +
-    "no call that begins after the answer may spend it.",
+    "With an `Idempotency-Key` the credit is added once, however often the request is sent. A negative `amount` removes credit; calls that begin after the answer cannot spend it.",
   action: "workspace.add_credits",
   body: creditBody,
   example: { amount: "25.00", note: "November" },
   answer: entrySchema,
   status: 201,
-  replays: "Added before under this `Idempotency-Key`: the entry of then.",
+  replays: "Already added under this `Idempotency-Key`: the existing entry.",
   errors: ["not_found", "insufficient_permissions", "conflict", "idempotency_key_reuse"],
   async handle(request) {
     const result = await addCredit(request);
@@ -191,7 +187,7 @@ const ledger = route({
   operationId: "listLedgerEntries",
   summary: "The ledger of a workspace, newest first",
   description:
-    "`from` counts, `to` does not. A page looks at 50,000 entries at most: where few have what is asked for it may have fewer than `limit`, and `has_more` says that older ones are left to look at.",
+    "`from` is inclusive, `to` exclusive. A page scans at most 50,000 entries. If few match, it may have fewer than `limit`; `has_more` says that there are older entries to scan.",
   action: "ledger.read",
   query: strict({
     kind: Type.Optional(words(...entryKinds)),

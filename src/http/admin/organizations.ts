@@ -130,7 +130,7 @@ const change = route({
   conditional: true,
   summary: "Change an organization",
   description:
-    "A narrower allowlist holds at once for every key below; what it leaves out stays listed there, marked as out of scope.",
+    "A narrower allowlist applies at once to every key below. Models that it leaves out stay listed there, marked as out of scope.",
   action: "organization.change",
   body: strict({ name: Type.Optional(Type.String()), ...layer }),
   example: { model_allowlist: ["sandbox/chat"] },

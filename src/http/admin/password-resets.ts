@@ -12,16 +12,16 @@ const make = route({
   method: "POST",
   path: "/workspaces/{id}/members/{user_id}/reset_password",
   operationId: "resetMemberPassword",
-  summary: "Make a link for a member who has lost their password",
+  summary: "Make a password link for a member",
   description:
-    "Whoever holds the link chooses a new password, once, within a day; the old one works until then. For members who are in no workspace that you do not administer; an organization admin may do it for everybody. Making one again replaces it, and so does a password that is changed. The link also ends when you no longer administer them.",
+    "With the link the member chooses a new password, once, within a day. The old password works until then. You may make a link for members all of whose workspaces you administer; an organization admin may make one for everyone. A new link replaces the old one. The link also ends when the password changes, or when you no longer administer the member.",
   action: "member.reset_password",
   answer: {
     name: "PasswordResetMade",
     schema: Type.Object({
       object: Type.Literal("password_reset"),
       user_id: Type.String(),
-      url: Type.String({ description: "Shown once. Whoever holds it may choose the password." }),
+      url: Type.String({ description: "Shown once. Anyone who has it can choose the password." }),
       expires_at: timestamp("When it stops working."),
     }),
   },

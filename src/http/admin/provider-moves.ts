@@ -14,13 +14,13 @@ const addKey = route({
   path: "/providers/{id}/credentials",
   operationId: "addProviderCredential",
   conditional: true,
-  summary: "Add a key to those that share a provider's load",
+  summary: "Add a key to a provider; its keys share the load",
   action: "provider.change",
   body: strict({
     id: Type.String({ maxLength: 64, description: "A name for logs and metrics." }),
     api_key: Type.String({ minLength: 1, description: "The vendor's key; never shown again." }),
     weight: Type.Optional(
-      Type.Number({ exclusiveMinimum: 0, description: "Share of the load; 1 if absent." }),
+      Type.Number({ exclusiveMinimum: 0, description: "Share of the load; default 1." }),
     ),
   }),
   example: { id: "team-b", api_key: "the vendor's key" },
@@ -43,7 +43,7 @@ const removeKey = route({
   path: "/providers/{id}/credentials/{credential_id}",
   operationId: "removeProviderCredential",
   conditional: true,
-  summary: "Remove a key of a provider; calls under way keep it",
+  summary: "Remove a key of a provider; calls in flight keep it",
   action: "provider.change",
   answer: providerAnswerSchema,
   errors: ["not_found", "insufficient_permissions", "conflict"],
@@ -62,20 +62,22 @@ const trialShape = Type.Object({
   credential: Type.String(),
   status: nullable(Type.Integer({ description: "The vendor's HTTP status; null: it gave none." })),
   duration_ms: Type.Integer(),
-  message: Type.String({ description: "The vendor's words, credentials masked, or our reason." }),
+  message: Type.String({
+    description: "The vendor's message, with credentials masked, or the gateway's reason.",
+  }),
 });
 
 const test = route({
   method: "POST",
   path: "/providers/{id}/test",
   operationId: "testProvider",
-  summary: "Ask a provider for a few tokens, to see whether it answers",
+  summary: "Test a provider with a call of a few tokens",
   description:
-    "One call to the cheapest of its models, or to `model`, for at most 15 seconds. It costs what the vendor takes for it; no workspace is charged. Providers of the file can be tested too.",
+    "One call to the cheapest of its models, or to `model`, for at most 15 seconds. The vendor may bill it; no workspace is charged. Providers of the file can be tested too.",
   action: "provider.test",
   body: strict({
     model: Type.Optional(Type.String({ maxLength: 300 })),
-    credential: Type.Optional(Type.String({ maxLength: 64, description: "The first if absent." })),
+    credential: Type.Optional(Type.String({ maxLength: 64, description: "Absent: the first." })),
   }),
   answer: { name: "ProviderTest", schema: trialShape },
   errors: ["not_found", "insufficient_permissions"],
@@ -110,9 +112,9 @@ const pause = route({
   path: "/providers/{id}/pause",
   operationId: "pauseProvider",
   conditional: true,
-  summary: "Send a provider no new calls for a while",
+  summary: "Pause a provider: it gets no new calls",
   description:
-    "For an hour, or until a moment within seven days; it goes on by itself. Providers of the file can be paused too. Calls under way end.",
+    "For an hour, or until a time within seven days. The pause ends by itself. Providers of the file can be paused too. Calls in flight finish.",
   action: "provider.pause",
   body: strict({ until: Type.Optional(timeBody) }),
   answer: providerAnswerSchema,
@@ -133,7 +135,7 @@ const resume = route({
   path: "/providers/{id}/resume",
   operationId: "resumeProvider",
   conditional: true,
-  summary: "Send a paused provider calls again",
+  summary: "End the pause of a provider",
   action: "provider.pause",
   body: strict({}),
   answer: providerAnswerSchema,

@@ -33,13 +33,13 @@ const vendorField = Type.String({
 const modelsField = Type.Array(Type.Unsafe<object>({ type: "object" }), {
   maxItems: 1000,
   description:
-    "Models as in the configuration file, with their offers of this provider; of a vendor: in place of its list. One that is there already gets the offers beside its own.",
+    "Models as in the configuration file, with their offers of this provider. For a vendor they replace its list. A model that exists already gets the offers in addition to its own.",
 });
 
 const idBody = Type.String({
   maxLength: 64,
   pattern: providerIdPattern,
-  description: "What callers pin it by; the vendor's name if absent.",
+  description: "The name with which callers select it; absent: the vendor's name.",
 });
 
 const optionalFields = {

@@ -22,7 +22,7 @@ const credential = Type.Object({
   id: Type.String(),
   weight: Type.Number(),
   cooldown_until: orNull(
-    Type.String({ description: "Until when it is left alone; null: it can be used." }),
+    Type.String({ description: "The end of its pause; null: it can be used." }),
   ),
   reason: orNull(Type.String()),
 });
@@ -30,7 +30,9 @@ const credential = Type.Object({
 const errorCount = Type.Object({
   code: Type.String(),
   count: Type.Integer(),
-  last_message: orNull(Type.String({ description: "The vendor's words, credentials masked." })),
+  last_message: orNull(
+    Type.String({ description: "The vendor's message, with credentials masked." }),
+  ),
 });
 
 export const providerShape = Type.Object({
@@ -47,15 +49,15 @@ export const providerShape = Type.Object({
   ),
   on_disconnect: oneOf("abort", "drain"),
   timeouts: Type.Unsafe<object>({ type: "object" }),
-  models: Type.Array(Type.String(), { description: "What it offers." }),
-  paused_until: orNull(Type.String({ description: "It gets no new calls until then." })),
+  models: Type.Array(Type.String(), { description: "Its offers." }),
+  paused_until: orNull(Type.String({ description: "It is paused until then." })),
   circuits: Type.Optional(
     Type.Array(circuit, {
-      description: `${admins}: models it is left out for, on all gateways.`,
+      description: `${admins}: models for which it is left out, on all gateways.`,
     }),
   ),
   calls_last_hour: Type.Optional(
-    Type.Integer({ description: `${admins}: attempts, of all gateways.` }),
+    Type.Integer({ description: `${admins}: attempts of all gateways.` }),
   ),
   errors_last_hour: Type.Optional(
     Type.Array(errorCount, {
@@ -66,7 +68,7 @@ export const providerShape = Type.Object({
     Type.Object(
       {
         state: oneOf("ready", "degraded", "out"),
-        out: Type.Array(Type.String(), { description: "Models it is left out for now." }),
+        out: Type.Array(Type.String(), { description: "Models for which it is left out now." }),
       },
       { description: "`degraded`: left out for some of its models." },
     ),
@@ -76,11 +78,15 @@ export const providerShape = Type.Object({
 /** One provider; for one added through this API, also the fields it was added with. */
 export const oneProviderShape = Type.Object({
   ...providerShape.properties,
-  vendor: Type.Optional(orNull(Type.String({ description: "The preset it is of." }))),
+  vendor: Type.Optional(orNull(Type.String({ description: "Its preset." }))),
   model_rows: Type.Optional(
-    orNull(Type.Array(Type.Unsafe<object>({ type: "object" }), { description: "As given." })),
+    orNull(
+      Type.Array(Type.Unsafe<object>({ type: "object" }), {
+        description: "The value as it was set.",
+      }),
+    ),
   ),
-  version: Type.Optional(Type.Integer({ description: "Counts its changes." })),
+  version: Type.Optional(Type.Integer({ description: "The number of its changes." })),
 });
 
 export interface ViewContext {

@@ -34,7 +34,7 @@ const list = route({
   method: "GET",
   path: "/providers",
   operationId: "listProviders",
-  summary: "The providers, wherever they are from, and how they are doing",
+  summary: "The providers from all sources, with their health",
   action: "provider.read",
   query: strict({}),
   answer: {
@@ -67,9 +67,9 @@ const add = route({
   method: "POST",
   path: "/providers",
   operationId: "addProvider",
-  summary: "Add a provider, in force on every gateway when this is answered",
+  summary: "Add a provider; when answered, it is in force on every gateway",
   description:
-    "Fields mean what they mean in the configuration file. Its keys are stored encrypted under the master key and are never shown again. `base_url` must be a public address unless `TOLLGATE_ALLOW_PRIVATE_ADDRESSES` is on. An id that the file or a variable has is refused with 409.",
+    "The fields are those of the configuration file. Keys are stored encrypted under the master key and are never shown again. `base_url` must be a public address unless `TOLLGATE_ALLOW_PRIVATE_ADDRESSES` is on. An id that the file or a variable uses is refused with 409.",
   action: "provider.create",
   body: addBody,
   example: { vendor: "mistral", api_key: "the vendor's key" },
@@ -104,7 +104,7 @@ const change = route({
   conditional: true,
   summary: "Change a provider that was added here",
   description:
-    "What is absent stays, null takes a setting away, `models` are replaced as a whole. `api_key` replaces the one key; calls under way keep the old one.",
+    "Absent fields stay, null removes a setting, `models` are replaced as a whole. `api_key` replaces the single key; calls in flight keep the old one.",
   action: "provider.change",
   body: changeBody,
   example: { api_key: "the vendor's new key" },
@@ -136,7 +136,7 @@ const remove = route({
   conditional: true,
   summary: "Remove a provider that was added here",
   description:
-    "No new call goes there. Calls under way end, and tasks that it took are asked about with their key until they have ended.",
+    "The provider gets no new calls. Calls in flight finish, and its tasks are polled with their key until they end.",
   action: "provider.delete",
   answer: { name: "RemovedProvider", schema: removedShape },
   errors: ["not_found", "insufficient_permissions", "conflict"],

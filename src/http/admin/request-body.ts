@@ -11,20 +11,20 @@ export const requestBody = route({
   method: "GET",
   path: "/requests/{id}/body",
   operationId: "getRequestBody",
-  summary: "What was asked, sent and answered, word for word",
+  summary: "The texts of a request, word for word",
   action: "request.read",
   description:
-    "Kept of text and embedding calls where the workspace says so (`keep_bodies`), up to 256 kB each, without any header. Keys are masked. 404 where nothing is kept, or is no longer.",
+    "The caller's request, the request to the provider and the answer. Stored for text and embedding calls if the workspace has `keep_bodies`, up to 256 kB each, without headers. Keys are masked. 404 if nothing is stored, or no longer.",
   answer: {
     name: "RequestBody",
     schema: Type.Object({
-      request: text("What the caller sent."),
-      sent: text("What the last provider was sent; null: none was asked."),
-      answer: text("What the caller got; of a stream its events. null: nothing was sent."),
+      request: text("The caller's request."),
+      sent: text("The request to the last provider; null: none was asked."),
+      answer: text("The answer to the caller; for a stream, its events. null: nothing was sent."),
       truncated: Type.Array(words("request", "sent", "answer"), {
-        description: "Which of them are cut.",
+        description: "The names of the cut texts.",
       }),
-      kept_until: timestamp("When it is deleted, as the workspace says now."),
+      kept_until: timestamp("When it will be deleted, by the workspace's current settings."),
     }),
   },
   errors: ["not_found"],

@@ -29,7 +29,7 @@ function checkStatuses(text: string | undefined): void {
 const rareFilters = {
   member_id: Type.Optional(Type.String({ maxLength: 100 })),
   attempted_provider: Type.Optional(
-    Type.String({ maxLength: 100, description: "Was asked, whoever answered in the end." }),
+    Type.String({ maxLength: 100, description: "A provider that was asked, whichever answered." }),
   ),
   protocol: Type.Optional(Type.String({ maxLength: 100 })),
   http_status: Type.Optional(
@@ -56,7 +56,7 @@ const rareFilters = {
     Type.String({
       minLength: 1,
       maxLength: 100,
-      description: "Text in the error's code or message, in small or capital letters.",
+      description: "Text in the error's code or message; case does not matter.",
     }),
   ),
   changed: Type.Optional(words("true", "false")),
@@ -91,7 +91,7 @@ export const requestFilters = {
   status: Type.Optional(
     Type.String({
       maxLength: 100,
-      description: `One of ${requestStatuses.join(", ")}, or several by commas: \`failed,expired\`.`,
+      description: `One of ${requestStatuses.join(", ")}, or several, separated by commas: \`failed,expired\`.`,
     }),
   ),
   ...periodQuery,
@@ -100,7 +100,7 @@ export const requestFilters = {
     Type.Unsafe<"cost">({
       type: "string",
       enum: ["cost"],
-      description: "The dearest first, of at most 31 days (`from`); newest first without it.",
+      description: "Most expensive first, within at most 31 days (`from`). Absent: newest first.",
     }),
   ),
 };

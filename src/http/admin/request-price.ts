@@ -16,7 +16,7 @@ const priceLine = Type.Object({
     ],
   }),
   quantity: Type.String({ description: "Tokens, images, seconds, requests or searches." }),
-  unit_price: usd("For one `per`."),
+  unit_price: usd("Price for one `per`."),
   per: words("million_tokens", "image", "second", "request", "search"),
   amount: usd("Exact: up to 15 decimals."),
 });
@@ -25,7 +25,7 @@ export const priceMembers = {
   price_lines: orNull(
     Type.Array(priceLine, {
       description:
-        "How the cost came about. The amounts add up to `cost` exactly: `rounding` is what rounding added, `limit` what was not charged because one call may not cost more. null: what made the cost is not known any more.",
+        "The cost line by line. The amounts add up to `cost` exactly. `rounding` is the amount added by rounding. `limit` is the amount not charged because one call may not cost more. null: the lines are no longer known.",
     }),
   ),
   price_lines_from: orNull(
@@ -33,7 +33,7 @@ export const priceMembers = {
       type: "string",
       enum: ["call", "catalog"],
       description:
-        "`call`: by the price that was kept with the call. `catalog`: the call is older than that, and today's price leads to the same cost. null: no lines.",
+        "`call`: by the price that was stored with the call. `catalog`: an older call without a stored price; today's price gives the same cost. null: no lines.",
     }),
   ),
 };

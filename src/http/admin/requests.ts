@@ -17,7 +17,7 @@ import { pageOfQuery, pageQuery, pageSchema, renderPage, strict, words } from ".
 const anything = (description: string) => Type.Unsafe<object>({ type: "object", description });
 
 const attempt = anything(
-  "One try at a provider: `provider`, `started_ms` and `duration_ms` (or `started_at` for tasks), `status`, `outcome`; for organization admins also `credential`, `upstream_model` and the upstream's own `message`.",
+  "One attempt at a provider: `provider`, `started_ms` and `duration_ms` (or `started_at` for tasks), `status`, `outcome`; for organization admins also `credential`, `upstream_model` and the upstream's own `message`.",
 );
 
 const row = Type.Object({
@@ -26,9 +26,9 @@ const row = Type.Object({
   workspace_id: Type.String(),
   key_id: orNull(Type.String()),
   model: orNull(Type.String()),
-  provider: orNull(Type.String({ description: "Who answered; null where nobody did." })),
-  protocol: orNull(Type.String({ description: "What the caller spoke." })),
-  upstream_protocol: orNull(Type.String({ description: "What the provider was spoken to in." })),
+  provider: orNull(Type.String({ description: "The provider that answered; null: none did." })),
+  protocol: orNull(Type.String({ description: "The caller's protocol." })),
+  upstream_protocol: orNull(Type.String({ description: "The provider's protocol." })),
   status: orNull(
     Type.String({
       examples: requestStatuses,
@@ -37,7 +37,7 @@ const row = Type.Object({
   http_status: orNull(Type.Integer()),
   usage: orNull(anything("The counts it was billed by, such as `input_tokens`.")),
   usage_source: orNull(Type.String({ examples: ["upstream", "estimated"] })),
-  cost: usd("What it was charged."),
+  cost: usd("The charge."),
   duration_ms: orNull(Type.Integer()),
   first_token_ms: orNull(Type.Integer()),
   dropped: Type.Array(Type.String(), { description: "Parameters that were dropped or changed." }),
@@ -45,42 +45,44 @@ const row = Type.Object({
   attempts: Type.Array(attempt),
   explanation: orNull(
     anything(
-      "`plan`: which providers, in which order, and why. `hooks`: what each of the operator's hooks made of it (`hook`, `outcome`, and `code` of a refusal). `cache`: what the response cache of its key did.",
+      "`plan`: the providers in order, with reasons. `hooks`: the result of each of the operator's hooks (`hook`, `outcome`, and `code` of a refusal). `cache`: the result of the key's response cache.",
     ),
   ),
   tags: orNull(
     Type.Record(Type.String(), Type.String(), {
-      description: "What the caller said of the call; null: nothing.",
+      description: "The caller's tags; null: none.",
     }),
   ),
-  end_user: orNull(Type.String({ description: "Whom the caller made it for." })),
+  end_user: orNull(Type.String({ description: "The end user, as sent by the caller." })),
 });
 
 const detail = Type.Object({
   ...row.properties,
-  workspace_name: Type.String({ description: "What its workspace is called today." }),
-  key_name: orNull(Type.String({ description: "What its key is called today." })),
+  workspace_name: Type.String({ description: "The workspace's current name." }),
+  key_name: orNull(Type.String({ description: "The key's current name." })),
   key_last4: orNull(Type.String()),
   stream: orNull(
-    Type.Boolean({ description: "Whether a stream was asked for; null: a task, or an old row." }),
+    Type.Boolean({ description: "Whether a stream was requested; null: a task, or an old row." }),
   ),
   error: orNull(
     Type.Object(
       {
         type: orNull(Type.String()),
         code: Type.String(),
-        message: orNull(Type.String({ description: "null: a row of before messages were kept." })),
+        message: orNull(
+          Type.String({ description: "null: an old row, from before messages were stored." }),
+        ),
         meaning: orNull(
           Type.String({
             description:
-              "What the code means, as in docs/errors.md; null: no code of this version.",
+              "The meaning of the code, as in docs/errors.md; null: not a code of this version.",
           }),
         ),
       },
-      { description: "What the caller was answered, where it failed." },
+      { description: "The error that the caller got, if the call failed." },
     ),
   ),
-  reserved: orNull(usd("What was set aside before anybody was asked; null: nothing was.")),
+  reserved: orNull(usd("The amount reserved before the first attempt; null: none.")),
   ledger_entry_id: orNull(Type.String({ description: "The entry that charged or released it." })),
   changes: Type.Array(
     Type.Object({
@@ -88,7 +90,7 @@ const detail = Type.Object({
       action: words("dropped", "ignored", "rewritten"),
       note: orNull(Type.String({ description: "Why." })),
     }),
-    { description: "What was changed in the request: `dropped` and `notes`, together." },
+    { description: "Changes in the request: `dropped` and `notes` together." },
   ),
   ...priceMembers,
 });
@@ -120,7 +122,7 @@ const listed = Type.Object({
     orNull(
       Type.String({
         description:
-          "With `view=list`: what the response cache of its key did, `hit`, `miss` or `bypass`; null: the key has none.",
+          "With `view=list`: the result of the key's response cache, `hit`, `miss` or `bypass`; null: the key has none.",
       }),
     ),
   ),
@@ -163,7 +165,7 @@ const list = route({
   operationId: "listRequests",
   summary: "The request log, newest first",
   description:
-    "Every call and every task that ended, up to a second or so behind (with a read replica, up to 10 s by default). Workspace admins see their workspaces, members what their own keys did. `from` counts, `to` does not. With `member_id`, `attempted_provider`, `protocol`, `http_status`, `error_code`, `min_cost`, `min_duration_ms`, `q`, `changed`, `tag` or `end_user` a page looks at some 50,000 rows and may be short although `has_more` is true; `scanned_to` says how far it looked. `view=list` leaves out plans, attempts, notes and price lines. `sort=cost` has the dearest first, of at most 31 days and of the newest 50,000 rows or so of them; `scanned_to` says if there were more.",
+    "Every call and every task that ended, about a second behind (with a read replica, up to 10 s by default). Workspace admins see their workspaces, members the calls of their own keys. `from` is inclusive, `to` exclusive. With `member_id`, `attempted_provider`, `protocol`, `http_status`, `error_code`, `min_cost`, `min_duration_ms`, `q`, `changed`, `tag` or `end_user` a page scans about 50,000 rows and may be short although `has_more` is true; the scan ended at `scanned_to`. `view=list` leaves out plans, attempts, notes and price lines. `sort=cost` has the most expensive first, within at most 31 days and about the newest 50,000 rows of them; `scanned_to` says if there were more.",
   action: "request.read",
   query: strict({
     ...requestFilters,
@@ -174,7 +176,9 @@ const list = route({
     name: "RequestRows",
     schema: Type.Object({
       ...pageSchema(listed).properties,
-      scanned_to: orNull(timestamp("How far back was looked; null: as far as asked.")),
+      scanned_to: orNull(
+        timestamp("Where the scan ended; null: it reached the end of the requested range."),
+      ),
     }),
   },
   csv: [
@@ -232,7 +236,7 @@ const read = route({
   summary: "One row of the request log",
   action: "request.read",
   description:
-    "With what the list leaves out: the error, what was reserved, the price line by line, what was changed.",
+    "Also has the fields that the list leaves out: the error, the reservation, the price line by line, the changes.",
   answer: { name: "RequestRow", schema: detail },
   errors: ["not_found"],
   async handle({ services, actor, params }) {
@@ -249,7 +253,7 @@ const neighbours = route({
   summary: "The calls before and after one in the list",
   action: "request.read",
   description:
-    "With the filters and the order of `GET /requests`: `previous` stands above the call in that list, `next` below it. With the filters that bound a page there, as many rows are looked at each way.",
+    "With the filters and the order of `GET /requests`: `previous` is above the call in that list, `next` below it. Filters that limit the scan there limit it to the same number of rows in each direction.",
   query: strict(requestFilters),
   answer: {
     name: "RequestNeighbours",

@@ -22,16 +22,21 @@ import { checkProviders, layersOfWorkspace } from "./scope.ts";
 const entryPoints = Object.keys(endpointProtocol) as EntryPoint[];
 
 const question = strict({
-  key_id: Type.Optional(Type.String({ maxLength: 100, description: "Whose calls." })),
-  workspace_id: Type.Optional(
-    Type.String({ maxLength: 100, description: "Instead of a key: of one yet to be made in it." }),
+  key_id: Type.Optional(
+    Type.String({ maxLength: 100, description: "The key whose calls are previewed." }),
   ),
-  model: Type.String({ maxLength: 300, description: "As in a call, with a suffix too." }),
+  workspace_id: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description: "Instead of a key: preview for a new key in this workspace.",
+    }),
+  ),
+  model: Type.String({ maxLength: 300, description: "As in a call; a suffix is allowed." }),
   entry_point: Type.Optional(
     Type.Unsafe<EntryPoint>({
       type: "string",
       enum: entryPoints,
-      description: "The first of the model's if absent.",
+      description: "Absent: the model's first endpoint.",
     }),
   ),
   stream: Type.Optional(Type.Boolean()),
@@ -47,7 +52,7 @@ const offer = Type.Object({
   standard_price_nano: Type.String({
     description: "Nano-USD of a standard call: 3,000 tokens in, 1,000 out.",
   }),
-  excluded: Type.Optional(Type.String({ description: "Why it would get no call." })),
+  excluded: Type.Optional(Type.String({ description: "The reason why it would get no call." })),
 });
 
 const answer = {
@@ -71,7 +76,7 @@ const answer = {
     refused: orNull(
       Type.Object(
         { code: Type.String(), message: Type.String() },
-        { description: "The error that such a call would get; null where it would be routed." },
+        { description: "The error that such a call would get; null if it would be routed." },
       ),
     ),
   }),
@@ -111,7 +116,7 @@ const preview = route({
   operationId: "previewRouting",
   summary: "Which providers a call would go to now, in which order, and why",
   description:
-    "Nothing is called and nothing kept. `routing`, `model_allowlist` and `allow_request_override` stand for those of the key, so that a form shows what they would do. Where calls are spread by chance, the likeliest order. Text and embedding models.",
+    "Calls no provider and stores nothing. `routing`, `model_allowlist` and `allow_request_override` replace those of the key, so that a form can show their effect. If the order is random, the answer is the most likely one. For text and embedding models.",
   action: "key.read",
   body: question,
   example: { key_id: "key_01kacw5v2pf6q8p5b0d6m1x7yt", model: "sandbox/chat" },

@@ -43,7 +43,7 @@ export const spendCapsBody = nullable(
     daily: cap,
     weekly: cap,
     monthly: cap,
-    hard: optional(Type.Boolean({ description: "True: what is reserved counts too." })),
+    hard: optional(Type.Boolean({ description: "True: reservations count too." })),
   }),
 );
 
@@ -51,8 +51,8 @@ export const spendCapsBody = nullable(
 export const creditLine = Type.String({
   pattern: String.raw`^(\d{1,10}(\.\d{1,9})?|unlimited)$`,
   description:
-    `How far it may spend beyond its credits: decimal USD up to ${formatUsd(lineNanoMax)}, or "unlimited" for a workspace that is not prepaid, ` +
-    "whose calls only caps stop.",
+    `The amount that it may spend beyond its credits: decimal USD up to ${formatUsd(lineNanoMax)}, or "unlimited" for a workspace that is not prepaid, ` +
+    "so that only caps stop its calls.",
   examples: ["500.00", "unlimited"],
 });
 
@@ -79,7 +79,7 @@ const nameList = nullable(
 export const allowlistBody = nullable(
   Type.Array(Type.String({ minLength: 1, maxLength: 300 }), {
     maxItems: 10_000,
-    description: "Model ids. Empty or null: no restriction by this layer.",
+    description: "Model ids. Empty or null: this layer adds no restriction.",
   }),
 );
 

@@ -12,13 +12,13 @@ const find = route({
   operationId: "search",
   summary: "Find by a part of a name",
   description:
-    "Up to five each of the keys, members, workspaces and models that you see: keys by name, last four characters or id, members by name or e-mail. What begins with the text comes first.",
+    "Up to five each of the keys, members, workspaces and models that you see: keys by name, last four characters or id, members by name or e-mail address. Names that begin with the text come first.",
   action: null,
   query: strict({
     q: Type.String({
       minLength: 2,
       maxLength: 100,
-      description: "At least two characters; upper and lower case are alike.",
+      description: "At least two characters; case does not matter.",
     }),
   }),
   answer: {

@@ -24,9 +24,9 @@ const session = Type.Object({
   object: Type.Literal("session"),
   created_at: timestamp("When it was opened."),
   expires_at: timestamp("When it ends by itself."),
-  ip: orNull(Type.String({ description: "Where it was opened from." })),
-  user_agent: orNull(Type.String({ description: "What it was opened with, in its own words." })),
-  current: Type.Boolean({ description: "It is the session of this request." }),
+  ip: orNull(Type.String({ description: "The network address that opened it." })),
+  user_agent: orNull(Type.String({ description: "The user agent that opened it." })),
+  current: Type.Boolean({ description: "True: this request uses the session." }),
 });
 
 const render = ({ userId: _own, ...record }: OwnSession, actor: Actor) => ({
@@ -68,8 +68,7 @@ const end = route({
   path: "/sessions/{id}",
   operationId: "endSession",
   summary: "End a session of yours",
-  description:
-    "Its cookie opens nothing from the next request on. It may be the session that asks.",
+  description: "Its cookie stops working with the next request. It may be the current session.",
   action: "session.end",
   answer: {
     name: "SessionEnded",
@@ -99,14 +98,14 @@ const endOthers = route({
   method: "DELETE",
   path: "/sessions",
   operationId: "endOtherSessions",
-  summary: "End all your sessions but the one that asks",
-  description: "With a personal token: all of them. Personal tokens go on.",
+  summary: "End all your sessions except the current one",
+  description: "With a personal token: all sessions. Personal tokens keep working.",
   action: "session.end",
   answer: {
     name: "SessionsEnded",
     schema: Type.Object({
       object: Type.Literal("sessions"),
-      deleted: Type.Integer({ description: "How many." }),
+      deleted: Type.Integer({ description: "The number of ended sessions." }),
     }),
   },
   errors: ["insufficient_permissions"],

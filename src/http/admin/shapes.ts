@@ -8,7 +8,7 @@ const { spend_caps, spend, remaining, resets_at, model_allowlist, routing, rate_
 
 const outOfScope = Type.Array(Type.String(), {
   description:
-    "Entries of `model_allowlist` that cannot be called now, because a layer above, or the configuration, leaves them out. They come back by themselves.",
+    "Entries of `model_allowlist` that cannot be called now, because a layer above, or the configuration, excludes them. They become available again automatically.",
 });
 
 const unknown = Type.Array(
@@ -16,16 +16,16 @@ const unknown = Type.Array(
     name: Type.String(),
     did_you_mean: orNull(
       Type.String({
-        description: "The id of the model whose alias it is, or whose id is like it.",
+        description: "The model of which it is an alias, or whose id is similar.",
       }),
     ),
     is_alias: Type.Boolean({
-      description: "It is another name of `did_you_mean`. An allowlist takes ids: put that there.",
+      description: "It is an alias of `did_you_mean`. An allowlist takes ids: use that id.",
     }),
   }),
   {
     description:
-      "The first 20 entries of `model_allowlist` that are no model's id. They allow nothing now, and count once such a model is configured.",
+      "The first 20 entries of `model_allowlist` that are not the id of a model. They allow nothing until such a model is configured.",
   },
 );
 

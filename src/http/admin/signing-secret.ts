@@ -32,7 +32,7 @@ const secretSchema = {
       Type.Object(
         {
           secret: Type.String(),
-          expires_at: timestamp("Until when callbacks are signed with it."),
+          expires_at: timestamp("The end of the time in which callbacks are signed with it."),
         },
         { description: "The secret before this one, while callbacks are signed with both." },
       ),
@@ -117,7 +117,8 @@ const rotate = route({
   operationId: "rotateSigningSecret",
   conditional: true,
   summary: "Replace the signing secret of a workspace",
-  description: "For a day callbacks are signed with both, so that receivers can change over.",
+  description:
+    "For a day callbacks are signed with both secrets, so that receivers can change over.",
   action: "signing_secret.rotate",
   body: strict({}),
   answer: secretSchema,

@@ -65,9 +65,9 @@ const cancel = route({
   method: "POST",
   path: "/tasks/{id}/cancel",
   operationId: "cancelAnyTask",
-  summary: "Cancel a task, by the rule that holds for its caller",
+  summary: "Cancel a task, by the same rule as for its caller",
   description:
-    "A waiting task ends at once, a running one where the vendor confirms that it stops. A canceled one is answered as it is.",
+    "A queued task ends at once, a running one if the vendor confirms the cancellation. A canceled one is answered unchanged.",
   action: "task.cancel",
   body: strict({}),
   answer: wholeTaskSchema,

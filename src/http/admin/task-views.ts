@@ -15,25 +15,25 @@ export const taskShape = Type.Object({
   member_id: orNull(Type.String({ description: "Who made the key." })),
   kind: oneOf("image", "video"),
   family: Type.String(),
-  form: Type.String({ description: "Which endpoint made it." }),
+  form: Type.String({ description: "The endpoint that created it." }),
   provider: orNull(Type.String()),
-  reserved: usd("What was held while it ran."),
+  reserved: usd("The amount held while it ran."),
   webhook_url: orNull(Type.String()),
   attempts: Type.Array(Type.Unsafe<object>({ type: "object" })),
   outputs_until: orNull(
-    timestamp("Until when its files are kept; null: it has none, or they are gone."),
+    timestamp("When its files expire; null: it has none, or they are deleted."),
   ),
-  updated_at: timestamp("When it last moved."),
+  updated_at: timestamp("When its state last changed."),
   finished_at: orNull(timestamp("When it ended.")),
   expires_at: timestamp("When it becomes `expired` unless it has ended."),
   tags: orNull(
     Type.Unsafe<object>({
       type: "object",
       additionalProperties: { type: "string" },
-      description: "What the caller said of it: names and values.",
+      description: "The caller's tags: names and values.",
     }),
   ),
-  end_user: orNull(Type.String({ description: "Whose it is, as the caller says." })),
+  end_user: orNull(Type.String({ description: "The end user, as sent by the caller." })),
 });
 
 export const wholeTaskSchema = {
@@ -42,7 +42,7 @@ export const wholeTaskSchema = {
     ...taskShape.properties,
     parameters: Type.Unsafe<object>({
       type: "object",
-      description: "What was asked for, without texts and material.",
+      description: "The parameters, without texts and material.",
     }),
   }),
 };

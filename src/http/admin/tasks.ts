@@ -25,7 +25,7 @@ const list = route({
   operationId: "listAllTasks",
   summary: "Tasks of every workspace you see, newest first",
   description:
-    "Workspace admins see their workspaces, members what their own keys made. `from` counts, `to` does not. With `tag` or `end_user` a page looks at some 50,000 rows and may be short although `has_more` is true.",
+    "Workspace admins see their workspaces, members the tasks of their own keys. `from` is inclusive, `to` exclusive. With `tag` or `end_user` a page scans about 50,000 rows and may be short although `has_more` is true.",
   action: "task.read",
   query: strict({
     workspace_id: Type.Optional(Type.String()),

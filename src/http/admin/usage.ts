@@ -30,60 +30,64 @@ const times = (what: string) =>
   orNull(
     Type.Object(
       { p50: Type.Integer(), p95: Type.Integer() },
-      { description: `${what}: half and 95 % took at most so many milliseconds, within 12 %.` },
+      { description: `${what}: median and 95th percentile in milliseconds, within 12 %.` },
     ),
   );
 
 /** The meaning of each count, for comparison with a vendor's invoice. */
 const countMeanings: Readonly<Record<CountName, string>> = {
-  input_tokens: "All input tokens, of texts and images, cached or not.",
-  cache_read_tokens: "Of `input_tokens`: read from a prompt cache.",
-  cache_write_tokens: "Of `input_tokens`: written to a prompt cache.",
-  output_tokens: "All output tokens, of texts and images, reasoning included.",
-  reasoning_tokens: "Of `output_tokens`: reasoning.",
+  input_tokens: "All input tokens of texts and images, including cached ones.",
+  cache_read_tokens: "Part of `input_tokens`: read from a prompt cache.",
+  cache_write_tokens: "Part of `input_tokens`: written to a prompt cache.",
+  output_tokens: "All output tokens of texts and images, including reasoning.",
+  reasoning_tokens: "Part of `output_tokens`: reasoning.",
   output_images: "Images made by models with a price for each.",
   output_video_seconds: "Seconds of video, to the microsecond.",
-  output_video_tokens: "Tokens of videos, of models with a price for them.",
-  cache_write_1h_tokens: "Of `cache_write_tokens`: kept for an hour.",
-  audio_input_tokens: "Of `input_tokens`: sound.",
+  output_video_tokens: "Video tokens of models with a price for them.",
+  cache_write_1h_tokens: "Part of `cache_write_tokens`: cached for an hour.",
+  audio_input_tokens: "Part of `input_tokens`: audio.",
   audio_cache_read_tokens:
-    "Of `audio_input_tokens` and `cache_read_tokens`: sound read from a cache.",
-  audio_output_tokens: "Of `output_tokens`: sound.",
-  image_input_tokens: "Of `input_tokens`: images.",
-  image_output_tokens: "Of `output_tokens`: images.",
-  input_images: "Images given to models with a price for each.",
+    "Part of `audio_input_tokens` and `cache_read_tokens`: audio read from a cache.",
+  audio_output_tokens: "Part of `output_tokens`: audio.",
+  image_input_tokens: "Part of `input_tokens`: images.",
+  image_output_tokens: "Part of `output_tokens`: images.",
+  input_images: "Input images of models with a price for each.",
   web_searches: "Web searches that ran at the vendor.",
   web_search_answers: "Answers for which the vendor searched the web, however often.",
-  image_tool_text_tokens: "Text tokens into the vendor's own image tool.",
-  image_tool_image_tokens: "Image tokens into the vendor's own image tool.",
-  image_tool_output_tokens: "Tokens out of the vendor's own image tool.",
+  image_tool_text_tokens: "Input text tokens of the vendor's own image tool.",
+  image_tool_image_tokens: "Input image tokens of the vendor's own image tool.",
+  image_tool_output_tokens: "Output tokens of the vendor's own image tool.",
 };
 const counts = Object.fromEntries(
   Object.entries(countMeanings).map(([name, description]) => [name, Type.Number({ description })]),
 );
 
 const row = Type.Object({
-  start: timestamp("The beginning of the row's period; `from` where there is one period."),
+  start: timestamp("The start of the row's period; `from` if there is only one period."),
   model: group(
-    "Of `group_by=model`. null: refused before a model was chosen, or not known any more.",
+    "With `group_by=model`. null: refused before a model was chosen, or no longer known.",
   ),
-  key_id: group("Of `group_by=key`."),
-  key_name: group("Of `group_by=key`: what it is called."),
-  key_last4: group("Of `group_by=key`: the end of its value, since several may have one name."),
-  provider: group("Of `group_by=provider`. null: nobody answered."),
-  member_id: group("Of `group_by=member`: the user whose key it is."),
-  member_email: group("Of `group_by=member`: their address. null: the admin token's keys."),
-  workspace_id: group("Of `group_by=workspace`."),
-  workspace_name: group("Of `group_by=workspace`: what it is called."),
-  protocol: group("Of `group_by=protocol`: what callers spoke."),
-  status: group("Of `group_by=status`."),
-  error_code: group("Of `group_by=error_code`. null: no error."),
+  key_id: group("With `group_by=key`."),
+  key_name: group("With `group_by=key`: its name."),
+  key_last4: group(
+    "With `group_by=key`: the end of its value, because several keys can have the same name.",
+  ),
+  provider: group("With `group_by=provider`. null: no provider answered."),
+  member_id: group("With `group_by=member`: the owner of the key."),
+  member_email: group(
+    "With `group_by=member`: their e-mail address. null: keys of the admin token.",
+  ),
+  workspace_id: group("With `group_by=workspace`."),
+  workspace_name: group("With `group_by=workspace`: its name."),
+  protocol: group("With `group_by=protocol`: the callers' protocol."),
+  status: group("With `group_by=status`."),
+  error_code: group("With `group_by=error_code`. null: no error."),
   tag: group(
-    "Of `group_by=tag:<name>`: its value. `other` also stands for values beyond 1,000 a day. null: none.",
+    "With `group_by=tag:<name>`: its value. `other` also counts values beyond 1,000 a day. null: none.",
   ),
   untagged: Type.Optional(
     Type.Boolean({
-      description: "Of `group_by=tag:<name>`: true for the row of the calls without the tag.",
+      description: "With `group_by=tag:<name>`: true for the row of the calls without the tag.",
     }),
   ),
   other: Type.Optional(
@@ -92,13 +96,13 @@ const row = Type.Object({
         "With `top`: true for the row of all groups beyond the first few, whose name is null.",
     }),
   ),
-  requests: Type.Integer({ description: "Calls and tasks, failed ones too." }),
-  errors: Type.Integer({ description: "Those that failed or expired." }),
-  client_closed: Type.Integer({ description: "Those whose caller went away." }),
+  requests: Type.Integer({ description: "Calls and tasks, including failed ones." }),
+  errors: Type.Integer({ description: "Calls and tasks that failed or expired." }),
+  client_closed: Type.Integer({ description: "Calls whose caller disconnected." }),
   ...counts,
   duration: times("From the call to the end of its answer"),
   first_token: times("From the call to the first token of a stream"),
-  cost: usd("What the ledger charged within the period."),
+  cost: usd("The charges of the ledger in the period."),
 });
 
 /** A row of `also`: its group and the few sums, without the counts that no table needs. */
@@ -158,8 +162,8 @@ const usage = route({
   method: "GET",
   path: "/usage",
   operationId: "getUsage",
-  summary: "Requests, tokens and cost, by period and by what used them",
-  description: `Costs are the sums of the ledger's charges in each period, so they add up to the ledger to the last nano-dollar; a call counts when it was charged, and free calls count at their start time. The request log tells model, provider, tokens and times: where it lost a row, the cost is there with a null model. Sums are current, and are not affected by the age of the log. Without \`from\` the ${daysDefault} days before \`to\`; periods are in UTC. At most ${usageRowsMax} rows.`,
+  summary: "Requests, tokens and cost, by period and group",
+  description: `Costs are the sums of the ledger's charges in each period, so they add up to the ledger to the last nano-dollar. A call counts when it was charged; free calls count at their start time. Model, provider, tokens and times come from the request log: if it lost a row, the cost has a null model. Sums are current, whatever the age of the log. Without \`from\` the ${daysDefault} days before \`to\`; periods are in UTC. At most ${usageRowsMax} rows.`,
   action: "usage.read",
   query: strict({
     ...periodQuery,
@@ -183,7 +187,7 @@ const usage = route({
         maxLength: 100,
         pattern: `^${oneGroup}(?:,${oneGroup})*$`,
         description:
-          "By comma: groups that the same calls are summed by too, each in rows of its own (`also`). One question for several tables, whose sums are of one moment.",
+          "Further groups, separated by commas, by which the same calls are summed. `also` has the rows of each. All sums are from one moment.",
         examples: ["model,key"],
       }),
     ),
@@ -198,7 +202,7 @@ const usage = route({
       Type.String({
         pattern: String.raw`^([1-9]|[1-4]\d|50)$`,
         description:
-          "1 to 50: so many groups, those of the highest cost in the whole period, and one row for all others.",
+          "1 to 50: this number of groups, with the highest cost in the whole period, and one row for all others.",
       }),
     ),
     ...zoneQuery,
@@ -206,8 +210,8 @@ const usage = route({
   answer: {
     name: "Usage",
     schema: Type.Object({
-      from: timestamp("The first moment that counts."),
-      to: timestamp("The first moment that does not."),
+      from: timestamp("Start of the period, inclusive."),
+      to: timestamp("End of the period, exclusive."),
       granularity: oneOf(...granularities),
       group_by: orNull(Type.String()),
       ...fullListSchema(row).properties,
@@ -217,12 +221,12 @@ const usage = route({
             group_by: oneOf(...usageGroups),
             data: Type.Array(shortRow),
             has_more: Type.Boolean({
-              description: `True where it has more than ${usageRowsMax} rows, and is cut.`,
+              description: `True if it has more than ${usageRowsMax} rows, and is cut.`,
             }),
           }),
           {
             description:
-              "Of `also_by`: the rows by each group, in the order asked for. Of the counts they have the tokens alone.",
+              "With `also_by`: the rows by each group, in the requested order. Of the counts they have only the tokens.",
           },
         ),
       ),

@@ -15,21 +15,24 @@ const answer = {
   schema: Type.Object({
     object: Type.Literal("verification"),
     state: oneOf(...states),
-    started_at: orNull(timestamp("When it began; null: it was never asked for.")),
+    started_at: orNull(timestamp("When it began; null: no check was ever started.")),
     finished_at: orNull(timestamp("When it ended.")),
-    entries: Type.Integer({ description: "Entries of the ledger that were looked at." }),
-    differences_count: Type.Integer({ description: "0 after `done`: everything adds up." }),
+    entries: Type.Integer({ description: "The number of checked ledger entries." }),
+    differences_count: Type.Integer({ description: "0 after `done`: the ledger adds up." }),
     differences: Type.Array(
       Type.Object({
         workspace_id: Type.String(),
         what: Type.String({
-          description: "Which number.",
+          description: "The name of the number.",
           examples: ["account charged", "key key_01kacw5v2pf6q8p5b0d6m1x7yt daily"],
         }),
         recorded: Type.String({
-          description: "What is kept: USD, or a number of calls or entries where `what` is one.",
+          description:
+            "The stored value: USD, or a number of calls or entries, depending on `what`.",
         }),
-        computed: Type.String({ description: "What the entries come to, in the same." }),
+        computed: Type.String({
+          description: "The value according to the entries, in the same unit.",
+        }),
       }),
       { description: "The first 200." },
     ),
@@ -65,7 +68,7 @@ const read = route({
   method: "GET",
   path: "/verify",
   operationId: "getVerification",
-  summary: "What the last check of the ledger found, or how the one under way is doing",
+  summary: "Result of the last check of the ledger, or progress of the current one",
   action: "ledger.verify",
   answer,
   errors: ["insufficient_permissions"],
@@ -81,8 +84,7 @@ const start = route({
   operationId: "startVerification",
   summary: "Check that the ledger adds up",
   description:
-    "Recomputes every balance, counter and sum from the entries of all workspaces, in one snapshot and beside the traffic. " +
-    "One check runs at a time, whichever gateway is asked: while one does, the answer is about that one.",
+    "Recomputes every balance, counter and sum from the entries of all workspaces, in one snapshot and during traffic. One check runs at a time on all gateways. While one runs, the answer describes that one.",
   action: "ledger.verify",
   body: strict({}),
   answer,

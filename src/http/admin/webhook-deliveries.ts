@@ -30,22 +30,24 @@ const statuses = ["pending", "delivered", "failed"] as const;
 
 const attempt = Type.Object({
   attempt: Type.Integer({ description: "Counts from 1." }),
-  started_at: timestamp("When it was tried."),
+  started_at: timestamp("When the attempt was made."),
   duration_ms: Type.Integer(),
-  http_status: orNull(Type.Integer({ description: "The receiver's; null where it gave none." })),
+  http_status: orNull(
+    Type.Integer({ description: "The receiver's HTTP status; null: no answer." }),
+  ),
   error: orNull(Type.String({ description: "Why there was no answer." })),
 });
 
 const delivery = Type.Object({
-  id: Type.String({ description: "The event's id: the same at every try." }),
+  id: Type.String({ description: "The event's id: the same at every attempt." }),
   workspace_id: Type.String(),
   task_id: orNull(Type.String({ description: "null for a test." })),
   type: Type.String({ examples: ["task.succeeded", "webhook.test"] }),
   url: Type.String(),
   status: oneOf(...statuses),
-  next_attempt_at: orNull(timestamp("When it is tried next.")),
+  next_attempt_at: orNull(timestamp("When the next attempt is due.")),
   created_at: timestamp("When the event happened."),
-  updated_at: timestamp("When this last changed."),
+  updated_at: timestamp("When it was last changed."),
   attempts: Type.Array(attempt),
 });
 const deliverySchema = { name: "WebhookDelivery", schema: delivery };
@@ -102,7 +104,7 @@ const again = route({
   operationId: "redeliverWebhook",
   summary: "Send a callback again",
   description:
-    "A delivered one too: the same event id and the same text, with the schedule of tries from its beginning.",
+    "Also a delivered one. The event id and the text are the same, and the retries start from the beginning.",
   action: "delivery.redeliver",
   body: strict({}),
   answer: deliverySchema,
@@ -124,7 +126,7 @@ const test = route({
   path: "/workspaces/{id}/webhook_test",
   operationId: "testWebhook",
   summary: "Send a signed test event to an address, once",
-  description: "What comes of it is in the list of deliveries a moment later.",
+  description: "A moment later the list of deliveries has the result.",
   action: "webhook.test",
   body: strict({ url: Type.String({ minLength: 1, maxLength: 2048 }) }),
   example: { url: "https://example.com/hook" },

@@ -33,7 +33,7 @@ import { layerFields, spendFields, stamps } from "./shapes.ts";
 const thresholds = Type.Array(Type.Integer({ minimum: 1, maximum: 100 }), {
   maxItems: thresholdsMax,
   description:
-    "At which percentages of a spend cap of the workspace, its members and its keys there is an alert. null in a change: 50, 80 and 100; empty: none.",
+    "The percentages of a spend cap at which there is an alert, for the workspace, its members and its keys. null in a change: 50, 80 and 100; empty: none.",
   examples: [[50, 80, 100]],
 });
 
@@ -41,7 +41,7 @@ const lowBalance = nullable(
   Type.String({
     pattern: String.raw`^\d{1,10}(\.\d{1,9})?$`,
     description:
-      "USD: a warning is sent when no more than this is left of credits and credit line. null: none.",
+      "USD: an alert is sent when credits and credit line fall to this amount. null: none.",
     examples: ["20"],
   }),
 );
@@ -58,7 +58,7 @@ export const workspace = Type.Object({
   alert_webhook_url: orNull(
     Type.String({
       description:
-        "Where alerts about its spend caps and its balance are posted; null: nowhere. Members see no more than its host: `https://hooks.example.com/****`.",
+        "The address for alerts about its spend caps and its balance; null: none. Members see only its host: `https://hooks.example.com/****`.",
     }),
   ),
   alert_thresholds: thresholds,
@@ -82,7 +82,7 @@ export const settings = {
   keep_bodies: Type.Optional(
     Type.Union([Type.Literal("off"), Type.Literal("errors"), Type.Literal("all")], {
       description:
-        "Whether calls are kept word for word: none, those that failed, or all. Read by who may read the request.",
+        "Which calls are stored word for word: none, failed ones, or all. Everyone who may read a request may read its texts.",
     }),
   ),
   body_retention_days: Type.Optional(

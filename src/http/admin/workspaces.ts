@@ -120,7 +120,7 @@ const change = route({
   conditional: true,
   summary: "Change a workspace",
   description:
-    "Spend caps, rate limits, credit line and status take an organization admin. null: no limit. Absent: unchanged.",
+    "Only an organization admin may change spend caps, rate limits, credit line and status. null: no limit. Absent: unchanged.",
   action: "workspace.change",
   body: patch,
   example: { spend_caps: { monthly: "500.00", hard: true } },

@@ -61,7 +61,7 @@ const ifMatch: Node = {
   in: "header",
   required: false,
   description:
-    "The `ETag` of the object the change was decided on. Where it was changed since, 412 is answered and nothing is done.",
+    "The `ETag` of the object that you read. If the object has changed since, the answer is 412 and nothing changes.",
   schema: Type.String(),
 };
 
@@ -69,7 +69,7 @@ const idempotencyKey: Node = {
   name: "Idempotency-Key",
   in: "header",
   required: false,
-  description: "Names the credit: sent again, nothing is added.",
+  description: "Identifies the credit: sending it again adds nothing.",
   schema: Type.String({ minLength: 1, maxLength: 255 }),
 };
 

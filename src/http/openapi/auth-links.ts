@@ -15,9 +15,9 @@ const tokenInPath: Node = {
 
 const readInvitation = operation({
   operationId: "getInvitation",
-  summary: "What an invitation leads to",
+  summary: "Read an invitation",
   description:
-    "Its names only. Reading does not use it up. The token is in the body: paths are what access logs keep.",
+    "Answers the names of the organization and the workspace. Reading does not use up the invitation. The token is in the body, because access logs store paths.",
   requestBody: requestBody({
     schema: "ReadInvitationRequest",
     examples: { plain: { value: { token: "gw_inv_..." } } },
@@ -39,7 +39,7 @@ const acceptInvitation = operation({
   operationId: "acceptInvitation",
   summary: "Accept an invitation",
   description:
-    "With `password`: as a new user with that password, or as the one with this address whose password it is; the answer sets a session's cookie. Without: as who is signed in. An invitation works once.",
+    "With `password`: as a new user with that password, or as the existing user with this address and password; the answer sets a session's cookie. Without `password`: as the user who is signed in. An invitation works once.",
   requestBody: requestBody({
     schema: "AcceptInvitationRequest",
     examples: {
@@ -70,8 +70,8 @@ const acceptInvitation = operation({
 
 const readReset = operation({
   operationId: "getPasswordReset",
-  summary: "Whose password a link is for",
-  description: "Reading does not use it up.",
+  summary: "Read a password link",
+  description: "Answers whose password it is for. Reading does not use up the link.",
   requestBody: requestBody({
     schema: "ReadPasswordResetRequest",
     examples: { plain: { value: { token: "gw_pwr_..." } } },
@@ -93,7 +93,7 @@ const useReset = operation({
   operationId: "resetPassword",
   summary: "Choose a new password with a link",
   description:
-    "A link works once. All sessions and personal tokens of the user end. The answer sets the cookie of a new session.",
+    "A link works once. It ends all sessions and personal tokens of the user. The answer sets the cookie of a new session.",
   requestBody: requestBody({
     schema: "ResetPasswordRequest",
     examples: { plain: { value: { token: "gw_pwr_...", password: "a password of my own" } } },
@@ -106,9 +106,9 @@ const useReset = operation({
 
 const invitationLink = operation({
   operationId: "showInvitation",
-  summary: "What an old invitation's link opens",
+  summary: "Open an old invitation link",
   description:
-    "Goes on to the console's page, where the invitation is accepted. Links of today lead there themselves.",
+    "Redirects to the console's page where the invitation is accepted. Current links point there directly.",
   parameters: [tokenInPath],
   responses: { 302: { description: "To `/join#` and the token." } },
 });

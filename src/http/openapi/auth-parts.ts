@@ -16,7 +16,7 @@ export const signedIn = (description: string): Node =>
       user: Type.Object({ id: Type.String(), email: Type.String(), name: Type.String() }),
       password_change_required: Type.Boolean({
         description:
-          "True: somebody else set the password. It is used up, and the session may only change it.",
+          "True: another person set the password. It cannot be used again, and the session may only change it.",
       }),
     }),
   );

@@ -9,7 +9,7 @@ import { errorResponses } from "./errors.ts";
 
 /** The session library returns its own errors in its own shape. */
 const refusal: Node = {
-  description: "Refused. `code` says why; the shape is that of the library that keeps sessions.",
+  description: "Refused. `code` says why. The shape is that of the session library.",
   content: {
     "application/json": {
       schema: Type.Object({ code: Type.Optional(Type.String()), message: Type.String() }),
@@ -21,7 +21,7 @@ const signIn = operation({
   operationId: "signIn",
   summary: "Sign in to the console",
   description:
-    "Sets the session's cookie, which opens `/admin/v1` with the user's role. After ten failures in five minutes an account is closed for the rest of them. A one-time password works once, and its session may only change the password.",
+    "Sets the session's cookie, which gives access to `/admin/v1` with the user's role. After ten failures in five minutes an account takes no sign-ins until the five minutes are over. A one-time password works once, and its session may only change the password.",
   requestBody: requestBody({
     schema: "SignInRequest",
     examples: {
@@ -37,7 +37,7 @@ const signIn = operation({
 const options = operation({
   operationId: "getSignInOptions",
   summary: "The ways to sign in",
-  description: "For the console's first page. Nothing that tells one installation from another.",
+  description: "For the console's first page. Has nothing that identifies the installation.",
   responses: {
     200: done(
       "The ways.",
@@ -54,7 +54,7 @@ const options = operation({
 const signOut = operation({
   operationId: "signOut",
   summary: "End the session",
-  description: "The session ends, and its cookie is taken back.",
+  description: "Ends the session and deletes its cookie.",
   responses: {
     200: done("Signed out.", Type.Object({ success: Type.Boolean() })),
     ...errorResponses("chat", ["cross_origin_request"]),
@@ -80,7 +80,7 @@ const changePassword = operation({
   operationId: "changePassword",
   summary: "Change your password",
   description:
-    "All other sessions of yours end, and your personal tokens unless `keep_tokens` is true. The answer sets the cookie of a new session. With a one-time password the invitation is accepted. A wrong `currentPassword` counts like a failed sign-in.",
+    "Ends all your other sessions, and your personal tokens unless `keep_tokens` is true. The answer sets the cookie of a new session. With a one-time password this accepts the invitation. A wrong `currentPassword` counts like a failed sign-in.",
   requestBody: requestBody({
     schema: "ChangePasswordRequest",
     examples: {
@@ -103,7 +103,7 @@ const oidc = operation({
   operationId: "signInWithProvider",
   summary: "Sign in with the configured identity provider",
   description:
-    "Where `console.oidc` is configured. Answers with the address to send the browser to. Users are added as members first: the provider says who somebody is, not that they belong here.",
+    "Requires `console.oidc` in the configuration. The answer has the address to which to send the browser. Add users as members first: the provider identifies people, but gives no membership.",
   requestBody: requestBody({
     schema: "SignInWithProviderRequest",
     examples: { plain: { value: { provider: "oidc" } } },
@@ -117,8 +117,8 @@ const oidc = operation({
 
 const callback = operation({
   operationId: "signInCallback",
-  summary: "Where the identity provider sends the browser back to",
-  description: "Sets the session's cookie and goes on to the console.",
+  summary: "Return from the identity provider",
+  description: "Sets the session's cookie and redirects to the console.",
   responses: {
     302: { description: "To the console, or to `/?error=...`." },
     ...errorResponses("chat", ["upstream_timeout"]),

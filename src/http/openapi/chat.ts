@@ -12,18 +12,19 @@ const request = readable(requestSchemas.chat, {
   descriptions: {
     model: "`vendor/model`, with an optional suffix `:provider` or `:@strategy`.",
     models:
-      "Up to three other models, tried in this order where no provider of `model` can answer. The answer's `model` says which it was, and its price holds.",
+      "Up to three other models, tried in this order if no provider of `model` can answer. The answer's `model` says which one answered; its price applies.",
     messages: "The conversation so far.",
-    max_completion_tokens: "The most tokens to answer with, reasoning included.",
+    max_completion_tokens: "The maximum number of output tokens, including reasoning.",
     max_tokens: "The older name of `max_completion_tokens`.",
     stop: "Up to four sequences where the answer ends.",
     tools: "Functions the model may call. Other kinds of tools pass to the upstream.",
     response_format: "Constrains the answer: `text`, `json_object` or `json_schema`.",
-    reasoning_effort: "Which efforts exist depends on the model; its upstream refuses the others.",
+    reasoning_effort: "The efforts depend on the model; its upstream refuses others.",
     stream: "True: the answer as server-sent events.",
     stream_options: "`include_usage`: one more chunk before the end, with the usage.",
     user: "The end user's id; the same value goes to the same provider where possible.",
-    prompt_cache_key: "Like `user`, and before it: the same value goes to the same provider.",
+    prompt_cache_key:
+      "Like `user`, and takes precedence: the same value goes to the same provider.",
   },
 });
 
@@ -88,7 +89,7 @@ const chunk = Type.Object({
         tool_calls: Type.Optional(
           Type.Array(
             Type.Object({
-              index: Type.Integer({ description: "Which call a piece belongs to." }),
+              index: Type.Integer({ description: "The call to which a piece belongs." }),
               id: Type.Optional(Type.String()),
               type: Type.Optional(Type.String()),
               function: Type.Optional(
@@ -108,7 +109,7 @@ const chunk = Type.Object({
   error: Type.Optional(
     Type.Object(
       { message: Type.String(), code: orNull(Type.String()) },
-      { description: "On the last chunk of a stream that broke." },
+      { description: "Only on the last chunk of a stream that broke." },
     ),
   ),
 });

@@ -8,7 +8,7 @@ const adminSchemes: Readonly<Record<string, Node>> = {
     type: "http",
     scheme: "bearer",
     description:
-      "The management API: `Authorization: Bearer <token>`, the admin token (`TOLLGATE_ADMIN_TOKEN`) or a personal one. API keys do not open it.",
+      "The management API: `Authorization: Bearer <token>`, the admin token (`TOLLGATE_ADMIN_TOKEN`) or a personal one. API keys do not work here.",
   },
   session: {
     type: "apiKey",
@@ -29,13 +29,13 @@ const callerSchemes: Readonly<Record<string, Node>> = {
     type: "apiKey",
     in: "header",
     name: "x-api-key",
-    description: "The same API key, where the messages protocol's SDKs put it.",
+    description: "The same API key, as the messages protocol's SDKs send it.",
   },
   xGoogApiKey: {
     type: "apiKey",
     in: "header",
     name: "x-goog-api-key",
-    description: "The same API key, where the generateContent protocol's SDKs put it.",
+    description: "The same API key, as the generateContent protocol's SDKs send it.",
   },
 };
 
@@ -50,24 +50,24 @@ export const anyCredential: readonly Node[] = Object.keys(callerSchemes).map((na
 
 export const headers: Readonly<Record<string, Node>> = {
   RequestId: {
-    description:
-      "The request's id, under which the request log keeps it. Quote it when you report a fault.",
+    description: "The request's id, also in the request log. Quote it when you report a problem.",
     schema: Type.String(),
     example: "req_01kacw5v2pf6q8p5b0d6m1x7yt",
   },
   DroppedParams: {
     description:
-      "On streams only: the names of the parameters that were dropped or rewritten, joined by `, `, as the caller wrote them. Absent when there are none. ASCII, at most 4 KB. Whole answers carry the same list in `gw.droppedParams`.",
+      "On streams only: the names of the parameters that were dropped or rewritten, joined by `, `, as the caller wrote them. Absent when there are none. ASCII, at most 4 KB. Whole answers have the same list in `gw.droppedParams`.",
     schema: Type.String(),
     example: "service_tier",
   },
   RetryAfter: {
-    description: "Seconds to wait before the call is sent again.",
+    description: "Seconds to wait before you repeat the call.",
     schema: Type.Integer({ minimum: 1 }),
     example: 5,
   },
   ShouldRetry: {
-    description: "`false` on what must not be sent again by itself. Absent otherwise.",
+    description:
+      "`false` if the client must not repeat the request automatically. Absent otherwise.",
     schema: Type.String({ enum: ["false"] }),
   },
   Authenticate: {
@@ -81,13 +81,13 @@ export const sharedSchemas = {
     {
       droppedParams: Type.Array(Type.String(), {
         description:
-          "Names of the parameters that were dropped or rewritten, as the caller wrote them (dotted paths), unique, in the order of the request.",
+          "Names of the dropped or rewritten parameters, as the caller wrote them (dotted paths), unique, in the order of the request.",
         examples: [["service_tier"]],
       }),
     },
     {
       description:
-        "What the gateway changed in the request. Absent when it changed nothing. A stream says the same in the header `x-gw-dropped-params`.",
+        "Changes of the gateway in the request. Absent if there are none. A stream has them in the header `x-gw-dropped-params`.",
     },
   ),
 };

@@ -35,7 +35,7 @@ const generateContentRequest = Type.Unsafe<object>({
 });
 
 const about =
-  "The vendor's own number where it counts in this protocol, else an estimate of everything the model reads: system prompt, conversation, tools, pictures. Nothing is charged and nothing is sent to a model.";
+  "The vendor's count, if it counts in this protocol. Otherwise an estimate of everything that the model reads: system prompt, conversation, tools, images. Nothing is charged and nothing is sent to a model.";
 
 interface Counting {
   readonly operationId: string;

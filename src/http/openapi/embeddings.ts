@@ -11,7 +11,7 @@ const request = readable(embeddingsRequest, {
   descriptions: {
     model: "An embedding model, with an optional suffix `:provider` or `:@strategy`.",
     input: "A text, texts, tokens, or lists of tokens. Each entry gets a vector.",
-    dimensions: "The length of the vectors, where the model can shorten them.",
+    dimensions: "The length of the vectors, if the model can shorten them.",
     encoding_format: "`base64`: 32-bit floats, little-endian; official SDKs ask for it.",
     user: "The end user's id; the same value goes to the same provider.",
   },
@@ -19,7 +19,7 @@ const request = readable(embeddingsRequest, {
 
 const embedding = Type.Object({
   object: Type.Literal("embedding"),
-  index: Type.Integer({ description: "Which entry of `input`." }),
+  index: Type.Integer({ description: "The index in `input`." }),
   embedding: Type.Union([Type.Array(Type.Number()), Type.String()]),
 });
 

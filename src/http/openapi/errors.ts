@@ -41,7 +41,7 @@ export const errorSchemas = {
   ErrorCode: {
     ...oneOf(...Object.keys(errorCatalogue)),
     title: "ErrorCode",
-    description: `A stable code: it keeps its name and its meaning as long as its path prefix exists.\n\n${list(
+    description: `A stable code. It keeps its name and its meaning as long as its path prefix exists.\n\n${list(
       Object.keys(errorCatalogue) as ErrorCode[],
     )}`,
   },
@@ -56,7 +56,7 @@ export const errorSchemas = {
       code: orNull(
         Type.String({
           description:
-            "One of `ErrorCode`; where an upstream's refusal is passed on as it is, the upstream's own.",
+            "One of `ErrorCode`. If an upstream's refusal is passed on unchanged, the upstream's code.",
         }),
       ),
     }),
@@ -85,7 +85,7 @@ export const errorSchemas = {
       details: Type.Optional(
         Type.Array(Type.Object({}), {
           description:
-            "`google.rpc.ErrorInfo`, whose `reason` is an `ErrorCode` in upper case, and `google.rpc.RetryInfo` where the call may be sent again.",
+            "`google.rpc.ErrorInfo`, whose `reason` is an `ErrorCode` in upper case, and `google.rpc.RetryInfo` if the call may be repeated.",
         }),
       ),
     }),
@@ -99,7 +99,7 @@ export function errorResponses(
   style: ErrorStyle,
   codes: readonly ErrorCode[],
 ): Record<string, Node> {
-  const byStatus = Map.groupBy(codes, (code) => errorCatalogue[code].status);
+  const byStatus = Map.groupBy(new Set(codes), (code) => errorCatalogue[code].status);
   return Object.fromEntries(
     [...byStatus]
       .sort(([one], [other]) => one - other)

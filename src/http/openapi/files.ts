@@ -13,9 +13,9 @@ const headers: Node = {
   "x-request-id": headerRef("RequestId"),
   etag: header("For `If-None-Match` and `If-Range`.", '"0f8fad5bd9cb469fa16570867728950e.mp4"'),
   "accept-ranges": header("Ranges of bytes are served.", "bytes"),
-  "cache-control": header("Until when it is kept.", "private, max-age=604800, immutable"),
+  "cache-control": header("How long the file is stored.", "private, max-age=604800, immutable"),
   "content-disposition": header("Shown, not saved.", 'inline; filename="0f8fad5b.mp4"'),
-  "x-content-type-options": header("The type is as it is said to be.", "nosniff"),
+  "x-content-type-options": header("Browsers must use the stated type.", "nosniff"),
 };
 
 const binary = Type.Unsafe({ type: "string", format: "binary" });
@@ -35,7 +35,7 @@ export const files: Part = {
         security: [],
         summary: "A produced file",
         description:
-          "The addresses in a task's results lead here. No key is needed: whoever has the address has the file, until it expires (7 days if the operator did not say otherwise).",
+          "Addresses in a task's results point here. No key is needed: everyone who has the address can read the file until it expires (by default after 7 days).",
         parameters: [
           {
             name: "name",
@@ -48,14 +48,14 @@ export const files: Part = {
             name: "width",
             in: "query",
             required: false,
-            description: "Of a picture: a small copy as WebP, so many pixels wide.",
+            description: "For an image: a small copy as WebP with this width in pixels.",
             schema: Type.Unsafe({ type: "integer", enum: [160, 320, 640] }),
           },
           {
             name: "range",
             in: "header",
             required: false,
-            description: "One range of bytes; several are answered with the whole file.",
+            description: "One range of bytes; for several, the answer is the whole file.",
             schema: Type.String(),
             example: "bytes=0-1023",
           },
@@ -63,11 +63,14 @@ export const files: Part = {
         responses: {
           200: { description: "The whole file.", headers, content },
           206: {
-            description: "The range that was asked for.",
-            headers: { ...headers, "content-range": header("Which bytes.", "bytes 0-1023/48213") },
+            description: "The requested range.",
+            headers: {
+              ...headers,
+              "content-range": header("The range of bytes.", "bytes 0-1023/48213"),
+            },
             content,
           },
-          304: { description: "The caller has it already (`If-None-Match`)." },
+          304: { description: "The caller has this file already (`If-None-Match`)." },
           ...errorResponses("chat", [
             "invalid_value",
             "not_found",

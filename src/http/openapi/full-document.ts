@@ -41,13 +41,13 @@ const parts = [
   health,
 ];
 
-const about = `One API key for generative models of several vendors, in the protocol you already speak.
+const about = `One API key for generative models of several vendors, in the protocol that you already use.
 
-Authenticate with \`Authorization: Bearer <API key>\`, or put the same key where your vendor's SDK puts it. The examples call the sandbox: simulated vendors that need no key of theirs.
+Authenticate with \`Authorization: Bearer <API key>\`, or send the key as your vendor's SDK does. The examples call the sandbox: simulated vendors, for which you need no vendor key.
 
-The management API under \`/admin/v1\` takes the admin token, a personal token or a console session. Lists are \`{data, has_more, next_cursor}\`, money is decimal strings, and in a change \`null\` means no limit and an absent field means unchanged. An object's answer carries an \`ETag\`; sent back as \`If-Match\`, it keeps a change from overwriting one it has not seen. What you may not see is answered as if it did not exist.
+The management API under \`/admin/v1\` takes the admin token, a personal token or a console session. Lists are \`{data, has_more, next_cursor}\`, money is decimal strings, and in a change \`null\` means no limit and an absent field means unchanged. Objects come with an \`ETag\`. Send it as \`If-Match\`: if the object has changed since, the change fails with 412. Objects that you may not see get the same answer as objects that do not exist.
 
-Every answer to a call carries \`x-request-id\`. What the gateway changed in a request is named in \`gw.droppedParams\`, on streams in the header \`x-gw-dropped-params\`. Errors have the shape of the protocol that was called, with a stable code.`;
+Every answer to a call has an \`x-request-id\`. \`gw.droppedParams\`, or the header \`x-gw-dropped-params\` of a stream, names the parameters that the gateway dropped or changed. Errors have the shape of the protocol that was called, with a stable code.`;
 
 interface Document {
   readonly openapi: string;
@@ -72,16 +72,15 @@ export function openapiDocument(): Document {
     tags: [
       { name: "Text", description: "Four protocols; each answers in its own shape." },
       { name: "Embeddings", description: "Vectors of texts." },
-      { name: "Models", description: "What can be called, with what, and at which price." },
-      { name: "Images", description: "Made and edited while the caller waits." },
+      { name: "Models", description: "Models, their parameters and prices." },
+      { name: "Images", description: "Images, made and edited while the caller waits." },
       { name: "Tasks", description: "Images and videos, made in the background." },
-      { name: "Videos", description: "The same tasks in the shapes of three vendors." },
-      { name: "Files", description: "What tasks produced." },
-      { name: "Account", description: "What the calling key may spend." },
+      { name: "Videos", description: "The same tasks in the formats of three vendors." },
+      { name: "Files", description: "The files that tasks produced." },
+      { name: "Account", description: "The limits and the spend of the calling key." },
       {
         name: "Management",
-        description:
-          "Who may call what, and for how much: organizations, workspaces, members, keys.",
+        description: "Organizations, workspaces, members, keys, money and logs.",
       },
       { name: "Sessions", description: "Signing in to the console." },
       { name: "Operation", description: "For probes and dashboards." },

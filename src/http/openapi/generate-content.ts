@@ -13,7 +13,7 @@ const request = readable(requestSchemas.generate_content, {
     contents: "The conversation so far. Every field is read in camelCase and in snake_case.",
     systemInstruction: "The system prompt.",
     tools: "`functionDeclarations` the model may call. Other kinds of tools pass to the upstream.",
-    generationConfig: "How the answer is made: sampling, its length, JSON output, thinking.",
+    generationConfig: "Settings of the answer: sampling, length, JSON output, thinking.",
     safetySettings: "Passed on.",
   },
 });
@@ -21,7 +21,7 @@ const request = readable(requestSchemas.generate_content, {
 const part = Type.Object({
   text: Type.Optional(Type.String()),
   thought: Type.Optional(Type.Boolean({ description: "True on a summary of the reasoning." })),
-  thoughtSignature: Type.Optional(Type.String({ description: "To be sent back as it is." })),
+  thoughtSignature: Type.Optional(Type.String({ description: "Send it back unchanged." })),
   functionCall: Type.Optional(
     Type.Object({
       id: Type.Optional(Type.String()),
@@ -47,7 +47,10 @@ const response = Type.Object({
     ),
   ),
   promptFeedback: Type.Optional(
-    Type.Object({}, { description: "Why a prompt was blocked; there are no candidates then." }),
+    Type.Object(
+      {},
+      { description: "The reason why a prompt was blocked; then there are no candidates." },
+    ),
   ),
   usageMetadata: Type.Optional(
     Type.Object({
@@ -68,7 +71,7 @@ export const modelInPath: Node = {
   in: "path",
   required: true,
   description:
-    "`vendor/model`, with an optional suffix `:provider` or `:@strategy`. Its slash may stand as it is or as `%2F`.",
+    "`vendor/model`, with an optional suffix `:provider` or `:@strategy`. Write the slash as `/` or `%2F`.",
   schema: Type.String(),
   example: "sandbox/generate-content",
 };

@@ -11,8 +11,8 @@ export const health: Part = {
       get: {
         ...about,
         operationId: "getHealth",
-        summary: "Whether the process runs",
-        description: "For liveness probes: it asks nothing but the process.",
+        summary: "Liveness",
+        description: "For liveness probes. Checks only that the process answers.",
         responses: { 200: { description: "It runs.", content: jsonContent("Health") } },
       },
     },
@@ -20,7 +20,7 @@ export const health: Part = {
       get: {
         ...about,
         operationId: "getReadiness",
-        summary: "Whether calls can be taken",
+        summary: "Readiness",
         description: "For readiness probes and load balancers.",
         responses: {
           200: { description: "Ready.", content: jsonContent("Readiness") },
@@ -37,14 +37,14 @@ export const health: Part = {
         operationId: "getMetrics",
         summary: "Metrics for Prometheus",
         description:
-          "Calls, durations, tokens and cost, by model and provider. For programs on the gateway's own machine, or with `TOLLGATE_METRICS_TOKEN` as a bearer. With `TOLLGATE_METRICS_PORT` it is on that port, and not here.",
+          "Calls, durations, tokens and cost, by model and provider. For programs on the gateway's own machine, or with `TOLLGATE_METRICS_TOKEN` as a bearer token. With `TOLLGATE_METRICS_PORT` metrics are on that port instead.",
         responses: {
           401: {
-            description: "A token is asked for, and this is not it.",
+            description: "A token is required, and this is not it.",
             content: jsonContent("Error"),
           },
           403: {
-            description: "Asked from another machine, or through a proxy.",
+            description: "The request comes from another machine, or through a proxy.",
             content: jsonContent("Error"),
           },
           200: {

@@ -27,7 +27,7 @@ const rendered = {
   output_format: oneOf("png", "jpeg", "webp"),
   quality: oneOf("low", "medium", "high"),
   size: Type.String({
-    description: "As the picture really is, never `auto`.",
+    description: "The actual size of the image, never `auto`.",
     pattern: String.raw`^\d+x\d+$`,
     examples: ["1024x1024"],
   }),
@@ -57,32 +57,32 @@ const schemas = {
       input_tokens: Type.Integer(),
       output_tokens: Type.Integer(),
       total_tokens: Type.Integer(),
-      input_tokens_details: details("Of the prompt, and of the pictures sent along."),
-      output_tokens_details: details("Of the pictures, and of text about them."),
+      input_tokens_details: details("Tokens of the prompt and the input images."),
+      output_tokens_details: details("Tokens of the images, and of text about them."),
     },
-    { ...strict, description: "What the call is charged by." },
+    { ...strict, description: "The usage that is charged." },
   ),
   ImageGw: Type.Object(
     {
       task_id: Type.String({
         pattern: "^task_",
-        description: "The same work as a task that has ended: `GET /v1/tasks/{id}` reads it.",
+        description: "The call as an ended task: `GET /v1/tasks/{id}` reads it.",
       }),
       generation_id: Type.String({ description: "The request's id, as in `x-request-id`." }),
       provider: Type.String(),
       cost_nano: Type.String({
         pattern: String.raw`^\d+$`,
-        description: "What was charged, in thousand-millionths of a USD.",
+        description: "The charge in nano-USD.",
       }),
       images: Type.Array(
         Type.Object({ index: Type.Integer(), url: Type.String({ format: "uri" }) }, strict),
-        { description: "The same pictures in our own storage, until the retention of files." },
+        { description: "The same images in the gateway's storage, until the retention of files." },
       ),
       notes: Type.Array(Type.String(), {
-        description: "What was changed in the request, as `<parameter>: <why>`.",
+        description: "Changes in the request, as `<parameter>: <why>`.",
       }),
     },
-    { ...strict, description: "On the second form of edits only (`image-b` models)." },
+    { ...strict, description: "Only for edits with `image-b` models." },
   ),
   ImageAnswer: Type.Object(
     {
@@ -115,9 +115,9 @@ const interfaceVersion = "1.0.0";
 const about = (what: string): string =>
   [
     `${what} Interface version ${interfaceVersion}.`,
-    "Without `model` it is the model of the family `image-a`. Which values the fields take depends on the model: `GET /v1/models` tells its exact domains. The pictures always come as base64.",
-    "At most what the call can cost is reserved at first; charged is what was used, and nothing unless there is a picture. A provider that may have begun is never asked again: such a call fails with `x-should-retry: false`.",
-    "A client that leaves a stream pays for the input and the previews it had been sent; one that leaves before anything came pays nothing.",
+    "Without `model` the model of the family `image-a` is used. The values of the fields depend on the model; `GET /v1/models` has the exact domains. The images are always base64.",
+    "The gateway reserves the maximum cost of the call first, and charges the actual usage. Without an image nothing is charged. If a provider may have begun, it is not asked again: the call fails with `x-should-retry: false`.",
+    "A client that leaves a stream pays for the input and the previews that it received. One that leaves before any data pays nothing.",
   ].join("\n\n");
 
 const streamExample = `event: image_edit.partial_image
@@ -136,7 +136,7 @@ const codes = [
 ] as const;
 
 const answer: Node = {
-  description: "The pictures: whole, or as events where a stream was asked for.",
+  description: "The images: whole, or as events if a stream was requested.",
   headers: {
     ...requestIdHeaders("chat"),
     ...replayed,
@@ -146,7 +146,7 @@ const answer: Node = {
     ...jsonContent("ImageAnswer"),
     ...eventStream(
       "ImageEvent",
-      "With `stream: true`: previews, then the picture; each event is named by its `type`.",
+      "With `stream: true`: previews, then the image. The name of each event is its `type`.",
       streamExample,
     ),
   },
@@ -157,7 +157,7 @@ const generate: Operation = {
   tags: ["Images"],
   summary: "Make images",
   description: about(
-    "Makes images from a prompt and answers with them. Fields the model does not have are dropped and named in `x-gw-dropped-params`.",
+    "Makes images from a prompt. Fields that the model does not have are dropped and named in `x-gw-dropped-params`.",
   ),
   parameters: [idempotencyKey],
   requestBody: {
@@ -184,7 +184,7 @@ const edit: Operation = {
   tags: ["Images"],
   summary: "Edit images",
   description: about(
-    "Edits a picture, or makes one from several. The model chooses the form: with `image-a` models unknown fields are refused and nothing streams; with `image-b` models they are dropped and named in `gw.notes`.",
+    "Edits an image, or makes one from several. The form depends on the model. With `image-a` models unknown fields are refused, and there are no streams. With `image-b` models unknown fields are dropped and named in `gw.notes`.",
   ),
   parameters: [idempotencyKey],
   requestBody: {

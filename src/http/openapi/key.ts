@@ -10,7 +10,7 @@ export const keyPart: Part = {
         operationId: "getKey",
         tags: ["Account"],
         summary: "The calling key: its limits, its spend and what is left",
-        description: "It asks the database, so what it says is true now.",
+        description: "Reads the database, so the numbers are current.",
         responses: {
           200: {
             description: "The key, without its secret.",

@@ -11,7 +11,7 @@ const request = readable(requestSchemas.messages, {
   title: "MessagesRequest",
   descriptions: {
     model: "`vendor/model`, with an optional suffix `:provider` or `:@strategy`.",
-    max_tokens: "The most tokens to answer with, thinking included. Required.",
+    max_tokens: "The maximum number of output tokens, including thinking. Required.",
     messages: "The conversation so far.",
     system: "The system prompt.",
     tools: "The caller's own tools, and the vendor's, which pass to the upstream.",
@@ -70,7 +70,7 @@ const event = Type.Object(
       "error",
     ),
     message: Type.Optional(ref("Message")),
-    index: Type.Optional(Type.Integer({ description: "Which content block." })),
+    index: Type.Optional(Type.Integer({ description: "The index of the content block." })),
     content_block: Type.Optional(block),
     delta: Type.Optional(Type.Object({}, { description: "`text_delta`, `input_json_delta`, ..." })),
     usage: Type.Optional(
@@ -81,7 +81,7 @@ const event = Type.Object(
     ),
     error: Type.Optional(Type.Object({ type: Type.String(), message: Type.String() })),
   },
-  { description: "One event; which fields it has depends on its type." },
+  { description: "One event; its fields depend on its type." },
 );
 
 const hello = {

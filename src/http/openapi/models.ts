@@ -11,7 +11,7 @@ const domain = Type.Object(
     type: oneOf("enum", "integer", "number", "boolean", "string", "object", "array"),
     values: Type.Optional(Type.Array(Type.Unsafe({ type: ["string", "number"] }))),
     min: Type.Optional(
-      Type.Number({ description: "For arrays: of the number of items; for texts of characters." }),
+      Type.Number({ description: "For arrays, the number of items; for texts, of characters." }),
     ),
     max: Type.Optional(Type.Number()),
     default: Type.Optional(Type.Unsafe({})),
@@ -29,9 +29,9 @@ const model = Type.Object({
   name: Type.String(),
   description: Type.String(),
   context_length: Type.Integer({
-    description: "Tokens, input and output together; 0 where nothing is counted in them.",
+    description: "Tokens, input and output together; 0 if the model does not use tokens.",
   }),
-  max_output_tokens: Type.Integer({ description: "0 for a model that puts out no text." }),
+  max_output_tokens: Type.Integer({ description: "0 for a model without text output." }),
   architecture: Type.Object({
     input_modalities: Type.Array(Type.String()),
     output_modalities: Type.Array(Type.String()),
@@ -41,7 +41,7 @@ const model = Type.Object({
   }),
   supported_parameters: Type.Record(Type.String(), domain, {
     description:
-      "The parameters the model takes, by their chat-completions names; of an embedding, image or video model by those of its own endpoints.",
+      "The parameters of the model, by their chat-completions names. Parameters of embedding, image and video models have the names of their own endpoints.",
   }),
   pricing: Type.Array(
     Type.Object({
@@ -51,7 +51,7 @@ const model = Type.Object({
       when: Type.Optional(
         Type.Record(Type.String(), Type.String(), {
           description:
-            "The tier the price holds for: a resolution, or calls with more input than `input_tokens_above`, whose tokens then all have it. The last row that fits holds.",
+            "The tier of the price: a resolution, or calls with more input than `input_tokens_above`. All tokens of such a call have this price. The last matching row applies.",
           examples: [{ resolution: "480p" }, { input_tokens_above: "200000" }],
         }),
       ),
@@ -59,7 +59,7 @@ const model = Type.Object({
   ),
   providers: Type.Array(
     Type.Object({
-      id: Type.String({ description: "What the suffix `:provider` names." }),
+      id: Type.String({ description: "The name for the suffix `:provider`." }),
       supply_tier: oneOf("official", "partner", "community"),
       supports_streaming: Type.Boolean(),
     }),
@@ -76,19 +76,19 @@ const googleModel = Type.Object({
 });
 
 const aboutLists =
-  "With a key: the models that key can really call, by its allowlist and its routing. Without one: every model. A wrong key is refused.";
+  "With a key: the models that the key can call, by its allowlist and its routing. Without a key: every model. A wrong key is refused.";
 
 const asGoogle =
-  "To a request with `x-goog-api-key` or `x-goog-api-client`, as Google's SDKs send, it answers in the shape of `/v1beta/models`.";
+  "Requests with `x-goog-api-key` or `x-goog-api-client`, as Google's SDKs send, get the shape of `/v1beta/models`.";
 
 const asAnthropic =
-  "To a request with `anthropic-version`, as Anthropic's SDKs send, models have `type`, `display_name`, `created_at`, `max_input_tokens`, `max_tokens`, `lifecycle` and `retires_at` too, and a list `has_more`, `first_id` and `last_id`.";
+  "For requests with `anthropic-version`, as Anthropic's SDKs send, models also have `type`, `display_name`, `created_at`, `max_input_tokens`, `max_tokens`, `lifecycle` and `retires_at`. A list also has `has_more`, `first_id` and `last_id`.";
 
 const modelId = (example: string): Node => ({
   name: "id",
   in: "path",
   required: true,
-  description: "`vendor/model`. Its slash may stand as it is or as `%2F`.",
+  description: "`vendor/model`. Write the slash as `/` or `%2F`.",
   schema: Type.String(),
   example,
 });

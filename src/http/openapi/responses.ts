@@ -18,10 +18,11 @@ const request = readable(requestSchemas.responses, {
     tools: "Functions the model may call, flat: `{type, name, description, parameters}`.",
     text: "`format` constrains the answer to JSON; `verbosity` is `low`, `medium` or `high`.",
     reasoning:
-      "`effort`, `summary`, `mode`, `context`. Which values exist depends on the model; its upstream refuses the others.",
+      "`effort`, `summary`, `mode`, `context`. The values depend on the model; its upstream refuses others.",
     user: "The end user's id; the same value goes to the same provider where possible.",
-    prompt_cache_key: "Like `user`, and before it: the same value goes to the same provider.",
-    max_output_tokens: "The most tokens to answer with, reasoning included.",
+    prompt_cache_key:
+      "Like `user`, and takes precedence: the same value goes to the same provider.",
+    max_output_tokens: "The maximum number of output tokens, including reasoning.",
   },
 });
 
@@ -91,7 +92,7 @@ const event = Type.Object(
     item_id: Type.Optional(Type.String()),
     delta: Type.Optional(Type.String()),
   },
-  { description: "One event; which fields it has depends on its type." },
+  { description: "One event; its fields depend on its type." },
 );
 
 const hello = { model: "sandbox/responses", input: "Hello!" };
@@ -108,7 +109,7 @@ export const responses: Part = {
         operationId: "createResponse",
         summary: "Answer a conversation (responses protocol)",
         about:
-          "For the `openai` SDKs and Codex: base URL `{this host}/v1`. The gateway keeps no conversations: send the whole context in `input`. `previous_response_id` is dropped and reported.",
+          "For the `openai` SDKs and Codex: base URL `{this host}/v1`. The gateway stores no conversations: send the whole context in `input`. `previous_response_id` is dropped and reported.",
         style: "chat",
         request: {
           schema: "ResponsesRequest",

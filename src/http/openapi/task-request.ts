@@ -70,17 +70,18 @@ const model: Node = {
 };
 const webhook: Node = {
   type: "string",
-  description: "Where the task is sent once it has ended. `https:` only, and a public address.",
+  description:
+    "The address to which the gateway posts the task when it has ended. A public `https:` address.",
 };
 const file: Node = { type: "string", contentMediaType: "application/octet-stream" };
 const files: Node = {
   image: {
     description:
-      "One picture, or several as repeated `image` or `image[]`, or as `image[0]`, `image[1]`: PNG, JPEG or WebP. At least one makes it an edit.",
+      "One image, or several as repeated `image` or `image[]`, or as `image[0]`, `image[1]`: PNG, JPEG or WebP. With at least one, the task is an edit.",
     anyOf: [file, { type: "array", items: file }],
   },
   "image[]": { type: "array", items: file },
-  mask: { ...file, description: "A PNG with transparency: what is transparent is to be changed." },
+  mask: { ...file, description: "A PNG with transparency: the transparent part is changed." },
 };
 
 function namedFields(family: MediaFamily, form: MediaForm, isText: boolean): Named[] {

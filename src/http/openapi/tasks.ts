@@ -18,8 +18,7 @@ export const taskId: Node = {
   name: "id",
   in: "path",
   required: true,
-  description:
-    "The task's id. One that does not exist, and one of another workspace, get the same answer.",
+  description: "The task's id. An unknown id and the id of another workspace get the same answer.",
   schema: Type.String(),
   example: "task_01kacw5v2pf6q8p5b0d6m1x7yt",
 };
@@ -30,13 +29,13 @@ export const idempotencyKey: Node = {
   in: "header",
   required: false,
   description:
-    "1 to 255 printable ASCII characters. The same key with the same request creates nothing again for 24 hours: the task is answered as it is, with `Idempotent-Replayed: true`. With another request it is refused.",
+    "1 to 255 printable ASCII characters. For 24 hours the same key with the same request creates nothing new: the answer is the current task, with `Idempotent-Replayed: true`. With another request the key is refused.",
   schema: Type.String({ minLength: 1, maxLength: 255 }),
 };
 
 export const replayed: Node = {
   "idempotent-replayed": {
-    description: "`true` where the idempotency key had made this before.",
+    description: "`true` if the task existed already under this idempotency key.",
     schema: Type.String({ enum: ["true"] }),
   },
 };
@@ -54,22 +53,22 @@ const creationHeaders: Node = {
   ...requestIdHeaders("chat"),
   ...replayed,
   "preference-applied": {
-    description: "What was waited for at most, where `Prefer: wait` was sent.",
+    description: "The maximum wait, if `Prefer: wait` was sent.",
     schema: Type.String(),
     example: "wait=60",
   },
   location: {
-    description: "Where to read the task; absent once it has ended.",
+    description: "Where to read the task; absent after it has ended.",
     schema: Type.String(),
   },
   "retry-after": headerRef("RetryAfter"),
 };
 
 const aboutCreation = [
-  "Accepts an image or video task and answers at once. Which fields there are, and which values they take, depends on the model: `GET /v1/models` tells its exact domains. Without an input picture an image task generates, with one or more it edits.",
-  "The body is JSON, or `multipart/form-data` where an image task has pictures; there all fields are text. Video tasks take the addresses of their material in JSON.",
-  "At most what the task can cost is reserved at once; charged is what was produced, and nothing unless the task succeeds. Fields the model does not have are dropped and named in `notes`.",
-  "Read the result at `GET /v1/tasks/{id}`, let it be sent to `webhook_url`, or wait in place with `Prefer: wait=60`.",
+  "Accepts an image or video task and answers at once. The fields and their values depend on the model; `GET /v1/models` has the exact domains. Without an input image an image task generates an image, with one or more it edits them.",
+  "The body is JSON, or `multipart/form-data` for an image task with input images. In multipart bodies all fields are text. Video tasks take the addresses of their material in JSON.",
+  "The gateway reserves the maximum cost of the task at once, and charges the output. Nothing is charged unless the task succeeds. Fields that the model does not have are dropped and named in `notes`.",
+  "Read the result at `GET /v1/tasks/{id}`, get it at `webhook_url`, or wait in the request with `Prefer: wait=60`.",
 ].join("\n\n");
 
 const video = {
@@ -108,7 +107,7 @@ const create: Operation = {
   responses: {
     200: {
       description:
-        "Video tasks in every state; image tasks that have ended already, because the call waited, or that the idempotency key had made before.",
+        "Video tasks in every state. Image tasks that have ended because the call waited, or that exist already under this idempotency key.",
       headers: creationHeaders,
       content: jsonContent("Task"),
     },
@@ -130,7 +129,7 @@ const read: Operation = {
   tags: ["Tasks"],
   summary: "Read a task",
   description:
-    "Answers 200 in every state; `status` says which. Every 2 to 5 seconds for images, every 15 for videos is often enough.",
+    "Answers 200 in every state; `status` has the state. Poll every 2 to 5 seconds for images, and every 15 for videos.",
   parameters: [taskId],
   responses: {
     ...(taskAnswer("The task.") as Operation["responses"]),
@@ -139,7 +138,7 @@ const read: Operation = {
 };
 
 const aboutCancel =
-  "A queued task ends at once. A running one ends only where its vendor confirms that it stops; otherwise it goes on, and 409 is answered. What was canceled before is answered as it is; nothing is charged.";
+  "A queued task ends at once. A running one ends only if its vendor confirms the cancellation; otherwise it goes on, and the answer is 409. A task that was canceled before is answered unchanged. Nothing is charged.";
 
 const cancel = (operationId: string): Operation => ({
   operationId,

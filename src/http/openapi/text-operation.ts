@@ -13,9 +13,9 @@ import { errorResponses, textCodes, type ErrorStyle } from "./errors.ts";
 
 /** The description that all text endpoints share. Each operation repeats it, because a reader may open any of them. */
 const aboutText = [
-  "`model` is `vendor/model`. A suffix `:provider` picks a provider, a suffix `:@price`, `:@latency`, `:@throughput` or `:@balanced` the order in which providers are tried; the two cannot be combined. The answer carries the id without its suffix.",
-  `Fields that are not listed are passed on: the model's upstream knows them or refuses them. ${filteredNames} are never forwarded; they and whatever else was changed are named in \`gw.droppedParams\`, on streams in the header \`x-gw-dropped-params\`.`,
-  "A stream that breaks after its first byte ends with an error event of this protocol, never with a normal ending. When the client disconnects, what was used until then is charged.",
+  "`model` is `vendor/model`. A suffix `:provider` selects a provider. A suffix `:@price`, `:@latency`, `:@throughput` or `:@balanced` selects the order in which providers are tried. The two cannot be combined. The answer has the id without its suffix.",
+  `Fields that are not listed are passed on; the model's upstream may refuse them. ${filteredNames} are never forwarded. \`gw.droppedParams\`, or the header \`x-gw-dropped-params\` of a stream, names these and all other changes.`,
+  "A stream that breaks after its first byte ends with an error event of this protocol, never with a normal ending. If the client disconnects, the usage until then is charged.",
 ].join("\n\n");
 
 interface TextOperation {
@@ -42,7 +42,7 @@ export function textOperation(options: TextOperation): Operation {
     requestBody: requestBody(request),
     responses: {
       200: {
-        description: "The answer: whole, or as a stream where one was asked for.",
+        description: "The answer: whole, or as a stream if one was requested.",
         headers: {
           ...requestIdHeaders(style),
           "x-gw-dropped-params": headerRef("DroppedParams"),

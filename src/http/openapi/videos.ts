@@ -72,7 +72,7 @@ const arkRequest = Type.Object({
         }),
       ],
     }),
-    { description: "The prompt, and pictures by their role; a single picture is the first frame." },
+    { description: "The prompt, and images by their role; a single image is the first frame." },
   ),
   resolution: Type.Optional(Type.String()),
   ratio: Type.Optional(Type.String()),
@@ -98,7 +98,7 @@ export const videos: Part = {
         operationId: "createVideo",
         summary: "Create a video in xAI's shape",
         description:
-          "The same task as by `POST /v1/tasks`; its id is accepted on every path that reads tasks. Its cost stands at `GET /v1/tasks/{id}`.",
+          "The same task as by `POST /v1/tasks`. Every path that reads tasks accepts its id. `GET /v1/tasks/{id}` has its cost.",
         style: "chat",
         request: {
           schema: "VideoRequest",
@@ -145,7 +145,7 @@ export const videos: Part = {
         operationId: "createArkTask",
         summary: "Create a video in Ark's shape",
         description:
-          "Any video model. Its `content` list is the prompt and the material; videos, sounds and drafts are refused. Other fields are those of `POST /v1/tasks`.",
+          "Any video model. The `content` list has the prompt and the material; videos, audio and drafts are refused. Other fields are those of `POST /v1/tasks`.",
         style: "ark",
         request: {
           schema: "ArkTaskRequest",

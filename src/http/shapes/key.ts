@@ -17,22 +17,22 @@ export const apiKeySchema = Type.Object({
   status: oneOf("active", "disabled", "revoked"),
   key_prefix: Type.String(),
   key_last4: Type.String(),
-  revealable: Type.Boolean({ description: "False for keys that keep only their prefix." }),
+  revealable: Type.Boolean({ description: "False for keys that are stored only as a prefix." }),
   workspace_id: Type.String(),
   created_by: orNull(
-    Type.String({ description: "Whose key it is: who made it, or for whom an admin did." }),
+    Type.String({ description: "The owner: the user who made it, or for whom an admin made it." }),
   ),
   created_at: timestamp("When it was created."),
   updated_at: timestamp("When it was last changed."),
-  last_used_at: orNull(timestamp("At most a minute or so behind.")),
+  last_used_at: orNull(timestamp("About a minute behind at most.")),
   revoked_at: orNull(timestamp("When it was revoked.")),
   expires_at: orNull(timestamp("When it stops working.")),
   spend_caps: Type.Object(
     {
       ...windows(orNull(usd("null: no limit."))),
-      hard: Type.Boolean({ description: "True: what is reserved counts too." }),
+      hard: Type.Boolean({ description: "True: reservations count too." }),
     },
-    { description: "Reaching any of them refuses further calls. Periods are in UTC." },
+    { description: "When one is reached, further calls are refused. Periods are in UTC." },
   ),
   spend: Type.Object(windows(usd("Charged so far in this period."))),
   remaining: Type.Object(windows(orNull(usd("null: no limit.")))),
@@ -50,14 +50,14 @@ export const apiKeySchema = Type.Object({
     preferred_providers: Type.Array(Type.String()),
   }),
   allow_request_override: Type.Boolean({
-    description: "True: a request may name a strategy although the key has its own routing.",
+    description: "True: requests may set a strategy although the key has its own routing.",
   }),
   rate_limits: orNull(
     Type.Object(
       {
         requests_per_minute: orNull(Type.Integer()),
         tokens_per_minute: orNull(Type.Integer()),
-        concurrency: orNull(Type.Integer({ description: "Calls at once." })),
+        concurrency: orNull(Type.Integer({ description: "Concurrent calls." })),
       },
       { description: "For all gateways together; null: no limit." },
     ),
@@ -65,12 +65,14 @@ export const apiKeySchema = Type.Object({
   response_cache: orNull(
     Type.Object(
       {
-        ttl_seconds: Type.Integer({ description: "How old an answer may be." }),
+        ttl_seconds: Type.Integer({ description: "The maximum age of an answer." }),
         charge_percent: Type.Integer({
-          description: "What a repeat costs, in percent of the first answer's charge.",
+          description: "The price of a repeat, in percent of the first answer's charge.",
         }),
       },
-      { description: "The same request gets the same answer again; null: never." },
+      {
+        description: "Response cache: the same request gets the same answer again. null: no cache.",
+      },
     ),
   ),
 });

@@ -42,16 +42,15 @@ export const taskShapes = {
         {
           ...strict,
           description:
-            "What was produced, in our own storage. Addresses end with the retention of files.",
+            "The results, in the gateway's storage. Addresses work until the retention of files.",
         },
       ),
       usage: ref("TaskUsage"),
-      cost: usd("What was charged, in USD: `0` until the task has succeeded."),
+      cost: usd("The charge in USD: `0` until the task has succeeded."),
       notes: Type.Optional(
         Type.Array(Type.String(), {
           minItems: 1,
-          description:
-            "What was changed in the request, as `<parameter>: <why>`. Absent where nothing was.",
+          description: "Changes in the request, as `<parameter>: <why>`. Absent if there are none.",
         }),
       ),
       error: Type.Optional(failure("On failed, expired and canceled tasks.")),
@@ -59,7 +58,7 @@ export const taskShapes = {
     strict,
   ),
   TaskUsage: Type.Unsafe<object>({
-    description: "By what the model is billed by. All zero until the task has succeeded.",
+    description: "The usage by which the model is billed. All zero until the task has succeeded.",
     oneOf: [
       Type.Object(
         { output_images: Type.Integer(), input_images: Type.Integer() },
@@ -69,7 +68,7 @@ export const taskShapes = {
       Type.Object(
         {
           ...tokens,
-          output_video_seconds: Type.Number({ description: "Seconds that were produced." }),
+          output_video_seconds: Type.Number({ description: "Seconds of produced video." }),
         },
         { ...strict, title: "Video by seconds" },
       ),
@@ -83,10 +82,10 @@ export const taskShapes = {
     object: Type.Literal("list"),
     data: Type.Array(ref("Task"), { description: "Newest first." }),
     has_more: Type.Boolean(),
-    next: orNull(Type.String({ description: "What to send as `after` for the next page." })),
+    next: orNull(Type.String({ description: "Send it as `after` for the next page." })),
   }),
   VideoRequestId: Type.Object(
-    { request_id: Type.String({ description: "The task's id, which every path takes." }) },
+    { request_id: Type.String({ description: "The task's id, valid on every path." }) },
     strict,
   ),
   NativeVideo: Type.Object(
@@ -97,12 +96,12 @@ export const taskShapes = {
         Type.Object(
           {
             url: Type.String({ format: "uri" }),
-            duration: Type.Number({ description: "Seconds that were produced." }),
+            duration: Type.Number({ description: "Seconds of produced video." }),
           },
-          { ...strict, description: "Where it is done." },
+          { ...strict, description: "Only of a succeeded task." },
         ),
       ),
-      error: Type.Optional(failure("Where it failed, expired or was canceled.")),
+      error: Type.Optional(failure("Only of a failed, expired or canceled task.")),
     },
     strict,
   ),
@@ -113,7 +112,7 @@ export const taskShapes = {
       task_status: Type.Unsafe({
         type: "string",
         enum: ["PENDING", "SUCCEEDED", "FAILED", "CANCELED"],
-        description: "`PENDING` is all work in progress; an expired task is `FAILED`.",
+        description: "`PENDING` covers all work in progress; an expired task is `FAILED`.",
       }),
       choices: Type.Optional(
         Type.Array(
