@@ -126,7 +126,7 @@ const count = (value: number): string => (value === Infinity ? "no bound" : Stri
 
 function numbers(): string {
   return table(
-    ["what", ...heads],
+    ["limit", ...heads],
     [
       perProtocol("Highest temperature; higher ones are lowered to it", (one) =>
         count(one.temperatureMax),
@@ -215,7 +215,7 @@ function onlyOwn(name: ProtocolName): string {
     places.map(([place]) => `\`${place.replace(/:(.*)$/, " ($1)")}\``).join(", "),
   ]);
   const refusedFirst = rows.sort(([one], [other]) => one!.localeCompare(other!));
-  return `### Callers of ${titles[name]}\n\n${table(["class", "what", "places"], refusedFirst)}`;
+  return `### Callers of ${titles[name]}\n\n${table(["class", "content", "fields"], refusedFirst)}`;
 }
 
 function errors(): string {
@@ -300,7 +300,7 @@ ${content()}
 - A document of text, or of parts, is sent as text between \`<document>\` and \`</document>\`, and a search result between
   \`<search_result>\` and \`</search_result>\`. That is reported.
 - Converse models that read documents get the file unchanged.
-- In conversion to messages any other file makes the request fail.
+- In conversion to messages any file makes the request fail.
 
 ### Turns
 

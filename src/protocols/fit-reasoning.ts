@@ -77,7 +77,7 @@ function fitSummary(fitting: Fitting, { summaryIsFlag }: ReasoningLimits): void 
   fitting.note(
     "reasoning.summary",
     "rewritten",
-    "only whether thoughts are returned is kept, not how much of them",
+    "only the choice whether thoughts are returned is kept, not their amount",
   );
   fitting.request = {
     ...fitting.request,

@@ -24,27 +24,25 @@ const refused = (what: string, remedy?: string): Loss => ({
 });
 const dropped = (what: string): Loss => ({ class: "dropped", what });
 
-const sampling = dropped("how tokens are drawn or counted");
-const safety = dropped("who is asking, or what is screened");
-const caching = dropped("how prompts are cached");
-const answerForm = dropped("in what form the answer comes");
-const upkeep = dropped("how the vendor runs, bills or traces the call");
+const sampling = dropped("sampling, or counts of tokens");
+const safety = dropped("identity of the end user, or moderation settings");
+const caching = dropped("settings of prompt caches");
+const answerForm = dropped("form of the answer");
+const upkeep = dropped("settings of how the vendor runs, bills or traces the call");
 // RESP-31.
 const ownState = dropped("the vendor's own state, not preserved across protocols");
 // CONV-112.
 const search = dropped("the vendor's own web search");
 // T33: an agent offers all its tools and works with those that remain.
 const vendorTool = dropped(
-  "a tool that the vendor has, or runs, itself: the model is not offered it",
+  "a tool that the vendor provides or runs itself; the model does not get it",
 );
 const ownTool = dropped(
-  "a kind of tool that other protocols do not have: the model is not offered it",
+  "a kind of tool that other protocols do not have; the model does not get it",
 );
-const emptyNamespace = dropped("what holds no tool that other protocols have");
-const toolDetail = dropped("how a tool is offered, not what it is");
-const record = dropped(
-  "that a step was taken: what came of it stands elsewhere in the conversation",
-);
+const emptyNamespace = dropped("a namespace without tools that other protocols have");
+const toolDetail = dropped("how a tool is offered, not the tool itself");
+const record = dropped("record of a step; its result is elsewhere in the conversation");
 
 const content = refused("content that other protocols cannot carry");
 const earlierStep = refused(
@@ -68,7 +66,7 @@ const chat: Readonly<Record<string, Loss>> = {
   "messages[].tool_calls[]": earlierStep,
   "messages[].audio": refused("an earlier answer, kept at the vendor as sound"),
   "messages[].images[]": refused("what an earlier answer has beside its text, of an unknown kind"),
-  "messages[].annotations": dropped("where an earlier answer came from"),
+  "messages[].annotations": dropped("sources of an earlier answer"),
   "tools[]": ownTool,
   "tool_choice:allowed_tools of none": forcedNone("tool_choice.allowed_tools.tools"),
   tool_choice: forcedTool,
@@ -76,7 +74,7 @@ const chat: Readonly<Record<string, Loss>> = {
   logprobs: sampling,
   top_logprobs: sampling,
   logit_bias: sampling,
-  max_tokens: dropped("beside its successor it has no effect"),
+  max_tokens: dropped("no effect together with its successor"),
   prediction: upkeep,
   moderation: safety,
   safety_identifier: safety,

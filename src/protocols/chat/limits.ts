@@ -16,7 +16,7 @@ export const conversionLimits: Limits = {
     topK: "chat completions have no top_k, dropped",
     "reasoning.budget": "a token budget cannot become an effort level, dropped",
     "reasoning.summary": "chat completions return no reasoning summary, dropped",
-    "reasoning.includeThoughts": "chat completions cannot be asked for thoughts, dropped",
+    "reasoning.includeThoughts": "chat completions have no setting for returned thoughts, dropped",
     "reasoning.mode": "only the responses protocol has it, dropped",
     "reasoning.context": "only the responses protocol has it, dropped",
   },

@@ -41,7 +41,7 @@ export const skipSignature = "skip_thought_signature_validator";
 export const conversionLimits: Limits = {
   protocol: "generate_content",
   unsupportedFields: {
-    parallelToolCalls: "generateContent cannot switch parallel calls, dropped",
+    parallelToolCalls: "generateContent has no setting for parallel tool calls, dropped",
     verbosity: "generateContent has no verbosity, dropped",
     endUserId: "generateContent has no end-user id, dropped",
     promptCacheKey: "generateContent has no cache key, dropped",

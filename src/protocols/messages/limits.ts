@@ -25,11 +25,11 @@ export const conversionLimits: Limits = {
     outputFormat: "JSON output is not converted for this upstream, dropped",
     verbosity: "the messages protocol has no verbosity, dropped",
     promptCacheKey: "the messages protocol has no cache key, dropped",
-    metadata: "of metadata this upstream knows the end-user id only, dropped",
+    metadata: "this upstream takes only the end-user id of metadata, dropped",
     store: "the messages protocol stores nothing, dropped",
     "reasoning.summary": "the messages protocol has no reasoning summary, dropped",
     "reasoning.includeThoughts":
-      "the messages protocol decides itself what thoughts it returns, dropped",
+      "the messages protocol has no setting for returned thoughts, dropped",
     "reasoning.mode": "only the responses protocol has it, dropped",
     "reasoning.context": "only the responses protocol has it, dropped",
   },
