@@ -55,7 +55,7 @@ export const outputCompression = (formats: string, { textToo = false } = {}): Fi
   name: "output_compression",
   domain: { type: "integer", min: 0, max: 100, textToo },
   default: 100,
-  meaning: `of ${formats} only`,
+  meaning: `only for ${formats}`,
 });
 
 export const user: Field = {
