@@ -1,6 +1,7 @@
 /**
  * Records the addresses from which each key is used. A request costs one look-up in a map; every few seconds one statement writes the new
  * records, a row for each address. Like the request log they only explain, and no money depends on them: a failed write loses them.
+ * Old addresses are deleted every hour, also without requests.
  */
 import { camelCased, type SnakeCased } from "../base/casing.ts";
 import { isErasedAddressSql } from "../base/erased.ts";
@@ -85,17 +86,27 @@ export function openKeyClients(database: Database, log: Pick<Log, "warn">): KeyC
   let underWay: Promise<void> | undefined;
   let sweptMs: number | undefined;
 
+  const isSweepDue = (): boolean => sweptMs === undefined || performance.now() - sweptMs >= sweepMs;
+  async function sweep(): Promise<void> {
+    sweptMs = performance.now();
+    try {
+      await database.query(sweepSql, []);
+    } catch (error) {
+      log.warn(
+        { err: error },
+        "old addresses of keys were not deleted; the next try is in an hour",
+      );
+    }
+  }
   async function writeOut(): Promise<void> {
     const noted = [...waiting.values()];
     waiting = new Map();
     try {
       if (noted.length > 0) await write(database, noted);
-      if (sweptMs !== undefined && performance.now() - sweptMs < sweepMs) return;
-      sweptMs = performance.now();
-      await database.query(sweepSql, []);
     } catch (error) {
       log.warn({ err: error, clients: noted.length }, "where keys are used from was not written");
     }
+    if (isSweepDue()) await sweep();
   }
   const flush = async (): Promise<void> => {
     await underWay;
@@ -103,7 +114,7 @@ export function openKeyClients(database: Database, log: Pick<Log, "warn">): KeyC
     await underWay;
   };
   const timer = setInterval(() => {
-    if (waiting.size > 0 && underWay === undefined) void flush();
+    if ((waiting.size > 0 || isSweepDue()) && underWay === undefined) void flush();
   }, everyMs);
   timer.unref();
   return {
