@@ -3,6 +3,7 @@
  * to a whole file. The next start removes half-written files after a crash. Requirements: STORE.
  */
 import { randomBytes } from "node:crypto";
+import { readlinkSync } from "node:fs";
 import {
   access,
   constants,
@@ -27,7 +28,11 @@ const partPrefix = ".part-";
 /** Distinguishes this process from an earlier one with the same number. */
 const instance = randomBytes(6).toString("hex");
 const host = hostname().replaceAll(/[^a-z0-9]/gi, "");
-/** The age at which another machine's half-written file is removed: whether its process lives is unknown, and no write takes so long. */
+/** Containers may share a host name and a directory, and often have process 1 each: process numbers mean nothing across these. */
+const pidNamespace = readPidNamespace();
+/** Age at which a half-written file of another container with this host name is removed: a write in flight touches it more often. */
+const samePlacePartMsMax = 10 * 60_000;
+/** The same for another host, whose clock may differ. */
 const foreignPartMsMax = dayMs;
 
 /** Opens the directory, creates it if missing, and removes half-written files of earlier processes. */
@@ -120,7 +125,16 @@ const isMissing = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "ENOENT";
 
 const partName = (): string =>
-  `${partPrefix}${host}-${process.pid}-${instance}-${randomBytes(8).toString("hex")}`;
+  `${partPrefix}${host}-${process.pid}-${instance}-${randomBytes(8).toString("hex")}-${pidNamespace}`;
+
+/** Returns the number of this process's pid namespace; empty where the system has none. */
+function readPidNamespace(): string {
+  try {
+    return readlinkSync("/proc/self/ns/pid").replaceAll(/\D/g, "");
+  } catch {
+    return "";
+  }
+}
 
 async function removeLeftovers(directory: string): Promise<void> {
   const names = await readdir(directory);
@@ -133,11 +147,13 @@ async function removeLeftovers(directory: string): Promise<void> {
 
 /** Several gateways may share a directory: only a file that no process still writes is a leftover. */
 async function isLeftover(name: string, path: string): Promise<boolean> {
-  const [owner, pid, owners] = name.slice(partPrefix.length).split("-");
-  if (owner === host && owners !== instance)
+  const [owner, pid, ownerInstance, , namespace] = name.slice(partPrefix.length).split("-");
+  const isSameHost = owner === host;
+  if (isSameHost && namespace === pidNamespace && ownerInstance !== instance)
     return Number(pid) === process.pid || !isAlive(Number(pid));
   try {
-    return Date.now() - (await stat(path)).mtimeMs > foreignPartMsMax;
+    const quietMs = Date.now() - (await stat(path)).mtimeMs;
+    return quietMs > (isSameHost ? samePlacePartMsMax : foreignPartMsMax);
   } catch (error) {
     if (isMissing(error)) return false;
     throw error;

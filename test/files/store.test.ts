@@ -2,7 +2,14 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -223,25 +230,41 @@ it("names cannot be guessed: 128 random bits", () => {
   expect(new Set(names).size).toBe(1000);
 });
 
+/** The number of the pid namespace, with which the names of half-written files end; empty but on Linux. */
+const pidNamespaceHere = (): string =>
+  process.platform === "linux" ? readlinkSync("/proc/self/ns/pid").replaceAll(/\D/g, "") : "";
+
 it("a start removes what dead processes left half-written, and nothing else", async () => {
   const dataDir = temporaryDirectory();
   const directory = join(dataDir, "files");
   mkdirSync(directory);
   const host = hostname().replaceAll(/[^a-z0-9]/gi, "");
-  const dayOld = Date.now() / 1000 - 90_000;
+  const [dayOld, quarterOld] = [90_000, 900].map((seconds) => Date.now() / 1000 - seconds);
+  const here = pidNamespaceHere();
   const parts = {
-    "of a dead process": `.part-${host}-2147483646-aaaaaaaaaaaa-1`,
-    "of an earlier process of our number": `.part-${host}-${process.pid}-aaaaaaaaaaaa-1`,
-    "of a live process": `.part-${host}-${process.ppid}-aaaaaaaaaaaa-1`,
-    "of another machine, new": `.part-elsewhere-1-aaaaaaaaaaaa-1`,
-    "of another machine, old": `.part-elsewhere-1-aaaaaaaaaaaa-2`,
+    "of a dead process": `.part-${host}-2147483646-aaaaaaaaaaaa-1-${here}`,
+    "of an earlier process of our number": `.part-${host}-${process.pid}-aaaaaaaaaaaa-1-${here}`,
+    "of a live process": `.part-${host}-${process.ppid}-aaaaaaaaaaaa-1-${here}`,
+    "of another container, new": `.part-${host}-${process.pid}-aaaaaaaaaaaa-2-1${here}`,
+    "of another container, old": `.part-${host}-2147483646-aaaaaaaaaaaa-3-1${here}`,
+    "of another machine, new": `.part-elsewhere-1-aaaaaaaaaaaa-1-${here}`,
+    "of another machine, old": `.part-elsewhere-1-aaaaaaaaaaaa-2-${here}`,
   };
   for (const name of [...Object.values(parts), "whole.mp4"])
     writeFileSync(join(directory, name), "x");
-  utimesSync(join(directory, parts["of another machine, old"]), dayOld, dayOld);
+  const age = (name: string, seconds: number) =>
+    utimesSync(join(directory, name), seconds, seconds);
+  age(parts["of another machine, old"], dayOld!);
+  age(parts["of another machine, new"], quarterOld!);
+  age(parts["of another container, old"], quarterOld!);
   await openFileStore({ kind: "local" }, dataDir);
   expect(readdirSync(directory).sort()).toEqual(
-    [parts["of a live process"], parts["of another machine, new"], "whole.mp4"].sort(),
+    [
+      parts["of a live process"],
+      parts["of another container, new"],
+      parts["of another machine, new"],
+      "whole.mp4",
+    ].sort(),
   );
 });
 
