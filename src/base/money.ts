@@ -2,6 +2,7 @@
  * Money: nano-USD in bigint, decimal strings on the wire, no floats anywhere.
  * Requirements: TASK (`cost`), docs/decisions.md "Money".
  */
+import { assert } from "./assert.ts";
 
 /** An amount in nano-dollars (1 USD = 1,000,000,000). */
 export type NanoUsd = bigint;
@@ -10,6 +11,11 @@ const nanosPerUsd = 1_000_000_000n;
 /** Ten million dollars, the most of one amount: no sum over a batch of the ledger can leave the range of a bigint column. */
 export const amountNanoMax = 10_000_000n * nanosPerUsd;
 const nanoDecimals = 9;
+
+/** Checks an amount before it is sent to the database. */
+export function assertAmount(amountNano: NanoUsd): void {
+  assert(amountNano >= 0n && amountNano <= amountNanoMax, `amount out of range: ${amountNano}`);
+}
 
 export const smaller = (one: NanoUsd, other: NanoUsd): NanoUsd => (one < other ? one : other);
 export const larger = (one: NanoUsd, other: NanoUsd): NanoUsd => (one > other ? one : other);

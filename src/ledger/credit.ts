@@ -1,9 +1,8 @@
 /** Credit: added to the account of a workspace, or taken back. docs/management.md. */
 import { camelCased, type SnakeCased } from "../base/casing.ts";
 import { GatewayError, invalidValue } from "../base/errors.ts";
-import { formatUsd } from "../base/money.ts";
+import { assertAmount, formatUsd } from "../base/money.ts";
 import type { Queryable } from "../storage/index.ts";
-import { checkAmount } from "./types.ts";
 
 export interface CreditInput {
   readonly workspaceId: string;
@@ -38,10 +37,9 @@ type CreditRow = SnakeCased<Omit<CreditResult, "outcome" | "entryId">> & {
  */
 export async function creditIn(tx: Queryable, input: CreditInput): Promise<CreditResult> {
   const { workspaceId, amountNano, reference, note = null } = input;
-  checkAmount(amountNano < 0n ? -amountNano : amountNano);
-  const params = [workspaceId, amountNano, reference, note];
+  assertAmount(amountNano < 0n ? -amountNano : amountNano);
   const sql = "select * from ledger_credit($1, $2, $3, $4)";
-  const [row] = await tx.query<CreditRow>(sql, params);
+  const [row] = await tx.query<CreditRow>(sql, [workspaceId, amountNano, reference, note]);
   if (row === undefined) throw await creditRefusal(tx, input);
   const { kind, is_new: isNew, entry, ...rest } = row;
   if (kind !== "credit")

@@ -4,9 +4,10 @@
  */
 import { camelCased, type SnakeCased } from "../base/casing.ts";
 import type { GatewayError } from "../base/errors.ts";
+import { assertAmount } from "../base/money.ts";
 import type { Queryable } from "../storage/index.ts";
 import { fitsButForIdle, refusalOf, type Answer } from "./refusal.ts";
-import { checkAmount, type CallName, type ReserveInput } from "./types.ts";
+import type { CallName, ReserveInput } from "./types.ts";
 
 /** An image call or a task that asks for a hold, which is a row of its own. */
 export interface HoldInput extends ReserveInput {
@@ -36,7 +37,7 @@ export async function reserveIn(
   inputs: readonly HoldInput[],
   queue: QueueLimits,
 ): Promise<(HoldRefusal | undefined)[]> {
-  for (const { amountNano } of inputs) checkAmount(amountNano);
+  for (const { amountNano } of inputs) assertAmount(amountNano);
   // Every operation locks accounts in the order of their workspace ids.
   const rows = await tx.query<Answer & { readonly place: number }>(
     `select i.place::integer as place, r.*
@@ -84,7 +85,7 @@ export async function settleIn(
   { id, workspaceId }: CallName,
   chargeNano: bigint | null,
 ): Promise<Settled | undefined> {
-  if (chargeNano !== null) checkAmount(chargeNano);
+  if (chargeNano !== null) assertAmount(chargeNano);
   const [row] = await tx.query<SnakeCased<Settled>>(
     "select * from ledger_settle($1, $2, $3)",
     [workspaceId, id, chargeNano],

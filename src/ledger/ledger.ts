@@ -33,6 +33,9 @@ const expireMax = 500;
 /** Retries, so that a lost connection leaves no money held; only for 1 s, so that a database that is away does not delay the stop. */
 const giveBackRule = { forMs: 1_000, mayPass: isTransient };
 const endLeasesSql = "update ledger_lanes set lease_until = ledger_now() where gateway = $1";
+/** Shortens leases from before the database's clock was set back. The minute is as long as a new lease, so living gateways keep theirs. */
+const clipLeasesSql = `update ledger_lanes set lease_until = ledger_now() + interval '1 minute'
+  where lease_until > ledger_now() + interval '10 minutes'`;
 
 /** Creates a ledger on `database`. It uses the database's clock, and learns of changes through the database's signals. */
 export function createLedger(database: Database, options: LedgerOptions = {}): Ledger {
@@ -74,6 +77,7 @@ async function expireGateway(database: Pick<Database, "query">, gateway: string)
 
 /** Expires gateways whose leases ran out; returns how many. After a transient error a gateway waits for the next sweep. */
 async function expireGateways(database: Database): Promise<number> {
+  await database.query(clipLeasesSql);
   const lapsed = await database.query<{ gateway: string }>(
     `select gateway from ledger_lanes
      group by gateway having not bool_and(lapsed) and bool_and(lease_until < ledger_now())`,

@@ -3,8 +3,9 @@
  * account is locked elsewhere it has a lane of its own, so that other workspaces do not wait. docs/ledger.md.
  */
 import { newId } from "../base/ids.ts";
+import { assertAmount } from "../base/money.ts";
 import { Lane, type LaneOptions } from "./lane.ts";
-import { checkAmount, type KeyName, type ReserveInput, type Spent } from "./types.ts";
+import type { KeyName, ReserveInput, Spent } from "./types.ts";
 
 export type TextCallsOptions = Pick<LaneOptions, "leaseMs" | "send" | "clock" | "sharesCore">;
 
@@ -24,14 +25,14 @@ export class TextCalls {
 
   /** Implements `Ledger.spend`: exactly one entry ends each admission, whatever the work does. @throws as there */
   async spend<Done extends Spent>(input: ReserveInput, work: () => Promise<Done>): Promise<Done> {
-    checkAmount(input.amountNano);
+    assertAmount(input.amountNano);
     // Undefined if memory could decide: then nothing is awaited.
     const admitted = this.laneOf(input).admit(input);
     if (admitted !== undefined) await admitted;
     let done: Done;
     try {
       done = await work();
-      if (done.amountNano !== null) checkAmount(done.amountNano);
+      if (done.amountNano !== null) assertAmount(done.amountNano);
     } catch (error) {
       const lane = this.laneOf(input);
       // The caller gets the error of the work, without delay while the database is away.

@@ -1,6 +1,4 @@
 /** Input and result types of the ledger's operations. Amounts are nano-USD. docs/ledger.md. */
-import { assert } from "../base/assert.ts";
-import { amountNanoMax } from "../base/money.ts";
 
 /** A call that asks for admission. */
 export interface ReserveInput {
@@ -23,9 +21,4 @@ export type KeyName = Pick<ReserveInput, "workspaceId" | "keyId" | "keyRotation"
 export interface Spent {
   /** The amount to charge; null charges nothing. */
   readonly amountNano: bigint | null;
-}
-
-/** Checks an amount before the ledger sends it to the database. */
-export function checkAmount(amountNano: bigint): void {
-  assert(amountNano >= 0n && amountNano <= amountNanoMax, `amount out of range: ${amountNano}`);
 }

@@ -20,7 +20,12 @@ export function openRates(database: Database): Rates {
   return { ...limiter, close: () => clearInterval(beat) };
 }
 
+/** Shortens leases from before the database's clock was set back. Living gateways renew theirs in time. */
+const clipLeasesSql = `update rate_calls set lease_until = ledger_now() + interval '1 minute'
+  where lease_until > ledger_now() + interval '10 minutes'`;
+
 /** Deletes limits that were unused for two minutes, and calls of crashed gateways. */
 export async function sweepRates(database: Database): Promise<void> {
+  await database.query(clipLeasesSql);
   await database.query("select rate_sweep()");
 }

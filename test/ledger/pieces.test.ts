@@ -11,7 +11,7 @@ import { verifyLedger } from "../../src/verification/index.ts";
 import { describeDatabase } from "../support/postgres.ts";
 import { backlogOf, entryOf, next, rowOf, targetOf } from "./batches.ts";
 import { openCall } from "./open-calls.ts";
-import { addKey, addWorkspace, tamper } from "./support.ts";
+import { addKey, addWorkspace, reserveOne, setLedgerClock, tamper } from "./support.ts";
 import { createLedger } from "../support/ledger.ts";
 
 let key: KeyUse;
@@ -168,6 +168,24 @@ describeDatabase("a sweep", (open) => {
     await database.query("update ledger_lanes set lease_until = ledger_now() - interval '1 s'");
     expect([await other.expire(), await other.expire()]).toEqual([1, 0]);
     expect((await other.balance("w")).heldNano).toBe(0n);
+  });
+
+  it("takes it back within minutes where the database's clock was hours ahead; holds of tasks stay", async () => {
+    const database = await open();
+    await addWorkspace(database, "w");
+    await addKey(database, { workspaceId: "w", id: "k" });
+    const [died, other] = [createLedger(database), createLedger(database)];
+    await died.credit({ workspaceId: "w", amountNano: 100n, reference: "start" });
+    const call = { workspaceId: "w", keyId: "k", keyRotation: 0, amountNano: 30n };
+    await setLedgerClock(database, "2026-11-04T18:00:00Z");
+    await openCall(died, { ...call, id: "r" });
+    const hold = { ...call, id: "t", kind: "task" as const, leaseMs: 86_400_000 };
+    expect(await database.transaction((tx) => reserveOne(tx, hold))).toBe("reserved");
+    await setLedgerClock(database, "2026-11-04T12:00:00Z");
+    expect(await other.expire()).toBe(0);
+    await setLedgerClock(database, "2026-11-04T12:01:01Z");
+    expect([await other.expire(), await other.expire()]).toEqual([1, 0]);
+    expect((await other.balance("w")).heldNano).toBe(30n);
   });
 });
 

@@ -1,6 +1,7 @@
 /** What the database grants of a limit: never more within a minute, whoever asks and whatever the clock does. LIM-17; docs/limits.md. */
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
+import { sweepRates } from "../../src/rates/index.ts";
 import { askDatabase, type Ask, type SendAsks } from "../../src/rates/take.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { setLedgerClock } from "../ledger/support.ts";
@@ -192,5 +193,18 @@ describeDatabase("calls at once", (open) => {
       "select 1 from rate_windows union all select 1 from rate_calls",
     );
     expect(left).toEqual([]);
+  });
+
+  it("of a gateway that died are forgotten within minutes where the database's clock was hours ahead", async () => {
+    const database = await open();
+    const [a, b] = ["a", "b"].map((name) => askDatabase(database, name, 60_000));
+    const ask = fresh(2, "calls");
+    await at(database, 6 * 3_600_000);
+    await one(a!, ask(2, { first: 0 }));
+    await at(database, 0);
+    await sweepRates(database);
+    expect((await one(b!, ask(1, { first: 0 }))).granted).toBe(0);
+    await at(database, 60_001);
+    expect((await one(b!, ask(1, { first: 0 }))).granted).toBe(1);
   });
 });
