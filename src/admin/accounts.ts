@@ -1,7 +1,7 @@
 /** Password sign-in and password change. docs/management.md. */
 import { GatewayError, invalidValue } from "../base/errors.ts";
 import {
-  changeTogether,
+  changeMany,
   findLogins,
   getUser,
   hashFor,
@@ -90,7 +90,7 @@ async function joinAll(
 ): Promise<void> {
   const userIds = logins.filter(({ invited }) => invited).map(({ userId }) => userId);
   if (userIds.length === 0) return;
-  await changeTogether(context.database, async (database) => {
+  await changeMany(context.database, async (database) => {
     const within = { ...context, database };
     const open = await openInvitationsFor(within, { userIds, joiner: by.userId });
     await acceptAll(within, { open, ...by });
@@ -132,7 +132,7 @@ export async function changePassword(
     throw invalidValue("newPassword", "must differ from the current password");
   }
   const hash = await hashFor(context, email, newPassword);
-  await changeTogether(context.database, async (database) => {
+  await changeMany(context.database, async (database) => {
     const within = { ...context, database };
     // Same lock order as accepting an invitation.
     const open = await openInvitationsOf(within, { userId });

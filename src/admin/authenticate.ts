@@ -2,7 +2,7 @@
 import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
 import { isSameSecret } from "../base/same-secret.ts";
-import { lookOnce, type Database } from "../storage/index.ts";
+import { readOnce, type Database } from "../storage/index.ts";
 import type { Secrets } from "../tenancy/index.ts";
 import { adminTokenActor, loadActor, type Actor } from "./actor.ts";
 import type { SignedIn } from "./accounts.ts";
@@ -54,4 +54,4 @@ export function createActors(options: ActorsOptions): Actors {
 }
 
 const guarded = (load: () => Promise<Actor>): Promise<Actor> =>
-  lookOnce("Credentials cannot be checked now: the database does not answer.", load);
+  readOnce("Credentials cannot be checked now: the database does not answer.", load);

@@ -3,7 +3,7 @@
  * missing object, with the same text and after the same database read.
  */
 import { GatewayError } from "../base/errors.ts";
-import { noSuch, type Visibility } from "../tenancy/index.ts";
+import { notFound, type Visibility } from "../tenancy/index.ts";
 import type { Actor } from "./actor.ts";
 import { reachesTo, verdict, type Action, type Relation, type Role } from "./rights.ts";
 
@@ -55,7 +55,7 @@ function standing(actor: Actor, place: Place): Standing {
 export function permit(actor: Actor, action: Action, place: Place, what: string): void {
   const { role, relation } = standing(actor, place);
   const decided = verdict(action, role, relation);
-  if (decided === "missing") throw noSuch(what);
+  if (decided === "missing") throw notFound(what);
   if (decided === "refused") throw insufficient(action);
 }
 

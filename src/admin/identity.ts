@@ -6,7 +6,7 @@ import { newId } from "../base/ids.ts";
 import type { Queryable } from "../storage/index.ts";
 import {
   addressText,
-  changeTogether,
+  changeMany,
   openInvitationsOf,
   revokeTokens,
   useInvitation,
@@ -57,7 +57,7 @@ export async function forgetTokens(database: Queryable): Promise<void> {
 /** Links the person to their user, if there is one, and accepts the user's open invitations. */
 export async function meetPerson(context: ChangeContext, vouched: Vouched): Promise<void> {
   const email = addressText(vouched.email);
-  await changeTogether(context.database, async (database) => {
+  await changeMany(context.database, async (database) => {
     const within = { ...context, database };
     // Same lock order as accepting an invitation.
     const open = await openInvitationsOf(within, { email });

@@ -1,6 +1,6 @@
 /** Accepts invitations: the holder of the link may do so. docs/management.md. */
 import {
-  changeTogether,
+  changeMany,
   claimUser,
   findLogins,
   hashFor,
@@ -43,7 +43,7 @@ export async function acceptInvitation(
 ): Promise<Member> {
   const open = await openInvitation(context, token);
   const joiner = await joinerOf(context, open, by);
-  return changeTogether(context.database, async (database) => {
+  return changeMany(context.database, async (database) => {
     const within = { ...context, database };
     // If another user sets this user's password meanwhile, the session ends and cannot join.
     if ("userId" in by) await keepSession(within, by.sessionId);

@@ -2,7 +2,7 @@
  * Reads and changes objects of the management API. The right is checked on the row that is read. A change is one transaction with
  * its precondition and its audit entry.
  */
-import { changeTogether, type ChangeContext, type ChangeDatabase } from "../tenancy/index.ts";
+import { changeMany, type ChangeContext, type ChangeDatabase } from "../tenancy/index.ts";
 import type { Actor } from "./actor.ts";
 import { writeAudit } from "./audit.ts";
 import { checkIfMatch } from "./etag.ts";
@@ -67,7 +67,7 @@ export function changeObject<Row>(
   asked: Asked,
   change: ObjectChange<Row>,
 ): Promise<Row> {
-  return changeTogether(context.database, async (database) => {
+  return changeMany(context.database, async (database) => {
     const within = { ...context, database };
     const row = await change.load(within);
     const place = kind.place(row);
@@ -104,7 +104,7 @@ export function createObject<Made, Row>(
   asked: Asked,
   creation: ObjectCreation<Made, Row>,
 ): Promise<Made> {
-  return changeTogether(context.database, async (database) => {
+  return changeMany(context.database, async (database) => {
     const within = { ...context, database };
     const { place, what } = await creation.place(within);
     permit(asked.actor, creation.action, place, what);

@@ -6,11 +6,11 @@
 import { GatewayError } from "../base/errors.ts";
 import type { Queryable } from "../storage/index.ts";
 import {
-  changeTogether,
+  changeMany,
   getMember,
   hashFor,
   makeReset,
-  noReset,
+  invalidReset,
   openReset,
   revokeTokens,
   setPassword,
@@ -49,7 +49,7 @@ async function refusalOf(
      from users u where u.id = $1`,
     [userId, oidcProvider],
   );
-  if (target === undefined) throw noReset();
+  if (target === undefined) throw invalidReset();
   const isTheirs = (workspaceId: string): boolean => allows(actor, action, { workspaceId });
   if (target.role === "admin" || !target.workspaces.every(isTheirs)) {
     return "The password opens more than you administer. An organization admin may reset it.";
@@ -76,7 +76,7 @@ export function offerReset(
   { actor, requestId }: Pick<Asked, "actor" | "requestId">,
   reference: MemberReference,
 ): Promise<MadeReset> {
-  return changeTogether(context.database, async (database) => {
+  return changeMany(context.database, async (database) => {
     const within = { ...context, database };
     const member = await getMember(within, reference, { forUpdate: true });
     const place = memberKind.place(member);
@@ -123,7 +123,7 @@ export async function readReset(
     maker === undefined ||
     members.length === 0 ||
     (await refusalOf(database, maker, userId)) !== undefined;
-  if (isOff) throw noReset();
+  if (isOff) throw invalidReset();
   return reset;
 }
 
@@ -143,7 +143,7 @@ export async function useReset(
 ): Promise<string> {
   const { email } = await readReset(context, token);
   const hash = await hashFor(context, email, password);
-  return changeTogether(context.database, async (database) => {
+  return changeMany(context.database, async (database) => {
     const within = { ...context, database };
     const { userId, workspaceId } = await readReset(within, token, { forUpdate: true });
     await setPassword(within, userId, { hash, oneTime: false });

@@ -19,7 +19,7 @@ import {
 } from "../storage/index.ts";
 import {
   credentialSealName,
-  noSuch,
+  notFound,
   providerSealName,
   type ChangeContext,
   type Secrets,
@@ -100,7 +100,7 @@ export async function getProvider(context: ProviderContext, id: string): Promise
   const source = sources?.get(id) ?? { kind: "file" };
   if (known && source.kind !== "api")
     return { id, source, shown: shownProvider(known), pausedUntil };
-  if (row === undefined || row.removed) throw noSuch("provider");
+  if (row === undefined || row.removed) throw notFound("provider");
   const opened = openProvider(secrets, row);
   const { version, createdAt, updatedAt } = row;
   return {

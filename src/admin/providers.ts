@@ -22,7 +22,7 @@ import {
   touchProvider,
   type Queryable,
 } from "../storage/index.ts";
-import { changeRow, credentialSealName, noSuch } from "../tenancy/index.ts";
+import { changeRow, credentialSealName, notFound } from "../tenancy/index.ts";
 import {
   getProvider,
   sealedSettings,
@@ -197,7 +197,7 @@ export function dropCredential(
 ): Promise<ProviderObject> {
   const added = own(object);
   const { id } = added;
-  if (!added.credentials.some((one) => one.id === credential)) throw noSuch("credential");
+  if (!added.credentials.some((one) => one.id === credential)) throw notFound("credential");
   if (added.credentials.length === 1)
     throw new GatewayError(
       "conflict",

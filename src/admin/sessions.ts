@@ -1,12 +1,12 @@
 /** Console sessions by better-auth, on our tables and migrations. Loaded at first use, to save memory. docs/management.md. */
 import type { betterAuth, BetterAuthOptions } from "better-auth";
 import { GatewayError } from "../base/errors.ts";
-import { inTime } from "../base/in-time.ts";
+import { withTimeout } from "../base/timeouts.ts";
 import type { Log } from "../base/log.ts";
 import { newId } from "../base/ids.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Settings } from "../catalog/index.ts";
-import { lookOnce, type Database } from "../storage/index.ts";
+import { readOnce, type Database } from "../storage/index.ts";
 import type { Secrets } from "../tenancy/index.ts";
 import type { SignedIn } from "./accounts.ts";
 import { adoptSubjects, forgetTokens, meetPerson, oidcProvider, subjectAt } from "./identity.ts";
@@ -266,7 +266,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     );
   /** The library reports a failure without its cause. @throws GatewayError `database_unavailable` if that is the cause */
   const whyNot = async (failure: unknown): Promise<never> => {
-    await lookOnce("Sessions cannot be checked now: the database does not answer.", () =>
+    await readOnce("Sessions cannot be checked now: the database does not answer.", () =>
       options.database.query("select 1", []),
     );
     throw failure;
@@ -279,7 +279,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     async signIn(request) {
       if (provider === undefined) return (await sessions()).handler(request);
       const answer = async () => (await provider()).auth.handler(request);
-      return inTime(answer(), providerMs, silent);
+      return withTimeout(answer(), providerMs, silent);
     },
     async userOf(headers) {
       const { api } = await sessions();

@@ -2,10 +2,10 @@
  * Writes the session library's messages to our log: one line a minute for each kind. Strangers' bad callbacks are not our errors,
  * nor the provider's: they count separately, so they cannot crowd out errors.
  */
-import { atIntervals } from "../base/at-intervals.ts";
+import { throttleCounter } from "../base/throttle-counter.ts";
 import { isObject } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
-import { getOrMake } from "../base/made-once.ts";
+import { getOrCreate } from "../base/memoize.ts";
 import { shortText } from "../base/text.ts";
 
 const everyMs = 60_000;
@@ -33,10 +33,10 @@ export function signInLog(log: Pick<Log, "info" | "warn" | "error">): Write {
 /** Counts messages by kind. A call returns how often the kind occurred since its last line; undefined within a minute of that. */
 function countersOf(): (kind: string) => number | undefined {
   const kinds = new Map<string, () => number | undefined>();
-  const rest = atIntervals(everyMs);
+  const rest = throttleCounter(everyMs);
   return (kind) =>
     (kinds.size < kindsMax || kinds.has(kind)
-      ? getOrMake(kinds, kind, () => atIntervals(everyMs))
+      ? getOrCreate(kinds, kind, () => throttleCounter(everyMs))
       : rest)();
 }
 

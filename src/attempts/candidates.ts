@@ -21,7 +21,7 @@ export interface Candidate {
   /** Its context is shorter than that of another offer of the requested model. */
   readonly isShorter?: boolean;
   /** An offer with a longer context is left out because of its health. */
-  readonly isLongerOut?: boolean;
+  readonly isLongerLeftOut?: boolean;
   /** The session of the call. Its calls use one credential, because prompt cache and reasoning belong to the vendor's account. */
   readonly session?: string | undefined;
 }

@@ -191,9 +191,11 @@ export abstract class Failover<
 
   /** A GatewayError means that the answer had begun: there is no failover then. */
   #failureOf(thrown: unknown, call: Call, candidate: Asked): AttemptFailure {
-    const { isShorter = false, isLongerOut = false } = candidate;
+    const { isShorter = false, isLongerLeftOut = false } = candidate;
     const failed = this.failureOf(thrown, call);
-    return isShorter && !(thrown instanceof GatewayError) ? goingOn(failed, isLongerOut) : failed;
+    return isShorter && !(thrown instanceof GatewayError)
+      ? goingOn(failed, isLongerLeftOut)
+      : failed;
   }
 
   /**

@@ -77,11 +77,11 @@ const isTooLong = ({ failure: { error } }: AttemptFailure): boolean =>
 
 /**
  * Allows failover if the request is too long for a candidate whose context is shorter than that of others. If the others are left out
- * (`isLongerOut`), the caller may retry later. The answer of `failed` had not begun.
+ * (`isLongerLeftOut`), the caller may retry later. The answer of `failed` had not begun.
  */
-export function goingOn(failed: AttemptFailure, isLongerOut: boolean): AttemptFailure {
+export function goingOn(failed: AttemptFailure, isLongerLeftOut: boolean): AttemptFailure {
   if (!isTooLong(failed)) return failed;
-  const later = isLongerOut && { error: noneAvailable(), body: undefined };
+  const later = isLongerLeftOut && { error: noneAvailable(), body: undefined };
   return new AttemptFailure({ ...failed.failure, mayGoOn: true, ...later }, failed.cause);
 }
 

@@ -2,7 +2,7 @@
  * The span of one attempt at a provider, by OpenTelemetry's conventions for generative AI (`gen_ai.client.inference`). It contains no
  * prompts or answers. docs/monitoring.md.
  */
-import { perObject } from "../base/made-once.ts";
+import { memoizeByObject } from "../base/memoize.ts";
 import { sharedParts } from "../base/shared-parts.ts";
 import type { Attributes, SharedPart, Span } from "../base/tracing.ts";
 import type { Usage } from "../base/usage.ts";
@@ -52,7 +52,7 @@ interface Known {
 export const providerAttributes = (provider: Provider): Attributes => knownTo(provider).attributes;
 
 /** Cached per provider, because there are many attempts. */
-const knownTo = perObject((provider: Provider): Known => {
+const knownTo = memoizeByObject((provider: Provider): Known => {
   const { hostname, port, protocol } = new URL(provider.baseUrl);
   const attributes = {
     "gen_ai.provider.name": cloudNames[provider.dialect] ?? knownNames[provider.id] ?? provider.id,

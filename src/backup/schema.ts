@@ -1,6 +1,6 @@
 /** Reads the parts of the database's schema that a backup needs: tables, their order, their sequences. */
 import type { Log } from "../base/log.ts";
-import { limitLockWaits, patiently, type Queryable } from "../storage/index.ts";
+import { limitLockWaits, retryWhileLocked, type Queryable } from "../storage/index.ts";
 
 /** The migration records of the schema; a backup has them in its header. */
 const ownTable = "schema_migrations";
@@ -41,7 +41,7 @@ export async function takeAll(tx: Queryable, log?: Pick<Log, "warn">): Promise<v
     [],
   );
   await tx.query("savepoint untaken");
-  await patiently(tx, log, async () => {
+  await retryWhileLocked(tx, log, async () => {
     try {
       await limitLockWaits(tx);
       // Locking a view also locks everything that it reads, including the server's own tables.

@@ -2,9 +2,9 @@
  * Limits the bytes of bodies that one process may hold at once: requests until their calls end or their streams begin, whole answers of
  * upstreams, and incomplete events of streams. Without it, only the callers would limit the sum of allowed bodies.
  */
-import { Beyond } from "./beyond.ts";
+import { OverBudget } from "./over-budget.ts";
 import { GatewayError } from "./errors.ts";
-import { Turns } from "./turns.ts";
+import { CpuTurns } from "./cpu-turns.ts";
 
 /** A body above this is large: it may use only a part of the budget, and blocking work on it is done in turns. */
 const largeBytes = 262_144;
@@ -27,9 +27,9 @@ const refusalDefault =
   "Too many bytes of requests and answers are under way (limits.bodies_under_way_mb). Retry in a moment.";
 
 /** Bytes in transfer: their sender decides how long they are held. */
-interface Arriving {
+interface Transfer {
   /** When enough bytes had last come, by `performance.now`. */
-  movedMs: number;
+  progressedMs: number;
   /** Bytes received since then. */
   bytes: number;
   /** Gives back the bytes held, and takes no more. */
@@ -41,12 +41,12 @@ export class ByteBudget {
   readonly bytesMax: number;
   /** The error message for a caller whose bytes do not fit. */
   readonly refusal: string;
-  readonly turns = new Turns();
+  readonly turns = new CpuTurns();
   #heldBytes = 0;
   /** The longest silent first. */
-  readonly #arriving = new Set<Arriving>();
+  readonly #arriving = new Set<Transfer>();
   /** Billed answers that must not be refused, while there is no room for more of them. */
-  readonly beyond = new Beyond<ByteLease>(() => this.#heldBytes <= this.largestBytes);
+  readonly overBudget = new OverBudget<ByteLease>(() => this.#heldBytes <= this.largestBytes);
 
   constructor(bytesMax: number, refusal = refusalDefault) {
     this.bytesMax = bytesMax;
@@ -82,7 +82,7 @@ export class ByteBudget {
   makesRoom(bytes: number, total: number): boolean {
     const lateMs = performance.now() - silentMs;
     for (const one of this.#arriving) {
-      if (one.movedMs > lateMs || this.fits(bytes, total)) break;
+      if (one.progressedMs > lateMs || this.fits(bytes, total)) break;
       this.#arriving.delete(one);
       one.giveUp();
     }
@@ -90,28 +90,28 @@ export class ByteBudget {
   }
 
   /** Records bytes that came in a transfer. Only for leases. */
-  came(one: Arriving, bytes: number): void {
+  received(one: Transfer, bytes: number): void {
     one.bytes += bytes;
-    if (one.bytes >= leastBytes) this.moved(one);
+    if (one.bytes >= leastBytes) this.progressed(one);
   }
 
   /** Records that a transfer makes progress. Only for leases. */
-  moved(one: Arriving): void {
+  progressed(one: Transfer): void {
     one.bytes = 0;
-    one.movedMs = performance.now();
+    one.progressedMs = performance.now();
     this.#arriving.delete(one);
     this.#arriving.add(one);
   }
 
   /** Records that a transfer is complete, or will never be. Only for leases. */
-  arrived(one: Arriving): void {
+  arrived(one: Transfer): void {
     this.#arriving.delete(one);
   }
 
   /** Counts bytes, negative ones too. Only for leases and parts. */
   count(bytes: number): void {
     this.#heldBytes += bytes;
-    if (bytes < 0) this.beyond.look();
+    if (bytes < 0) this.overBudget.resumeWaiting();
   }
 }
 
@@ -149,7 +149,7 @@ export class ByteLease {
   /** Bytes that the budget does not count. */
   #bytesBeyond = 0;
   #released = false;
-  #arriving: Arriving | undefined;
+  #arriving: Transfer | undefined;
 
   constructor(budget: ByteBudget) {
     this.#budget = budget;
@@ -170,7 +170,7 @@ export class ByteLease {
   }
 
   /** Returns another lease of the same budget, which is released separately. */
-  beside(): ByteLease {
+  sibling(): ByteLease {
     return this.#budget.lease();
   }
 
@@ -196,7 +196,7 @@ export class ByteLease {
     if (this.#released) return;
     this.#bytes += bytes;
     this.#budget.count(bytes);
-    this.came(bytes);
+    this.received(bytes);
   }
 
   /**
@@ -205,20 +205,20 @@ export class ByteLease {
    * are not counted.
    */
   addInTurn(bytes: number): Promise<void> | undefined {
-    const { beyond } = this.#budget;
-    if (!this.#released && beyond.is(this)) {
+    const { overBudget } = this.#budget;
+    if (!this.#released && overBudget.isExempt(this)) {
       this.#bytesBeyond += bytes;
-      this.came(bytes);
+      this.received(bytes);
       return undefined;
     }
     this.add(bytes);
     const isFull = !this.#released && !this.#budget.makesRoom(0, largeBytes + 1);
-    return isFull ? beyond.wait(this) : undefined;
+    return isFull ? overBudget.wait(this) : undefined;
   }
 
   /** Records bytes that came but are not held: the sender is not silent. */
-  came(bytes: number): void {
-    if (this.#arriving !== undefined) this.#budget.came(this.#arriving, bytes);
+  received(bytes: number): void {
+    if (this.#arriving !== undefined) this.#budget.received(this.#arriving, bytes);
   }
 
   /**
@@ -226,8 +226,8 @@ export class ByteLease {
    * `giveUp` is called: it gives back the bytes and takes no more.
    */
   arrives(giveUp: () => void): void {
-    this.#arriving = { movedMs: 0, bytes: 0, giveUp };
-    this.#budget.moved(this.#arriving);
+    this.#arriving = { progressedMs: 0, bytes: 0, giveUp };
+    this.#budget.progressed(this.#arriving);
   }
 
   /** Marks the transfer as over: all bytes are here, or no more will come. */
@@ -246,10 +246,10 @@ export class ByteLease {
   /** Gives back bytes that are no longer held. */
   give(bytes: number): void {
     if (this.#released) return;
-    const beyond = Math.min(bytes, this.#bytesBeyond);
-    this.#bytesBeyond -= beyond;
-    this.#bytes -= bytes - beyond;
-    this.#budget.count(beyond - bytes);
+    const overBudget = Math.min(bytes, this.#bytesBeyond);
+    this.#bytesBeyond -= overBudget;
+    this.#bytes -= bytes - overBudget;
+    this.#budget.count(overBudget - bytes);
   }
 
   /** Gives everything back. A second release does nothing. */
@@ -259,7 +259,7 @@ export class ByteLease {
     this.#released = true;
     this.#budget.count(-this.#bytes);
     this.#bytes = 0;
-    this.#budget.beyond.over(this);
+    this.#budget.overBudget.end(this);
   }
 
   /** Resolves when it is this body's turn for work that blocks the process; undefined for small bodies, which need not wait. */

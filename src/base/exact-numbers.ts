@@ -139,12 +139,12 @@ function decimal(text: string): string {
 const twins = new WeakMap<object, unknown>();
 
 /** Records the exact twin of each object and list in `value` that has long numbers. Returns true if there is one. */
-export function noteExactly(value: unknown, exact: unknown): boolean {
+export function recordExactTwins(value: unknown, exact: unknown): boolean {
   if (isRawNumber(exact)) return true;
   if (typeof value !== "object" || value === null) return false;
   let differs = false;
   const note = (member: unknown, twin: unknown): void => {
-    if (noteExactly(member, twin)) differs = true;
+    if (recordExactTwins(member, twin)) differs = true;
   };
   if (Array.isArray(value)) {
     const twins = exact as readonly unknown[];
@@ -161,10 +161,10 @@ export function noteExactly(value: unknown, exact: unknown): boolean {
 /**
  * Returns the twin of a parsed value, with its numbers as they were read: for writing, not for arithmetic. The same value if it has none.
  */
-export function exactly<Value>(value: Value): Value {
+export function exactTwinOf<Value>(value: Value): Value {
   if (typeof value !== "object" || value === null) return value;
   return (twins.get(value) as Value | undefined) ?? value;
 }
 
 /** Returns the JSON text of a parsed value, with its numbers as they were read. */
-export const exactText = (value: unknown): string => JSON.stringify(exactly(value));
+export const exactText = (value: unknown): string => JSON.stringify(exactTwinOf(value));

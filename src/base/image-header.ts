@@ -25,7 +25,7 @@ export const readImageHeader = (bytes: Buffer): HeaderReading =>
   new ImageHeaderReader().push(bytes);
 
 /** The properties of a generated picture. Transparency is not included: it may stand far behind. */
-export type MadePicture = Omit<ImageHeader, "hasAlpha">;
+export type ProducedPicture = Omit<ImageHeader, "hasAlpha">;
 
 /** Enough for the header of nearly every file. */
 const headCharacters = 65_536;
@@ -34,7 +34,7 @@ const headCharacters = 65_536;
  * Reads format and size of a picture in base64. In a PNG they come first, so metadata after them does not matter, which vendors make long.
  * In other formats, the rare files that begin with long metadata are decoded whole.
  */
-export function readMadePicture(base64: string): MadePicture | "incomplete" | "invalid" {
+export function readProducedPicture(base64: string): ProducedPicture | "incomplete" | "invalid" {
   const head = Buffer.from(base64.slice(0, headCharacters), "base64");
   const reading = readImageHeader(head);
   if (reading !== "incomplete") return reading;
@@ -45,7 +45,7 @@ export function readMadePicture(base64: string): MadePicture | "incomplete" | "i
 const pngStartBytes = 33;
 
 /** Returns the size of a PNG whose start was not found to be invalid. */
-function pngSize(head: Buffer): MadePicture | undefined {
+function pngSize(head: Buffer): ProducedPicture | undefined {
   if (head.length < pngStartBytes || formatOf(head.subarray(0, startBytes)) !== "image/png")
     return undefined;
   const [width, height] = [head.readUInt32BE(16), head.readUInt32BE(20)];

@@ -4,10 +4,10 @@
  */
 import type { Static, TObject, TProperties, TSchema, Type as TypeBox } from "typebox";
 import type * as Engine from "typebox/schema";
-import { later } from "./later.ts";
+import { lazyRequire } from "./lazy-require.ts";
 
 /** TypeBox's checks of values against schemas. */
-export const engine = later<typeof Engine>("typebox/schema");
+export const engine = lazyRequire<typeof Engine>("typebox/schema");
 
 export type { Static, TObject, TProperties, TSchema };
 

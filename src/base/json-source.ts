@@ -2,7 +2,7 @@
  * A JSON object together with the bytes it was read from. Unchanged members are sent in the caller's own bytes, numbers included, and not
  * written again.
  */
-import { exactly } from "./exact-numbers.ts";
+import { exactTwinOf } from "./exact-numbers.ts";
 import { parseJson, readJson, type JsonText, type WireObject } from "./json.ts";
 import type { JsonShape } from "./json-scan.ts";
 import { jsonSlices, writeParts, type JsonPart, type JsonPieces } from "./json-write.ts";
@@ -69,7 +69,7 @@ export class JsonSource {
   /** Returns `changed`, with kept members as they were read, including numbers that no double holds. */
   #exact(changed: WireObject): WireObject {
     const { value } = this;
-    const exact = exactly(value);
+    const exact = exactTwinOf(value);
     if (exact === value) return changed;
     const members = Object.entries(changed).map(([name, member]): [string, unknown] => {
       const isKept = Object.hasOwn(value, name) && member === value[name];

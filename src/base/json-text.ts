@@ -7,14 +7,14 @@ import { randomBytes } from "node:crypto";
 import {
   isRawNumber,
   LongNumbersError,
-  noteExactly,
+  recordExactTwins,
   parseExactly,
   stringEnd,
 } from "./exact-numbers.ts";
 import { mayHoldLongNumbers } from "./long-numbers.ts";
 
 /**
- * Parses a JSON text. `exactly` then returns the value with its exact numbers that no double holds. If there are too many of them, only
+ * Parses a JSON text. `exactTwinOf` then returns the value with its exact numbers that no double holds. If there are too many of them, only
  * doubles are kept, unless `tooMany` throws. @throws SyntaxError as JSON.parse
  */
 export function parseJsonText(
@@ -53,7 +53,7 @@ function noteNumbers(
   tooMany: (() => never) | undefined,
 ): void {
   try {
-    noteExactly(value, read(parseExactly));
+    recordExactTwins(value, read(parseExactly));
   } catch (error) {
     if (error instanceof LongNumbersError) tooMany?.();
     // Nested too deeply for all but the parser: the numbers stay doubles.

@@ -59,7 +59,7 @@ function openUnblocked(): number | undefined {
 }
 
 /** Gathers lines into texts that are written at once. */
-abstract class Gathered implements Lines {
+abstract class BufferedLines implements Lines {
   readonly #bytes: number;
   readonly #timer: NodeJS.Timeout;
   /** Lines that do not fill a text yet. */
@@ -75,7 +75,7 @@ abstract class Gathered implements Lines {
   /** Writes the waiting texts, as far as the reader takes them. */
   protected abstract send(): void;
   /** Writes a text and blocks the process; false if it must be tried again. */
-  protected abstract put(text: string): boolean;
+  protected abstract writeNow(text: string): boolean;
   protected abstract close(): void;
 
   write(line: string): void {
@@ -89,9 +89,9 @@ abstract class Gathered implements Lines {
     const lastMs = performance.now() + endMsMax;
     for (const text of this.waiting.splice(0)) {
       const endsMs = Math.min(performance.now() + endMs, lastMs);
-      while (!this.put(text)) {
+      while (!this.writeNow(text)) {
         if (performance.now() >= endsMs) return this.close();
-        Atomics.wait(nobody, 0, 0, endStepMs);
+        Atomics.wait(sleepCell, 0, 0, endStepMs);
       }
     }
     this.close();
@@ -110,10 +110,10 @@ abstract class Gathered implements Lines {
 }
 
 /** Used only to sleep: it is never notified. */
-const nobody = new Int32Array(new SharedArrayBuffer(4));
+const sleepCell = new Int32Array(new SharedArrayBuffer(4));
 
 /** Writes to a pipe that never blocks: it takes up to `atOnceBytes` whole or not at all. */
-class PipeLines extends Gathered {
+class PipeLines extends BufferedLines {
   /** Undefined after the end: its number may belong to another file by then. */
   #pipe: number | undefined;
 
@@ -124,12 +124,12 @@ class PipeLines extends Gathered {
 
   protected send(): void {
     let taken = 0;
-    while (taken < this.waiting.length && this.put(this.waiting[taken]!)) taken += 1;
+    while (taken < this.waiting.length && this.writeNow(this.waiting[taken]!)) taken += 1;
     this.waiting.splice(0, taken);
   }
 
-  protected put(text: string): boolean {
-    return this.#pipe === undefined || wasTaken(this.#pipe, text);
+  protected writeNow(text: string): boolean {
+    return this.#pipe === undefined || tryWrite(this.#pipe, text);
   }
 
   protected close(): void {
@@ -139,7 +139,7 @@ class PipeLines extends Gathered {
 }
 
 /** Writes to anything else, in a thread, which costs the process more than ten times as much. */
-class ThreadLines extends Gathered {
+class ThreadLines extends BufferedLines {
   #isWriting = false;
 
   protected send(): void {
@@ -157,8 +157,8 @@ class ThreadLines extends Gathered {
     });
   }
 
-  protected put(text: string): boolean {
-    return wasTaken(standardError, text);
+  protected writeNow(text: string): boolean {
+    return tryWrite(standardError, text);
   }
 
   protected close(): void {}
@@ -168,7 +168,7 @@ const isBusy = (error: unknown): boolean =>
   (error as NodeJS.ErrnoException | null)?.code === "EAGAIN";
 
 /** False if the write must be tried again. If the reader is gone, the lines are lost, and nothing else happens. */
-function wasTaken(descriptor: number, text: string): boolean {
+function tryWrite(descriptor: number, text: string): boolean {
   try {
     writeSync(descriptor, text);
     return true;

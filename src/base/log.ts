@@ -4,7 +4,7 @@
  */
 import { pino } from "pino";
 import { errorLines, type Lines } from "./lines.ts";
-import { createRepeats } from "./repeats.ts";
+import { createLogThrottle } from "./log-throttle.ts";
 
 /** The part of pino's interface that we use. */
 export interface Log {
@@ -36,7 +36,7 @@ export function createLog(
   const destination = pino.destination({ dest: 2, sync: true });
   // A closed terminal refuses lines (EIO). The gateway must still stop in order.
   destination.on("error", () => undefined);
-  const repeats = createRepeats();
+  const repeats = createLogThrottle();
   return pino(
     {
       level,

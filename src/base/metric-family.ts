@@ -2,7 +2,7 @@
  * Metrics as plain data: one process measures them, another adds them to its own and writes the sum in Prometheus' text format. The name
  * identifies a family, the text before the value a line.
  */
-import { getOrMake } from "./made-once.ts";
+import { getOrCreate } from "./memoize.ts";
 
 /** How the values of several processes are joined. */
 export type Joined = "sum" | "max" | "min";
@@ -26,7 +26,7 @@ const join: Readonly<Record<Joined, (left: number, right: number) => number>> = 
 export function joinFamilies(all: readonly (readonly MetricFamily[])[]): MetricFamily[] {
   const joined = new Map<string, { family: MetricFamily; lines: Map<string, Joining> }>();
   for (const family of all.flat()) {
-    const { lines } = getOrMake(joined, family.name, () => ({ family, lines: new Map() }));
+    const { lines } = getOrCreate(joined, family.name, () => ({ family, lines: new Map() }));
     for (const [text, value, exemplar] of family.lines) {
       const known = lines.get(text);
       const sum = known === undefined ? value : join[family.joined](known.value, value);

@@ -3,7 +3,7 @@
  * something returns notes with its result; nothing is lost silently.
  */
 
-import { perObject } from "./made-once.ts";
+import { memoizeByObject } from "./memoize.ts";
 import { isObject } from "./json.ts";
 
 /** One loss or change. `param` is the caller's own dotted name, such as `reasoning.summary`. */
@@ -20,7 +20,7 @@ export interface Note {
  */
 export function inRequestOrder(notes: readonly Note[], body: object): readonly Note[] {
   if (notes.length < 2) return notes;
-  const orderOf = perObject(
+  const orderOf = memoizeByObject(
     (object: object) => new Map(Object.keys(object).map((key, index) => [key, index])),
   );
   /** Returns the positions of a name: at the top, within the object found there, and so on. A list counts as one position. */

@@ -6,10 +6,10 @@ import { closeSync, fsyncSync, openSync } from "node:fs";
 import { open } from "node:fs/promises";
 
 /** Errors to ignore: some file systems cannot sync directories, and an unreadable directory cannot be opened. Windows syncs none. */
-const cannot = new Set(["EINVAL", "ENOTSUP", "EACCES", "EPERM"]);
+const unsupportedCodes = new Set(["EINVAL", "ENOTSUP", "EACCES", "EPERM"]);
 
-function throwUnlessItCannot(error: unknown): void {
-  if (!cannot.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
+function throwUnlessUnsupported(error: unknown): void {
+  if (!unsupportedCodes.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
 }
 
 /** Resolves once the names in `directory` are on disk. @throws Error of the system, such as EIO */
@@ -23,7 +23,7 @@ export async function syncDirectory(directory: string): Promise<void> {
       await handle.close();
     }
   } catch (error) {
-    throwUnlessItCannot(error);
+    throwUnlessUnsupported(error);
   }
 }
 
@@ -38,6 +38,6 @@ export function syncDirectoryNow(directory: string): void {
       closeSync(file);
     }
   } catch (error) {
-    throwUnlessItCannot(error);
+    throwUnlessUnsupported(error);
   }
 }

@@ -9,7 +9,7 @@ const isNamed = (text: string): boolean => /^[^:]*:?\$\{\w+\}$/.test(text);
 const query = /(?<=:\/\/[^\s"?]*\?)[^\s"]+/g;
 
 /** Returns a message with userinfo and queries masked. */
-export const withoutAddressSecrets = (message: string): string =>
+export const maskUrlSecrets = (message: string): string =>
   message.replace(userinfo, (text) => (isNamed(text) ? text : "****")).replace(query, "****");
 
 /** The end of a message about an address that comes from a variable. */

@@ -20,7 +20,7 @@ interface Offered {
 }
 
 /** The request in the caller's protocol, to name fields in errors. */
-interface Said {
+interface CallerBody {
   readonly protocol: TextProtocol;
   readonly body: WireObject;
 }
@@ -33,7 +33,7 @@ export function boundOf(
   candidates: readonly Offered[],
   facts: CallFacts,
   inputTokens: number,
-  { protocol, body }: Said,
+  { protocol, body }: CallerBody,
 ): bigint {
   // A conversion may ask for more output tokens than the caller did, to leave room for reasoning.
   const sent =

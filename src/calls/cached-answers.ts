@@ -27,7 +27,7 @@ export interface AnswerCache {
 export interface CacheServices {
   readonly answers: AnswerCache;
   /** Called for each call of a key that has a cache. */
-  looked(outcome: CacheOutcome): void;
+  onLookup(outcome: CacheOutcome): void;
 }
 
 /** The longest answer that is cached, in bytes. */

@@ -21,7 +21,7 @@ import type { CallRecord } from "./record.ts";
 import type { CacheServices } from "./cached-answers.ts";
 import type { Reply } from "./reply.ts";
 import type { Stoppable } from "./stopping.ts";
-import type { CallUnderWay } from "./under-way.ts";
+import type { InFlightCall } from "./in-flight.ts";
 
 /** An authenticated call; its body is one JSON object. */
 interface Call<Protocol extends CallProtocol> {
@@ -70,7 +70,7 @@ export interface CallServices<Record> {
   /** Interval, in ms, of keep-alives on a silent stream (T88). */
   readonly keepAliveMs: number;
   /** Called once for each call that begins. */
-  began?(call: CallUnderWay): void;
+  began?(call: InFlightCall): void;
   /** Called once for each call that ended. */
   finished(record: Record): void;
 }

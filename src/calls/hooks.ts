@@ -5,12 +5,12 @@
 import type { Note } from "../base/notes.ts";
 import type { ByteLease } from "../base/byte-budget.ts";
 import {
-  heardCharactersMax,
+  answerCharactersMax,
   type AskedCall,
   type ChangedCall,
   type EndedCall,
   type Hooks,
-  type Said,
+  type AnswerText,
 } from "../hooks/index.ts";
 import type { TextRoom } from "../protocols/index.ts";
 import type { AnyCall, CallContext } from "./context.ts";
@@ -120,19 +120,19 @@ export const withChanges = (
 ): readonly Note[] => (changes === undefined ? notes : [...changes, ...notes]);
 
 /** Records the answer if a hook or the cache needs it. */
-export function noteSaid(context: CallContext, said: () => Said): void {
-  if (isHeard(context)) context.record.said = said();
+export function recordAnswerText(context: CallContext, answerText: () => AnswerText): void {
+  if (needsAnswerText(context)) context.record.answerText = answerText();
 }
 
 /** True if a hook hears of the answer, or may hear of a repeat of it from the cache. */
-function isHeard({ services: { hooks }, call }: CallContext): boolean {
-  return call.caller.responseCache !== null || (hooks !== undefined && heardBy(hooks, call));
+function needsAnswerText({ services: { hooks }, call }: CallContext): boolean {
+  return call.caller.responseCache !== null || (hooks !== undefined && isNotified(hooks, call));
 }
 
 /** Limits the text of a stream kept for hooks: its bytes count in the call's lease. */
-class HeardText implements TextRoom {
+class AnswerTextRoom implements TextRoom {
   // One more character shows that the text was longer.
-  readonly charactersMax = heardCharactersMax + 1;
+  readonly charactersMax = answerCharactersMax + 1;
   readonly #lease: ByteLease;
   #hasBegun = false;
   /** Bytes of the first frame, counted when the stream begins. */
@@ -156,15 +156,15 @@ class HeardText implements TextRoom {
 }
 
 /** The room for the text of a call's stream; undefined if neither a hook nor the cache needs it. */
-export const heardOf = (context: CallContext): HeardText | undefined =>
-  isHeard(context) ? new HeardText(context.call.lease) : undefined;
+export const answerTextRoomOf = (context: CallContext): AnswerTextRoom | undefined =>
+  needsAnswerText(context) ? new AnswerTextRoom(context.call.lease) : undefined;
 
 /** True if a hook is notified of the end of such a call. */
-export const heardBy = (hooks: Hooks, call: AnyCall): boolean =>
-  hooks.hears({ endpoint: endpointOf(call), caller: call.caller });
+export const isNotified = (hooks: Hooks, call: AnyCall): boolean =>
+  hooks.notifies({ endpoint: endpointOf(call), caller: call.caller });
 
 /** Notifies the after hooks of an ended call. */
-export function tellHooks(
+export function notifyAfterHooks(
   hooks: Hooks,
   call: Pick<EndedCall, "caller" | "body" | "model">,
   record: CallRecord | ImageRecord,
@@ -187,6 +187,6 @@ export function tellHooks(
     usage: record.metered?.usage,
     costNano: record.costNano,
     durationMs: record.durationMs,
-    answer: record.said,
+    answer: record.answerText,
   });
 }

@@ -31,19 +31,25 @@ import {
   type MediaJob,
   type StreamedAnswer,
 } from "../upstream/index.ts";
-import { HeldBack, tooSlow } from "./held-back.ts";
+import { Backpressure, slowClientError } from "./backpressure.ts";
 import { picturesBytes, type ImageContext } from "./image-context.ts";
 import { failedAsk, notMade } from "./image-failures.ts";
 import { fetchPicture, pictureOf } from "./image-pictures.ts";
 import { sendPreview } from "./image-previews.ts";
-import { settlePartial, type Made } from "./image-settle.ts";
+import { chargePartial, type ProducedPictures } from "./image-settle.ts";
 import { withChanges } from "./hooks.ts";
 import { droppedHeader } from "./reply.ts";
 import { arrivedIsCharged, nothingIsCharged, stopping } from "./stopping.ts";
 
 type Answered = MediaAnswer | StreamedAnswer;
 
-class ImageFailover extends Failover<ImageContext, MediaOffer, MediaCandidate, Answered, Made> {
+class ImageFailover extends Failover<
+  ImageContext,
+  MediaOffer,
+  MediaCandidate,
+  Answered,
+  ProducedPictures
+> {
   protected candidate({ services }: ImageContext, planned: MediaOffer): MediaCandidate | undefined {
     return mediaCandidate(services.catalog(), planned, "image");
   }
@@ -75,7 +81,7 @@ class ImageFailover extends Failover<ImageContext, MediaOffer, MediaCandidate, A
     context: ImageContext,
     answered: Answered,
     candidate: MediaCandidate,
-  ): Promise<Made> {
+  ): Promise<ProducedPictures> {
     return "stream" in answered
       ? readStream(context, candidate, answered)
       : readWhole(context, candidate, answered);
@@ -114,7 +120,7 @@ async function readWhole(
   context: ImageContext,
   candidate: MediaCandidate,
   answer: MediaAnswer,
-): Promise<Made> {
+): Promise<ProducedPictures> {
   const { status, body } = answer;
   const state = candidate.dialect.readSubmit(status, body, jobAt(context, candidate));
   if (state.state !== "succeeded")
@@ -134,9 +140,9 @@ async function readStream(
   context: ImageContext,
   candidate: MediaCandidate,
   { stream }: StreamedAnswer,
-): Promise<Made> {
+): Promise<ProducedPictures> {
   const asked = context.request.partialImages ?? 0;
-  const source = { stream, held: new HeldBack() };
+  const source = { stream, held: new Backpressure() };
   const room = new PictureRoom(context.call.lease, picturesBytes(context.request));
   room.begins(() => stream.destroy(new AskFailure("idle_timeout", true)));
   let previews = 0;
@@ -155,11 +161,12 @@ async function readStream(
   } catch (error) {
     room.ends(false);
     if (previews === 0 || !(error instanceof AskFailure)) throw error;
-    const isHeld = !context.reply.gone && source.held.explains(error.failure === "total_timeout");
+    const isHeld =
+      !context.reply.gone && source.held.causedEarlyEnd(error.failure === "total_timeout");
     if (!isHeld && !isCutFor(context, error)) throw error;
-    await settlePartial(context, candidate, previews);
+    await chargePartial(context, candidate, previews);
     // Such an end does not count against the provider.
-    throw isHeld ? tooSlow() : error;
+    throw isHeld ? slowClientError() : error;
   }
   throw new Error("a stream of events ends with a picture or an error");
 }

@@ -3,8 +3,8 @@
  * other properties come from the vendor if it reported them. IMG-19 to IMG-27.
  */
 import { trustedUrl, type Candidate, type PictureRoom } from "../attempts/index.ts";
-import { readMadePicture, type MadePicture } from "../base/image-header.ts";
-import { Pieces } from "../base/pieces.ts";
+import { readProducedPicture, type ProducedPicture } from "../base/image-header.ts";
+import { ChunkBuffer } from "../base/chunk-buffer.ts";
 import { retry } from "../base/retry.ts";
 import { imageTokenTotals, type ImageRequest, type MediaUsage } from "../media/index.ts";
 import {
@@ -20,12 +20,12 @@ import { unusable } from "./image-failures.ts";
 /** A produced picture. */
 export interface Picture {
   readonly base64: string;
-  readonly header: MadePicture;
+  readonly header: ProducedPicture;
 }
 
 /** Reads a vendor's base64 as a picture. @throws AttemptFailure if it is none */
 export function pictureOf(base64: string): Picture {
-  const header = readMadePicture(base64);
+  const header = readProducedPicture(base64);
   if (typeof header === "string") throw unusable("the result is no PNG, JPEG or WebP picture");
   return { base64, header };
 }
@@ -75,7 +75,7 @@ async function fetchOnce(request: DownloadRequest, room: PictureRoom): Promise<P
   let counted = 0;
   try {
     return await download(request, async (source) => {
-      const pieces = new Pieces();
+      const pieces = new ChunkBuffer();
       for await (const chunk of source) {
         pieces.add(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
         const bytes = Math.ceil((chunk.length * 4) / 3);
@@ -102,7 +102,7 @@ const wordOf = (
 ): string => reported.find((word) => word !== undefined && allowed.has(word)) ?? otherwise;
 
 /** The size of a picture in the form of the API, such as 1024x1024. */
-export const sizeOf = ({ width, height }: MadePicture): string => `${width}x${height}`;
+export const sizeOf = ({ width, height }: ProducedPicture): string => `${width}x${height}`;
 
 /** The actual properties of a picture. If the quality is not reported, it is the billed one: the best. */
 export function renderedAs(request: ImageRequest, reported: Rendered, { header }: Picture) {

@@ -1,6 +1,6 @@
 /** The events of a streamed image answer. IMG-28, EDIT2-26, EDIT2-27. */
 import type { ImageEvent, StreamedAnswer } from "../upstream/index.ts";
-import type { HeldBack } from "./held-back.ts";
+import type { Backpressure } from "./backpressure.ts";
 import type { ImageContext } from "./image-context.ts";
 import { pictureOf, renderedAs } from "./image-pictures.ts";
 import { recordFirstToken } from "./record.ts";
@@ -12,7 +12,7 @@ export const eventPrefix = ({ request }: ImageContext): string =>
 /** The stream that previews come from, and how long its client has held it back. */
 export interface PreviewSource {
   readonly stream: StreamedAnswer["stream"];
-  readonly held: HeldBack;
+  readonly held: Backpressure;
 }
 
 /** Sends a preview, and waits until the client has read it or left, or the source stream has ended. */

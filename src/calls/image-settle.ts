@@ -24,7 +24,7 @@ import { sizeOf, tokensOf, type Picture } from "./image-pictures.ts";
 import { keepAnswer, type Answer } from "./kept-answer.ts";
 
 /** The output of a vendor. */
-export interface Made {
+export interface ProducedPictures {
   readonly candidate: MediaCandidate;
   /** At least one. */
   readonly pictures: readonly (Picture & { readonly revisedPrompt?: string | undefined })[];
@@ -49,7 +49,7 @@ const lastTryMs = 250;
 /** Charges what was made; `render` makes the answer. On failure nothing is stored. @throws GatewayError */
 export async function settle<Rendering extends Answer>(
   context: ImageContext,
-  made: Made,
+  made: ProducedPictures,
   render: (settled: Settled) => Rendering,
 ): Promise<Rendering> {
   const { services, call, record, request } = context;
@@ -106,7 +106,11 @@ interface Priced {
 }
 
 /** Stores the pictures, and builds the task record and the `gw` object. */
-async function finish(context: ImageContext, made: Made, { usage, costNano, kept }: Priced) {
+async function finish(
+  context: ImageContext,
+  made: ProducedPictures,
+  { usage, costNano, kept }: Priced,
+) {
   const { services, call, record, prepared } = context;
   const nowMs = services.clock.now();
   const id = newId("task", nowMs);
@@ -158,7 +162,7 @@ const chargeOf = (
  * Charges the arrived part of a stream that its client left (docs/decisions.md "Client disconnect"). That is the input and the
  * previews, at most as many as were asked for. The vendor reports its usage only with the finished picture.
  */
-export async function settlePartial(
+export async function chargePartial(
   context: ImageContext,
   candidate: MediaCandidate,
   previews: number,

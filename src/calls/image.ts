@@ -25,7 +25,7 @@ import {
   type ImageServices,
 } from "./image-context.ts";
 import { replayOf, type Replay } from "./kept-answer.ts";
-import { askImageHooks, mediaBody, tellHooks, withChanges } from "./hooks.ts";
+import { askImageHooks, mediaBody, notifyAfterHooks, withChanges } from "./hooks.ts";
 import { prepareImage } from "./image-prepare.ts";
 import { startRecord, type ImageRecord } from "./record.ts";
 import type { Reply } from "./reply.ts";
@@ -96,7 +96,8 @@ export async function runImageCall(
     record.durationMs = msSince(record.beganMs);
     traceCall(record);
     services.finished(record);
-    if (hooks !== undefined) tellHooks(hooks, { ...run.call, body: mediaBody(run.call) }, record);
+    if (hooks !== undefined)
+      notifyAfterHooks(hooks, { ...run.call, body: mediaBody(run.call) }, record);
   }
 }
 

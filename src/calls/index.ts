@@ -14,5 +14,5 @@ export { createSpend, type Spend } from "./spend.ts";
 export { parametersOf } from "./supported.ts";
 export { tagsOf, type TagHeaders } from "./tags.ts";
 export { runTextCall } from "./text.ts";
-export { CallsUnderWay } from "./under-way.ts";
+export { InFlightCalls } from "./in-flight.ts";
 export { tryProvider, type Trial, type TrialOptions } from "./try-provider.ts";

@@ -7,7 +7,7 @@ import type { ByteLease } from "../base/byte-budget.ts";
 import { formatSse, type SseEvent } from "../base/sse.ts";
 import { jsonSlices, type JsonPart } from "../base/json-write.ts";
 import type { JsonSource } from "../base/json-source.ts";
-import { Pieces } from "../base/pieces.ts";
+import { ChunkBuffer } from "../base/chunk-buffer.ts";
 import { errorCodec, type CallProtocol, type JsonObject } from "../protocols/index.ts";
 import type { Caller } from "../tenancy/index.ts";
 import type { Provider } from "../catalog/index.ts";
@@ -16,7 +16,7 @@ import { withoutCredentials } from "../upstream/index.ts";
 import type { CallBody } from "./call-body.ts";
 import { CallError } from "./end.ts";
 import type { AnyRecord } from "./record.ts";
-import { PassingReply } from "./passing-reply.ts";
+import { ForwardingReply } from "./forwarding-reply.ts";
 import type { Reply } from "./reply.ts";
 
 /** The parts of a call that a keeper reads. */
@@ -35,8 +35,8 @@ interface KeptCall {
 const ourSecrets = /(gw_(?:live|temp|admin|pat|inv|pwr)_|whsec_)[\w+/=-]{4,}/g;
 
 /** A growing text, up to the bound. */
-class Bounded {
-  readonly #parts = new Pieces();
+class BoundedText {
+  readonly #parts = new ChunkBuffer();
   readonly #lease: ByteLease | undefined;
   isCut = false;
 
@@ -62,10 +62,10 @@ class Bounded {
   }
 }
 
-const boundedJson = (value: object): Bounded => boundedParts(jsonSlices(value));
+const boundedJson = (value: object): BoundedText => boundedParts(jsonSlices(value));
 
-function boundedParts(parts: Iterable<JsonPart>): Bounded {
-  const bounded = new Bounded();
+function boundedParts(parts: Iterable<JsonPart>): BoundedText {
+  const bounded = new BoundedText();
   for (const part of parts) {
     bounded.add(part);
     if (bounded.isCut) break;
@@ -74,17 +74,17 @@ function boundedParts(parts: Iterable<JsonPart>): Bounded {
 }
 
 /** The reply of a call that is kept: passes everything on, and records the caller's answer. */
-export class Keeper extends PassingReply {
+export class Keeper extends ForwardingReply {
   readonly #call: KeptCall;
   #source: JsonSource;
-  #answer: Bounded;
+  #answer: BoundedText;
   #sent: { readonly body: JsonObject; readonly source: JsonSource | undefined } | undefined;
   #provider: Provider | undefined;
 
   constructor(call: KeptCall, reply: Reply) {
     super(reply);
     this.#call = call;
-    this.#answer = new Bounded(call.lease);
+    this.#answer = new BoundedText(call.lease);
     this.#source = call.body.source;
   }
 
@@ -121,14 +121,14 @@ export class Keeper extends PassingReply {
   /** The kept bodies of an ended call; undefined if its workspace keeps only failed calls and it did not fail. */
   bodies(record: AnyRecord): Bodies | undefined {
     if (this.#call.caller.keepBodies === "errors" && record.status !== "failed") return undefined;
-    const request = new Bounded();
+    const request = new BoundedText();
     request.add(this.#source.bytes);
     const texts = {
       request,
       sent: boundedParts(this.#sentParts()),
       answer: this.#answer,
     };
-    const shown = ({ text }: Bounded): string | null => {
+    const shown = ({ text }: BoundedText): string | null => {
       if (text === null) return null;
       const masked = text.replaceAll(ourSecrets, "$1[masked]");
       return this.#provider === undefined ? masked : withoutCredentials(this.#provider, masked);
@@ -147,7 +147,7 @@ export class Keeper extends PassingReply {
     return source?.parts(body) ?? jsonSlices(body);
   }
 
-  protected override saw(frames: readonly SseEvent[]): void {
+  protected override onFrames(frames: readonly SseEvent[]): void {
     for (const frame of frames) this.#answer.add(formatSse(frame));
   }
 }

@@ -80,7 +80,7 @@ interface Arrived {
  * The usage of an answer that its vendor continues in the background, and whose usage is never reported to the gateway. It is the
  * reserved amount, because the vendor bills the whole answer.
  */
-export async function meterUnderWay(
+export async function meterBackground(
   inputTokens: number,
   reservedTokens: number,
   { output, seen }: Arrived = { output: "", seen: undefined },
@@ -98,7 +98,7 @@ async function estimate(inputTokens: number, output: Output): Promise<Metered> {
  * True if input tokens were reported. Zero before the end is no count: some vendors send zeros with every frame, and the real numbers
  * with the last one.
  */
-export const tellsInput = (reported: Usage | undefined): boolean =>
+export const reportsInput = (reported: Usage | undefined): boolean =>
   reported !== undefined && reported.inputTokens > 0;
 
 /**
@@ -110,7 +110,7 @@ export async function meterPartial(
   inputEstimate: number,
   output: Output,
 ): Promise<Metered> {
-  const input = tellsInput(reported) ? undefined : { inputTokens: inputEstimate };
+  const input = reportsInput(reported) ? undefined : { inputTokens: inputEstimate };
   const usage = { ...noUsage, ...reported, ...input };
   return {
     usage: { ...usage, outputTokens: Math.max(usage.outputTokens, await tokensIn(output)) },

@@ -30,7 +30,7 @@ import type { TextCall, TextServices } from "./context.ts";
 import type { CallRecord } from "./record.ts";
 import { boundOf, reservedOutput } from "./bound.ts";
 import { planWithFallbacks, withoutFallbacks } from "./fallbacks.ts";
-import { mostOf, type Most } from "./most.ts";
+import { modelLimitsOf, type ModelLimits } from "./model-limits.ts";
 import { planBasis } from "./plan-basis.ts";
 import { checkTextAddresses } from "./text-addresses.ts";
 import type { WrittenRequest } from "./write-body.ts";
@@ -44,7 +44,7 @@ export interface Candidate<Kind extends Offer = Offer> {
   /** True if its context is shorter than that of another offer of the requested model. */
   readonly isShorter?: boolean;
   /** True if an offer with a longer context is left out for its health. */
-  readonly isLongerOut?: boolean;
+  readonly isLongerLeftOut?: boolean;
   /** `prompt_cache_key`, else the end-user id. */
   readonly session?: string | undefined;
   /** The route to this upstream and back, made on first use. @throws GatewayError `unsupported_content` */
@@ -97,7 +97,7 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
   });
   const inputEstimate = estimateInputTokens(facts.inputCharacters, facts.inputMedia);
   const { inputMedia, affinity: session, maxOutputTokens: askedOutputTokens } = facts;
-  const most = mostOf(plans[0]!);
+  const most = modelLimitsOf(plans[0]!);
   const asked = { inputEstimate, inputMedia, session, askedOutputTokens, most };
   const shared = { services, call, record, catalog, ...asked };
   const candidates = usable(
@@ -121,7 +121,7 @@ const candidatesOf = (
 };
 
 /** The caller's body without parameters that the model lacks, and the notes about them. */
-interface Own {
+interface FilteredBody {
   readonly body: JsonObject;
   readonly notes: readonly Note[];
 }
@@ -138,7 +138,7 @@ interface CandidateParts {
   readonly session: string | undefined;
   readonly askedOutputTokens: number | undefined;
   /** The limits of the model that the call asks for. */
-  readonly most: Most;
+  readonly most: ModelLimits;
 }
 
 class OfferCandidate implements Candidate<TextOffer> {
@@ -147,11 +147,11 @@ class OfferCandidate implements Candidate<TextOffer> {
   readonly model: string;
   readonly limits: TextModel;
   readonly isShorter: boolean;
-  readonly isLongerOut: boolean;
+  readonly isLongerLeftOut: boolean;
   readonly reservedOutputTokens: number;
   written: WrittenRequest | undefined;
   #releasable: CandidateParts | undefined;
-  #own: Own | undefined;
+  #filtered: FilteredBody | undefined;
   #route: Route | undefined;
 
   constructor(parts: CandidateParts, offer: TextOffer) {
@@ -161,7 +161,7 @@ class OfferCandidate implements Candidate<TextOffer> {
     this.limits = parts.model;
     const { contextLength } = modelAt(parts.model, offer);
     this.isShorter = contextLength < parts.most.contextLength;
-    this.isLongerOut = contextLength < parts.most.contextLengthOut;
+    this.isLongerLeftOut = contextLength < parts.most.contextLengthLeftOut;
     this.reservedOutputTokens = reservedOutput(parts.model, parts.askedOutputTokens);
     this.#releasable = parts;
   }
@@ -182,31 +182,31 @@ class OfferCandidate implements Candidate<TextOffer> {
   release(): void {
     this.written = undefined;
     this.#releasable = undefined;
-    this.#own = undefined;
+    this.#filtered = undefined;
     this.#route = undefined;
   }
 
   discardDerived(): void {
-    this.#own = undefined;
+    this.#filtered = undefined;
     this.#route?.discardDerived();
   }
 
   notes(): readonly Note[] {
     const { notes } = this.route();
-    const own = this.#ownOf().notes;
+    const own = this.#filteredBody().notes;
     return own.length === 0 && notes.length < 2
       ? notes
       : inRequestOrder([...own, ...notes], this.#parts.call.body.value);
   }
 
   /** The body without parameters unsupported here. @throws GatewayError `invalid_value` for a value that only this offer excludes */
-  #ownOf(): Own {
-    return (this.#own ??= this.#makeOwn());
+  #filteredBody(): FilteredBody {
+    return (this.#filtered ??= this.#filterBody());
   }
 
-  #makeOwn(): Own {
+  #filterBody(): FilteredBody {
     const { call, model } = this.#parts;
-    const ofModel = this.#ofModel();
+    const ofModel = this.#filterForModel();
     const parameters = refusedParameters(this.provider)[this.offer.protocol];
     if (parameters === undefined) return ofModel;
     const here = { id: model.id, parameters };
@@ -214,10 +214,10 @@ class OfferCandidate implements Candidate<TextOffer> {
     return body === ofModel.body ? ofModel : { body, notes: [...ofModel.notes, ...notes] };
   }
 
-  #ofModel(): Own {
+  #filterForModel(): FilteredBody {
     const { call, record, model } = this.#parts;
     const said = withoutFallbacks(call);
-    const own = (narrowed: Pick<TextModel, "id" | "parameters">): Own =>
+    const own = (narrowed: Pick<TextModel, "id" | "parameters">): FilteredBody =>
       removeUnsupported(narrowed, call.protocol, said);
     const ofModel = own(model);
     if (model.id !== record.model) checkParameters(model, call.protocol, ofModel.body);
@@ -257,7 +257,7 @@ class OfferCandidate implements Candidate<TextOffer> {
         id: call.id,
         createdAt: Math.floor(record.startedMs / 1000),
       },
-      () => this.#ownOf().body,
+      () => this.#filteredBody().body,
       services.forceConversion,
     );
   }

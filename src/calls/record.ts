@@ -2,19 +2,19 @@
 import type { Attempt } from "../attempts/index.ts";
 import type { GatewayError } from "../base/errors.ts";
 import { msSince } from "../base/elapsed.ts";
-import { perObject } from "../base/made-once.ts";
+import { memoizeByObject } from "../base/memoize.ts";
 import { noteParams, noteSentences, type Note } from "../base/notes.ts";
 import type { NanoUsd } from "../base/money.ts";
 import { modelNameMax, shortText } from "../base/text.ts";
 import type { Span } from "../base/tracing.ts";
 import type { Usage } from "../base/usage.ts";
 import type { Tags } from "../base/tags.ts";
-import type { HookOutcome, Said } from "../hooks/index.ts";
+import type { HookOutcome, AnswerText } from "../hooks/index.ts";
 import { keptPrice, type AnyPrice, type MediaUsage } from "../media/index.ts";
 import type { CallProtocol, UpstreamProtocol } from "../protocols/index.ts";
 import type { Bodies, RequestRow } from "../request-log/index.ts";
 import type { UsageSource } from "./meter.ts";
-import type { CallUnderWay } from "./under-way.ts";
+import type { InFlightCall } from "./in-flight.ts";
 
 /** The result of a call at the response cache of its key. */
 export type CacheOutcome = "hit" | "miss" | "bypass";
@@ -23,7 +23,7 @@ export type CacheOutcome = "hit" | "miss" | "bypass";
 export type CallStatus = "succeeded" | "failed" | "client_closed" | "running";
 
 /** The record of a call with entry point `Entry`, billed by `Used`. */
-interface RecordOf<Entry extends string, Used extends object> extends CallUnderWay {
+interface RecordOf<Entry extends string, Used extends object> extends InFlightCall {
   readonly startedMs: number;
   /** The same moment by the monotonic clock, for durations. */
   readonly beganMs: number;
@@ -59,7 +59,7 @@ interface RecordOf<Entry extends string, Used extends object> extends CallUnderW
   /** The result at the response cache of its key; absent if the key has none. */
   cache?: CacheOutcome | undefined;
   /** The answer, if a hook or the cache needs it. */
-  said?: Said | undefined;
+  answerText?: AnswerText | undefined;
   /** The kept bodies, if the workspace keeps them. */
   bodies?: Bodies | undefined;
 }
@@ -153,7 +153,7 @@ export function requestRow(record: AnyRecord): RequestRow {
 }
 
 /** The plan as logged, cached per plan: most calls reuse a cached plan. */
-const planAlone = perObject((plan: object) => ({ plan }));
+const planAlone = memoizeByObject((plan: object) => ({ plan }));
 
 function explanationOf(record: AnyRecord): object | undefined {
   const explanation = planOf(record);

@@ -6,7 +6,7 @@
 import type { Hooks } from "../hooks/index.ts";
 import { codecs, type ProtocolName, type Route } from "../protocols/index.ts";
 import type { AnyCall } from "./context.ts";
-import { heardBy } from "./hooks.ts";
+import { isNotified } from "./hooks.ts";
 import type { Keeper } from "./keep.ts";
 import type { Candidate } from "./prepare.ts";
 import { waitsAsBytes } from "./write-body.ts";
@@ -21,7 +21,7 @@ interface Holders {
 
 /** True if the workspace keeps requests word for word, or a hook after the call gets the request. */
 const isHeld = ({ call, keeper, hooks }: Holders): boolean =>
-  keeper !== undefined || (hooks !== undefined && heardBy(hooks, call));
+  keeper !== undefined || (hooks !== undefined && isNotified(hooks, call));
 
 /** Frees the values parsed and converted from the bytes of a large request; the next access makes them again. */
 export function discardDerived(holders: Holders): void {

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import type { ByteLease } from "../base/byte-budget.ts";
-import { exactly } from "../base/exact-numbers.ts";
+import { exactTwinOf } from "../base/exact-numbers.ts";
 import { parseJsonText } from "../base/json-text.ts";
 import { jsonWithin } from "../base/json-write.ts";
 import type { NanoUsd } from "../base/money.ts";
@@ -15,11 +15,11 @@ import { cachedBytesMax, type CacheServices } from "./cached-answers.ts";
 import type { AnyCall, Answered, CallContext } from "./context.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import { recordFirstToken, type CacheOutcome, type CallRecord } from "./record.ts";
-import { PassingReply } from "./passing-reply.ts";
+import { ForwardingReply } from "./forwarding-reply.ts";
 import type { Reply } from "./reply.ts";
 
 /** A cached answer, in the gateway's own format. Change `version` when the format changes. */
-interface Kept {
+interface CachedAnswer {
   /** The model that answered; it may be a fallback. Absent in old answers. */
   readonly model?: string;
   readonly provider: string | null;
@@ -67,9 +67,10 @@ export class CachedCall {
   constructor(cache: CacheServices, settings: ResponseCache, call: AnyCall, reply: Reply) {
     this.#cache = cache;
     this.#settings = settings;
-    const said = call.cacheControl?.toLowerCase() ?? "";
-    this.#isStored = !said.includes("no-store") && call.body.source.bytes.length <= requestBytesMax;
-    this.#mayRead = this.#isStored && !said.includes("no-cache");
+    const answerText = call.cacheControl?.toLowerCase() ?? "";
+    this.#isStored =
+      !answerText.includes("no-store") && call.body.source.bytes.length <= requestBytesMax;
+    this.#mayRead = this.#isStored && !answerText.includes("no-cache");
     this.reply = new Recording(reply, this.#isStored, call.lease);
   }
 
@@ -83,7 +84,7 @@ export class CachedCall {
       };
     const kept = await this.#find(context);
     const outcome = kept !== undefined ? "hit" : this.#mayRead ? "miss" : "bypass";
-    this.#cache.looked(outcome);
+    this.#cache.onLookup(outcome);
     record.cache = outcome;
     this.reply.outcome = outcome;
     return kept && this.#answered(context, kept);
@@ -94,15 +95,15 @@ export class CachedCall {
     const { kept } = this.reply;
     const isWhole = record.cache !== "hit" && record.status === "succeeded";
     if (this.#name === undefined || kept === undefined || !isWhole) return;
-    const { model, provider, upstreamProtocol, costNano, notes, said } = record;
-    const whole: Kept = {
+    const { model, provider, upstreamProtocol, costNano, notes, answerText } = record;
+    const whole: CachedAnswer = {
       model,
       provider,
       upstreamProtocol,
       costNano: String(costNano),
       notes,
-      text: said?.text ?? "",
-      ...(said?.isCut === true && { isCut: true }),
+      text: answerText?.text ?? "",
+      ...(answerText?.isCut === true && { isCut: true }),
       ...kept,
     };
     // The limit applies to the answer without `text`, which repeats parts of it.
@@ -113,16 +114,16 @@ export class CachedCall {
   }
 
   /** Returns the cached answer if it may still be used: answers of a removed provider are not. */
-  async #find({ services }: CallContext): Promise<Kept | undefined> {
+  async #find({ services }: CallContext): Promise<CachedAnswer | undefined> {
     if (this.#name === undefined || !this.#mayRead) return undefined;
     const text = await this.#cache.answers.find(this.#name, this.#settings.ttlSeconds);
     if (text === undefined) return undefined;
-    const kept = exactly(parseJsonText(text) as Kept);
+    const kept = exactTwinOf(parseJsonText(text) as CachedAnswer);
     const { providers } = services.catalog();
     return kept.provider !== null && providers.has(kept.provider) ? kept : undefined;
   }
 
-  #answered({ record, reply }: CallContext, kept: Kept): Answered {
+  #answered({ record, reply }: CallContext, kept: CachedAnswer): Answered {
     record.model = kept.model ?? record.model;
     record.provider = kept.provider;
     record.upstreamProtocol = kept.upstreamProtocol;
@@ -130,7 +131,11 @@ export class CachedCall {
     recordFirstToken(record);
     const amountNano = shareOf(BigInt(kept.costNano), this.#settings.chargePercent);
     const end = (): void => {
-      record.said = { text: kept.text, isCut: kept.isCut, ...(kept.body && { body: kept.body }) };
+      record.answerText = {
+        text: kept.text,
+        isCut: kept.isCut,
+        ...(kept.body && { body: kept.body }),
+      };
       if (kept.body !== undefined) return reply.whole(kept.body, kept.headers);
       reply.open(kept.headers);
       reply.end(kept.frames ?? []);
@@ -161,7 +166,7 @@ function digestOf(call: AnyCall, resolved: string): string {
 }
 
 /** A reply that records the answer it forwards, up to the bound, and reports the cache outcome in a header. */
-class Recording extends PassingReply {
+class Recording extends ForwardingReply {
   outcome: CacheOutcome = "bypass";
   #isKept: boolean;
   #headers: Readonly<Record<string, string>> = {};
@@ -178,7 +183,7 @@ class Recording extends PassingReply {
   }
 
   /** The complete answer; undefined if it is incomplete or too long. */
-  get kept(): Pick<Kept, "headers" | "body" | "frames"> | undefined {
+  get kept(): Pick<CachedAnswer, "headers" | "body" | "frames"> | undefined {
     if (!this.#isKept || !this.ended) return undefined;
     const headers = this.#headers;
     return this.#body === undefined
@@ -197,7 +202,7 @@ class Recording extends PassingReply {
     super.open({ ...headers, [cacheHeader]: this.outcome });
   }
 
-  protected override saw(frames: readonly SseEvent[]): void {
+  protected override onFrames(frames: readonly SseEvent[]): void {
     if (!this.#isKept) return;
     let bytes = 0;
     for (const frame of frames) {

@@ -17,7 +17,7 @@ import {
 } from "../ledger/index.ts";
 import {
   holdRetryMs,
-  persist,
+  retryWhileAway,
   settleRetryMs,
   type Database,
   type Queryable,
@@ -76,7 +76,7 @@ export function createSpend(options: SpendOptions): Spend {
       open.set(hold.id, hold);
     },
     async charge(hold, amountNano, beside) {
-      const settled = await persist(settleRetryMs, () =>
+      const settled = await retryWhileAway(settleRetryMs, () =>
         database.transaction(async (tx) => {
           await beside(tx);
           return settleIn(tx, hold, amountNano);
@@ -88,7 +88,7 @@ export function createSpend(options: SpendOptions): Spend {
     async release(hold) {
       open.delete(hold.id);
       try {
-        await persist(settleRetryMs, () => settleIn(database, hold, null));
+        await retryWhileAway(settleRetryMs, () => settleIn(database, hold, null));
       } catch (error) {
         log.warn(
           { err: error, hold: hold.id },
@@ -129,7 +129,7 @@ async function reserveHold(
 ): Promise<void> {
   const attempt = (): Promise<Tried<void>> =>
     // An attempt whose answer was lost may have been committed. Its retry then succeeds too.
-    persist(holdRetryMs, () =>
+    retryWhileAway(holdRetryMs, () =>
       database.transaction(async (tx) => {
         await beside(tx);
         const [refusal] = await reserveIn(tx, [{ ...input, kind: "image" }], queue);

@@ -20,12 +20,12 @@ import {
   type Exchange,
 } from "../upstream/index.ts";
 import type { Answered, CallContext } from "./context.ts";
-import { heardOf, noteSaid } from "./hooks.ts";
+import { answerTextRoomOf, recordAnswerText } from "./hooks.ts";
 import {
   meterPartial,
-  meterUnderWay,
+  meterBackground,
   meterWhole,
-  tellsInput,
+  reportsInput,
   textOfCut,
   type Metered,
 } from "./meter.ts";
@@ -53,19 +53,19 @@ export async function answerWhole(
   recordFirstToken(context.record);
   if (context.record.span?.isSampled === true) context.record.answeredBy = modelIn(answer);
   const metered = route.isInProgress(answer)
-    ? await meterUnderWay(context.inputEstimate, candidate.reservedOutputTokens)
+    ? await meterBackground(context.inputEstimate, candidate.reservedOutputTokens)
     : await meterWhole(route.usage(answer), context.inputEstimate, () => route.text(answer));
   // Before the charge: an answer that cannot be converted is neither sent nor billed.
   if (call.stream) {
     const frames = route.framesOf(answer, metered.usage);
     return answeredFor(context, candidate, metered, () => {
-      noteSaid(context, () => ({ text: route.text(answer) }));
+      recordAnswerText(context, () => ({ text: route.text(answer) }));
       reply.end(frames);
     });
   }
   const converted = route.answer(answer, noteParams(context.record.notes), metered.usage);
   return answeredFor(context, candidate, metered, () => {
-    noteSaid(context, () => ({ text: route.text(answer), body: converted }));
+    recordAnswerText(context, () => ({ text: route.text(answer), body: converted }));
     reply.whole(converted, {});
   });
 }
@@ -100,7 +100,7 @@ export async function answerStream(
 ): Promise<Answered> {
   if (!isEventStream(exchange, true)) return answerWhole(context, exchange, candidate);
   const tap = context.route.tap();
-  const heard = heardOf(context);
+  const heard = answerTextRoomOf(context);
   if (heard !== undefined) tap.keepText(heard);
   const end = await relayStream({
     exchange,
@@ -121,7 +121,7 @@ export async function answerStream(
     ? meterWhole(seen.usage, context.inputEstimate, () => seen)
     : meterCut(context, candidate, seen));
   return answeredFor(context, candidate, metered, () => {
-    noteSaid(context, () => ({ text: seen.text, isCut: seen.isTextCut }));
+    recordAnswerText(context, () => ({ text: seen.text, isCut: seen.isTextCut }));
     if (end.kind === "complete") context.reply.end(tap.release(metered.usage));
     else if (end.kind === "ended_here") endHere(context, tap, end.error);
   });
@@ -140,8 +140,8 @@ const meterCut = (
   { reservedOutputTokens }: Candidate,
   seen: StreamSeen,
 ): Promise<Metered> =>
-  seen.continuesAfterDisconnect === true && !tellsInput(seen.usage)
-    ? meterUnderWay(inputEstimate, reservedOutputTokens, { output: seen, seen: seen.usage })
+  seen.continuesAfterDisconnect === true && !reportsInput(seen.usage)
+    ? meterBackground(inputEstimate, reservedOutputTokens, { output: seen, seen: seen.usage })
     : meterPartial(seen.usage, inputEstimate, seen);
 
 function wholeFromStream(route: Route, bytes: Buffer): JsonObject {

@@ -184,17 +184,17 @@ async function refused(
     retrySame,
     health,
     body: isPassedOn
-      ? completed(withWords(body, wire, error), errorCodec(protocol), error)
+      ? withMissingFields(withMessage(body, wire, error), errorCodec(protocol), error)
       : undefined,
   });
 }
 
 /** The vendor's body, with the message that the caller may read if that differs. */
-const withWords = (body: RefusalBody, wire: WireError, { message }: GatewayError): RefusalBody =>
+const withMessage = (body: RefusalBody, wire: WireError, { message }: GatewayError): RefusalBody =>
   message === wire.message ? body : { ...body, error: { ...body.error, message } };
 
 /** The vendor's body, completed with the fields that every error of its protocol has (ERR-01). */
-function completed(body: RefusalBody, codec: Codec, error: GatewayError): JsonObject {
+function withMissingFields(body: RefusalBody, codec: Codec, error: GatewayError): JsonObject {
   const { error: own, request_id: _ours, ...outer } = codec.encodeError(error, "");
   const { details: _notTheirs, ...filled } = own as JsonObject;
   return { ...outer, ...body, error: { ...filled, ...body.error, ...codeOf(body, filled) } };

@@ -7,10 +7,10 @@ import { GatewayError } from "../base/errors.ts";
 import { createSseParser, SseOverflowError, type SseEvent, type SseParser } from "../base/sse.ts";
 import type { StreamTap } from "../protocols/index.ts";
 import { answeredError, BadAnswerError, ExchangeError, type Exchange } from "../upstream/index.ts";
-import { HeldBack, tooSlow } from "./held-back.ts";
+import { Backpressure, slowClientError } from "./backpressure.ts";
 import type { Reply } from "./reply.ts";
 import { arrivedIsCharged, stopping, type Stoppable } from "./stopping.ts";
-import { Unfinished } from "./unfinished.ts";
+import { PendingEventBytes } from "./pending-event-bytes.ts";
 
 /** The result of a stream. The last frames are not sent yet: the caller of `relayStream` settles first. */
 export type StreamEnd =
@@ -57,11 +57,11 @@ class Relay implements Stoppable {
   readonly #parser: SseParser = createSseParser();
   #firstFrameSeen = false;
   #settled = false;
-  #linger: NodeJS.Timeout | undefined;
+  #closeTimer: NodeJS.Timeout | undefined;
   /** Characters of the answer when the wait for the upstream's close last began. */
   #written = 0;
-  readonly #held = new HeldBack();
-  readonly #unfinished: Unfinished;
+  readonly #backpressure = new Backpressure();
+  readonly #pendingBytes: PendingEventBytes;
 
   constructor(
     options: RelayOptions,
@@ -71,7 +71,7 @@ class Relay implements Stoppable {
     this.#options = options;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#unfinished = new Unfinished(options.lease, () => this.#giveUp());
+    this.#pendingBytes = new PendingEventBytes(options.lease, () => this.#giveUp());
   }
 
   begin(): void {
@@ -81,9 +81,9 @@ class Relay implements Stoppable {
 
   /** The client reads again. */
   flow(): void {
-    this.#held.end();
+    this.#backpressure.end();
     this.#options.exchange.resume();
-    if (this.#options.tap.seen.ended && !this.#settled) this.#awaitClose();
+    if (this.#options.tap.seen.ended && !this.#settled) this.#startCloseTimer();
   }
 
   data(chunk: Buffer): void {
@@ -94,7 +94,7 @@ class Relay implements Stoppable {
   waits(bytes: number): void {
     if (this.#settled) return;
     try {
-      this.#unfinished.holds(bytes);
+      this.#pendingBytes.set(bytes);
     } catch (error) {
       this.#hasNoRoom(error as GatewayError);
     }
@@ -137,22 +137,22 @@ class Relay implements Stoppable {
         if (!reply.gone && !reply.write(frames)) this.#hold();
       }
     } catch (error) {
-      this.#broke(new BadAnswerError(unreadStream(error), { cause: error }));
+      this.#breakOff(new BadAnswerError(unreadStream(error), { cause: error }));
       exchange.abort();
       return;
     }
     const { error: told } = tap.seen;
     if (told) {
-      this.#broke(answeredError("its stream holds an error", told));
+      this.#breakOff(answeredError("its stream holds an error", told));
       exchange.abort();
-    } else if (tap.seen.ended) this.#awaitClose();
-    else this.#goOn();
+    } else if (tap.seen.ended) this.#startCloseTimer();
+    else this.#cancelCloseTimer();
   }
 
   /** Cancels the wait for the close. The end was none: some vendors send a finish reason with every frame. */
-  #goOn(): void {
-    clearTimeout(this.#linger);
-    this.#linger = undefined;
+  #cancelCloseTimer(): void {
+    clearTimeout(this.#closeTimer);
+    this.#closeTimer = undefined;
   }
 
   /**
@@ -160,21 +160,21 @@ class Relay implements Stoppable {
    * still writing. Other data after an end, such as comments and pings, does not delay the caller's end. While the client does not
    * read, the wait is off: nothing more can arrive, and the usage that many vendors send last would be missed (T47).
    */
-  #awaitClose(): void {
-    if (this.#held.isNow && !this.#options.reply.gone) return this.#goOn();
+  #startCloseTimer(): void {
+    if (this.#backpressure.isNow && !this.#options.reply.gone) return this.#cancelCloseTimer();
     const { characters } = this.#options.tap.seen;
     const isWriting = characters > this.#written || this.#parser.isWithinEvent;
-    if (this.#linger !== undefined && !isWriting) return;
+    if (this.#closeTimer !== undefined && !isWriting) return;
     this.#written = characters;
-    clearTimeout(this.#linger);
-    this.#linger = setTimeout(() => {
+    clearTimeout(this.#closeTimer);
+    this.#closeTimer = setTimeout(() => {
       this.#finish({ kind: "complete" });
       this.#options.exchange.abort();
     }, lingerMs);
   }
 
   #hold(): void {
-    this.#held.begin();
+    this.#backpressure.begin();
     this.#options.exchange.pause();
   }
 
@@ -197,19 +197,19 @@ class Relay implements Stoppable {
 
   /** An incomplete event stalls, and other calls need its room. */
   #giveUp(): void {
-    this.#broke(new BadAnswerError("an event of its stream does not come to its end"));
+    this.#breakOff(new BadAnswerError("an event of its stream does not come to its end"));
     this.#options.exchange.abort();
   }
 
   /** The stream ended too early. */
   #cut(cause: ExchangeError | BadAnswerError): void {
     const isOurEnd = cause instanceof ExchangeError && cause.failure === "total_timeout";
-    if (this.#held.explains(isOurEnd) && !this.#options.reply.gone)
-      this.#finish({ kind: "ended_here", error: tooSlow() });
-    else this.#broke(cause);
+    if (this.#backpressure.causedEarlyEnd(isOurEnd) && !this.#options.reply.gone)
+      this.#finish({ kind: "ended_here", error: slowClientError() });
+    else this.#breakOff(cause);
   }
 
-  #broke(cause: ExchangeError | BadAnswerError): void {
+  #breakOff(cause: ExchangeError | BadAnswerError): void {
     if (this.#settled) return;
     if (this.#firstFrameSeen) this.#finish({ kind: "broken", error: brokenBy(cause) });
     else this.#fail(cause);
@@ -229,8 +229,8 @@ class Relay implements Stoppable {
 
   #settle(): void {
     this.#settled = true;
-    clearTimeout(this.#linger);
-    this.#unfinished.release();
+    clearTimeout(this.#closeTimer);
+    this.#pendingBytes.release();
     this.#options.stops.stream = undefined;
   }
 }

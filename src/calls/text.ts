@@ -8,7 +8,7 @@ import type { Route } from "../protocols/index.ts";
 import { CallContext, type AnyCall, type Answered, type TextServices } from "./context.ts";
 import { prepareEmbedding } from "./embeddings.ts";
 import { endFailed } from "./end.ts";
-import { askHooks, tellHooks } from "./hooks.ts";
+import { askHooks, notifyAfterHooks } from "./hooks.ts";
 import { keeperOf, type Keeper } from "./keep.ts";
 import { releaseRequest, discardDerived } from "./release-request.ts";
 import { writeAhead } from "./outgoing.ts";
@@ -55,7 +55,7 @@ export async function runTextCall(
     services.finished(record);
     run.cached?.keep(record);
     if (services.hooks !== undefined)
-      tellHooks(services.hooks, { ...run.call, body: run.call.body.kept }, record);
+      notifyAfterHooks(services.hooks, { ...run.call, body: run.call.body.kept }, record);
   }
 }
 

@@ -6,7 +6,7 @@ import { msSince } from "../base/elapsed.ts";
 import { isObject } from "../base/json.ts";
 import { GatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
-import { inTime } from "../base/in-time.ts";
+import { withTimeout } from "../base/timeouts.ts";
 import { jsonOrText } from "../base/json-text.ts";
 import { shortText, storableText, textOf } from "../base/text.ts";
 import {
@@ -157,7 +157,7 @@ function askWithin(
     timeouts: provider.timeouts,
   });
   const answered = asked.answer.then((exchange) => read(exchange, trying));
-  return inTime(answered, deadlineMs, () => {
+  return withTimeout(answered, deadlineMs, () => {
     asked.abort();
     return new ExchangeError("total_timeout", `no answer within ${deadlineMs} ms`);
   });

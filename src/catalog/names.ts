@@ -2,7 +2,7 @@
  * Aliases of models, for programs with fixed model names. docs/routing.md "Names".
  * An alias is a full name, or a prefix followed by `*`. `default_model` serves all other names.
  */
-import { perObject } from "../base/made-once.ts";
+import { memoizeByObject } from "../base/memoize.ts";
 import type { Catalog } from "./types.ts";
 
 /** Resolves names to model ids. */
@@ -16,7 +16,7 @@ export interface ModelNames {
 /** True for an alias that matches every name with its prefix: `gpt-*`. */
 export const isPattern = (alias: string): boolean => alias.endsWith("*");
 
-export const modelNames = perObject(readNames);
+export const modelNames = memoizeByObject(readNames);
 
 function readNames({ models, defaultModel }: Catalog): ModelNames {
   const aliases = new Map<string, string>();

@@ -5,7 +5,7 @@
 import type { Abilities } from "../base/abilities.ts";
 import { inSnakeCase } from "../base/casing.ts";
 import { GatewayError } from "../base/errors.ts";
-import { exactly } from "../base/exact-numbers.ts";
+import { exactTwinOf } from "../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../base/json.ts";
 import type { Note } from "../base/notes.ts";
 import { textBounds } from "../base/text-bounds.ts";
@@ -290,4 +290,4 @@ function without(object: WireObject, path: readonly string[]): WireObject {
 
 /** A shallow copy of a member; its objects and lists, such as schemas, are written exactly as they were read. */
 const written = (member: WireObject): WireObject =>
-  Object.fromEntries(Object.entries(member).map(([key, value]) => [key, exactly(value)]));
+  Object.fromEntries(Object.entries(member).map(([key, value]) => [key, exactTwinOf(value)]));

@@ -5,7 +5,7 @@
 import { snakeCased } from "../base/casing.ts";
 import type * as Yaml from "yaml";
 import { isObject } from "../base/json.ts";
-import { later } from "../base/later.ts";
+import { lazyRequire } from "../base/lazy-require.ts";
 import { formatUsd, type NanoUsd } from "../base/money.ts";
 import { isIdentity } from "./access-check.ts";
 import { accessRow } from "./access-build.ts";
@@ -25,7 +25,7 @@ import type {
   TextOffer,
 } from "./types.ts";
 
-const yaml = later<typeof Yaml>("yaml");
+const yaml = lazyRequire<typeof Yaml>("yaml");
 
 const seconds = (ms: number): number => ms / 1000;
 

@@ -6,7 +6,7 @@
  */
 import type { Abilities, Modality } from "../base/abilities.ts";
 import { defined } from "../base/defined.ts";
-import { getOrMake } from "../base/made-once.ts";
+import { getOrCreate } from "../base/memoize.ts";
 
 /**
  * A parameter's exact domain, as `GET /v1/models` lists it under `supported_parameters`.
@@ -57,8 +57,8 @@ interface Recorded {
  */
 export function modelAt<Model extends ModelRecord>(model: Model, { record }: Recorded): Model {
   if (record === undefined) return model;
-  const known = getOrMake(merged, model, () => new WeakMap());
-  return getOrMake(known, record, () => merge(model, record)) as Model;
+  const known = getOrCreate(merged, model, () => new WeakMap());
+  return getOrCreate(known, record, () => merge(model, record)) as Model;
 }
 
 const merge = (model: ModelRecord, record: ModelRecord): ModelRecord => ({

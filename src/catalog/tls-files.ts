@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { dayText } from "../base/days.ts";
 import { isObject, type WireObject } from "../base/json.ts";
-import { getOrMake } from "../base/made-once.ts";
+import { getOrCreate } from "../base/memoize.ts";
 import { parseProxy } from "../base/proxy.ts";
 import type { TlsRow } from "./access-schema.ts";
 import type { ProviderTls } from "./access.ts";
@@ -33,7 +33,7 @@ export class TlsFiles {
 
   /** The text of a file. @throws Error with a message that continues its name */
   read(path: string): string {
-    const known = getOrMake(this.#known, path, () => this.#load(path));
+    const known = getOrCreate(this.#known, path, () => this.#load(path));
     if (typeof known !== "string") throw known;
     return known;
   }

@@ -3,7 +3,7 @@ import type * as System from "typebox/system";
 import type { Errors } from "typebox/schema";
 import { engine, type TSchema } from "../base/json-schema.ts";
 import { isObject, type WireObject } from "../base/json.ts";
-import { later } from "../base/later.ts";
+import { lazyRequire } from "../base/lazy-require.ts";
 import { suggest } from "../base/suggest.ts";
 import { shortText } from "../base/text.ts";
 import type { Finding, Path } from "./mistakes.ts";
@@ -31,7 +31,7 @@ interface SchemaNode {
 
 type Breach = ReturnType<typeof Errors>[1][number];
 
-const system = later<typeof System>("typebox/system");
+const system = lazyRequire<typeof System>("typebox/system");
 
 const errorsMax = 1000;
 

@@ -2,7 +2,7 @@
  * How a vendor differs from its protocol: by its row of the shipped list, for every provider of that vendor however configured, and by
  * its dialect. Traps T31, T39, T41.
  */
-import { perObject } from "../base/made-once.ts";
+import { memoizeByObject } from "../base/memoize.ts";
 import { dialectRows } from "./dialects.ts";
 import { vendorRows } from "./list/shipped.ts";
 import type { VendorRow } from "./list/types.ts";
@@ -11,7 +11,7 @@ import type { OfferProtocol, Provider } from "./types.ts";
 type Named = Pick<Provider, "id" | "baseUrl" | "dialect">;
 
 /** The differences that a route needs to know. */
-export const vendorQuirks = perObject((provider: Named) => {
+export const vendorQuirks = memoizeByObject((provider: Named) => {
   const { customTools, maximumField, inlineMedia, strictByRecord } = dialectRows[provider.dialect];
   return {
     refusedMembers: vendorField(provider, "refused_members") ?? [],
@@ -27,7 +27,7 @@ export const vendorQuirks = perObject((provider: Named) => {
  * The parameters that a provider refuses, by protocol of the offer, in the form of a record's unsupported parameters. They come
  * from the vendor's row (chat only) and from the dialect.
  */
-export const refusedParameters = perObject((provider: Named): Refused => {
+export const refusedParameters = memoizeByObject((provider: Named): Refused => {
   const ofVendor = { chat: vendorField(provider, "refused_fields") ?? [] };
   const lists = Object.entries({ ...ofVendor, ...dialectRows[provider.dialect].refusedFields });
   return Object.fromEntries(

@@ -3,7 +3,7 @@ import { watch, type FSWatcher } from "node:fs";
 import { basename, dirname } from "node:path";
 import { readFile, stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { inTurns } from "../base/in-turn.ts";
+import { limitConcurrency } from "../base/concurrency-limit.ts";
 import { fileText } from "../base/text.ts";
 import { checkConfig, type Config, type ConfigOptions, type ConfigResult } from "./config.ts";
 import type { Mistake } from "./mistakes.ts";
@@ -110,7 +110,7 @@ export function watchConfig(path: string, options: WatchOptions): ConfigWatch {
   };
 
   // One read at a time, so that an older text never replaces a newer one.
-  const inTurn = inTurns(1);
+  const inTurn = limitConcurrency(1);
 
   const reload = async (): Promise<void> => {
     const text = await settledText(path, quietMs).catch(() => undefined);

@@ -1,8 +1,8 @@
 /** Parses a YAML text into values with known positions. Expands placeholders, in values only. */
 import type * as Yaml from "yaml";
 import type { Document, Node, Scalar, YAMLError } from "yaml";
-import { later } from "../base/later.ts";
-import { withoutAddressSecrets } from "../base/userinfo.ts";
+import { lazyRequire } from "../base/lazy-require.ts";
+import { maskUrlSecrets } from "../base/userinfo.ts";
 import {
   disguise,
   expand,
@@ -13,7 +13,7 @@ import {
 } from "./environment.ts";
 import { formatPath, type Finding, type Mistake, type Path } from "./mistakes.ts";
 
-const yaml = later<typeof Yaml>("yaml");
+const yaml = lazyRequire<typeof Yaml>("yaml");
 
 export interface YamlText {
   readonly value: unknown;
@@ -153,7 +153,7 @@ export function parseYaml(text: string, options: YamlOptions): YamlText {
     mistakes,
     // Mistakes are printed and logged, and a secret's variable may be in a field that is not for secrets.
     locate(finding) {
-      const shown = (said: string): string => withoutAddressSecrets(undisguise(hide(said)));
+      const shown = (said: string): string => maskUrlSecrets(undisguise(hide(said)));
       const { node, key } = nodeAt(document, finding.path);
       const target = finding.atKey === true && key !== undefined ? key : node;
       return {

@@ -1,6 +1,6 @@
 /** The management API for commands: of the running gateway, else the same routes directly on the database. docs/cli.md. */
 import type { Command } from "commander";
-import { visibleValue } from "../base/visible.ts";
+import { printableValue } from "../base/printable.ts";
 import { knownToken, possibleAddresses } from "./address.ts";
 import type { Needs } from "./direct-api.ts";
 import { readEnvironment, UsageError, type Environment } from "./environment.ts";
@@ -92,10 +92,10 @@ export async function withApi(
 /** Wraps an API so that invisible characters in its answers are shown; for output to people. */
 const readable = (api: Api): Api => ({
   csv: (call) => api.csv(call),
-  call: async (call) => visibleValue(await api.call(call)),
+  call: async (call) => printableValue(await api.call(call)),
   async once(call) {
     const { body, isReplay } = await api.once(call);
-    return { body: visibleValue(body), isReplay };
+    return { body: printableValue(body), isReplay };
   },
 });
 

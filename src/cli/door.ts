@@ -4,7 +4,7 @@ import {
   requestRow,
   type CacheOutcome,
   type CallRecord,
-  type CallsUnderWay,
+  type InFlightCalls,
   type ImageRecord,
   type Spend,
 } from "../calls/index.ts";
@@ -34,7 +34,7 @@ interface DoorParts {
   readonly ground: Ground;
   readonly media: Media;
   readonly spend: Spend;
-  readonly underWay: CallsUnderWay;
+  readonly underWay: InFlightCalls;
   readonly verifier: Verifier;
   /** The operator's own hooks; undefined if there are none. */
   readonly hooks: Hooks | undefined;
@@ -140,7 +140,7 @@ function callServices({ options, ground, media, metrics, spend, hooks, underWay 
       ...shared,
       ledger,
       forceConversion: options.forceConversion ?? false,
-      cache: { answers, looked: (outcome: CacheOutcome) => metrics.observeCache(outcome) },
+      cache: { answers, onLookup: (outcome: CacheOutcome) => metrics.observeCache(outcome) },
     },
     images: { ...shared, clock: sharedClock, spend, database, files, fileUrl, retentionMs },
   };

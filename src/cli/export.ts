@@ -64,7 +64,7 @@ export async function exportCommand(what: string, options: ExportOptions): Promi
     await withDatabase(async ({ database }) => {
       const replica = openReplicaOf(environment, { database, log: createLog("warn") });
       try {
-        await replica?.looked;
+        await replica?.firstCheck;
         for (let ms = first; ms <= last; ms += dayMs) {
           const day = dayText(ms);
           const reads = replica ?? readsOf(database);

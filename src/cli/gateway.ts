@@ -4,7 +4,7 @@
  */
 import type { Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CallsUnderWay, createSpend } from "../calls/index.ts";
+import { InFlightCalls, createSpend } from "../calls/index.ts";
 import { keyMistakes, type Catalog } from "../catalog/index.ts";
 import { createApp, leaveConnections, startMetricsServer, stopServer } from "../http/index.ts";
 import { openHooks, type Hooks } from "../hooks/index.ts";
@@ -82,7 +82,7 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
   let stage: "starting" | "open" | "leaving" | "refusing" = "starting";
   const ownUrl = (): string => address;
   const background = await openBackground(options, ground, { closers, ownUrl });
-  const underWay = new CallsUnderWay();
+  const underWay = new InFlightCalls();
   const metricsAccess = metricsAccessOf(environment);
   const sockets = role.given.sockets;
   const metricsServer = await startMetricsServer({ metrics, metricsAccess }, sockets?.metrics);
@@ -163,7 +163,7 @@ function closingOnce(
 interface EndingCalls {
   readonly ending: Ending;
   readonly refuse: () => void;
-  readonly underWay: CallsUnderWay;
+  readonly underWay: InFlightCalls;
   readonly stopMs: number | undefined;
 }
 
@@ -196,7 +196,7 @@ async function within(ms: number, sooner: AbortSignal, work: Promise<void>): Pro
 
 /** Waits until calls whose connections are closed are charged and logged. While this gateway is listed, an export waits for them. */
 async function whenRecorded(
-  underWay: CallsUnderWay,
+  underWay: InFlightCalls,
   { log, requestLog }: Pick<Ground, "log" | "requestLog">,
 ): Promise<void> {
   const calls = await underWay.over(recordMsMax);

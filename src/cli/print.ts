@@ -1,8 +1,8 @@
 /** Output of commands: a table for people, JSON for programs. */
-import { visibleJson } from "../base/visible.ts";
+import { printableJson } from "../base/printable.ts";
 
 const jsonOf = (value: unknown, indent?: number): string =>
-  visibleJson(
+  printableJson(
     JSON.stringify(
       value,
       (_key, item: unknown) => (typeof item === "bigint" ? item.toString() : item),

@@ -1,6 +1,6 @@
 /** Runs one command line. Exit codes: 0 done, 1 failed or a difference found, 2 wrong usage or configuration. */
 import { CommanderError } from "commander";
-import { visibleLines } from "../base/visible.ts";
+import { printableLines } from "../base/printable.ts";
 import { explain } from "./explain.ts";
 import { createProgram } from "./program.ts";
 import { watchOutput } from "./standard-output.ts";
@@ -34,6 +34,6 @@ async function endOf(error: unknown): Promise<number> {
   // Commander has printed it: wrong usage, or help that was asked for.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   const { text, exitCode } = await explain(error);
-  console.error(text === undefined ? error : `tollgate: ${visibleLines(text)}`);
+  console.error(text === undefined ? error : `tollgate: ${printableLines(text)}`);
   return exitCode;
 }

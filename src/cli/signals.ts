@@ -2,7 +2,7 @@
 import { closeSync, openSync } from "node:fs";
 import { isatty } from "node:tty";
 import type { Log } from "../base/log.ts";
-import { onceMore } from "../base/once-more.ts";
+import { coalesce } from "../base/coalesce.ts";
 import { explain } from "./explain.ts";
 
 /**
@@ -47,7 +47,7 @@ export function listenForHangUps(log: Log): (on: OnHangUp) => void {
   const startedInTerminal = hasTerminal() && usesTerminal();
   let on: OnHangUp | undefined;
   let isEarly = false;
-  const reads = onceMore(async () => {
+  const reads = coalesce(async () => {
     try {
       await on!.reload();
     } catch (error) {

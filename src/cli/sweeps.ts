@@ -4,7 +4,7 @@
  * STORE-02, STORE-05.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { atIntervals } from "../base/at-intervals.ts";
+import { throttleCounter } from "../base/throttle-counter.ts";
 import { minuteMs } from "../base/durations.ts";
 import { sweepSignIns } from "../admin/index.ts";
 import { sweepAnswers } from "../calls/index.ts";
@@ -51,7 +51,7 @@ function certificate(ground: Ground): Sweep {
 }
 
 function files({ database, files: store, sharedClock, log }: Ground, everyMs = 5_000): Sweep {
-  const rounds = atIntervals(minuteMs);
+  const rounds = throttleCounter(minuteMs);
   return {
     everyMs,
     atOnce: true,

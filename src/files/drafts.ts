@@ -5,7 +5,7 @@
 import type { Clock } from "../base/clock.ts";
 import { dayMs, hourMs } from "../base/durations.ts";
 import { GatewayError } from "../base/errors.ts";
-import { beforeStop, type Stop } from "../base/in-time.ts";
+import { withTimeoutAfterStop, type Stop } from "../base/timeouts.ts";
 import { retry } from "../base/retry.ts";
 import { isShortage } from "../base/shortage.ts";
 import type { Database, Queryable } from "../storage/index.ts";
@@ -103,7 +103,7 @@ export class FileDrafts {
     const { bytes } = await retry(rule, () => {
       const writing = files.put(name, source, { mediaType: bare, bytesMax });
       const isHeld = source instanceof Uint8Array && stop !== undefined;
-      return isHeld ? beforeStop(writing, stop, () => this.#giveUp()) : writing;
+      return isHeld ? withTimeoutAfterStop(writing, stop, () => this.#giveUp()) : writing;
     });
     const written = { ...row, bytes, expiresAt: new Date(clock.now() + waitMs) };
     await this.#record(written);

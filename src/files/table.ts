@@ -3,7 +3,7 @@
  * their number (T86). Rows STORE; the table is in storage/baseline/12_tasks.sql.
  */
 import { camelCased, type SnakeCased } from "../base/casing.ts";
-import { persist, reserveRetryMs, type Database, type Queryable } from "../storage/index.ts";
+import { retryWhileAway, reserveRetryMs, type Database, type Queryable } from "../storage/index.ts";
 import type { FileStore } from "./store.ts";
 
 export interface FileRow {
@@ -58,7 +58,7 @@ export async function findFile(
   name: string,
   now: Date,
 ): Promise<FileRow | undefined> {
-  const [row] = await persist(reserveRetryMs, () =>
+  const [row] = await retryWhileAway(reserveRetryMs, () =>
     database.query<StoredRow>(
       `select ${columns} from files where name = $1 and expires_at > $2`,
       [name, now],

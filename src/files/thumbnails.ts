@@ -8,8 +8,8 @@ import type { Metadata } from "sharp";
 import { memoryPerByte, type ByteBudget, type ByteLease } from "../base/byte-budget.ts";
 import { GatewayError, overloaded } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
-import { inTurns } from "../base/in-turn.ts";
-import { getOrMake } from "../base/made-once.ts";
+import { limitConcurrency } from "../base/concurrency-limit.ts";
+import { getOrCreate } from "../base/memoize.ts";
 import { Slots } from "../base/slots.ts";
 import type { Database } from "../storage/index.ts";
 import { FileDrafts } from "./drafts.ts";
@@ -66,7 +66,7 @@ const refusal = (message: string, cause?: unknown): GatewayError =>
 export function createThumbnails(options: ThumbnailOptions): Thumbnails {
   const underWay = new Map<string, Promise<FileRow>>();
   const places = new Slots(atOnceMax + waitingMax);
-  const inTurn = inTurns(atOnceMax);
+  const inTurn = limitConcurrency(atOnceMax);
   return {
     async of(row, width) {
       const most = Math.min(bytesMax, options.budget.largestBytes);
@@ -78,7 +78,7 @@ export function createThumbnails(options: ThumbnailOptions): Thumbnails {
       const { database, clock } = options;
       const known = await findFile(database, name, new Date(clock.now()));
       if (known !== undefined && known.bytes > 0) return known;
-      return getOrMake(underWay, name, () => {
+      return getOrCreate(underWay, name, () => {
         if (!places.take())
           throw overloaded("Too many thumbnails are being made now. Retry in a moment.");
         return inTurn(() => make(options, row, { name, width })).finally(() => {
@@ -103,14 +103,14 @@ async function make(options: ThumbnailOptions, row: FileRow, wanted: Wanted): Pr
   return drafts.put({ name: wanted.name, purpose: "thumbnail", mediaType, source });
 }
 
-/** @throws GatewayError `overloaded` where the picture has no room beside what is under way; as `read` and `shrunk` */
+/** @throws GatewayError `overloaded` where the picture has no room beside what is under way; as `read` and `resized` */
 async function small(options: ThumbnailOptions, row: FileRow, width: number): Promise<Buffer> {
   const lease = options.budget.lease();
   try {
     lease.take(row.bytes);
     const room = (options.budget.largestBytes - row.bytes) * memoryPerByte;
     const picture = await read(options, row);
-    return await shrunk(picture, width, { lease, decodedMax: Math.min(decodedBytesMax, room) });
+    return await resized(picture, width, { lease, decodedMax: Math.min(decodedBytesMax, room) });
   } finally {
     lease.release();
   }
@@ -152,7 +152,7 @@ interface Decoding {
   readonly decodedMax: number;
 }
 
-async function shrunk(
+async function resized(
   picture: Buffer,
   width: number,
   { lease, decodedMax }: Decoding,

@@ -3,10 +3,10 @@
  * another owner, a bucket that is away. docs/operate.md "When files cannot be kept".
  */
 import { randomBytes } from "node:crypto";
-import { atIntervals } from "../base/at-intervals.ts";
+import { throttleCounter } from "../base/throttle-counter.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import { getOrMake } from "../base/made-once.ts";
+import { getOrCreate } from "../base/memoize.ts";
 import { isShortage } from "../base/shortage.ts";
 import { adviceOnFiles } from "./advice.ts";
 import { FileTooLargeError, type FileSource, type FileStore } from "./store.ts";
@@ -38,7 +38,7 @@ export const unavailable = (cause: unknown): GatewayError =>
   );
 
 /** True for errors that stay as they are: those with a meaning of their own. */
-const named = (error: unknown): boolean =>
+const hasOwnMeaning = (error: unknown): boolean =>
   error instanceof GatewayError ||
   error instanceof FileTooLargeError ||
   error instanceof RangeError ||
@@ -49,20 +49,20 @@ const named = (error: unknown): boolean =>
  * so that no call asks a vendor for files that cannot be stored. `close` ends that.
  */
 export function watchFiles(store: FileStore, watch: FilesWatch): WatchedFiles {
-  const standing = new Standing(watch);
+  const health = new StoreHealth(watch);
   const probe = createProbe(store);
   let isLooking = false;
   const look = async (): Promise<void> => {
     if (isLooking) return;
     isLooking = true;
-    const { failure } = standing;
+    const { failure } = health;
     try {
       // A test file decides if the check fails: some file systems report no free blocks, and some users may write into the reserved ones.
       await (failure === undefined ? store.look?.().catch(probe) : probe());
       // A file may have failed since.
-      if (standing.failure === failure) standing.works();
+      if (health.failure === failure) health.markWorking();
     } catch (error) {
-      if (!isShortage(error)) standing.fails(error);
+      if (!isShortage(error)) health.markFailed(error);
     }
     isLooking = false;
   };
@@ -73,23 +73,23 @@ export function watchFiles(store: FileStore, watch: FilesWatch): WatchedFiles {
     try {
       return await read();
     } catch (error) {
-      if (named(error)) throw error;
-      standing.says(error, "a file cannot be read: whoever asks for one gets 503");
+      if (hasOwnMeaning(error)) throw error;
+      health.logFailure(error, "a file cannot be read: whoever asks for one gets 503");
       throw unavailable(error);
     }
   };
   return {
     ...store,
     get failure() {
-      return standing.failure;
+      return health.failure;
     },
     async put(name, source, options) {
       const from = new Source(source);
       try {
         return await store.put(name, from.chunks, options);
       } catch (error) {
-        if (from.hasFailed || named(error)) throw error;
-        throw standing.fails(error);
+        if (from.hasFailed || hasOwnMeaning(error)) throw error;
+        throw health.markFailed(error);
       }
     },
     open: (name, range) => reading(() => store.open(name, range)),
@@ -102,7 +102,7 @@ export function watchFiles(store: FileStore, watch: FilesWatch): WatchedFiles {
 }
 
 /** The state of a store, and the failures that were logged. */
-class Standing {
+class StoreHealth {
   readonly #watch: FilesWatch;
   #failure: GatewayError | undefined;
   #sinceMs = 0;
@@ -117,14 +117,14 @@ class Standing {
     return this.#failure;
   }
 
-  fails(error: unknown): GatewayError {
+  markFailed(error: unknown): GatewayError {
     if (this.#failure === undefined) this.#sinceMs = performance.now();
     this.#failure = unavailable(error);
-    this.says(error, "files cannot be kept: calls that need them are refused until they can");
+    this.logFailure(error, "files cannot be kept: calls that need them are refused until they can");
     return this.#failure;
   }
 
-  works(): void {
+  markWorking(): void {
     if (this.#failure === undefined) return;
     this.#failure = undefined;
     // Log the next failure without delay.
@@ -134,9 +134,11 @@ class Standing {
   }
 
   /** Logs the same failure at most once a minute, because many calls meet it. */
-  says(error: unknown, message: string): void {
+  logFailure(error: unknown, message: string): void {
     const advice = adviceOnFiles(error);
-    const again = getOrMake(this.#troubles, message + advice.fix, () => atIntervals(sayEveryMs));
+    const again = getOrCreate(this.#troubles, message + advice.fix, () =>
+      throttleCounter(sayEveryMs),
+    );
     if (again() === undefined) return;
     const { log, place } = this.#watch;
     log.error({ place, ...advice }, message);

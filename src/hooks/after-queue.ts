@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { BytePart } from "../base/byte-budget.ts";
 import { afterEvent } from "./events.ts";
 import type { EndedCall } from "./types.ts";
-import type { OpenHook, Watching } from "./watching.ts";
+import type { OpenHook, HookObservers } from "./observers.ts";
 
 /** The most events waiting for or in flight to one hook. */
 const waitingMax = 1_000;
@@ -36,7 +36,7 @@ interface Line {
 /** Creates an empty queue for these hooks, which share `room` evenly. `add` returns at once and never throws. */
 export function createAfterQueue(
   hooks: readonly OpenHook[],
-  { observe, failed }: Watching,
+  { observe, failed }: HookObservers,
   room: Pick<BytePart, "bytesMax" | "tryTake" | "give">,
 ) {
   const fresh = (): Line => ({ waiting: [], underWay: 0, count: 0, characters: 0 });
@@ -46,10 +46,10 @@ export function createAfterQueue(
   let emptied: (() => void) | undefined;
 
   async function tell({ hook, id, text }: Waiting): Promise<void> {
-    const { settings, asker } = hook;
+    const { settings, transport } = hook;
     const beganMs = performance.now();
     try {
-      await asker.ask({ id, text, timeoutMs: settings.timeoutMs, answerBytesMax });
+      await transport.ask({ id, text, timeoutMs: settings.timeoutMs, answerBytesMax });
       observe(settings, "heard", performance.now() - beganMs);
     } catch (error) {
       observe(settings, "failed", performance.now() - beganMs);

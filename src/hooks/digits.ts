@@ -3,7 +3,7 @@
  * double of a long number in the same place, the long number is meant.
  */
 import { isDeepStrictEqual } from "node:util";
-import { exactly, isRawNumber } from "../base/exact-numbers.ts";
+import { exactTwinOf, isRawNumber } from "../base/exact-numbers.ts";
 
 /** A value with numbers as doubles, and with their exact digits. */
 export interface Read {
@@ -21,7 +21,7 @@ const holds = (value: unknown): value is Members | Items =>
 export function withDigits(given: unknown, before: Read): unknown {
   if (!holds(given)) return given === before.value ? before.exact : given;
   const { value } = before;
-  if (!holds(value) || exactly(value) === value) return given;
+  if (!holds(value) || exactTwinOf(value) === value) return given;
   if (Array.isArray(given)) return Array.isArray(value) ? itemsOf(given, before) : given;
   const [values, exacts] = [value as Members, before.exact as Members];
   const members = Object.entries(given).map(([name, member]): [string, unknown] => [

@@ -1,6 +1,6 @@
 /** A request while hooks change it: its current state, and which hook changed which of the caller's fields. */
 import { isDeepStrictEqual } from "node:util";
-import { exactly } from "../base/exact-numbers.ts";
+import { exactTwinOf } from "../base/exact-numbers.ts";
 import { readJson, type WireObject } from "../base/json.ts";
 import { JsonSource } from "../base/json-source.ts";
 import type { Note } from "../base/notes.ts";
@@ -51,19 +51,19 @@ export class Draft {
    * @throws HookFailedError; GatewayError `overloaded`
    */
   change(hook: string, change: Change): void {
-    const whole = this.#wanted(change);
+    const whole = this.#bodyAfter(change);
     const model = this.asked.modelInBody ? whole["model"] : (change.model ?? this.#model);
     if (model === undefined ? this.asked.model !== undefined : typeof model !== "string")
       throw new HookFailedError("its body has no model");
     // The caller expects an answer in the form that it asked for.
     if ((whole["stream"] ?? false) !== (this.#body["stream"] ?? false))
       throw new HookFailedError("it changes stream");
-    const next = this.#withOwn(whole);
+    const next = this.#restoreOriginals(whole);
     // Parsed like the caller's own body: same bounds, same parser.
     const json = readAs(this.asked.source?.write(next) ?? JSON.stringify(next));
     this.asked.lease.take(json.bytes.length + json.shape.memoryBytes);
     const source = new JsonSource(json);
-    for (const param of fieldsBetween(exactly(this.#body), exactly(source.value)))
+    for (const param of fieldsBetween(exactTwinOf(this.#body), exactTwinOf(source.value)))
       this.#touched.set(param, hook);
     if (model !== this.#model) this.#changeModel(hook, model as string | undefined);
     this.#source = source;
@@ -72,8 +72,8 @@ export class Draft {
   }
 
   /** The body after the change. If the change names only another model, the caller's fallback models are removed. */
-  #wanted({ body, model }: Change): WireObject {
-    const whole = { ...exactly(body ?? this.#body) };
+  #bodyAfter({ body, model }: Change): WireObject {
+    const whole = { ...exactTwinOf(body ?? this.#body) };
     if (model === undefined) return whole;
     const { modelInBody, fallbacksField } = this.asked;
     if (modelInBody) whole["model"] = model;
@@ -100,13 +100,13 @@ export class Draft {
   }
 
   /** Returns a body where each unchanged field is the caller's original value. Numbers keep their original digits in all fields. */
-  #withOwn(body: WireObject): WireObject {
+  #restoreOriginals(body: WireObject): WireObject {
     const { body: sent } = this.asked;
     const own = (name: string, given: unknown): unknown => {
       const before = Object.hasOwn(this.#body, name) ? this.#body : sent;
       if (!Object.hasOwn(before, name)) return given;
-      const value = withDigits(given, { value: before[name], exact: exactly(before)[name] });
-      const isOwn = Object.hasOwn(sent, name) && isDeepStrictEqual(exactly(sent)[name], value);
+      const value = withDigits(given, { value: before[name], exact: exactTwinOf(before)[name] });
+      const isOwn = Object.hasOwn(sent, name) && isDeepStrictEqual(exactTwinOf(sent)[name], value);
       return isOwn ? sent[name] : value;
     };
     return Object.fromEntries(
@@ -117,8 +117,8 @@ export class Draft {
   /** Notes for fields that finally differ from the caller's. A field that one hook added and another removed gets none. */
   *#notes(): Generator<Note> {
     const { asked } = this;
-    const before = fieldsOf(exactly(asked.body), asked.fallbackModels);
-    const after = fieldsOf(exactly(this.#body), this.#fallbackModels);
+    const before = fieldsOf(exactTwinOf(asked.body), asked.fallbackModels);
+    const after = fieldsOf(exactTwinOf(this.#body), this.#fallbackModels);
     if (!asked.modelInBody && asked.model !== this.#model)
       [before["model"], after["model"]] = [asked.model, this.#model];
     for (const [param, hook] of this.#touched) {

@@ -1,12 +1,12 @@
 /** The events sent to hooks, as JSON. They contain no key and no header of the caller. docs/hooks.md. */
-import { exactly } from "../base/exact-numbers.ts";
+import { exactTwinOf } from "../base/exact-numbers.ts";
 import { jsonWithin } from "../base/json-write.ts";
 import { formatUsd } from "../base/money.ts";
 import type { Draft } from "./draft.ts";
-import type { CallFacts, EndedCall, Said } from "./types.ts";
+import type { CallFacts, EndedCall, AnswerText } from "./types.ts";
 
 /** The limit for bodies and texts in events of ended calls, in characters. */
-export const heardCharactersMax = 256 * 1024;
+export const answerCharactersMax = 256 * 1024;
 
 const factsOf = (hook: string, { caller, tags, ...call }: CallFacts) => ({
   id: call.id,
@@ -38,15 +38,15 @@ export function afterEvent(hook: string, ended: EndedCall): string {
   const { body, answer } = ended;
   const truncated: string[] = [];
   const whole = (name: string, value: object | undefined): string => {
-    const text = value === undefined ? "null" : jsonWithin(exactly(value), heardCharactersMax);
+    const text = value === undefined ? "null" : jsonWithin(exactTwinOf(value), answerCharactersMax);
     if (text !== undefined) return text;
     truncated.push(name);
     return "null";
   };
-  const cut = ({ text, isCut = false }: Said): string => {
-    if (!isCut && text.length <= heardCharactersMax) return JSON.stringify(text);
+  const cut = ({ text, isCut = false }: AnswerText): string => {
+    if (!isCut && text.length <= answerCharactersMax) return JSON.stringify(text);
     truncated.push("answer.text");
-    return JSON.stringify(text.slice(0, heardCharactersMax).toWellFormed());
+    return JSON.stringify(text.slice(0, answerCharactersMax).toWellFormed());
   };
   const said = answer && `{"text":${cut(answer)},"body":${whole("answer.body", answer.body)}}`;
   const parts = `"body":${whole("body", body)},"answer":${said ?? "null"}`;

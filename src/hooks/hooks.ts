@@ -11,7 +11,13 @@ import { HookFailedError, readAnswer, type HookAnswer } from "./answer.ts";
 import { beforeEvent } from "./events.ts";
 import { Draft } from "./draft.ts";
 import type { AskedCall, CallFacts, ChangedCall, HookOutcome, Hooks } from "./types.ts";
-import { failureLog, type Note, type Observe, type OpenHook, type Watching } from "./watching.ts";
+import {
+  failureLog,
+  type Note,
+  type Observe,
+  type OpenHook,
+  type HookObservers,
+} from "./observers.ts";
 
 interface HooksOptions {
   readonly hooks: readonly OpenHook[];
@@ -34,22 +40,22 @@ export function createHooks({ hooks, log, observe, note, room }: HooksOptions): 
   const queue = createAfterQueue(after, { observe, failed }, room);
   return {
     before(asked) {
-      const meant = before.filter(({ settings }) => isMeant(settings, asked));
-      return meant.length === 0 ? undefined : askAll(meant, asked, { observe, failed });
+      const applicable = before.filter(({ settings }) => appliesTo(settings, asked));
+      return applicable.length === 0 ? undefined : askAll(applicable, asked, { observe, failed });
     },
-    asks: (call) => before.some(({ settings }) => isMeant(settings, call)),
-    hears: (call) => after.some(({ settings }) => isMeant(settings, call)),
+    asks: (call) => before.some(({ settings }) => appliesTo(settings, call)),
+    notifies: (call) => after.some(({ settings }) => appliesTo(settings, call)),
     after(ended) {
-      for (const hook of after) if (isMeant(hook.settings, ended)) queue.add(hook, ended);
+      for (const hook of after) if (appliesTo(hook.settings, ended)) queue.add(hook, ended);
     },
     async close() {
       await queue.close();
-      await Promise.all(hooks.map(({ asker }) => asker.close()));
+      await Promise.all(hooks.map(({ transport }) => transport.close()));
     },
   };
 }
 
-const isMeant = (
+const appliesTo = (
   { endpoints, workspaces, keys }: HookSettings,
   { endpoint, caller }: Pick<CallFacts, "endpoint" | "caller">,
 ): boolean =>
@@ -61,13 +67,13 @@ const isMeant = (
 async function askAll(
   hooks: readonly OpenHook[],
   asked: AskedCall,
-  watching: Watching,
+  observers: HookObservers,
 ): Promise<ChangedCall | undefined> {
   const draft = new Draft(asked);
   try {
     for (const hook of hooks) {
       const { name } = hook.settings;
-      const said = await askOne(hook, draft, watching);
+      const said = await askOne(hook, draft, observers);
       asked.noted?.({ hook: name, ...outcomeOf(said) });
       if (said instanceof HookFailedError) {
         if (hook.settings.onFailure === "refuse") throw notAnswered();
@@ -96,9 +102,9 @@ function outcomeOf(said: HookAnswer | HookFailedError): Omit<HookOutcome, "hook"
 
 /** Asks one hook, and applies its change. Returns the hook's error instead of throwing it. */
 async function askOne(
-  { settings, asker }: OpenHook,
+  { settings, transport }: OpenHook,
   draft: Draft,
-  { observe, failed }: Watching,
+  { observe, failed }: HookObservers,
 ): Promise<HookAnswer | HookFailedError> {
   const beganMs = performance.now();
   const { name: hook, timeoutMs } = settings;
@@ -108,7 +114,7 @@ async function askOne(
     const text = beforeEvent(hook, draft);
     const answerBytesMax = Buffer.byteLength(text) * 2 + growthBytesMax;
     const { id } = draft.asked;
-    const said = readAnswer(await asker.ask({ id, text, timeoutMs, answerBytesMax }));
+    const said = readAnswer(await transport.ask({ id, text, timeoutMs, answerBytesMax }));
     if (said.action === "change") draft.change(hook, said);
     observe(settings, outcomes[said.action], performance.now() - beganMs);
     return said;

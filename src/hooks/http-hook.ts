@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import { signedHeaders } from "../base/signature.ts";
 import { openExchange, type Pools } from "../upstream/index.ts";
 import { HookFailedError } from "./answer.ts";
-import type { Asker, Question } from "./asker.ts";
+import type { HookTransport, HookRequest } from "./transport.ts";
 
 interface HttpHookOptions {
   readonly url: string;
@@ -14,10 +14,10 @@ interface HttpHookOptions {
 }
 
 /** Asks a hook by HTTP. The URL is the operator's own, like a provider's, so it may be private. Redirects are failures. */
-export function httpHook({ url, secret, pools, clock }: HttpHookOptions): Asker {
+export function httpHook({ url, secret, pools, clock }: HttpHookOptions): HookTransport {
   const { origin, pathname, search } = new URL(url);
   return {
-    async ask({ id: eventId, text, timeoutMs, answerBytesMax }: Question) {
+    async ask({ id: eventId, text, timeoutMs, answerBytesMax }: HookRequest) {
       const headers = signedHeaders({ eventId, text, attempt: 1, nowMs: clock.now() }, [secret]);
       const exchange = openExchange(pools.get(origin, timeoutMs), {
         path: pathname + search,

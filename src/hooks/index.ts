@@ -1,5 +1,5 @@
 /** The operator's own checks before and after calls. docs/hooks.md. */
-export { heardCharactersMax } from "./events.ts";
+export { answerCharactersMax } from "./events.ts";
 export { loadModule } from "./module-hook.ts";
 export { openHooks } from "./open.ts";
-export type { AskedCall, ChangedCall, EndedCall, HookOutcome, Hooks, Said } from "./types.ts";
+export type { AskedCall, ChangedCall, EndedCall, HookOutcome, Hooks, AnswerText } from "./types.ts";

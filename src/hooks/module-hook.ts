@@ -7,7 +7,7 @@ import { Worker } from "node:worker_threads";
 import type { Log } from "../base/log.ts";
 import { ownEntry } from "../base/own-files.ts";
 import { HookFailedError } from "./answer.ts";
-import type { Asker, Question } from "./asker.ts";
+import type { HookTransport, HookRequest } from "./transport.ts";
 
 /** The data that a thread starts with. */
 export interface ThreadStart {
@@ -15,7 +15,7 @@ export interface ThreadStart {
   readonly module: string;
   readonly at: "before" | "after";
 }
-export interface ThreadQuestion extends Pick<Question, "text" | "answerBytesMax"> {
+export interface ThreadQuestion extends Pick<HookRequest, "text" | "answerBytesMax"> {
   readonly id: number;
 }
 export type ToThread = ThreadQuestion | "ping";
@@ -96,9 +96,9 @@ class Thread {
         clearTimeout(late);
         this.#isReady = true;
         resolve();
-      } else if (message === "pong") this.#ponged();
+      } else if (message === "pong") this.#onPong();
       else if ("unloadable" in message) end(message.unloadable);
-      else this.#answered(message);
+      else this.#onAnswer(message);
     });
     this.#worker.on("error", (error) => end(`its thread failed: ${messageOf(error)}`));
     this.#worker.on("exit", () => end("its thread ended"));
@@ -108,7 +108,7 @@ class Thread {
   readonly end: (why: string) => void;
 
   /** Resolves with the answer's JSON. @throws HookFailedError */
-  ask({ text, timeoutMs, answerBytesMax }: Question): Promise<string> {
+  ask({ text, timeoutMs, answerBytesMax }: HookRequest): Promise<string> {
     if (this.#isOver) return Promise.reject(new HookFailedError("its thread is being replaced"));
     if (this.#pending.size >= waitingMax)
       return Promise.reject(new HookFailedError("too many questions wait for it"));
@@ -119,7 +119,7 @@ class Thread {
       this.#pending.delete(id);
       reject(new HookFailedError(`no answer within ${timeoutMs} ms`));
       // While the module loads, the thread has no question yet; loadMsMax limits that time.
-      if (this.#isReady) this.#gaveUp();
+      if (this.#isReady) this.#onTimeout();
     }, timeoutMs);
     const settled =
       <Value>(settle: (value: Value) => void) =>
@@ -129,14 +129,14 @@ class Thread {
       };
     this.#pending.set(id, { resolve: settled(resolve), reject: settled(reject) });
     const send = (): void => {
-      if (this.#pending.has(id)) this.#say({ id, text, answerBytesMax });
+      if (this.#pending.has(id)) this.#send({ id, text, answerBytesMax });
     };
     if (this.#isReady) send();
     else this.ready.then(send, () => undefined);
     return promise;
   }
 
-  #answered(message: Exclude<FromThread, string | { unloadable: string }>): void {
+  #onAnswer(message: Exclude<FromThread, string | { unloadable: string }>): void {
     const pending = this.#pending.get(message.id);
     if (pending === undefined) {
       // A late answer: its caller gave up, and the thread no longer holds the question.
@@ -149,21 +149,21 @@ class Thread {
   }
 
   /** Called when a question timed out. Pings the thread, to find out whether it is blocked or only this answer is late. */
-  #gaveUp(): void {
+  #onTimeout(): void {
     if (this.#isOver) return;
     this.#abandoned += 1;
     if (this.#abandoned > abandonedMax) return this.end("it left too many questions unanswered");
     if (this.#pinging !== undefined) return;
     this.#pinging = setTimeout(() => this.end("it blocked its thread"), pongMsMax);
-    this.#say("ping");
+    this.#send("ping");
   }
 
-  #say(message: ToThread): void {
+  #send(message: ToThread): void {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
     this.#worker.postMessage(message);
   }
 
-  #ponged(): void {
+  #onPong(): void {
     clearTimeout(this.#pinging);
     this.#pinging = undefined;
   }
@@ -192,7 +192,7 @@ export async function loadModule(hook: Omit<ModuleHookOptions, "log">): Promise<
 }
 
 /** Starts a module's thread. @throws Error naming the hook if the module cannot be loaded */
-export async function moduleHook(options: ModuleHookOptions): Promise<Asker> {
+export async function moduleHook(options: ModuleHookOptions): Promise<HookTransport> {
   const { name, log } = options;
   let isClosed = false;
   let isLoaded = false;

@@ -4,12 +4,12 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { HookSettings } from "../catalog/index.ts";
 import type { Pools } from "../upstream/index.ts";
-import type { Asker } from "./asker.ts";
+import type { HookTransport } from "./transport.ts";
 import { createHooks } from "./hooks.ts";
 import { httpHook } from "./http-hook.ts";
 import { moduleHook } from "./module-hook.ts";
 import type { Hooks } from "./types.ts";
-import type { Note, Observe, OpenHook } from "./watching.ts";
+import type { Note, Observe, OpenHook } from "./observers.ts";
 
 interface OpenOptions {
   readonly hooks: readonly HookSettings[];
@@ -27,18 +27,18 @@ export async function openHooks(options: OpenOptions): Promise<Hooks | undefined
   const open: OpenHook[] = [];
   try {
     for (const settings of options.hooks)
-      open.push({ settings, asker: await askerOf(settings, options) });
+      open.push({ settings, transport: await transportOf(settings, options) });
   } catch (error) {
-    for (const { asker } of open) await asker.close();
+    for (const { transport } of open) await transport.close();
     throw error;
   }
   return createHooks({ ...options, hooks: open });
 }
 
-function askerOf(
+function transportOf(
   { name, at, target }: HookSettings,
   { pools, clock, log }: OpenOptions,
-): Asker | Promise<Asker> {
+): HookTransport | Promise<HookTransport> {
   if ("url" in target) return httpHook({ ...target, pools, clock });
   return moduleHook({ name, at, path: target.path, log });
 }

@@ -69,11 +69,11 @@ export interface EndedCall extends CallFacts {
   readonly durationMs: number;
   /** The request after the before hooks; absent if it is not available (tasks). */
   readonly body?: WireObject | undefined;
-  readonly answer?: Said | undefined;
+  readonly answer?: AnswerText | undefined;
 }
 
 /** The answer of a call. */
-export interface Said {
+export interface AnswerText {
   /** The output text; for a stream, joined. */
   readonly text: string;
   /** True if the text is longer than the kept part. */
@@ -93,7 +93,7 @@ export interface Hooks {
   /** True if a hook must be asked before such calls; until then nothing of them may leave the gateway. */
   asks(call: Pick<CallFacts, "endpoint" | "caller">): boolean;
   /** True if an after hook receives such calls, so that their answer must be kept until then. */
-  hears(call: Pick<CallFacts, "endpoint" | "caller">): boolean;
+  notifies(call: Pick<CallFacts, "endpoint" | "caller">): boolean;
   /** Queues an ended call for the after hooks that apply. Returns at once; never throws. */
   after(ended: EndedCall): void;
   /** Waits briefly for queued events, and ends threads. */

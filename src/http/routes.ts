@@ -4,7 +4,7 @@
  * letter, digit, `-`, `.`, `_` or `~` is that character (RFC 3986, section 6.2.2.2); every other escape is data. `%2F` never separates
  * two segments; only in a model's name is it a slash.
  */
-import { getOrMake } from "../base/made-once.ts";
+import { getOrCreate } from "../base/memoize.ts";
 import type { CallProtocol } from "../protocols/index.ts";
 import { fitsRoute, pathIn, withoutEndSlashes } from "./path.ts";
 
@@ -186,7 +186,7 @@ interface Pattern {
 const byMethod = new Map<string, Rows>();
 for (const [name, route] of Object.entries(routes)) {
   const { method, path } = splitName(name);
-  const rows = getOrMake(byMethod, method, () => ({ exact: new Map(), patterns: [] }));
+  const rows = getOrCreate(byMethod, method, () => ({ exact: new Map(), patterns: [] }));
   const [prefix = "", suffix] = path.split("*");
   if (/[:*]/.test(path)) rows.patterns.push({ route, prefix, suffix });
   else rows.exact.set(path, { route, path });

@@ -2,7 +2,7 @@
  * The keys of a lane, which of them have something to send, and how much of it goes into the next batch. The lane decides when to send, and
  * applies the answer. docs/ledger.md "Batches".
  */
-import { getOrMake } from "../base/made-once.ts";
+import { getOrCreate } from "../base/memoize.ts";
 import type { Target } from "./batch.ts";
 import { drawOf, KeyUse, type Waiting } from "./key-use.ts";
 import type { KeyName } from "./types.ts";
@@ -32,7 +32,7 @@ export class Backlog {
   /** Returns the key that a call spends from. */
   keyOf({ workspaceId, keyId, keyRotation }: KeyName): KeyUse {
     const name = `${workspaceId} ${keyId} ${keyRotation}`;
-    return getOrMake(this.keys, name, () => new KeyUse({ workspaceId, keyId, keyRotation }));
+    return getOrCreate(this.keys, name, () => new KeyUse({ workspaceId, keyId, keyRotation }));
   }
 
   /** Marks a key that has something to send. */
@@ -41,16 +41,16 @@ export class Backlog {
   }
 
   /** Unmarks an answered key, or moves it behind the others if it has more to send. */
-  follow(key: KeyUse, nowMs: number): void {
+  requeue(key: KeyUse, nowMs: number): void {
     this.dirty.delete(key);
-    const isAsking = key.waiting.length > 0 && !key.patient;
+    const isAsking = key.waiting.length > 0 && !key.waitsForHeadroom;
     if (isAsking || key.ended.length > 0 || key.hasIdle(nowMs)) this.dirty.add(key);
   }
 
   /** Marks keys with headroom to give back, waiting calls or unwritten entries; forgets unused keys. */
   tidy(nowMs: number): void {
     for (const [name, key] of this.keys) {
-      if (key.hasNews || key.hasIdle(nowMs)) this.dirty.add(key);
+      if (key.hasPending || key.hasIdle(nowMs)) this.dirty.add(key);
       else if (key.isUnused(nowMs) && !this.dirty.has(key)) this.keys.delete(name);
     }
   }
@@ -69,33 +69,33 @@ export class Backlog {
 
   /**
    * Returns what the calls of all keys use, for a lane that is new or lapsed. The database takes back what is set aside beyond that.
-   * Entries are included: one that was written without our knowledge has drawn already, and would be set aside a second time. `bare` leaves
+   * Entries are included: one that was written without our knowledge has drawn already, and would be set aside a second time. `withoutEntries` leaves
    * entries out, because the database refuses one of them, which must be found first.
    */
-  restored(nowMs: number, bare = false): Target[] {
+  restored(nowMs: number, withoutEntries = false): Target[] {
     const targets: Target[] = [];
-    let entriesMax = bare ? 0 : batchMax;
+    let entriesMax = withoutEntries ? 0 : batchMax;
     for (const key of this.keys.values()) {
       if (key.granted + key.inUse + key.pending === 0n) continue;
       const entries = key.ended.slice(0, entriesMax);
       entriesMax -= entries.length;
-      targets.push(settingOf(key, nowMs, { entries, asked: [] }));
+      targets.push(targetWithAllowance(key, nowMs, { entries, asked: [] }));
     }
     return targets;
   }
 
-  /** Returns the targets of the next batch, and lowers `granted` of their keys for the meantime. `alone`: one entry or call of one key. */
-  take(nowMs: number, alone: boolean): Target[] {
+  /** Returns the targets of the next batch, and lowers `granted` of their keys for the meantime. `isSingle`: one entry or call of one key. */
+  nextTargets(nowMs: number, isSingle: boolean): Target[] {
     const targets: Target[] = [];
-    const size = alone ? 1 : this.batchSize();
+    const size = isSingle ? 1 : this.batchSize();
     let [entriesMax, askedMax] = [size, size];
     for (const key of this.dirty) {
       const entries = key.ended.slice(0, entriesMax);
-      const asked = askedOf(key, alone ? 1 - entries.length : askedMax);
+      const asked = callsToAsk(key, isSingle ? 1 - entries.length : askedMax);
       // This batch is full: the key's turn comes later.
-      if (entries.length + asked.length === 0 && key.hasNews) continue;
+      if (entries.length + asked.length === 0 && key.hasPending) continue;
       targets.push(targetOf(key, nowMs, { entries, asked }));
-      if (alone) break;
+      if (isSingle) break;
       entriesMax -= entries.length;
       askedMax -= asked.length;
     }
@@ -115,7 +115,7 @@ export class Backlog {
 }
 
 /** Returns the first `max` waiting calls that fit into the known room. If none fits, returns the first `max`: the database refuses them. */
-function askedOf({ waiting, room, free }: KeyUse, max: number): Waiting[] {
+function callsToAsk({ waiting, room, free }: KeyUse, max: number): Waiting[] {
   let rest = (room ?? 0n) + free;
   const fitting = waiting.filter(({ bound }) => {
     const fits = room === undefined || bound <= rest;
@@ -126,24 +126,24 @@ function askedOf({ waiting, room, free }: KeyUse, max: number): Waiting[] {
 }
 
 /** The entries and waiting calls of a key that go into a batch. */
-type News = Pick<Target, "entries" | "asked">;
+type PendingItems = Pick<Target, "entries" | "asked">;
 
 /** Returns the target of a key with these entries and waiting calls. Sets no allowance if only entries are due. */
-function targetOf(key: KeyUse, nowMs: number, news: News): Target {
-  const isEntry = news.entries.length > 0 && news.asked.length === 0;
+function targetOf(key: KeyUse, nowMs: number, items: PendingItems): Target {
+  const isEntry = items.entries.length > 0 && items.asked.length === 0;
   if (isEntry && !key.hasIdle(nowMs) && !key.isStale(nowMs))
-    return { key, ...news, need: null, use: 0n, keep: 0n, headroom: 0n };
-  return settingOf(key, nowMs, news);
+    return { key, ...items, need: null, use: 0n, keep: 0n, headroom: 0n };
+  return targetWithAllowance(key, nowMs, items);
 }
 
 /** Returns the same, and sets the key's allowance. */
-function settingOf(key: KeyUse, nowMs: number, { entries, asked }: News): Target {
+function targetWithAllowance(key: KeyUse, nowMs: number, { entries, asked }: PendingItems): Target {
   // The draw of entries that are not in this batch must stay set aside.
   const use = entries.reduce((rest, call) => rest - drawOf(call), key.inUse + key.pending);
   const need = asked.reduce((total, { bound }) => total + bound, use);
-  const wanted = key.wanted(nowMs);
-  const keep = key.keep(wanted);
+  const wantedHeadroom = key.wantedHeadroom(nowMs);
+  const keep = key.keep(wantedHeadroom);
   // Each batch asks whether there is room for `keep`: one nano-dollar of headroom is enough for that.
-  const headroom = keep > 0n && keep === wanted ? 1n : wanted - keep;
+  const headroom = keep > 0n && keep === wantedHeadroom ? 1n : wantedHeadroom - keep;
   return { key, entries, asked, need, use: use + keep, keep, headroom };
 }

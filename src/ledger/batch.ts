@@ -1,5 +1,5 @@
 /** The batch of a lane: the parameters and rows of `ledger_batch` (storage/migrations/0056_ledger_batches.sql). */
-import { numberArray, textArray, type Confirmed, type Queryable } from "../storage/index.ts";
+import { numberArray, textArray, type CommitTracker, type Queryable } from "../storage/index.ts";
 import type { Ended, KeyUse, Waiting } from "./key-use.ts";
 import type { Answer } from "./refusal.ts";
 
@@ -86,7 +86,7 @@ function batchParams(batch: Batch): unknown[] {
 
 /** Returns the sender of batches to a database. `confirmed` finds out whether the database lost some. */
 export const sendTo =
-  (database: Queryable, watch?: BatchWatch, confirmed?: Confirmed): Send =>
+  (database: Queryable, watch?: BatchWatch, confirmed?: CommitTracker): Send =>
   async (batch) => {
     const answer = database.query<SentRow>(batchSql, batchParams(batch), { name: "ledger_batch" });
     watch?.(batch, answer);

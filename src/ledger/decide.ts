@@ -1,6 +1,6 @@
 /** Applies a key's answer to its waiting calls: lets in, refuses, or leaves for a later batch. docs/ledger.md "Admission". */
 import type { BatchRow, Target } from "./batch.ts";
-import { fitsButForIdle, idleWaitMs, refusalOf, roomOf } from "./refusal.ts";
+import { mayFitSoon, idleWaitMs, refusalOf, roomOf } from "./refusal.ts";
 
 /**
  * Decides the calls that waited for a batch sent at `sentAt`, in their order. A later call is let in only if the key is trusted at `nowMs`;
@@ -13,14 +13,14 @@ export function decide(
   nowMs: number,
 ): (() => void)[] {
   const { key, need, keep, headroom } = target;
-  key.patient = false;
+  key.waitsForHeadroom = false;
   if (need === null) return [];
   const refused = row.at === null ? undefined : row;
   if (refused === undefined) key.checkedAt = sentAt;
-  key.roomy =
+  key.headroomGranted =
     refused === undefined && keep + headroom > 0n && key.granted >= need + keep + headroom;
   const isTrusted = key.isTrusted(nowMs);
-  const told: (() => void)[] = [];
+  const settlers: (() => void)[] = [];
   key.waiting = key.waiting.filter(({ bound, since, resolve, reject }) => {
     const wasAsked = since <= sentAt;
     if (!wasAsked && !isTrusted) return true;
@@ -29,19 +29,19 @@ export function decide(
     if (refusal === undefined) {
       if (bound > key.free) return true;
       key.begin(bound, nowMs);
-      told.push(resolve);
+      settlers.push(resolve);
       return false;
     }
     if (!wasAsked) return true;
-    if (nowMs - since < idleWaitMs && fitsButForIdle(refused!, bound - key.free)) {
-      key.patient = true;
+    if (nowMs - since < idleWaitMs && mayFitSoon(refused!, bound - key.free)) {
+      key.waitsForHeadroom = true;
       return true;
     }
-    told.push(() => reject(refusal));
+    settlers.push(() => reject(refusal));
     return false;
   });
   key.room = refused && roomOf(refused);
   // If a call was let in or refused, the others may fit now: do not wait.
-  key.patient &&= told.length === 0;
-  return told;
+  key.waitsForHeadroom &&= settlers.length === 0;
+  return settlers;
 }

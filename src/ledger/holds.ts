@@ -6,7 +6,7 @@ import { camelCased, type SnakeCased } from "../base/casing.ts";
 import type { GatewayError } from "../base/errors.ts";
 import { assertAmount } from "../base/money.ts";
 import type { Queryable } from "../storage/index.ts";
-import { fitsButForIdle, refusalOf, type Answer } from "./refusal.ts";
+import { mayFitSoon, refusalOf, type Answer } from "./refusal.ts";
 import type { CallName, ReserveInput } from "./types.ts";
 
 /** An image call or a task that asks for a hold, which is a row of its own. */
@@ -61,7 +61,7 @@ export async function reserveIn(
   );
   return inputs.map(({ amountNano: bound }, index) => {
     const row = rows.find(({ place }) => place === index + 1);
-    return row && { error: refusalOf(row, bound)!, mayFitSoon: fitsButForIdle(row, bound) };
+    return row && { error: refusalOf(row, bound)!, mayFitSoon: mayFitSoon(row, bound) };
   });
 }
 

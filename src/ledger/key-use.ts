@@ -35,7 +35,7 @@ export const drawOf = ({ charge, bound }: Ended): bigint => smaller(charge ?? 0n
 export const isOverrun = ({ charge, bound }: Ended): boolean => charge !== null && charge > bound;
 
 /** True if the call has waited for the database as long as it may. */
-export const isLate = (call: Waiting | Ended, nowMs: number): boolean =>
+export const isTimedOut = (call: Waiting | Ended, nowMs: number): boolean =>
   nowMs - call.since > ("id" in call ? settleRetryMs : reserveRetryMs);
 
 export class KeyUse {
@@ -53,9 +53,9 @@ export class KeyUse {
   /** The amount that the next batch may ask for, if only a part of the waiting calls fits; else undefined. */
   room: bigint | undefined;
   /** True if its calls wait for unused reservations of others: the lane retries them after a while. */
-  patient = false;
+  waitsForHeadroom = false;
   /** True if the database granted the headroom that the last batch asked for. */
-  roomy = false;
+  headroomGranted = false;
   /** The send time of the last batch that found nothing against this key. */
   checkedAt = -Infinity;
   /** The last time that the key, its owner, its workspace or their caps may have changed: earlier checks do not count. */
@@ -116,14 +116,14 @@ export class KeyUse {
   }
 
   /** Returns the headroom to ask for: the recent use, or 1.25 times the last bound if that is more, for calls one after another. */
-  wanted(nowMs: number): bigint {
+  wantedHeadroom(nowMs: number): bigint {
     if (!this.isLingering(nowMs) || this.room !== undefined) return 0n;
     return larger(BigInt(Math.floor(this.used)), this.lastBound + this.lastBound / 4n);
   }
 
   /** True if a batch that leaves anyway should renew the check before it is too old, or ask for more headroom. */
   isStale(nowMs: number): boolean {
-    const isShort = this.roomy ? this.free < this.lastBound : this.free > 0n;
+    const isShort = this.headroomGranted ? this.free < this.lastBound : this.free > 0n;
     return isShort || !this.isTrusted(nowMs, trustMs / 2);
   }
 
@@ -133,22 +133,22 @@ export class KeyUse {
   }
 
   /** True if calls wait or entries are to be written. */
-  get hasNews(): boolean {
+  get hasPending(): boolean {
     return this.waiting.length + this.ended.length > 0;
   }
 
   /** True if nothing is set aside or in use. A running call with bound 0 does not count: it needs nothing from here. */
   isUnused(nowMs: number): boolean {
-    return !this.hasNews && !this.isLingering(nowMs) && this.granted + this.inUse === 0n;
+    return !this.hasPending && !this.isLingering(nowMs) && this.granted + this.inUse === 0n;
   }
 
   /**
-   * Returns the part of `wanted` that calls may use while a batch is in flight; the batch may take the rest back, so `granted` excludes it.
+   * Returns the part of `wantedHeadroom` that calls may use while a batch is in flight; the batch may take the rest back, so `granted` excludes it.
    * Returns 0 if the key may have changed since its check: a cap may be near that was far or absent.
    */
-  keep(wanted: bigint): bigint {
-    const isKept = this.roomy && this.checkedAt > this.changedAt;
-    const keep = isKept ? larger(0n, smaller(wanted, this.free)) : 0n;
+  keep(wantedHeadroom: bigint): bigint {
+    const isKept = this.headroomGranted && this.checkedAt > this.changedAt;
+    const keep = isKept ? larger(0n, smaller(wantedHeadroom, this.free)) : 0n;
     this.granted = smaller(this.granted, this.inUse + this.pending + keep);
     return keep;
   }

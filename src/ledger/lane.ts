@@ -7,7 +7,7 @@ import { isLockTimeout, isTransient, unavailable } from "../storage/index.ts";
 import { Backlog } from "./backlog.ts";
 import type { Batch, BatchRow, Send, Target } from "./batch.ts";
 import { decide } from "./decide.ts";
-import { isLate, isOverrun, lingerMs, type KeyUse } from "./key-use.ts";
+import { isTimedOut, isOverrun, lingerMs, type KeyUse } from "./key-use.ts";
 import { idleRetryMs } from "./refusal.ts";
 import type { ReserveInput } from "./types.ts";
 
@@ -43,16 +43,16 @@ export class Lane {
   readonly backlog: Backlog;
   private readonly options: LaneOptions;
   /** Sends batches one after another, while there is something to send. */
-  private flight: Promise<void> | undefined;
+  private sending: Promise<void> | undefined;
   private number = 0;
   /** True if the lane is new or its lease ran out: it must restore what its running calls use before it asks for anything. */
   private lapsed = true;
   private failures = 0;
   private skipLocked = false;
   /** After the database refused a batch: how many batches of one item each are still to send, to find the item at fault. */
-  private alone = 0;
+  private singlesLeft = 0;
   /** True if a batch must leave, even an empty one. */
-  private due = false;
+  private mustSend = false;
   private closing = false;
   private tidying = false;
 
@@ -101,14 +101,14 @@ export class Lane {
 
   /** Renews the lease, also without traffic. */
   heartbeat(): void {
-    this.due = this.number > 0;
+    this.mustSend = this.number > 0;
     this.schedule();
   }
 
   /** Resolves when nothing waits or is in flight; the caller asks for nothing after it. Calls that still end are sent without a lease. */
   async close(): Promise<void> {
     this.closing = true;
-    await this.flight;
+    await this.sending;
   }
 
   private touch(key: KeyUse): void {
@@ -117,34 +117,34 @@ export class Lane {
   }
 
   private schedule(): void {
-    if (this.due || !this.backlog.isEmpty) this.flight ??= this.fly();
+    if (this.mustSend || !this.backlog.isEmpty) this.sending ??= this.sendLoop();
   }
 
-  private async fly(): Promise<void> {
+  private async sendLoop(): Promise<void> {
     await new Promise<void>((begin) => this.options.clock.later(begin, 0));
-    let told: readonly (() => void)[] = [];
+    let settlers: readonly (() => void)[] = [];
     for (;;) {
       const batch = this.build();
       const sent = batch && this.deliver(batch);
       // Send the next batch before resolving the calls of the last one, so that the database works in the meantime.
-      for (const tell of told) tell();
+      for (const settle of settlers) settle();
       if (sent === undefined) break;
-      told = await sent;
+      settlers = await sent;
     }
-    this.flight = undefined;
+    this.sending = undefined;
     this.options.onRest?.();
   }
 
   private build(): Batch | undefined {
-    const { backlog, due, lapsed: restore, skipLocked } = this;
-    if (backlog.isEmpty && !due) return undefined;
+    const { backlog, mustSend, lapsed: restore, skipLocked } = this;
+    if (backlog.isEmpty && !mustSend) return undefined;
     const { gateway, lane, leaseMs, clock } = this.options;
     const sentAt = clock.now();
-    const isSearching = this.alone > 0;
+    const isSearching = this.singlesLeft > 0;
     const targets = restore
       ? backlog.restored(sentAt, isSearching)
-      : backlog.take(sentAt, isSearching);
-    this.due = false;
+      : backlog.nextTargets(sentAt, isSearching);
+    this.mustSend = false;
     this.number += 1;
     const lease = { number: this.number, leaseMs: this.closing ? 0 : leaseMs };
     return { gateway, lane, ...lease, restore, skipLocked, targets, sentAt };
@@ -175,7 +175,7 @@ export class Lane {
     const [nowMs, refusal] = [clock.now(), unavailable(error)];
     for (const key of this.backlog.keys.values()) {
       key.changedAt = nowMs;
-      key.giveUp((call) => isLate(call, nowMs), refusal);
+      key.giveUp((call) => isTimedOut(call, nowMs), refusal);
     }
     const pauseMs = isLocked ? 1 : retryPauseMs(this.failures);
     await new Promise<void>((resume) => clock.later(resume, pauseMs));
@@ -184,16 +184,16 @@ export class Lane {
   /** Handles a batch that the database refused: sends each item alone, and rejects the one at fault with `error`. */
   private isolate({ targets, restore }: Batch, error: unknown): void {
     const [target] = targets;
-    this.alone = 0;
+    this.singlesLeft = 0;
     for (const { entries, asked } of targets)
-      this.alone += Math.max(1, entries.length + asked.length);
-    if (target === undefined || this.alone > 1 || restore) return;
-    this.alone = 0;
+      this.singlesLeft += Math.max(1, entries.length + asked.length);
+    if (target === undefined || this.singlesLeft > 1 || restore) return;
+    this.singlesLeft = 0;
     const { key, entries, asked } = target;
     const [call] = [...entries, ...asked];
     key.giveUp((one) => one === call, error);
     // Without this call, the key is sent once more, so that its reservation goes back. A key at fault itself is not sent again.
-    if (call === undefined) this.backlog.follow(key, this.options.clock.now());
+    if (call === undefined) this.backlog.requeue(key, this.options.clock.now());
   }
 
   /** Applies an answer. Keys without a row are sent again: a later batch may have come first. */
@@ -202,25 +202,25 @@ export class Lane {
     const nowMs = clock.now();
     this.failures = 0;
     this.skipLocked = false;
-    this.alone = Math.max(0, this.alone - 1);
+    this.singlesLeft = Math.max(0, this.singlesLeft - 1);
     this.lapsed = rows.some(({ place }) => place === 0);
     const targetOf = ({ place }: BatchRow): Target => targets[place - 1]!;
     const done = rows.filter(({ place, refusal }) => place > 0 && refusal !== "busy");
-    this.distrustOverrun(done.map(targetOf));
-    const told: (() => void)[] = [];
+    this.invalidateOverrun(done.map(targetOf));
+    const settlers: (() => void)[] = [];
     for (const row of done) {
       const target = targetOf(row);
       const { key, entries } = target;
       key.close(entries);
-      told.push(...entries.map(({ resolve }) => resolve));
+      settlers.push(...entries.map(({ resolve }) => resolve));
       key.granted = row.allowance;
-      if (!restore && !this.lapsed) told.push(...decide(target, row, sentAt, nowMs));
-      if (key.patient) clock.later(() => this.look(), idleRetryMs);
-      this.backlog.follow(key, nowMs);
+      if (!restore && !this.lapsed) settlers.push(...decide(target, row, sentAt, nowMs));
+      if (key.waitsForHeadroom) clock.later(() => this.tidyAndSchedule(), idleRetryMs);
+      this.backlog.requeue(key, nowMs);
     }
     if (this.lapsed) {
       // The database took its allowances back, except for those that another lane has set since.
-      this.due = true;
+      this.mustSend = true;
       for (const key of this.backlog.keys.values()) key.changedAt = nowMs;
     }
     // Other transactions have locked these accounts: all keys of the workspaces leave.
@@ -228,14 +228,14 @@ export class Lane {
     for (const workspaceId of new Set(busy.map(({ key }) => key.name.workspaceId)))
       onBusy?.(workspaceId);
     this.tidy();
-    return told;
+    return settlers;
   }
 
   /**
    * No call set aside a cost above its bound. It may reach a cap or balance that was far when the workspace was last checked. So for these
    * keys only checks by this batch or a later one count. CAP-05.
    */
-  private distrustOverrun(written: readonly Target[]): void {
+  private invalidateOverrun(written: readonly Target[]): void {
     const dear = written.filter(({ entries }) => entries.some(isOverrun));
     const overrun = new Set(dear.map(({ key }) => key.name.workspaceId));
     if (overrun.size === 0) return;
@@ -249,12 +249,12 @@ export class Lane {
     this.tidying = true;
     this.options.clock.later(() => {
       this.tidying = false;
-      this.look();
+      this.tidyAndSchedule();
       this.tidy();
     }, lingerMs);
   }
 
-  private look(): void {
+  private tidyAndSchedule(): void {
     this.backlog.tidy(this.options.clock.now());
     this.schedule();
   }

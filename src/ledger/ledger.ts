@@ -1,6 +1,6 @@
 /** The text calls of one gateway, and the sweep of holds and gateways whose leases ran out. docs/ledger.md. */
 import { retry } from "../base/retry.ts";
-import { Confirmed, isTransient, type Database, type LostCommits } from "../storage/index.ts";
+import { CommitTracker, isTransient, type Database, type LostCommits } from "../storage/index.ts";
 import { sendTo, type BatchWatch } from "./batch.ts";
 import { systemLaneClock, type LaneOptions } from "./lane.ts";
 import { TextCalls } from "./text-calls.ts";
@@ -47,12 +47,12 @@ export function createLedger(database: Database, options: LedgerOptions = {}): L
       await tx.query(endLeasesSql, [calls.gateway]);
       await expireGateway(tx, calls.gateway);
     });
-  const send = sendTo(database, watch, new Confirmed({ giveBack, told: lost }));
+  const send = sendTo(database, watch, new CommitTracker({ giveBack, onLost: lost }));
   const calls: TextCalls = new TextCalls({ leaseMs, send, clock: systemLaneClock, sharesCore });
   const endings = [
-    signals.subscribe("keys", (id) => calls.distrust(({ keyId }) => keyId === id)),
-    signals.subscribe("workspaces", (id) => calls.distrust((key) => key.workspaceId === id)),
-    signals.onReconnect(() => calls.distrust(() => true)),
+    signals.subscribe("keys", (id) => calls.invalidate(({ keyId }) => keyId === id)),
+    signals.subscribe("workspaces", (id) => calls.invalidate((key) => key.workspaceId === id)),
+    signals.onReconnect(() => calls.invalidate(() => true)),
   ];
   const beat = setInterval(() => calls.heartbeat(), leaseMs / 3).unref();
   return {

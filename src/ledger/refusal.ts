@@ -71,5 +71,5 @@ export const roomOf = ({ rooms, available }: Answer): bigint =>
   [...rooms, available].filter((room) => room !== null).reduce(smaller, 2n ** 62n);
 
 /** True if a refused call would fit once others return their unused reservations, which takes them a moment at most. */
-export const fitsButForIdle = (answer: Answer, bound: bigint): boolean =>
+export const mayFitSoon = (answer: Answer, bound: bigint): boolean =>
   answer.refusal === null && answer.idle > 0n && bound <= roomOf(answer) + answer.idle;

@@ -15,12 +15,12 @@ export class TextCalls {
   private readonly options: TextCallsOptions;
   private readonly main: Lane;
   /** Lanes of workspaces whose account is locked elsewhere. */
-  private readonly apart = new Map<string, Lane>();
+  private readonly isolatedLanes = new Map<string, Lane>();
   private opened = 0;
 
   constructor(options: TextCallsOptions) {
     this.options = options;
-    this.main = this.openLane({ onBusy: (workspaceId) => this.setApart(workspaceId) });
+    this.main = this.openLane({ onBusy: (workspaceId) => this.isolateWorkspace(workspaceId) });
   }
 
   /** Implements `Ledger.spend`: exactly one entry ends each admission, whatever the work does. @throws as there */
@@ -45,7 +45,7 @@ export class TextCalls {
   }
 
   /** Marks keys that may have changed: their next calls ask the database. */
-  distrust(test: (key: KeyName) => boolean): void {
+  invalidate(test: (key: KeyName) => boolean): void {
     const nowMs = this.options.clock.now();
     for (const lane of this.lanes)
       for (const key of lane.backlog.keys.values()) if (test(key.name)) key.changedAt = nowMs;
@@ -58,31 +58,31 @@ export class TextCalls {
 
   /** Resolves when everything is sent. The caller begins nothing after it. */
   async close(): Promise<void> {
-    await Promise.all([...this.apart.values()].map((lane) => lane.close()));
+    await Promise.all([...this.isolatedLanes.values()].map((lane) => lane.close()));
     await this.main.close();
   }
 
   private get lanes(): Lane[] {
-    return [this.main, ...this.apart.values()];
+    return [this.main, ...this.isolatedLanes.values()];
   }
 
-  private openLane(hears: Pick<LaneOptions, "onBusy" | "onRest">): Lane {
+  private openLane(handlers: Pick<LaneOptions, "onBusy" | "onRest">): Lane {
     this.opened += 1;
-    return new Lane({ ...this.options, ...hears, gateway: this.gateway, lane: this.opened });
+    return new Lane({ ...this.options, ...handlers, gateway: this.gateway, lane: this.opened });
   }
 
   private laneOf({ workspaceId }: ReserveInput): Lane {
-    return this.apart.get(workspaceId) ?? this.main;
+    return this.isolatedLanes.get(workspaceId) ?? this.main;
   }
 
-  private setApart(workspaceId: string): void {
+  private isolateWorkspace(workspaceId: string): void {
     const lane = this.openLane({
       onRest: () => {
-        this.apart.delete(workspaceId);
+        this.isolatedLanes.delete(workspaceId);
         this.main.adopt(workspaceId, lane);
       },
     });
-    this.apart.set(workspaceId, lane);
+    this.isolatedLanes.set(workspaceId, lane);
     lane.adopt(workspaceId, this.main);
   }
 }

@@ -3,7 +3,7 @@
  * the lines of older calls as they were. For any kind of price, including text.
  */
 import { GatewayError } from "../base/errors.ts";
-import { perObject } from "../base/made-once.ts";
+import { memoizeByObject } from "../base/memoize.ts";
 import type { PricePart } from "../base/price-parts.ts";
 import { noUsage, type Usage } from "../base/usage.ts";
 import { usageParts, type FixedPrice, type MediaPrice } from "../catalog/index.ts";
@@ -34,7 +34,7 @@ function priced(value: Plain): unknown {
 }
 
 /** The log's form of a price: JSON, one object for each price. Rows of older versions have these names, so they must stay. */
-export const keptPrice = perObject((price: AnyPrice): object => plain(price) as object);
+export const keptPrice = memoizeByObject((price: AnyPrice): object => plain(price) as object);
 
 /** The price from which {@link keptPrice} made this object. */
 export const priceOfKept = (kept: object): AnyPrice => priced(kept as Plain) as AnyPrice;

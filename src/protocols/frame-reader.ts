@@ -3,7 +3,7 @@
  * learns the positions of these values once, and compares later frames instead of parsing them. The result equals that of a parse: all
  * bytes outside the values are the same, and each value is checked to be one string or number.
  */
-import { exactly } from "../base/exact-numbers.ts";
+import { exactTwinOf } from "../base/exact-numbers.ts";
 import type { WireObject } from "../base/json.ts";
 import { parseObject } from "./read.ts";
 
@@ -134,7 +134,7 @@ function learn(read: string, varying: Varying): Shape | undefined {
   // Exact forms of large numbers would not follow the values, so such frames are not learnt.
   if (
     object === undefined ||
-    exactly(object) !== object ||
+    exactTwinOf(object) !== object ||
     findMarks(object, slots) !== slots.length
   )
     return undefined;

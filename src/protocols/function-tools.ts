@@ -1,5 +1,5 @@
 /** Function tools of the OpenAI-style protocols. Requirements: CONV, RESP-16. */
-import { exactly } from "../base/exact-numbers.ts";
+import { exactTwinOf } from "../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../base/json.ts";
 import { nonEmpty } from "./read.ts";
 import type { CanonicalRequest, Json, JsonObject, Tool, ToolChoice } from "./canonical/request.ts";
@@ -18,7 +18,7 @@ export function decodeFunction(wire: WireObject): Tool {
   return {
     name: String(name),
     ...(typeof description === "string" ? { description } : {}),
-    ...(isObject(parameters) ? { parameters: exactly(parameters) as JsonObject } : {}),
+    ...(isObject(parameters) ? { parameters: exactTwinOf(parameters) as JsonObject } : {}),
     ...(typeof strict === "boolean" ? { strict } : {}),
   };
 }

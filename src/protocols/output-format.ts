@@ -1,5 +1,5 @@
 /** The output format of the OpenAI-style protocols. Requirements: CONV. */
-import { exactly } from "../base/exact-numbers.ts";
+import { exactTwinOf } from "../base/exact-numbers.ts";
 import type { WireObject } from "../base/json.ts";
 import type { JsonObject, OutputFormat } from "./canonical/request.ts";
 import { member, objectOf } from "./read.ts";
@@ -15,7 +15,7 @@ export function formatOf(wire: WireObject, declaration: WireObject): OutputForma
   const { name, description, schema, strict } = declaration;
   return {
     type: "json_schema",
-    schema: exactly(objectOf(schema)) as JsonObject,
+    schema: exactTwinOf(objectOf(schema)) as JsonObject,
     ...(typeof name === "string" ? { name } : {}),
     ...(typeof description === "string" ? { description } : {}),
     ...(typeof strict === "boolean" ? { strict } : {}),

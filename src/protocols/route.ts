@@ -2,7 +2,7 @@
  * The route of one call from the caller's protocol to the upstream's and back: direct if both are equal, otherwise converted. The calls
  * layer knows routes, not codecs. TXT-05 to TXT-10.
  */
-import { exactly } from "../base/exact-numbers.ts";
+import { exactTwinOf } from "../base/exact-numbers.ts";
 import type { Note } from "../base/notes.ts";
 import type { SseEvent } from "../base/sse.ts";
 import type { Usage } from "../base/usage.ts";
@@ -130,7 +130,7 @@ export class DirectRoute implements Route {
   answer(answer: JsonObject, droppedParams: readonly string[], usage: Usage): JsonObject {
     const { caller, model } = this.#facts;
     // Vendors report usage in a stream only on request. If a whole answer was requested but streamed, the billed usage is inserted.
-    const exact = exactly(answer);
+    const exact = exactTwinOf(answer);
     const whole =
       answer === this.#answerWithoutUsage ? caller.direct.withUsage(exact, usage) : exact;
     return withDropped(caller.direct.answer(whole, model), droppedParams);
@@ -143,7 +143,7 @@ export class DirectRoute implements Route {
 
   framesOf(answer: JsonObject, usage: Usage): SseEvent[] {
     const { direct } = this.#facts.caller;
-    const exact = exactly(answer);
+    const exact = exactTwinOf(answer);
     const told = direct.usage(answer) ? exact : direct.withUsage(exact, usage);
     return direct.framesOf(told, this.#answerContext());
   }

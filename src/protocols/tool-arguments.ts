@@ -1,6 +1,6 @@
 /** Arguments of tool calls: JSON text in the canonical form, objects in messages and generateContent. */
 import { BeyondBoundsError } from "../base/answer-json.ts";
-import { exactly } from "../base/exact-numbers.ts";
+import { exactTwinOf } from "../base/exact-numbers.ts";
 import { jsonBounds } from "../base/json-scan.ts";
 import type { JsonObject } from "./canonical/request.ts";
 import { parseObject } from "./read.ts";
@@ -27,7 +27,7 @@ const beginsObject = /^[\t\n\r ]*\{/u;
 export function objectIn(text: string): JsonObject | undefined {
   if (!beginsObject.test(text)) return undefined;
   try {
-    return exactly(parseObject(text, jsonBounds)) as JsonObject | undefined;
+    return exactTwinOf(parseObject(text, jsonBounds)) as JsonObject | undefined;
   } catch (error) {
     if (error instanceof BeyondBoundsError) return undefined;
     throw error;

@@ -1,5 +1,5 @@
 /** Parameters and results of `rate_take` (storage/baseline/15_rate_limits.sql). */
-import { persist, reserveRetryMs, type Database } from "../storage/index.ts";
+import { retryWhileAway, reserveRetryMs, type Database } from "../storage/index.ts";
 
 export type RateScope = "workspace" | "member" | "key";
 /** `calls`: calls at once. */
@@ -84,7 +84,7 @@ function paramsOf(gateway: string, leaseMs: number, asks: readonly Ask[], again:
 export const askDatabase =
   (database: Database, gateway: string, leaseMs: number): SendAsks =>
   (asks) =>
-    persist(reserveRetryMs, async (attempt) => {
+    retryWhileAway(reserveRetryMs, async (attempt) => {
       const params = paramsOf(gateway, leaseMs, asks, attempt > 1);
       const rows = await database.query<TakeRow>(takeSql, params, { name: "rate_take" });
       return rows.map((row) => ({

@@ -9,7 +9,7 @@ import type { RequestRow } from "./row.ts";
 import { onlyAttempt, splitUsage, type PlainAttempt, type SplitUsage } from "./split.ts";
 
 /** Kinds of similar rows that are remembered, at most twice as many: about a kilobyte each. */
-const likesMax = 5_000;
+const kindsMax = 5_000;
 const numbersMax = 1_000;
 
 /** A row of `request_heads`; it never changes. */
@@ -168,7 +168,7 @@ export function createRowMaker(): (row: RequestRow) => Queued {
   const explanationNumber = createNumbers();
   const priceNumber = createNumbers();
   /** Null: met once. */
-  const likes = new Recent<Head | null>(likesMax);
+  const kinds = new Recent<Head | null>(kindsMax);
 
   function headOf(parts: Parts): Head | undefined {
     const { row, usage, attempt } = parts;
@@ -180,10 +180,10 @@ export function createRowMaker(): (row: RequestRow) => Queued {
         ? "\n\n\n\n\n"
         : `${attempt.provider}\n${attempt.credential}\n${attempt.upstream_model}\n${attempt.status}\n${attempt.outcome}\n`) +
       row.model;
-    const met = likes.get(name);
+    const met = kinds.get(name);
     if (met) return met;
     const head = met === null ? makeHead(parts) : undefined;
-    likes.set(name, head ?? null);
+    kinds.set(name, head ?? null);
     return head;
   }
 

@@ -6,7 +6,7 @@
 import type { Database, Queryable } from "../storage/index.ts";
 import { renameTagValue } from "../usage/index.ts";
 import { renameInTexts } from "./end-user-texts.ts";
-import { goneTasksSql } from "./trails.ts";
+import { goneTasksSql } from "./finished-tasks.ts";
 
 /** Rows of the log or tasks that one page reads: some tens of milliseconds. */
 const pageMax = 5_000;

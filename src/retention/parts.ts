@@ -17,7 +17,7 @@ const moveMax = 5_000;
 const lockWait = "set local lock_timeout = '100ms'";
 
 /** Runs `work` in a transaction under the lock; returns undefined if another process has the lock. */
-export function alone<T>(
+export function underLock<T>(
   database: Database,
   work: (tx: Queryable) => Promise<T>,
   msMax?: number,
@@ -36,7 +36,7 @@ export function alone<T>(
 }
 
 /** True if the old table has not become a part yet. */
-async function isApart(tx: Queryable): Promise<boolean> {
+async function isDetached(tx: Queryable): Promise<boolean> {
   const [row] = await tx.query<{ apart: boolean }>(
     "select exists (select from pg_class where oid = to_regclass('requests_before') and not relispartition) as apart",
     [],
@@ -46,7 +46,7 @@ async function isApart(tx: Queryable): Promise<boolean> {
 
 /** Runs one step of making the old table a part; returns false when there is nothing left to do. */
 async function attachStep(tx: Queryable): Promise<boolean> {
-  if (!(await isApart(tx))) return false;
+  if (!(await isDetached(tx))) return false;
   // The database reads the whole table once, while calls go on.
   await tx.query("set local statement_timeout = 0");
   const [row] = await tx.query<{ more: boolean }>("select request_parts_attach($1) as more", [
@@ -71,13 +71,13 @@ export async function keepParts(
   { days, goesOn = () => true }: PartsOptions,
 ): Promise<number> {
   const byMonth = days === undefined || days > byDayMax;
-  const made = await alone(database, async (tx) => {
+  const made = await underLock(database, async (tx) => {
     const [row] = await tx.query<{ made: number }>(
       "select request_parts_ahead((now() at time zone 'UTC')::date, $1, $2) as made",
       [aheadDays, byMonth],
     );
     return row?.made ?? 0;
   });
-  while (goesOn() && (await alone(database, attachStep, dayMs)) === true);
+  while (goesOn() && (await underLock(database, attachStep, dayMs)) === true);
   return made ?? 0;
 }

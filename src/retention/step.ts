@@ -1,8 +1,8 @@
 /** Runs one step of retention: a transaction of its own, in one process at a time, so that an interruption leaves nothing half done. */
 import type { Database } from "../storage/index.ts";
-import { alone } from "./parts.ts";
+import { underLock } from "./parts.ts";
 import { requestLogStep } from "./request-log.ts";
-import { deliveriesStep, tasksStep } from "./trails.ts";
+import { deliveriesStep, tasksStep } from "./finished-tasks.ts";
 
 /** Days that records are kept; absent: for ever. The configuration's `retention` has this type. */
 export interface Retention {
@@ -19,7 +19,7 @@ export interface Retention {
  */
 export async function retentionStep(database: Database, retention: Retention): Promise<number> {
   const { requestLogDays, deliveriesDays, tasksDays, isLogExported: isExported } = retention;
-  const done = await alone(database, async (tx) => {
+  const done = await underLock(database, async (tx) => {
     let gone = 0;
     if (requestLogDays !== undefined)
       gone = await requestLogStep(tx, { days: requestLogDays, isExported });

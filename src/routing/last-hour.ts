@@ -1,5 +1,5 @@
 /** Outcome counts of attempts at providers, which a process keeps until it adds them to those of all gateways. Bounded. */
-import { getOrMake } from "../base/made-once.ts";
+import { getOrCreate } from "../base/memoize.ts";
 
 /** Attempts and failures, the most frequent failure first. JSON as it is. */
 export interface LastHour {
@@ -56,7 +56,7 @@ export class OutcomeCounts {
   }
 
   #count(one: CountedOutcome, isEarlier = false): void {
-    const outcomes = getOrMake(this.#byProvider, one.provider, () => new Map());
+    const outcomes = getOrCreate(this.#byProvider, one.provider, () => new Map());
     const isKnown = one.outcome === "" || outcomes.has(one.outcome) || outcomes.size < outcomesMax;
     const outcome = isKnown ? one.outcome : "other";
     const known = outcomes.get(outcome);

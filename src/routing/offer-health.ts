@@ -1,5 +1,5 @@
 /** The health of each (provider, model): a circuit and a speed. docs/routing.md. */
-import { getOrMake } from "../base/made-once.ts";
+import { getOrCreate } from "../base/memoize.ts";
 import { Circuit, type CircuitRules } from "./circuit.ts";
 import { Speed } from "./speed.ts";
 
@@ -28,8 +28,8 @@ export class OfferHealths {
   }
 
   of(offer: ServedModel): OfferHealth {
-    return getOrMake(this.#byOffer, offer, () =>
-      getOrMake(this.#byName, `${offer.provider} ${offer.upstreamModel}`, () => ({
+    return getOrCreate(this.#byOffer, offer, () =>
+      getOrCreate(this.#byName, `${offer.provider} ${offer.upstreamModel}`, () => ({
         circuit: new Circuit(this.#rules, this.#changedMs.get(offer.provider)),
         speed: new Speed(),
       })),

@@ -3,7 +3,7 @@
  * there is none while nothing changes. Messages carry durations, never clock times. docs/routing.md, "On all gateways".
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { onceMore } from "../base/once-more.ts";
+import { coalesce } from "../base/coalesce.ts";
 import type { Catalog, Provider } from "../catalog/index.ts";
 import type { Health, Peers, RefusedCredential, ServedModel } from "./health.ts";
 import { formOf, placeOf } from "./provider-forms.ts";
@@ -81,7 +81,7 @@ export class HealthPeers implements Peers {
   readonly #pending = new Map<string, () => HealthChange>();
   /** The last received version of each subject. */
   #heard = new Map<string, string>();
-  readonly #exchanges = onceMore(() => this.#exchangeOrPause());
+  readonly #exchanges = coalesce(() => this.#exchangeOrPause());
   #retryMs = retryMsMin;
   readonly #first = Promise.withResolvers<void>();
   readonly #closing = new AbortController();

@@ -3,19 +3,19 @@
  * nothing about it. docs/routing.md "When one fails".
  */
 import { createHash } from "node:crypto";
-import { perObject } from "../base/made-once.ts";
+import { memoizeByObject } from "../base/memoize.ts";
 import type { Provider } from "../catalog/index.ts";
 
 const digestOf = (value: unknown): string =>
   createHash("sha256").update(JSON.stringify(value)).digest("base64url");
 
 /** A digest of a provider's address, dialect and access, without its keys. */
-export const placeOf = perObject(({ dialect, baseUrl, access, guarded }: Provider) =>
+export const placeOf = memoizeByObject(({ dialect, baseUrl, access, guarded }: Provider) =>
   digestOf({ dialect, baseUrl, access, guarded }),
 );
 
 /** A digest of the same, with its keys. */
-export const formOf = perObject((provider: Provider) =>
+export const formOf = memoizeByObject((provider: Provider) =>
   digestOf([placeOf(provider), provider.credentials.map(({ id, apiKey }) => [id, apiKey])]),
 );
 

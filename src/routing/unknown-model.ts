@@ -1,6 +1,6 @@
 /** Unknown model names: suggests the model that was probably meant, and builds the error of a call. */
 import { GatewayError } from "../base/errors.ts";
-import { perObject } from "../base/made-once.ts";
+import { memoizeByObject } from "../base/memoize.ts";
 import { nearest } from "../base/suggest.ts";
 import { modelNameMax, shortText } from "../base/text.ts";
 import { localRows, modelNames, vendorRows, type Catalog } from "../catalog/index.ts";
@@ -11,7 +11,7 @@ type Models = Catalog["models"];
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[._: -]/g, "");
 
 /** Ids by their usual misspellings: another spelling, or the name without its vendor. If several ids match, the first one wins. */
-const likelyIds = perObject((models: Models): ReadonlyMap<string, string> => {
+const likelyIds = memoizeByObject((models: Models): ReadonlyMap<string, string> => {
   const ids = [...models.keys()].reverse();
   const bare = (id: string): string => plain(id.slice(id.indexOf("/") + 1));
   return new Map([
@@ -55,7 +55,7 @@ export const quoted = (text: string): string => shortText(text, modelNameMax);
 const vendorOf = (id: string): string => id.slice(0, Math.max(0, id.indexOf("/")));
 
 /** The vendors that have models in the catalogue. */
-const vendorsThere = perObject((models: Models) => new Set([...models.keys()].map(vendorOf)));
+const vendorsThere = memoizeByObject((models: Models) => new Set([...models.keys()].map(vendorOf)));
 
 /** The setting that enables a vendor without models here. This is the usual first mistake after a start with another vendor's key. */
 function vendorHint(text: string, models: Models): string {

@@ -6,7 +6,7 @@ import { setLimits } from "./limits.ts";
 import { createListener } from "./listener.ts";
 import { createPool } from "./pool.ts";
 import { createSignals } from "./signals.ts";
-import { watchSilence } from "./silent-connections.ts";
+import { watchResponses } from "./unresponsive-connections.ts";
 
 /** Creates a database; the first statement opens the first connection. */
 export function connect(options: {
@@ -24,9 +24,9 @@ export function connect(options: {
     },
     log,
   );
-  const cutSilent = watchSilence(pool);
+  const closeUnresponsive = watchResponses(pool);
   const silent = (sinceMs: number): void => {
-    const connections = cutSilent(sinceMs);
+    const connections = closeUnresponsive(sinceMs);
     if (connections > 0)
       log.warn({ connections }, "the database was silent; connections without an answer were cut");
   };

@@ -14,7 +14,7 @@ export {
 export { openDatabaseClock } from "./database-clock.ts";
 export type { Database } from "./database.ts";
 export { settingsOff } from "./durability.ts";
-export { Confirmed, type LostCommits } from "./lost-commits.ts";
+export { CommitTracker, type LostCommits } from "./lost-commits.ts";
 export { orderFix, readTextOrder, wrongOrder } from "./text-order.ts";
 export { forgetGateway, listGateways, reportGateway } from "./gateway-rows.ts";
 export { makeIndexes } from "./indexes.ts";
@@ -29,16 +29,16 @@ export {
   SchemaError,
   schemaState,
 } from "./migrate.ts";
-export { limitLockWaits, patiently } from "./migrate-patiently.ts";
+export { limitLockWaits, retryWhileLocked } from "./retry-while-locked.ts";
 export { openDatabase } from "./open.ts";
 export {
   holdRetryMs,
-  lookOnce,
-  persist,
+  readOnce,
+  retryWhileAway,
   reserveRetryMs,
   settleRetryMs,
   unavailable,
-} from "./persist.ts";
+} from "./retry-while-away.ts";
 export { connectionsMax as poolConnectionsMax } from "./pool.ts";
 export { addProviderMinutes, readProviderHour } from "./provider-minutes.ts";
 export {

@@ -2,7 +2,7 @@
  * The transport of signals: `notify` sends one, and a dedicated connection listens. The listener reconnects by itself. A ping detects a
  * connection that died without an error. docs/architecture.md.
  */
-import { withKnownFiles } from "./known-files.ts";
+import { withCachedTlsFiles } from "./cached-tls-files.ts";
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client, type ClientConfig } from "pg";
@@ -65,7 +65,7 @@ async function listen(
   receive: (text: string) => void,
 ): Promise<Listening> {
   const client = new Client({
-    ...withKnownFiles(server, log),
+    ...withCachedTlsFiles(server, log),
     keepAlive: true,
     keepAliveInitialDelayMillis,
     connectionTimeoutMillis: answerMsMax,

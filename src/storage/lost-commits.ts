@@ -13,7 +13,7 @@ export interface LostCommitsWatch {
   /** Gives back all that the gateway has set aside, and makes its lanes restore. */
   giveBack(): Promise<void>;
   /** Called once for each loss. */
-  readonly told?: ((lost: LostCommits) => void) | undefined;
+  readonly onLost?: ((lost: LostCommits) => void) | undefined;
 }
 
 /** One sending of a batch. */
@@ -38,10 +38,10 @@ class LostCommitsError extends Error {
 }
 
 /** Compares the number in a lane's row before each batch with the last one that was answered. */
-export class Confirmed {
+export class CommitTracker {
   private readonly watch: LostCommitsWatch;
   private readonly latest = new Map<number, { readonly number: number; readonly atMs: number }>();
-  private owes = false;
+  private needsGiveBack = false;
 
   constructor(watch: LostCommitsWatch) {
     this.watch = watch;
@@ -55,15 +55,15 @@ export class Confirmed {
   async note({ lane, number }: Sending, before: bigint | null, isWritten: boolean): Promise<void> {
     const known = this.latest.get(lane);
     if (known !== undefined && isLost(known, before)) {
-      this.owes = true;
-      this.watch.told?.({ batches: before === null ? undefined : known.number - Number(before) });
+      this.needsGiveBack = true;
+      this.watch.onLost?.({ batches: before === null ? undefined : known.number - Number(before) });
       // Forget the other lanes too: the database tells them to restore.
       this.latest.clear();
     }
     if (isWritten) this.remember(lane, number);
-    if (!this.owes) return;
+    if (!this.needsGiveBack) return;
     await this.watch.giveBack();
-    this.owes = false;
+    this.needsGiveBack = false;
     throw new LostCommitsError("the database lost batches that it had confirmed");
   }
 

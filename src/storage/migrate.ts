@@ -19,7 +19,7 @@ import {
 import type { Log } from "../base/log.ts";
 import { ownFile } from "../base/own-files.ts";
 import type { Database } from "./database.ts";
-import { limitLockWaits, patiently } from "./migrate-patiently.ts";
+import { limitLockWaits, retryWhileLocked } from "./retry-while-locked.ts";
 import type { Queryable } from "./queryable.ts";
 import { orderFix, readTextOrder, wrongOrder } from "./text-order.ts";
 
@@ -205,7 +205,7 @@ export async function migrate(
       return { applied: await applyMigrations(tx) };
     });
   try {
-    return await patiently(database, log, change);
+    return await retryWhileLocked(database, log, change);
   } catch (error) {
     throw refusedChange(error) ?? error;
   }

@@ -8,7 +8,7 @@ import {
 } from "pg";
 import { parseJsonText } from "../base/json-text.ts";
 import type { Log } from "../base/log.ts";
-import { clientKnowingFiles } from "./known-files.ts";
+import { clientWithCachedTlsFiles } from "./cached-tls-files.ts";
 
 /** The most connections of one process, by default. */
 export const connectionsMax = 10;
@@ -69,7 +69,7 @@ export function createPool(config: PoolOptions, log: Pick<Log, "warn">): Pool {
     keepAliveInitialDelayMillis,
     application_name: "tollgate",
     types,
-    Client: clientKnowingFiles(log),
+    Client: clientWithCachedTlsFiles(log),
     ...config,
   });
   const report = (error: Error) => {

@@ -4,12 +4,12 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../base/log.ts";
-import { getOrMake } from "../base/made-once.ts";
+import { getOrCreate } from "../base/memoize.ts";
 import { notify, type Listener } from "./listener.ts";
 import type { Queryable } from "./queryable.ts";
-import { createSettling, trustMs } from "./settling.ts";
+import { createSignalBarrier, trustMs } from "./signal-barrier.ts";
 
-export { trustMs } from "./settling.ts";
+export { trustMs } from "./signal-barrier.ts";
 
 export interface Signals {
   /**
@@ -31,7 +31,7 @@ export interface Signals {
    * second at the latest, even if a process does not answer. It takes at least {@link trustMs}: until then any process may still use what
    * it read before the change.
    */
-  settled(): Promise<void>;
+  confirmedEverywhere(): Promise<void>;
   /** The number of this process, unique on this database. */
   readonly number: number;
   /** Returns those of these processes that are not connected now: they have ended, or lost their connection for the moment. */
@@ -44,7 +44,7 @@ export function createSignals(database: Queryable, listener: Listener, log: Log)
   const handlers = new Map<string, Set<(payload: string) => unknown>>();
   const reconnectHandlers = new Set<() => void>();
   const pending = new Set<Promise<unknown>>();
-  const settling = createSettling(database, listener, {
+  const settling = createSignalBarrier(database, listener, {
     log,
     handled: async () => void (await Promise.all(pending)),
   });
@@ -84,7 +84,7 @@ export function createSignals(database: Queryable, listener: Listener, log: Log)
       await notify(tx, channel, payload);
     },
     subscribe(channel, handler) {
-      const set = getOrMake(handlers, channel, () => new Set()).add(handler);
+      const set = getOrCreate(handlers, channel, () => new Set()).add(handler);
       start();
       return () => void set.delete(handler);
     },
@@ -95,7 +95,7 @@ export function createSignals(database: Queryable, listener: Listener, log: Log)
     },
     number: listener.number,
     absent: (numbers) => listener.absent(database, numbers),
-    settled: () => (started ? settling.settled() : sleep(trustMs)),
+    confirmedEverywhere: () => (started ? settling.confirmedEverywhere() : sleep(trustMs)),
     close: () => listener.close(),
   };
 }

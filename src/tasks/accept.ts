@@ -7,7 +7,7 @@ import { createBatcher } from "../base/batcher.ts";
 import { GatewayError } from "../base/errors.ts";
 import { assignInputs } from "../files/index.ts";
 import { reserveIn, type HoldInput } from "../ledger/index.ts";
-import { persist, type Queryable } from "../storage/index.ts";
+import { retryWhileAway, type Queryable } from "../storage/index.ts";
 import type { TaskServices } from "./engine.ts";
 import {
   AlreadyClaimedError,
@@ -49,7 +49,9 @@ type Outcome = Tried<TaskRow>;
 export function createAcceptance(services: TaskServices): Acceptance {
   // No retry: if the answer to a commit was lost, the tasks exist.
   const run = (submissions: readonly Submission[]) =>
-    persist(0, () => services.database.transaction((tx) => acceptAll(services, tx, submissions)));
+    retryWhileAway(0, () =>
+      services.database.transaction((tx) => acceptAll(services, tx, submissions)),
+    );
   const batcher = createBatcher<Submission, Outcome>({
     sizeMax: () => togetherMax,
     run,

@@ -12,7 +12,7 @@ import {
   type KeyedCandidate,
 } from "../attempts/index.ts";
 import { permits } from "../routing/index.ts";
-import { persist } from "../storage/index.ts";
+import { retryWhileAway } from "../storage/index.ts";
 import { asAnswered, AskFailure, type MediaState } from "../upstream/index.ts";
 import {
   askTarget,
@@ -146,7 +146,7 @@ async function intend(
     attempts: JSON.stringify(attempts),
   };
   // Retried if its answer was lost: an intent without a request would look like a submission of unknown outcome.
-  const written = await persist(writeRetryMs(change), () =>
+  const written = await retryWhileAway(writeRetryMs(change), () =>
     writeJob(services.database, job, change, { nowMs }),
   );
   return written

@@ -5,11 +5,11 @@
 import { chargeFor } from "../base/cost-bound.ts";
 import { dayMs } from "../base/durations.ts";
 import { setTimeout as sleep } from "node:timers/promises";
-import { readMadePicture } from "../base/image-header.ts";
+import { readProducedPicture } from "../base/image-header.ts";
 import { trustedUrl, type KeyedCandidate } from "../attempts/index.ts";
 import { FileDrafts, FileTooLargeError, newFileName, recordFile } from "../files/index.ts";
 import { mediaUsage, priceMedia, toldSeconds, wantedOf, type MadeAs } from "../media/index.ts";
-import { persist } from "../storage/index.ts";
+import { retryWhileAway } from "../storage/index.ts";
 import {
   download,
   DownloadError,
@@ -71,7 +71,7 @@ export async function collect(
   const stop = { signal: ending.signal, ms: timing.closeMs / 4 };
   const owner = { workspaceId, taskId, waitMs: unclaimedMs, stop };
   const drafts = new FileDrafts(services, owner, (row) =>
-    persist(writeRetryMs(job), () => recordFile(services.database, row)),
+    retryWhileAway(writeRetryMs(job), () => recordFile(services.database, row)),
   );
   const artifacts: Artifact[] = [];
   const endMs = performance.now() + timing.downloadMs;
@@ -128,7 +128,7 @@ function madeAs({ kind, request }: Job, { results, rendered }: Succeeded): MadeA
   if (kind === "video") return undefined;
   const sizes = wantedOf(request, results).map((result) => {
     if (result.from !== "base64") return rendered?.size;
-    const made = readMadePicture(result.base64);
+    const made = readProducedPicture(result.base64);
     return typeof made === "string" ? rendered?.size : `${made.width}x${made.height}`;
   });
   return { sizes, quality: rendered?.quality };

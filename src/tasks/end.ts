@@ -5,7 +5,7 @@
 import { settleIn } from "../ledger/index.ts";
 import type { MediaPrice } from "../catalog/index.ts";
 import { keptPrice, type MediaUsage } from "../media/index.ts";
-import { persist, type Queryable } from "../storage/index.ts";
+import { retryWhileAway, type Queryable } from "../storage/index.ts";
 import { endedChannel, type TaskServices } from "./engine.ts";
 import { writeJob, writeRetryMs } from "./lease.ts";
 import type { Job } from "./rows.ts";
@@ -44,7 +44,7 @@ export async function endTask(
 ): Promise<boolean> {
   await services.at("end.begin");
   const nowMs = services.clock.now();
-  const ended = await persist(writeRetryMs(job), (attempt) =>
+  const ended = await retryWhileAway(writeRetryMs(job), (attempt) =>
     services.database.transaction(async (tx) => {
       const written = await writeJob(tx, job, changeOf(job, ending, nowMs), { nowMs, ...options });
       // The answer to an earlier commit may have been lost; then the work after the end is still to be done.

@@ -1,5 +1,5 @@
 /** Writes the outcome of a submission, and when the task's next step is due. */
-import { persist, type Queryable } from "../storage/index.ts";
+import { retryWhileAway, type Queryable } from "../storage/index.ts";
 import type { TaskServices } from "./engine.ts";
 import { dueAt, writeJob, writeRetryMs, type JobChange } from "./lease.ts";
 import type { Job } from "./rows.ts";
@@ -12,7 +12,7 @@ export async function nextStep(
   change: JobChange = {},
 ): Promise<void> {
   const step = stepOf(services, job, pauseMs, change);
-  await persist(writeRetryMs(job), () => step.write(services.database));
+  await retryWhileAway(writeRetryMs(job), () => step.write(services.database));
   await step.written();
 }
 

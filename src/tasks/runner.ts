@@ -2,7 +2,7 @@
  * The runner: claims tasks whose step is due, a bounded number at a time, and runs each step. Any number of processes
  * run one each on the same database. The steps of a dead process are taken over at once, or when its lease ends. docs/tasks.md.
  */
-import { onceMore } from "../base/once-more.ts";
+import { coalesce } from "../base/coalesce.ts";
 import { isTransient } from "../storage/index.ts";
 import { abandonedStep, askStep } from "./ask-step.ts";
 import type { TaskServices } from "./engine.ts";
@@ -44,7 +44,7 @@ export function startRunner(services: TaskServices): Runner {
   let timer: NodeJS.Timeout | undefined;
   let timerMs = Infinity;
 
-  const looks = onceMore(async () => {
+  const looks = coalesce(async () => {
     try {
       await Promise.all(lanes.map((lane) => lane.fill((ms) => wakeAt(clock.now() + ms))));
       contact.answered();

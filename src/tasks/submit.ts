@@ -8,7 +8,7 @@ import { noteSentences, type Note } from "../base/notes.ts";
 import { newId } from "../base/ids.ts";
 import { expirySeconds, mediaAddresses, type MediaRequest } from "../media/index.ts";
 import type { MediaPlan } from "../routing/index.ts";
-import { persist, reserveRetryMs } from "../storage/index.ts";
+import { retryWhileAway, reserveRetryMs } from "../storage/index.ts";
 import { checkAddress } from "../upstream/index.ts";
 import type { Acceptance, Submission } from "./accept.ts";
 import type { TaskServices } from "./engine.ts";
@@ -58,7 +58,7 @@ function replayed(
   { database, clock }: TaskServices,
   holder: Parameters<typeof findClaimed>[1],
 ): Promise<Task | undefined> {
-  return persist(reserveRetryMs, async () => {
+  return retryWhileAway(reserveRetryMs, async () => {
     const id = await findClaimed(database, holder, clock.now());
     if (id === undefined) return undefined;
     const task = await readTask(database, holder.workspaceId, id);

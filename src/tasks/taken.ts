@@ -1,5 +1,5 @@
 /** Records that a vendor has taken a task, before anything else is done. */
-import { persist } from "../storage/index.ts";
+import { retryWhileAway } from "../storage/index.ts";
 import { endTask, failed } from "./end.ts";
 import type { TaskServices } from "./engine.ts";
 import { writeRetryMs } from "./lease.ts";
@@ -37,7 +37,7 @@ async function writeTaken(services: TaskServices, job: Job, taking: TakenJob) {
   const leftMs = job.expiresAt.getTime() - services.clock.now();
   const change = { status: "running", upstream_id: upstreamId } as const;
   const step = stepOf(services, job, Math.min(services.timing.firstPollMs, leftMs), change);
-  const outcome = await persist(writeRetryMs(job), () =>
+  const outcome = await retryWhileAway(writeRetryMs(job), () =>
     services.database.transaction(async (tx) => {
       await tx.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [
         `job ${provider.id} ${credential.id} ${upstreamId}`,

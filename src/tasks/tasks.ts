@@ -2,7 +2,7 @@
 import { Readable } from "node:stream";
 import type { FileStore } from "../files/index.ts";
 import type { KeptFile } from "../media/index.ts";
-import { persist, reserveRetryMs } from "../storage/index.ts";
+import { retryWhileAway, reserveRetryMs } from "../storage/index.ts";
 import { UploadError } from "../upstream/index.ts";
 import { createAcceptance } from "./accept.ts";
 import { cancelTask } from "./cancel.ts";
@@ -65,7 +65,7 @@ export function createTasks(options: TasksOptions): Tasks {
 }
 
 /** Retries for a moment while the database is away. @throws GatewayError database_unavailable */
-const patiently = <T>(work: () => Promise<T>): Promise<T> => persist(reserveRetryMs, work);
+const patiently = <T>(work: () => Promise<T>): Promise<T> => retryWhileAway(reserveRetryMs, work);
 
 /** The bytes of an uploaded file, which is opened at the first read. */
 export function openUpload(files: FileStore, upload: KeptFile): Readable {

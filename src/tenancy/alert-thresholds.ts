@@ -2,7 +2,7 @@
 import { invalidValue } from "../base/errors.ts";
 
 /** The default thresholds, in percent. */
-export const usualThresholds: readonly number[] = [50, 80, 100];
+export const defaultThresholds: readonly number[] = [50, 80, 100];
 export const thresholdsMax = 5;
 
 /**
@@ -14,7 +14,7 @@ export function mergeThresholds(
   change: readonly number[] | null | undefined,
 ): readonly number[] {
   if (change === undefined) return current;
-  if (change === null) return usualThresholds;
+  if (change === null) return defaultThresholds;
   const fits = change.every((one) => Number.isInteger(one) && one >= 1 && one <= 100);
   if (!fits || change.length > thresholdsMax) {
     throw invalidValue(

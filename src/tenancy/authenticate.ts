@@ -6,7 +6,7 @@
 import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import { lookOnce, type Database } from "../storage/index.ts";
+import { readOnce, type Database } from "../storage/index.ts";
 import { createCallerCache } from "./caller-cache.ts";
 import type { Caller, KeyValue, LoadedKey } from "./caller.ts";
 import { loadKey } from "./caller.ts";
@@ -50,7 +50,7 @@ function refuseUnusable(loaded: LoadedKey): void {
 }
 
 async function loadUsable(database: Database, value: KeyValue, nowMs: number): Promise<LoadedKey> {
-  const loaded = await lookOnce(
+  const loaded = await readOnce(
     "API keys cannot be checked now: the database does not answer.",
     () => loadKey(database, value, nowMs),
   );

@@ -4,7 +4,7 @@
  * request must already fail (KEY-11), but its own signal arrives only a moment after the commit. It answers only when the other
  * processes know too, because their next requests must see the change as well (T73).
  */
-import { getOrMake, perObject } from "../base/made-once.ts";
+import { getOrCreate, memoizeByObject } from "../base/memoize.ts";
 import type { Database, Queryable, Signals } from "../storage/index.ts";
 
 /** Channels of `database.signals`; the payload is the id of the row that changed. */
@@ -22,13 +22,15 @@ interface Changed {
 }
 
 /** Handlers in this process, by their database's `signals`. The map is weak, so that a closed database releases its handlers. */
-const localHandlers = perObject((_signals: Signals) => new Map<ChangeChannel, Set<Handler>>());
+const localHandlers = memoizeByObject(
+  (_signals: Signals) => new Map<ChangeChannel, Set<Handler>>(),
+);
 
 /** Changes within a shared transaction, announced after its commit. */
 const unannounced = new WeakMap<ChangeDatabase, Changed[]>();
 
 const handlersOf = ({ signals }: Pick<Database, "signals">, channel: ChangeChannel) =>
-  getOrMake(localHandlers(signals), channel, () => new Set());
+  getOrCreate(localHandlers(signals), channel, () => new Set());
 
 /** Resolves when this process has handled the change; within a shared transaction it only queues the change. */
 async function announce(database: ChangeDatabase, { channel, id }: Changed): Promise<void> {
@@ -49,7 +51,7 @@ export async function changeRow<Row extends { readonly id: string }>(
     return changed;
   });
   await announce(database, { channel, id: row.id });
-  if (!unannounced.has(database)) await database.signals.settled();
+  if (!unannounced.has(database)) await database.signals.confirmedEverywhere();
   return row;
 }
 
@@ -57,7 +59,7 @@ export async function changeRow<Row extends { readonly id: string }>(
  * Runs `work` as one transaction. All changes made through its `tx`, and writes beside them such as an audit entry, are committed
  * together or not at all. This process handles the changes after the commit, before the answer.
  */
-export async function changeTogether<Result>(
+export async function changeMany<Result>(
   database: ChangeDatabase,
   work: (tx: ChangeDatabase) => Promise<Result>,
 ): Promise<Result> {
@@ -72,7 +74,8 @@ export async function changeTogether<Result>(
     return work(shared);
   });
   await Promise.all(changed.map((one) => announce(database, one)));
-  if (changed.length > 0 && !unannounced.has(database)) await database.signals.settled();
+  if (changed.length > 0 && !unannounced.has(database))
+    await database.signals.confirmedEverywhere();
   return result;
 }
 

@@ -19,12 +19,12 @@ export interface ChangeContext {
 /** The only row of a result. @throws GatewayError `not_found`, the same for a missing row and for another tenant's. */
 export function onlyRow<Row>(rows: readonly Row[], what: string): Row {
   const [row] = rows;
-  if (row === undefined) throw noSuch(what);
+  if (row === undefined) throw notFound(what);
   return row;
 }
 
 /** The error for missing records, and the same one for records of another tenant. */
-export const noSuch = (what: string): GatewayError =>
+export const notFound = (what: string): GatewayError =>
   new GatewayError("not_found", `No such ${what}.`);
 
 /** Options for reading a row before a change: `forUpdate` locks it until the transaction ends. */
@@ -87,11 +87,11 @@ export function pageLimit(limit: number | undefined): number {
 export function cursorOf({ cursor }: PageRequest, prefix: string): string | null {
   if (cursor === undefined) return null;
   if (cursor.startsWith(`${prefix}_`)) return cursor;
-  throw noCursor();
+  throw invalidCursor();
 }
 
 /** The error for a cursor that no page of the list returned. */
-export const noCursor = (): GatewayError =>
+export const invalidCursor = (): GatewayError =>
   invalidValue("cursor", "must be the `next_cursor` of an earlier page of this list");
 
 /** Makes a page from up to `limit` + 1 fetched rows. Ids sort by time, so the last id is the cursor. */

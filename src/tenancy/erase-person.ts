@@ -4,7 +4,7 @@
  */
 import { erasedAddress } from "../base/erased.ts";
 import type { RowContext } from "./context.ts";
-import { noSuch } from "./context.ts";
+import { notFound } from "./context.ts";
 import { addressText } from "./users.ts";
 
 /** The person to erase, with all user ids that they have. */
@@ -34,7 +34,7 @@ export async function findPerson({ database }: RowContext, named: string): Promi
     "select id, email, name from users where id = $1 or email = $2 order by id",
     [named, addressText(named)],
   );
-  if (rows.length === 0) throw noSuch("person");
+  if (rows.length === 0) throw notFound("person");
   const all = (texts: string[]): string[] => [...new Set(texts)];
   return {
     userIds: rows.map(({ id }) => id),

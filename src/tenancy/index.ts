@@ -4,13 +4,13 @@ export { createAuthenticator, type Authenticator } from "./authenticate.ts";
 export { bootstrap } from "./bootstrap.ts";
 export type { Caller, ScopeLayer } from "./caller.ts";
 
-export { changeRow, changeTogether, subscribeChanges, type ChangeDatabase } from "./changes.ts";
+export { changeRow, changeMany, subscribeChanges, type ChangeDatabase } from "./changes.ts";
 export { checkName } from "./checks.ts";
 export {
   cursorOf,
   lockClause,
-  noCursor,
-  noSuch,
+  invalidCursor,
+  notFound,
   onlyRow,
   pageLimit,
   pageOf,
@@ -28,7 +28,7 @@ export {
   type KeyRecord,
   type KeySpend,
 } from "./key-record.ts";
-export { beyondBounds } from "./key-bounds.ts";
+export { settingBeyondBounds } from "./key-bounds.ts";
 export { keySorts, listKeys } from "./key-list.ts";
 export { disableKey, disableKeysOf, enableKey, enableKeys, revokeKey } from "./key-states.ts";
 export {
@@ -103,7 +103,7 @@ export {
 export { keepForRestore, restoreMember } from "./removed-members.ts";
 export { rotateKey } from "./rotate-key.ts";
 export { issueTemporary } from "./temporary-key.ts";
-export { makeReset, noReset, openReset, type PasswordReset } from "./password-resets.ts";
+export { makeReset, invalidReset, openReset, type PasswordReset } from "./password-resets.ts";
 export { verifyPassword } from "./passwords.ts";
 export type { RoutingPatch, RoutingSettings } from "./routing-settings.ts";
 export { keyScopeOf, routingScope, routingScopeOf } from "./scope.ts";

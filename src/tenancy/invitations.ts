@@ -164,7 +164,7 @@ export interface OpenInvitation {
   readonly organizationName: string | null;
 }
 
-const noInvitation = (): GatewayError =>
+const invalidInvitation = (): GatewayError =>
   new GatewayError(
     "not_found",
     "There is no such invitation: it was used, taken back or replaced, it has expired, or its link is incomplete. Ask for a new one.",
@@ -182,7 +182,7 @@ export async function openInvitation(
   token: string,
 ): Promise<OpenInvitation> {
   const hash = linkTokenHash(scheme, token);
-  if (hash === undefined) throw noInvitation();
+  if (hash === undefined) throw invalidInvitation();
   const [row] = await database.query<OpenRow>(
     `select m.*, u.email, w.name as workspace_name, o.name as organization_name
      from members m join users u on u.id = m.user_id join workspaces w on w.id = m.workspace_id
@@ -190,7 +190,7 @@ export async function openInvitation(
      where m.invitation_hash = $1 and m.invitation_expires_at > $2`,
     [hash, new Date(clock.now())],
   );
-  if (row === undefined) throw noInvitation();
+  if (row === undefined) throw invalidInvitation();
   return {
     member: memberOfRow(row),
     email: row.email,
@@ -215,7 +215,7 @@ export async function useInvitation(
      returning ${memberColumns}`,
     [workspaceId, userId, invitation?.id ?? null, new Date(clock.now())],
   );
-  if (rows.length === 0) throw noInvitation();
+  if (rows.length === 0) throw invalidInvitation();
   return memberOfRow(rows[0]!);
 }
 

@@ -63,7 +63,11 @@ export function renderBounds(bounds: KeyBounds): KeyBoundsJson {
 }
 
 /** Returns the bounds after an administrator's `patch`: for each field in it, the value in force, from `now`. */
-export function bind(current: KeyBounds, patch: BoundSettingsPatch, now: BoundSettings): KeyBounds {
+export function mergeBounds(
+  current: KeyBounds,
+  patch: BoundSettingsPatch,
+  now: BoundSettings,
+): KeyBounds {
   const { modelAllowlist, rateLimits, expiresAt } = patch;
   const bound = (name: keyof RateLimits): number | null =>
     rateLimits === null || rateLimits?.[name] !== undefined
@@ -82,11 +86,11 @@ export function bind(current: KeyBounds, patch: BoundSettingsPatch, now: BoundSe
   };
 }
 
-const above = <Value extends number | Date>(value: Value | null, bound: Value | null): boolean =>
+const exceeds = <Value extends number | Date>(value: Value | null, bound: Value | null): boolean =>
   bound !== null && (value === null || value > bound);
 
 /** The wire name of the first setting that exceeds its bound; undefined if none does. */
-export function beyondBounds(bounds: KeyBounds, now: BoundSettings): string | undefined {
+export function settingBeyondBounds(bounds: KeyBounds, now: BoundSettings): string | undefined {
   const { modelAllowlist: list } = now;
   const allowed = bounds.modelAllowlist;
   if (allowed !== null && (list.length === 0 || !list.every((id) => allowed.includes(id)))) {
@@ -94,8 +98,8 @@ export function beyondBounds(bounds: KeyBounds, now: BoundSettings): string | un
   }
   const names = Object.keys(noRateLimits) as (keyof RateLimits)[];
   const beyond = names.find((name) =>
-    above(now.rateLimits?.[name] ?? null, bounds.rateLimits[name]),
+    exceeds(now.rateLimits?.[name] ?? null, bounds.rateLimits[name]),
   );
   if (beyond !== undefined) return rateLimitField(beyond);
-  return above(now.expiresAt, bounds.expiresAt) ? "expires_at" : undefined;
+  return exceeds(now.expiresAt, bounds.expiresAt) ? "expires_at" : undefined;
 }

@@ -12,7 +12,7 @@ import type { KeyReference } from "./keys.ts";
 import { getKey, referenceParams, whereReference } from "./keys.ts";
 
 /** The caller that changes the state of a key. */
-interface Mover {
+interface Actor {
   /** True for an administrator, whose decision binds the owner of the key (key-bounds.ts). */
   readonly binding?: boolean;
 }
@@ -21,9 +21,9 @@ interface Mover {
 export function disableKey(
   context: ChangeContext,
   reference: KeyReference,
-  mover: Mover = {},
+  actor: Actor = {},
 ): Promise<KeyRecord> {
-  return move(context, reference, { from: ["active"], to: "disabled", ...mover });
+  return transition(context, reference, { from: ["active"], to: "disabled", ...actor });
 }
 
 /**
@@ -33,27 +33,27 @@ export function disableKey(
 export function enableKey(
   context: ChangeContext,
   reference: KeyReference,
-  mover: Mover = {},
+  actor: Actor = {},
 ): Promise<KeyRecord> {
-  return move(context, reference, { from: ["disabled"], to: "active", ...mover });
+  return transition(context, reference, { from: ["disabled"], to: "active", ...actor });
 }
 
 /** Revokes a key permanently. Charges already made, and running tasks, are not affected (KEY-13). @throws GatewayError `not_found` */
 export function revokeKey(context: ChangeContext, reference: KeyReference): Promise<KeyRecord> {
-  return move(context, reference, { from: ["active", "disabled"], to: "revoked" });
+  return transition(context, reference, { from: ["active", "disabled"], to: "revoked" });
 }
 
-interface Move extends Mover {
+interface Transition extends Actor {
   readonly from: readonly KeyStatus[];
   readonly to: KeyStatus;
 }
 
 const bound = `bounds @> '{"disabled": true}'`;
 
-function move(
+function transition(
   context: ChangeContext,
   reference: KeyReference,
-  { from, to, binding = false }: Move,
+  { from, to, binding = false }: Transition,
 ): Promise<KeyRecord> {
   return changeRow(context.database, "keys", async (tx) => {
     // An administrator may disable a key that its owner disabled: from then on only an administrator may enable it.
@@ -80,7 +80,7 @@ function move(
 /** The most keys that one statement changes. */
 const keysAtOnce = 1_000;
 
-interface Together {
+interface KeySelection {
   readonly workspaceId: string;
   /** SQL condition on `$5` that selects keys of the workspace, and the value of `$5`. */
   readonly which: string;
@@ -88,9 +88,9 @@ interface Together {
 }
 
 /** Moves the selected keys in state `from` to state `to` and returns them as changed. Announced as one change of the workspace. */
-async function moveTogether(
+async function transitionMany(
   { database, clock }: ChangeContext,
-  { workspaceId, which, value }: Together,
+  { workspaceId, which, value }: KeySelection,
   { from, to }: Readonly<Record<"from" | "to", KeyStatus>>,
 ): Promise<KeyRecord[]> {
   const { moved } = await changeRow(database, "workspaces", async (tx) => {
@@ -111,7 +111,7 @@ export const disableKeysOf = (
   context: ChangeContext,
   { workspaceId, userId }: { readonly workspaceId: string; readonly userId: string },
 ): Promise<KeyRecord[]> =>
-  moveTogether(
+  transitionMany(
     context,
     { workspaceId, which: "created_by = $5", value: userId },
     { from: "active", to: "disabled" },
@@ -125,7 +125,7 @@ export const enableKeys = (
   context: ChangeContext,
   { workspaceId, ids }: { readonly workspaceId: string; readonly ids: readonly string[] },
 ): Promise<KeyRecord[]> =>
-  moveTogether(
+  transitionMany(
     context,
     { workspaceId, which: `id = any($5::text[]) and not ${bound}`, value: ids },
     { from: "disabled", to: "active" },

@@ -9,7 +9,7 @@ import { checkName, mergeAllowlist } from "./checks.ts";
 import type { ChangeContext, ReadOptions, RowContext } from "./context.ts";
 import { lockClause, onlyRow } from "./context.ts";
 import type { BoundSettingsPatch } from "./key-bounds.ts";
-import { bind, noBounds, renderBounds } from "./key-bounds.ts";
+import { mergeBounds, noBounds, renderBounds } from "./key-bounds.ts";
 import { generateKey, parseKey } from "./key-format.ts";
 import type { KeyRecord, KeyRow } from "./key-record.ts";
 import { keyColumns, keyOfRow } from "./key-record.ts";
@@ -148,7 +148,7 @@ function settingParams(
     JSON.stringify(
       renderBounds(
         patch.binding === true
-          ? bind(current.bounds, patch, { modelAllowlist, rateLimits: limits, expiresAt })
+          ? mergeBounds(current.bounds, patch, { modelAllowlist, rateLimits: limits, expiresAt })
           : current.bounds,
       ),
     ),

@@ -6,7 +6,7 @@
 import type { Queryable } from "../storage/index.ts";
 import { newId } from "../base/ids.ts";
 import type { RowContext } from "./context.ts";
-import { hashPassword, matchPasswords, type PasswordTurn } from "./passwords.ts";
+import { hashPassword, matchPasswords, type PasswordQueue } from "./passwords.ts";
 import { addressText } from "./users.ts";
 
 /** A user that an address and a password sign in to. */
@@ -65,7 +65,7 @@ export async function findLogins(
     readonly password: string;
     /** Tries only this user's password; all users of the address if absent. */
     readonly onlyUser?: string | undefined;
-    readonly turn?: PasswordTurn;
+    readonly turn?: PasswordQueue;
   },
 ): Promise<Login[]> {
   const rows = await database.query<LoginRow>(

@@ -15,11 +15,11 @@ import {
 import { countSealed } from "./sealed-values.ts";
 import {
   checkNameOf,
-  keptOf,
+  retainedOf,
   keyOfCheck,
   secretsOf,
   type Keyring,
-  type KeptSecrets,
+  type RetainedSecrets,
   type Secrets,
 } from "./secrets.ts";
 
@@ -49,7 +49,7 @@ export interface MasterKeyState {
   readonly kept: string | undefined;
 }
 
-const keptName = "secrets that stay";
+const retainedName = "secrets that stay";
 
 /**
  * The master keys given to this process, newest first. Generates one at the first start, and when the key in force was moved aside as
@@ -86,15 +86,18 @@ export async function readMasterKeyState(database: Queryable): Promise<MasterKey
 }
 
 /** Seals the secrets that a rotation keeps, for storage. */
-export const sealKept = (keys: DerivedKeys, { pepper, sessionSecret }: KeptSecrets): string => {
+export const sealRetained = (
+  keys: DerivedKeys,
+  { pepper, sessionSecret }: RetainedSecrets,
+): string => {
   const text = JSON.stringify({ pepper: pepper.toString("base64"), sessionSecret });
-  return keys.seal("text", keptName, Buffer.from(text), true).toString("base64");
+  return keys.seal("text", retainedName, Buffer.from(text), true).toString("base64");
 };
 
 /** Opens the secrets that a rotation keeps; without stored ones, derives them from the active key. */
-export function openKept(active: DerivedKeys, kept: string | undefined): KeptSecrets {
-  if (kept === undefined) return keptOf(active);
-  const bytes = active.unseal("text", keptName, Buffer.from(kept, "base64"));
+export function openRetained(active: DerivedKeys, kept: string | undefined): RetainedSecrets {
+  if (kept === undefined) return retainedOf(active);
+  const bytes = active.unseal("text", retainedName, Buffer.from(kept, "base64"));
   const { pepper, sessionSecret } = JSON.parse(bytes.toString()) as Record<string, string>;
   return { pepper: Buffer.from(pepper!, "base64"), sessionSecret: sessionSecret! };
 }
@@ -137,7 +140,7 @@ async function readRing(database: Queryable, held: readonly DerivedKeys[]): Prom
           "which is not given here. Set TOLLGATE_MASTER_KEY_PREVIOUS to it, and run `tollgate rotate-master-key` to its end.",
       );
   }
-  const kept = openKept(active, state.kept);
+  const kept = openRetained(active, state.kept);
   return { held, active, marked: rotation !== undefined, kept };
 }
 

@@ -23,7 +23,7 @@ export interface PasswordReset {
   readonly expiresAt: Date;
 }
 
-export const noReset = (): GatewayError =>
+export const invalidReset = (): GatewayError =>
   new GatewayError(
     "not_found",
     "There is no such link: it was used or replaced, it has expired, or it is incomplete. Ask for a new one.",
@@ -58,13 +58,13 @@ export async function openReset(
   { forUpdate = false }: { readonly forUpdate?: boolean } = {},
 ): Promise<PasswordReset> {
   const hash = linkTokenHash(scheme, token);
-  if (hash === undefined) throw noReset();
+  if (hash === undefined) throw invalidReset();
   const [row] = await database.query<SnakeCased<PasswordReset>>(
     `select r.user_id, u.email, r.workspace_id, r.made_by, r.expires_at
      from password_resets r join users u on u.id = r.user_id
      where r.token_hash = $1 and r.expires_at > $2${forUpdate ? " for update of r" : ""}`,
     [hash, new Date(clock.now())],
   );
-  if (row === undefined) throw noReset();
+  if (row === undefined) throw invalidReset();
   return camelCased(row);
 }

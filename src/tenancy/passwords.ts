@@ -3,7 +3,7 @@
  * hexadecimal text match better-auth, so that the console login can read these rows.
  */
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
-import { inTurns } from "../base/in-turn.ts";
+import { limitConcurrency } from "../base/concurrency-limit.ts";
 import { base62OfBytes } from "./base62.ts";
 
 const cost = { N: 16384, r: 16, p: 1, maxmem: 128 * 16384 * 16 * 2 };
@@ -13,18 +13,18 @@ const hashLength = 64;
  * Unknown clients can trigger derivations. So two of the thread pool's four threads stay free for calls, and a request that would
  * wait for seconds is refused. Known users have one more slot, so that a flood of unknown clients does not lock them out.
  */
-const deriving = { strangers: inTurns(2, 30), known: inTurns(1, 10) };
+const deriving = { strangers: limitConcurrency(2, 30), known: limitConcurrency(1, 10) };
 
 /** The queue that a derivation waits in. */
-export type PasswordTurn = keyof typeof deriving;
+export type PasswordQueue = keyof typeof deriving;
 
 /** @throws GatewayError `overloaded` */
 const derive = (
   password: string,
   salt: string,
-  turn: PasswordTurn = "strangers",
+  queue: PasswordQueue = "strangers",
 ): Promise<Buffer> =>
-  deriving[turn](
+  deriving[queue](
     () =>
       new Promise((resolve, reject) => {
         scrypt(password.normalize("NFKC"), salt, hashLength, cost, (error, hash) =>
@@ -56,13 +56,13 @@ const noSalt = "0".repeat(32);
 export async function matchPasswords(
   password: string,
   stored: readonly string[],
-  turn?: PasswordTurn,
+  queue?: PasswordQueue,
 ): Promise<boolean[]> {
   const saltOf = (text: string): string => text.split(":")[0]!;
   const salts = new Set(stored.length === 0 ? [noSalt] : stored.map(saltOf));
   const derived = new Map(
     await Promise.all(
-      [...salts].map(async (salt) => [salt, await derive(password, salt, turn)] as const),
+      [...salts].map(async (salt) => [salt, await derive(password, salt, queue)] as const),
     ),
   );
   return stored.map((text) => {

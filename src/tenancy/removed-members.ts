@@ -1,7 +1,7 @@
 /** Keeps the data of removed members for ten minutes, so that a removal can be undone. */
 import { GatewayError } from "../base/errors.ts";
 import type { RowContext } from "./context.ts";
-import { noSuch } from "./context.ts";
+import { notFound } from "./context.ts";
 import type { Member, MemberReference, MemberRow } from "./members.ts";
 import { memberColumns, memberOfRow } from "./members.ts";
 
@@ -55,7 +55,7 @@ export async function restoreMember(
      order by user_id = $2 desc limit 1 for update`,
     [workspaceId, named, new Date(clock.now() - keptMs)],
   );
-  if (kept === undefined) throw noSuch("member who was removed within ten minutes");
+  if (kept === undefined) throw notFound("member who was removed within ten minutes");
   const userId = kept.user_id;
   const rows = await database.query<MemberRow>(
     `insert into members select was.* from removed_members r, jsonb_populate_record(null::members, r.member) as was

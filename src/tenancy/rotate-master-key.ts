@@ -9,13 +9,13 @@ import type { DerivedKeys } from "./derived-keys.ts";
 import { MasterKeyError, type MasterKeySource } from "./master-key.ts";
 import {
   activeOf,
-  openKept,
+  openRetained,
   openMasterKeys,
   readMasterKeyState,
-  sealKept,
+  sealRetained,
   type MasterKeyRotation,
 } from "./open-secrets.ts";
-import { everyGatewaySeals, refuseLacking, RotationRefusedError } from "./rotation-gateways.ts";
+import { waitUntilAllSeal, requireNewKeyHeld, RotationRefusedError } from "./rotation-gateways.ts";
 import { signingSealName } from "./seal-names.ts";
 import {
   countSealed,
@@ -85,7 +85,7 @@ export async function rotateMasterKey(options: RotationOptions): Promise<Rotatio
       return sum + count;
     }, 0);
   add(await resealAll(options, keys));
-  await everyGatewaySeals(options, to.id);
+  await waitUntilAllSeal(options, to.id);
   // Reseal values that gateways sealed before they switched, until a whole pass finds none.
   while (add(await resealAll(options, keys)) > 0);
   await finish(database, to);
@@ -106,14 +106,14 @@ async function putInForce(
     const state = await readMasterKeyState(tx);
     const active = activeOf([to, from], state);
     if (active.id === to.id) return;
-    await refuseLacking(tx, to.id);
+    await requireNewKeyHeld(tx, to.id);
     if (state.rotation?.state === "rewriting")
       throw new RotationRefusedError(
         `The replacement of ${state.rotation.from} by ${state.rotation.to} has not ended: run it to its end with those two keys first.`,
       );
     const rotation: MasterKeyRotation = { from: from.id, to: to.id, state: "rewriting" };
     await put(tx, "master_key_check", checkNameOf(to, true));
-    await put(tx, "master_key_kept", sealKept(to, openKept(from, state.kept)));
+    await put(tx, "master_key_kept", sealRetained(to, openRetained(from, state.kept)));
     await put(tx, "master_key_rotation", rotation);
     await storeSigningSecrets(tx, { from, to });
     await note?.(tx, { from: from.id, to: to.id });
@@ -176,7 +176,7 @@ async function resealColumn(
     held,
     active: to,
     marked: true,
-    kept: openKept(to, undefined),
+    kept: openRetained(to, undefined),
   }));
   const opened = (name: string, sealed: Buffer): Buffer =>
     column.kind === "text"

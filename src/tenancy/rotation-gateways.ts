@@ -27,7 +27,7 @@ const liveGateways = (database: Queryable): Promise<LiveGateway[]> =>
   );
 
 /** Refuses if a running gateway does not hold the new key and so could not read newly sealed values. @throws RotationRefusedError */
-export async function refuseLacking(database: Queryable, to: string): Promise<void> {
+export async function requireNewKeyHeld(database: Queryable, to: string): Promise<void> {
   const lacking = (await liveGateways(database)).filter(
     ({ master_keys: keys }) => !keys.includes(to),
   );
@@ -46,13 +46,13 @@ interface Waiting {
 }
 
 /** Waits until every running gateway reports that it seals under the new key. @throws RotationRefusedError naming those that do not */
-export async function everyGatewaySeals(
+export async function waitUntilAllSeal(
   { database, gatewaysMsMax = gatewaysMsMaxDefault }: Waiting,
   to: string,
 ): Promise<void> {
   const deadlineMs = performance.now() + gatewaysMsMax;
   for (;;) {
-    await refuseLacking(database, to);
+    await requireNewKeyHeld(database, to);
     const late = (await liveGateways(database)).filter(({ sealing_key: key }) => key !== to);
     if (late.length === 0) return;
     if (performance.now() > deadlineMs)

@@ -2,7 +2,7 @@
  * The models, tiers and providers that a caller may use, and its routing preferences, from its layers: organization, workspace, key.
  * ROUTE-05, ROUTE-12 to ROUTE-17. This is plain data; src/routing applies it.
  */
-import { perObject } from "../base/made-once.ts";
+import { memoizeByObject } from "../base/memoize.ts";
 import type { Caller, ScopeLayer } from "./caller.ts";
 import type { SortStrategy } from "./routing-settings.ts";
 
@@ -25,7 +25,7 @@ export interface RoutingScope {
 const filled = (lists: readonly (readonly string[])[]) => lists.filter((list) => list.length > 0);
 
 /** The scope of a caller. A layer in mode `follow` adds no routing of its own; its allowlist applies in either mode. */
-export const routingScope = perObject(makeScope);
+export const routingScope = memoizeByObject(makeScope);
 
 function makeScope(caller: Caller): RoutingScope {
   const above = [caller.organization, caller.workspace].filter((layer) => layer !== null);

@@ -40,7 +40,7 @@ export interface Secrets {
 }
 
 /** Secrets that a master key rotation keeps: they open no sealed value, and values made with them cannot be made again. */
-export interface KeptSecrets {
+export interface RetainedSecrets {
   readonly pepper: Buffer;
   readonly sessionSecret: string;
 }
@@ -53,7 +53,7 @@ export interface Keyring {
   readonly active: DerivedKeys;
   /** True if sealed values name their key. False before the first rotation, so that earlier versions can read them. */
   readonly marked: boolean;
-  readonly kept: KeptSecrets;
+  readonly kept: RetainedSecrets;
 }
 
 /**
@@ -68,7 +68,7 @@ export const keyOfCheck = (held: readonly DerivedKeys[], stored: string): Derive
   held.find(({ checkValue }) => stored.replace(/^2\./, "") === checkValue);
 
 /** The kept secrets of an installation whose master key was never rotated. */
-export const keptOf = (keys: DerivedKeys): KeptSecrets => ({
+export const retainedOf = (keys: DerivedKeys): RetainedSecrets => ({
   pepper: keys.pepper(),
   sessionSecret: keys.sessionSecret(),
 });
@@ -123,6 +123,6 @@ export function secretsOf(ring: () => Keyring): Secrets {
 /** The secrets of one master key (32 bytes), without a database: for tests. */
 export function deriveSecrets(masterKey: Uint8Array): Secrets {
   const keys = deriveKeys(masterKey);
-  const ring = { held: [keys], active: keys, marked: false, kept: keptOf(keys) };
+  const ring = { held: [keys], active: keys, marked: false, kept: retainedOf(keys) };
   return secretsOf(() => ring);
 }

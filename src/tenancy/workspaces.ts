@@ -3,7 +3,7 @@ import { invalidValue } from "../base/errors.ts";
 import type { SnakeCased } from "../base/casing.ts";
 import { newId } from "../base/ids.ts";
 import type { NanoUsd } from "../base/money.ts";
-import { mergeThresholds, usualThresholds } from "./alert-thresholds.ts";
+import { mergeThresholds, defaultThresholds } from "./alert-thresholds.ts";
 import { changeRow } from "./changes.ts";
 import { checkName, mergeAllowlist } from "./checks.ts";
 import type { CreditLine } from "./credit-line.ts";
@@ -141,7 +141,7 @@ export async function createWorkspace(
       rateLimitsParam(mergeRateLimits(null, input.rateLimits)),
       input.alertWebhookUrl ?? null,
       input.creditLineNano === undefined ? 0n : input.creditLineNano,
-      mergeThresholds(usualThresholds, input.alertThresholds),
+      mergeThresholds(defaultThresholds, input.alertThresholds),
       input.keepBodies ?? "off",
       input.bodyRetentionDays ?? bodyDaysDefault,
       input.lowBalanceNano ?? null,

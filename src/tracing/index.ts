@@ -15,7 +15,7 @@ import type { Tracer } from "../base/tracing.ts";
 import { newTraceId } from "./ids.ts";
 import { SpanQueue, type QueueLimits, type SpanCounts } from "./queue.ts";
 import { spanSerializer, SpanWriter, type SpanBatch } from "./serializer.ts";
-import { CarriedSpan, SentSpan, type Origin, type SpanHome } from "./spans.ts";
+import { UnsampledSpan, SampledSpan, type Origin, type SpanSink } from "./spans.ts";
 import { readTraceparent } from "./traceparent.ts";
 
 export interface TracingOptions {
@@ -58,7 +58,7 @@ export function openTracing(options: TracingOptions, log: Pick<Log, "warn">): Tr
     scope: { name: scopeName, version },
   };
   const queue = new SpanQueue(exporter, new SpanWriter(source), options.queue, log);
-  const home: SpanHome = {
+  const home: SpanSink = {
     ended: (span) => queue.add(span),
     passesTo: propagation(options.propagate),
   };
@@ -98,7 +98,7 @@ const createExporter = ({ url, headers, timeoutMs, gzip }: TracingOptions) =>
 const soon = (): Promise<void> => new Promise((resume) => setTimeout(resume, 100).unref());
 
 function createTracer(
-  home: SpanHome,
+  home: SpanSink,
   { sample, followsParent }: Pick<TracingOptions, "sample" | "followsParent">,
 ): Tracer {
   const sampler = new TraceIdRatioBasedSampler(sample);
@@ -112,9 +112,9 @@ function createTracer(
       const id = parent?.traceId ?? newTraceId();
       const isWanted =
         parent !== undefined && followsParent ? parent.isSampled : isSampled(id.text);
-      if (!isWanted) return new CarriedSpan(home, id);
+      if (!isWanted) return new UnsampledSpan(home, id);
       const trace = { id, parent: parent?.spanId, origin: originAt(beganMs) };
-      return new SentSpan(home, { kind, name, trace, beganMs });
+      return new SampledSpan(home, { kind, name, trace, beganMs });
     },
   };
 }

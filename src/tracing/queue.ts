@@ -2,10 +2,10 @@
  * The queue of spans for the collector: bounded, with few exports in flight, and no call waits for it. Spans that find the queue full
  * are dropped and counted, and so are spans that the collector refuses.
  */
-import { atIntervals } from "../base/at-intervals.ts";
+import { throttleCounter } from "../base/throttle-counter.ts";
 import type { Log } from "../base/log.ts";
 import type { SpanBatch, SpanWriter } from "./serializer.ts";
-import type { SentSpan } from "./spans.ts";
+import type { SampledSpan } from "./spans.ts";
 
 /** Limits of the queue and of exports. */
 export interface QueueLimits {
@@ -47,7 +47,7 @@ export class SpanQueue {
   #timer: NodeJS.Timeout | undefined;
   #soon = false;
   readonly #exports = new Set<Promise<void>>();
-  readonly #unwarned = atIntervals(warnedEveryMs);
+  readonly #unwarned = throttleCounter(warnedEveryMs);
   #closed = false;
   readonly #counts = { sent: 0, dropped: 0, refused: 0 };
 
@@ -67,7 +67,7 @@ export class SpanQueue {
     return this.#full.reduce((sum, { count }) => sum + count, this.#writer.count);
   }
 
-  add(span: SentSpan): void {
+  add(span: SampledSpan): void {
     const { waitingMax, batchMax } = this.#limits;
     if (this.#closed || this.#waiting >= waitingMax) {
       this.#counts.dropped += 1;

@@ -9,7 +9,7 @@ import type { Resource } from "@opentelemetry/resources";
 import { inResource, writeAttribute, writePart, writeText, type Value } from "./attributes.ts";
 import type { SpanId, TraceId } from "./ids.ts";
 import { ProtobufWriter, varintSize } from "./protobuf.ts";
-import type { Origin, SentSpan } from "./spans.ts";
+import type { Origin, SampledSpan } from "./spans.ts";
 
 type Response = ReturnType<typeof ProtobufTraceSerializer.deserializeResponse>;
 
@@ -45,7 +45,7 @@ function writeTime(writer: ProtobufWriter, tag: number, { epochMs, ms }: Origin,
   writer.time(epochMs + wholeMs, Math.min(999_999, Math.round((sinceMs - wholeMs) * 1e6)));
 }
 
-function writeSaid(writer: ProtobufWriter, said: SentSpan["said"]): void {
+function writeSaid(writer: ProtobufWriter, said: SampledSpan["said"]): void {
   for (let index = 0; index < said.length; index += 1) {
     const one = said[index]!;
     if (typeof one === "object") writePart(writer, one);
@@ -53,7 +53,7 @@ function writeSaid(writer: ProtobufWriter, said: SentSpan["said"]): void {
   }
 }
 
-function writeSpan(writer: ProtobufWriter, span: SentSpan): void {
+function writeSpan(writer: ProtobufWriter, span: SampledSpan): void {
   const { trace, parent } = span;
   writer.reserve(fixedBytesMax);
   writeTraceId(writer, trace.id);
@@ -153,7 +153,7 @@ export class SpanWriter {
     return writer;
   }
 
-  add(span: SentSpan): void {
+  add(span: SampledSpan): void {
     const writer = this.#writer;
     this.count += 1;
     writer.reserve(8);

@@ -7,9 +7,9 @@ import type { Attributes, SharedPart, Span, SpanKind } from "../base/tracing.ts"
 import { newSpanId, type SpanId, type TraceId } from "./ids.ts";
 
 /** The functions that all spans of a tracer share. */
-export interface SpanHome {
+export interface SpanSink {
   /** Takes an ended span. */
-  ended(span: SentSpan): void;
+  ended(span: SampledSpan): void;
   /** True if traces are propagated to this address. */
   passesTo(address: string): boolean;
 }
@@ -21,15 +21,15 @@ const kinds: Readonly<Record<SpanKind, Kind>> = {
 };
 
 /** An unsampled span that only propagates the ids of its trace. */
-export class CarriedSpan implements Span {
+export class UnsampledSpan implements Span {
   name = "";
   readonly isSampled = false;
   readonly traceId: string;
   readonly #id = newSpanId();
-  readonly #home: SpanHome;
+  readonly #sink: SpanSink;
 
-  constructor(home: SpanHome, traceId: TraceId) {
-    this.#home = home;
+  constructor(home: SpanSink, traceId: TraceId) {
+    this.#sink = home;
     this.traceId = traceId.text;
   }
 
@@ -38,7 +38,7 @@ export class CarriedSpan implements Span {
   }
 
   passedTo(address: string): string | undefined {
-    return this.#home.passesTo(address) ? this.traceparent : undefined;
+    return this.#sink.passesTo(address) ? this.traceparent : undefined;
   }
 
   child(): Span {
@@ -80,7 +80,7 @@ interface SpanStart {
 }
 
 /** A sampled span. */
-export class SentSpan implements Span {
+export class SampledSpan implements Span {
   name: string;
   readonly kind: Kind;
   readonly isSampled = true;
@@ -93,12 +93,12 @@ export class SentSpan implements Span {
   isFailed = false;
   /** Attribute names, each followed by its value, and shared parts. */
   readonly said: (Value | SharedPart)[] = [];
-  readonly #home: SpanHome;
+  readonly #sink: SpanSink;
   /** The number of `end` calls until it ends. */
   #open = 1;
 
-  constructor(home: SpanHome, { kind, name, trace, parent = trace.parent, beganMs }: SpanStart) {
-    this.#home = home;
+  constructor(home: SpanSink, { kind, name, trace, parent = trace.parent, beganMs }: SpanStart) {
+    this.#sink = home;
     this.kind = kinds[kind];
     this.name = name;
     this.trace = trace;
@@ -115,11 +115,11 @@ export class SentSpan implements Span {
   }
 
   passedTo(address: string): string | undefined {
-    return this.#home.passesTo(address) ? this.traceparent : undefined;
+    return this.#sink.passesTo(address) ? this.traceparent : undefined;
   }
 
   child(kind: SpanKind, name: string): Span {
-    return new SentSpan(this.#home, { kind, name, trace: this.trace, parent: this.id });
+    return new SampledSpan(this.#sink, { kind, name, trace: this.trace, parent: this.id });
   }
 
   set(attributes: Attributes): void {
@@ -161,6 +161,6 @@ export class SentSpan implements Span {
     this.#open -= 1;
     if (this.#open !== 0) return;
     this.endMs = performance.now();
-    this.#home.ended(this);
+    this.#sink.ended(this);
   }
 }

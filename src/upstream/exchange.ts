@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { answerBytesMax, BodyDecoder, codingOf } from "./decoding.ts";
 import type { ByteLease } from "../base/byte-budget.ts";
 import type { JsonPieces } from "../base/json-write.ts";
-import { Pieces } from "../base/pieces.ts";
+import { ChunkBuffer } from "../base/chunk-buffer.ts";
 import { ExchangeError } from "./exchange-error.ts";
 import type { Carrier, Job } from "./http1/job.ts";
 import type { HttpPool } from "./http1/pool.ts";
@@ -193,7 +193,7 @@ class ClientExchange implements Job, Exchange {
       return Promise.resolve(early[0]!);
     }
     return new Promise((resolve, reject) => {
-      const pieces = new Pieces();
+      const pieces = new ChunkBuffer();
       this.consume({
         data: (chunk) => {
           pieces.add(Buffer.from(chunk));

@@ -4,7 +4,7 @@
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
-import { Pieces } from "../base/pieces.ts";
+import { ChunkBuffer } from "../base/chunk-buffer.ts";
 import type { WaysTo } from "./dial/way.ts";
 import { pinnedClient, resolveToConnect, type CheckRule } from "./guarded-address.ts";
 import { ExchangeError, toExchangeError } from "./exchange-error.ts";
@@ -104,7 +104,7 @@ async function readSome(
   body: Dispatcher.ResponseData["body"],
   bytesMax: number,
 ): Promise<{ body: Buffer; whole: boolean }> {
-  const pieces = new Pieces();
+  const pieces = new ChunkBuffer();
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
       pieces.add(chunk);

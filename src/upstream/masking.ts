@@ -2,7 +2,7 @@
  * Masks the operator's credentials in vendors' texts, before they are stored or shown. Vendors echo a key whole, cut, partly starred
  * ("sk-...abcd"), URL-encoded or escaped. Masking happens only here; every upstream error passes it when it arrives.
  */
-import { getOrMake } from "../base/made-once.ts";
+import { getOrCreate } from "../base/memoize.ts";
 import { accessSecrets, type Provider } from "../catalog/index.ts";
 import { BadAnswerError } from "./bad-answer.ts";
 
@@ -212,7 +212,7 @@ const sandboxKey = "sandbox";
 
 /** Returns a vendor's text without any credential of its provider, or any recognisable part of one. */
 export function withoutCredentials(provider: Provider, text: string): string {
-  return getOrMake(maskers, provider, () => new Masker(secretsOf(provider))).mask(text);
+  return getOrCreate(maskers, provider, () => new Masker(secretsOf(provider))).mask(text);
 }
 
 const secretsOf = (provider: Provider): readonly string[] =>

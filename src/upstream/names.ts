@@ -7,8 +7,8 @@ import { readFileSync, statSync } from "node:fs";
 import { isIP } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { inTime } from "../base/in-time.ts";
-import { inTurns, type InTurn } from "../base/in-turn.ts";
+import { withTimeout } from "../base/timeouts.ts";
+import { limitConcurrency, type ConcurrencyLimit } from "../base/concurrency-limit.ts";
 
 export interface ResolvedAddress {
   readonly address: string;
@@ -82,7 +82,7 @@ function within<Found>(
   work: (isOver: () => boolean) => Promise<Found>,
 ): Promise<Found> {
   let isOver = false;
-  return inTime(
+  return withTimeout(
     work(() => isOver),
     ms,
     () => {
@@ -94,9 +94,9 @@ function within<Found>(
 
 /** Limits the concurrent work of each owner; an owner is kept only while it has work. */
 function turnsByOwner(): <Found>(owner: string, work: () => Promise<Found>) => Promise<Found> {
-  const owners = new Map<string, { readonly inTurn: InTurn; count: number }>();
+  const owners = new Map<string, { readonly inTurn: ConcurrencyLimit; count: number }>();
   return async (owner, work) => {
-    const own = owners.get(owner) ?? { inTurn: inTurns(perOwnerMax), count: 0 };
+    const own = owners.get(owner) ?? { inTurn: limitConcurrency(perOwnerMax), count: 0 };
     own.count += 1;
     owners.set(owner, own);
     try {
@@ -143,7 +143,7 @@ const systemLookup: Resolve = async (hostname) =>
  * start within `waitMs` is dropped.
  */
 export function oneByOne(look: Resolve, waitMs: number): Resolve {
-  const inTurn = inTurns(1);
+  const inTurn = limitConcurrency(1);
   return (hostname) =>
     within(waitMs, (isOver) =>
       inTurn(() => (isOver() ? Promise.reject(noAnswer()) : look(hostname))),

@@ -5,7 +5,7 @@
  * one, and a queue here would look like a hanging upstream (T85). The process's limit of open files bounds them all (room.ts).
  */
 import { silentLog, type Log } from "../base/log.ts";
-import { getOrMake } from "../base/made-once.ts";
+import { getOrCreate } from "../base/memoize.ts";
 import type { Proxies } from "../base/proxy.ts";
 import type { Provider } from "../catalog/index.ts";
 import { directly, Ways, type Way } from "./dial/way.ts";
@@ -98,7 +98,7 @@ class PoolMap<P> {
   get(key: Key): P {
     const { origin, connectMs, way } = key;
     const name = `${connectMs}${way === directly ? "" : `,${way.name}`} ${origin}`;
-    return getOrMake(this.#pools, name, () => this.#make(key));
+    return getOrCreate(this.#pools, name, () => this.#make(key));
   }
 
   /** Returns the pools of an origin, for all deadlines and routes. */

@@ -3,7 +3,7 @@
  * load balancers cut. TXT-20; docs/routing.md "When one fails".
  */
 import type { ByteLease } from "../base/byte-budget.ts";
-import { Pieces } from "../base/pieces.ts";
+import { ChunkBuffer } from "../base/chunk-buffer.ts";
 import { ExchangeError } from "./exchange-error.ts";
 import type { Exchange } from "./exchange.ts";
 
@@ -23,7 +23,7 @@ interface RefusalBody {
  */
 export function readRefusal(exchange: Exchange, lease?: ByteLease): Promise<RefusalBody> {
   return new Promise((resolve, reject) => {
-    const pieces = new Pieces();
+    const pieces = new ChunkBuffer();
     const give = (cut?: ExchangeError): void =>
       resolve({ bytes: pieces.join().subarray(0, keptMax), ...(cut && { cut }) });
     exchange.consume({

@@ -1,5 +1,5 @@
 /** The target and headers of a text request: the protocol's defaults, with the changes of the vendor's row. */
-import { getOrMake, perObject } from "../base/made-once.ts";
+import { getOrCreate, memoizeByObject } from "../base/memoize.ts";
 import type { Provider } from "../catalog/index.ts";
 import { noKey, ownHeaders, placeKey, queryText, withQuery } from "./access.ts";
 import { encodeModel, protocolWays } from "./vendors/protocols.ts";
@@ -17,7 +17,7 @@ export function textTarget(ask: TextAsk, vendor: Vendor): Target {
   if (Object.keys(caller).length > 0) return make();
   const { targets } = baseOf(ask.provider);
   const name = `${protocol} ${stream} ${model} ${apiKey}`;
-  return getOrMake(targets, name, make);
+  return getOrCreate(targets, name, make);
 }
 
 /** Returns the target of a token count; undefined if the vendor has no endpoint for it. */
@@ -37,7 +37,7 @@ interface Base {
   readonly targets: Map<string, Target>;
 }
 
-const baseOf = perObject(({ baseUrl }: Provider): Base => {
+const baseOf = memoizeByObject(({ baseUrl }: Provider): Base => {
   const { origin, pathname } = new URL(baseUrl);
   return { origin, path: pathname.replace(/\/$/, ""), targets: new Map() };
 });

@@ -1,5 +1,5 @@
 /** undici, loaded when the first media exchange or callback needs it: text calls use our own client (http1). */
 import type * as Undici from "undici";
-import { later } from "../base/later.ts";
+import { lazyRequire } from "../base/lazy-require.ts";
 
-export const undici = later<typeof Undici>("undici");
+export const undici = lazyRequire<typeof Undici>("undici");

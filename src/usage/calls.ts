@@ -27,7 +27,7 @@ export const chargeColumns = `e.workspace_id, e.entry, ${logIdOf("e.reference")}
 const hourOf = (at: string): string =>
   `date_bin('1 hour', ${at}, timestamptz '2000-01-01 00:00:00Z')`;
 
-export interface Asked {
+export interface CallsSource {
   /** The name of the table of calls. The names of the tables before it begin with it, too. */
   readonly name: string;
   /** Charges: a table, or a query in parentheses, with {@link chargeColumns}. */
@@ -53,7 +53,7 @@ const whereAlone = (column: string): string =>
  * Joins the wanted charges and calls with their log rows, and adds up similar ones. A full join, though each log row has a call: the
  * database never runs it as a nested loop. `row`: 'none', or 'free' or 'charged' as the log row says.
  */
-const alikeTablesSql = ({ name, charges, free, late, log, tagged }: Asked): string => `
+const alikeTablesSql = ({ name, charges, free, late, log, tagged }: CallsSource): string => `
   ${name}_wanted as materialized (
     select 'charge' as kind, ${chargeNames} from ${charges} e
     union all select 'free', f.workspace_id, null, f.log_id, null, null, null, 0 from ${free} f
@@ -75,15 +75,15 @@ const alikeTablesSql = ({ name, charges, free, late, log, tagged }: Asked): stri
   )})`;
 
 /** Charges that had no log row and have one now. */
-export const lateFound = (name: string): string =>
+export const lateChargesSql = (name: string): string =>
   `from ${name}_alike where kind = 'late' and row <> 'none'`;
 
 /** Charges without a log row. */
-export const withoutRow = (name: string): string =>
+export const chargesWithoutRowSql = (name: string): string =>
   `from ${name}_alike where kind = 'charge' and row = 'none'`;
 
 /** Charges whose log row may be noted as free. */
-export const mayBePending = (name: string): string =>
+export const maybeFreeChargesSql = (name: string): string =>
   `from ${name}_alike where kind = 'charge' and row <> 'charged'`;
 
 /** Log rows that the sums have as free and that have a charge now: they are taken out, and the charge counts. */
@@ -100,22 +100,22 @@ const freeRow = (sign: 1 | -1, hour: string, log: string): string =>
 
 /**
  * Returns the tables of a statement. The last one, `name`, has the calls as rows of hours with the columns of the sums, to be added up.
- * Statements also read {@link lateFound}, {@link withoutRow} and {@link mayBePending} of the others.
+ * Statements also read {@link lateChargesSql}, {@link chargesWithoutRowSql} and {@link maybeFreeChargesSql} of the others.
  */
-export function callsSql(asked: Asked): string {
-  const { name, tagged } = asked;
+export function callsSql(source: CallsSource): string {
+  const { name, tagged } = source;
   const log = alikeNames(tagged);
   const rows = [
     `${chargedRow(1, log)} from ${name}_alike where kind = 'charge'`,
     `${freeRow(1, "hour", log)} from ${name}_alike where kind = 'free' and row <> 'none'`,
-    ...(asked.late === undefined
+    ...(source.late === undefined
       ? []
       : [
-          `${chargedRow(-1, noAlikeList(tagged))} ${lateFound(name)}`,
-          `${chargedRow(1, log)} ${lateFound(name)}`,
+          `${chargedRow(-1, noAlikeList(tagged))} ${lateChargesSql(name)}`,
+          `${chargedRow(1, log)} ${lateChargesSql(name)}`,
           `${freeRow(-1, hourOf("began"), log)} ${chargedAfterwards(name)}`,
         ]),
   ];
-  return `${alikeTablesSql(asked)},
+  return `${alikeTablesSql(source)},
   ${name} as materialized (${readAlikeSql(rows.join("\n union all "), tagged)})`;
 }

@@ -7,9 +7,9 @@ import {
   callsSql,
   chargeColumns,
   firstChargeOf,
-  lateFound,
-  mayBePending,
-  withoutRow,
+  lateChargesSql,
+  maybeFreeChargesSql,
+  chargesWithoutRowSql,
 } from "./calls.ts";
 import { groupedTagsSql, tagKey } from "./fold-tags.ts";
 import { idsFrom, timeOf, waitingLow } from "./log-bounds.ts";
@@ -130,16 +130,16 @@ const stepSql = (tags: boolean): string => `
   ${tags ? `${groupedTagsSql("$6")}, ${addSql("usage_tags", "grouped_tags", tagKey)},` : ""}
   taken as (
     delete from usage_pending p using (
-      select workspace_id, log_id from waiting union select workspace_id, log_id ${mayBePending("calls")}) x
+      select workspace_id, log_id from waiting union select workspace_id, log_id ${maybeFreeChargesSql("calls")}) x
     where p.workspace_id = x.workspace_id and p.id = x.log_id returning 1),
   settled as (
     delete from usage_unattributed u using (
-      select workspace_id, entry ${lateFound("calls")}
+      select workspace_id, entry ${lateChargesSql("calls")}
       union select workspace_id, entry from usage_unattributed where at < now() - ${lateMax}) x
     where u.workspace_id = x.workspace_id and u.entry = x.entry returning 1),
   unattributed as (
     insert into usage_unattributed (workspace_id, entry, id, at, key_id, member_id, cost_nano)
-    select workspace_id, entry, log_id, at, key_id, member_id, cost ${withoutRow("calls")} and at >= now() - ${lateMax}),
+    select workspace_id, entry, log_id, at, key_id, member_id, cost ${chargesWithoutRowSql("calls")} and at >= now() - ${lateMax}),
   marked as (
     insert into usage_folds (workspace_id, entry) select workspace_id, high from bounds
     on conflict (workspace_id) do update set entry = excluded.entry)

@@ -11,7 +11,7 @@ import type { Queryable } from "../storage/index.ts";
 import { workspaceOfKey, type Visibility } from "../tenancy/index.ts";
 import { percentilesOf } from "./histogram.ts";
 import { logBounds, type LogBounds } from "./log-bounds.ts";
-import type { Bind, Wanted, WantedTag } from "./question.ts";
+import type { Bind, UsageRequest, TagFilter } from "./usage-query.ts";
 import { startsOf } from "./starts.ts";
 import {
   asSummed,
@@ -45,7 +45,7 @@ export interface UsageFilter {
   /** Further groupings of the same calls, each with rows of its own. */
   readonly alsoBy?: readonly UsageGroup[] | undefined;
   /** A tag that usage is summed by. The period is of whole days in UTC. */
-  readonly tag?: WantedTag | undefined;
+  readonly tag?: TagFilter | undefined;
   /** The values that calls must have, by column. */
   readonly equal?: Readonly<Partial<Record<Dimension, string | undefined>>>;
   /** The number of groups with rows of their own, those with the highest cost; the others are one row. */
@@ -101,7 +101,7 @@ function groupingsOf(filter: UsageFilter): [Grouping, ...Grouping[]] {
   ];
 }
 
-function wantedOf(grouping: Grouping, { low, startMs, wholeSince }: LogBounds): Wanted {
+function wantedOf(grouping: Grouping, { low, startMs, wholeSince }: LogBounds): UsageRequest {
   const { granularity, groupBy, from, to, timeZone, tag } = grouping;
   const given = Object.entries(grouping.equal ?? {}).filter(([, value]) => value !== undefined);
   const period = { from: from < earliest ? earliest : from, to: to > latest ? latest : to };

@@ -121,7 +121,7 @@ const likeColumns: Readonly<Record<string, LogColumn>> = {
 };
 
 /** The same for sums by tags: the callers' tags. */
-const saidColumns: Readonly<Record<string, LogColumn>> = {
+const tagColumns: Readonly<Record<string, LogColumn>> = {
   tags: { type: "text", of: "r.tags::text" },
   end_user: { type: "text", of: "r.end_user" },
 };
@@ -133,7 +133,7 @@ const addedColumns: Readonly<Record<string, LogColumn>> = {
   first_token_ms: { type: "integer", of: "r.first_token_ms" },
 };
 
-const likes = (tagged: boolean) => ({ ...likeColumns, ...(tagged && saidColumns) });
+const likes = (tagged: boolean) => ({ ...likeColumns, ...(tagged && tagColumns) });
 const logColumns = (tagged: boolean) => ({ ...likes(tagged), ...addedColumns });
 
 /** The log columns from which calls are read, as named expressions; {@link logNames} has the names only. */
@@ -175,7 +175,7 @@ export const noAlikeList = (tagged: boolean): string =>
 
 /** Texts are cut to this length: they are keys of an index, and its entries are bounded. */
 const textMax = 256;
-const short = (text: string): string => `left(coalesce(${text}, ''), ${textMax})`;
+const shortened = (text: string): string => `left(coalesce(${text}, ''), ${textMax})`;
 /** Returns a wanted text in the form that the sums have. */
 export const asSummed = (text: string): string => Array.from(text).slice(0, textMax).join("");
 
@@ -202,10 +202,10 @@ const callList = (tagged: boolean): string => `
   case when g.is_free then coalesce(${logKey}, '') else g.key_id end as key_id,
   case when g.is_free then coalesce(k.created_by, '') else g.member_id end as member_id,
   case when ${provider} is null and g.is_task is not true and ${explanation} -> 'plan' is null then ''
-    else ${short("coalesce(g.model, h.model)")} end as model,
-  ${short(provider)} as provider, ${short("coalesce(g.protocol, h.protocol)")} as protocol,
-  ${short(status)} as status,
-  case when ${status} = 'succeeded' then '' else ${short(`${explanation} ->> 'error'`)} end as error_code,
+    else ${shortened("coalesce(g.model, h.model)")} end as model,
+  ${shortened(provider)} as provider, ${shortened("coalesce(g.protocol, h.protocol)")} as protocol,
+  ${shortened(status)} as status,
+  case when ${status} = 'succeeded' then '' else ${shortened(`${explanation} ->> 'error'`)} end as error_code,
   g.sign * g.n as requests,
   case when ${status} in ('failed', 'expired') then g.sign * g.n else 0 end as errors,
   case when ${status} = 'client_closed' then g.sign * g.n else 0 end as client_closed,
@@ -227,7 +227,7 @@ export const readAlikeSql = (from: string, tagged: boolean): string => `
   left join api_keys k on g.is_free and k.workspace_id = g.workspace_id and k.id = ${logKey}`;
 
 /** The value of the tag `name`, an expression, in a row of calls `c`; '' if it has none. */
-export const tagOf = (name: string): string => short(`c.said ->> ${name}::text`);
+export const tagOf = (name: string): string => shortened(`c.said ->> ${name}::text`);
 
 /** The cast to a sum's type, because sums of whole numbers are numeric. */
 const sumType = (name: string): string =>

@@ -2,9 +2,9 @@
  * Joins the parts of an answer in one statement, with one snapshot: folded sums, calls that are not folded, and parts of hours. With
  * several groupings, each has its parts; the calls that the sums lack are looked up once for all of them.
  */
-import { edges, end, live, ofEdges, ofEnd, ofLive } from "./near.ts";
+import { edges, hourPart, unfolded, edgeRows, hourPartRows, unfoldedRows } from "./unfolded.ts";
 import { dayDimension, days, hours } from "./parts.ts";
-import { Question, type Bind, type Wanted } from "./question.ts";
+import { UsageQuery, type Bind, type UsageRequest } from "./usage-query.ts";
 import { divide } from "./segments.ts";
 
 const all = "\n union all ";
@@ -12,28 +12,32 @@ const all = "\n union all ";
 const endName = (place: number): string => `end_${place}`;
 
 /** Returns the rows of one grouping. The calls that the sums lack are in a table, because they may be read more than once. */
-function groupedParts(wanted: Wanted, bind: Bind, near: string): { table: string; parts: string } {
+function groupedParts(
+  wanted: UsageRequest,
+  bind: Bind,
+  near: string,
+): { table: string; parts: string } {
   const { dimension, ...read } = divided(wanted);
-  const question = new Question(wanted, bind);
+  const query = new UsageQuery(wanted, bind);
   const rows = [
-    ofLive(question, read.whole),
-    ...read.ends.map((one, place) => ofEnd(question, endName(place), one)),
-    ...(read.edges.length === 0 ? [] : [ofEdges(question)]),
+    unfoldedRows(query, read.whole),
+    ...read.ends.map((one, place) => hourPartRows(query, endName(place), one)),
+    ...(read.edges.length === 0 ? [] : [edgeRows(query)]),
   ];
   return {
     table: `${near} as materialized (${rows.join(all)})`,
     parts: [
       ...(read.days === undefined || dimension === undefined
         ? []
-        : days(question, read.days, dimension)),
-      ...read.hours.map((span) => hours(question, span)),
+        : days(query, read.days, dimension)),
+      ...read.hours.map((span) => hours(query, span)),
       `select * from ${near}`,
     ].join(all),
   };
 }
 
 /** Returns how the period is read, and the dimension of its days. */
-function divided(wanted: Wanted) {
+function divided(wanted: UsageRequest) {
   const { period, granularity, starts, wholeSince, splitSince } = wanted;
   // The sums by day are of days in UTC.
   const dimension =
@@ -47,17 +51,17 @@ function divided(wanted: Wanted) {
  * is most of a query's cost.
  */
 export function partsSql(
-  [first, ...others]: readonly [Wanted, ...Wanted[]],
+  [first, ...others]: readonly [UsageRequest, ...UsageRequest[]],
   bind: Bind,
 ): { tables: string; parts: readonly string[] } {
-  const shared = new Question(first, bind);
+  const shared = new UsageQuery(first, bind);
   const read = divided(first);
   const grouped = [first, ...others].map((wanted, place) =>
     groupedParts(wanted, bind, `near_parts_${place}`),
   );
   const tables = [
-    live(shared, read.whole),
-    ...read.ends.map((span, place) => end(shared, endName(place), span)),
+    unfolded(shared, read.whole),
+    ...read.ends.map((span, place) => hourPart(shared, endName(place), span)),
     ...(read.edges.length === 0 ? [] : [edges(shared, read.edges)]),
     ...grouped.map(({ table }) => table),
   ];

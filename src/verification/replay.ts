@@ -1,5 +1,5 @@
 /** Replays the entries of a workspace one by one: a second implementation of the counting rule, for `verify`. */
-import { getOrMake } from "../base/made-once.ts";
+import { getOrCreate } from "../base/memoize.ts";
 
 export interface EntryRow {
   readonly workspace_id: string;
@@ -136,7 +136,7 @@ export class Replay {
   }
 
   private count(name: string, amount: bigint): void {
-    const scope = getOrMake(this.byName, name, emptyScope);
+    const scope = getOrCreate(this.byName, name, emptyScope);
     scope.total += amount;
     const last = Number.isFinite(scope.lastDay) ? periodsOf(scope.lastDay) : undefined;
     for (const window of windows) {

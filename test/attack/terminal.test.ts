@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { visibleJson, visibleLines, visibleText } from "../../src/base/visible.ts";
+import { printableJson, printableLines, printableText } from "../../src/base/printable.ts";
 import { tollgateHere } from "../support/command.ts";
 
 /** Fills the clipboard, hides what stands above, begins a row of its own, and turns what follows round. */
@@ -87,5 +87,9 @@ describe("what a command prints", () => {
 
 it("letters of all languages, emoji and what joins them are shown as they are", () => {
   const text = "Größe 模型 नमस्ते \u200d👩‍👧 a\u0301";
-  expect([visibleText(text), visibleLines(text), visibleJson(text)]).toEqual([text, text, text]);
+  expect([printableText(text), printableLines(text), printableJson(text)]).toEqual([
+    text,
+    text,
+    text,
+  ]);
 });

@@ -1,7 +1,7 @@
 /** Numbers that no double holds, read as they stand: found by the scan and by the text alike, and never in what is reckoned with. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { exactly, exactText } from "../../src/base/exact-numbers.ts";
+import { exactTwinOf, exactText } from "../../src/base/exact-numbers.ts";
 import { isLongNumber, mayHoldLongNumbers } from "../../src/base/long-numbers.ts";
 import { parseJsonObject } from "../../src/base/json.ts";
 import { scanJson } from "../../src/base/json-scan.ts";
@@ -36,7 +36,7 @@ describe("numbers with more digits than a double holds", () => {
         const text = `{${name}:[${list}],"b":"${"x".repeat(30)}","c": 1 }`;
         for (const value of [parseJsonObject(Buffer.from(text)), parseJsonText(text)]) {
           const { a } = value as { a: unknown[] };
-          const exact = exactly(a);
+          const exact = exactTwinOf(a);
           // What is reckoned with are numbers.
           expect(a.every((one) => typeof one === "number")).toBe(true);
           for (const [index, written] of all.map(([one]) => one).entries()) {
@@ -156,7 +156,7 @@ describe("numbers with more digits than a double holds", () => {
 
   it("of a value without them is the value itself", () => {
     const value = parseJsonText('{"a":[1,2.5,"x"]}');
-    expect(exactly(value)).toBe(value);
+    expect(exactTwinOf(value)).toBe(value);
     expect(exactText(value)).toBe('{"a":[1,2.5,"x"]}');
   });
 });

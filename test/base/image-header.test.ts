@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import {
   ImageHeaderReader,
   readImageHeader,
-  readMadePicture,
+  readProducedPicture,
 } from "../../src/base/image-header.ts";
 import { withMetadata } from "../support/metadata.ts";
 
@@ -128,7 +128,7 @@ describe("the header of a picture", () => {
   it.each(files)("IMG-25: %s that was made has the size that sharp says", async (_name, make) => {
     const file = await make();
     const { format, width, height } = await sharp(file).metadata();
-    expect(readMadePicture(file.toString("base64"))).toMatchObject({
+    expect(readProducedPicture(file.toString("base64"))).toMatchObject({
       mediaType: `image/${format}`,
       width,
       height,
@@ -140,18 +140,18 @@ describe("the header of a picture", () => {
     async (format) => {
       const file = withMetadata(await picture(7, 9).toFormat(format).toBuffer(), 3_000_000);
       const made = { mediaType: `image/${format}`, width: 7, height: 9 };
-      expect(readMadePicture(file.toString("base64"))).toMatchObject(made);
+      expect(readProducedPicture(file.toString("base64"))).toMatchObject(made);
       const cut = file.subarray(0, 75).toString("base64");
       const known = { jpeg: "incomplete", png: made };
-      expect(readMadePicture(cut)).toEqual(known[format]);
+      expect(readProducedPicture(cut)).toEqual(known[format]);
     },
   );
 
   it("a PNG that was made without a size is none", () => {
     const start = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
     const none = Buffer.concat([start, Buffer.alloc(8), Buffer.from([8, 2, 0, 0, 0, 0, 0, 0, 0])]);
-    expect(readMadePicture(none.toString("base64"))).toBe("incomplete");
-    expect(readMadePicture(start.toString("base64"))).toBe("incomplete");
+    expect(readProducedPicture(none.toString("base64"))).toBe("incomplete");
+    expect(readProducedPicture(start.toString("base64"))).toBe("incomplete");
   });
 
   it("other formats, and text, are invalid", async () => {

@@ -1,11 +1,11 @@
 /** What is made at its first use and then known. */
 import { expect, it } from "vitest";
-import { getOrMake, perObject } from "../../src/base/made-once.ts";
+import { getOrCreate, memoizeByObject } from "../../src/base/memoize.ts";
 
 it("makes what a map does not have of its key, and puts it there", () => {
   const known = new Map([["a", 1]]);
-  expect(getOrMake(known, "a", () => 2)).toBe(1);
-  expect(getOrMake(known, "bcd", ({ length }) => length)).toBe(3);
+  expect(getOrCreate(known, "a", () => 2)).toBe(1);
+  expect(getOrCreate(known, "bcd", ({ length }) => length)).toBe(3);
   expect([...known]).toEqual([
     ["a", 1],
     ["bcd", 3],
@@ -13,7 +13,7 @@ it("makes what a map does not have of its key, and puts it there", () => {
 });
 
 it("computes once for each object", () => {
-  const of = perObject((object: { readonly name: string }) => [object.name]);
+  const of = memoizeByObject((object: { readonly name: string }) => [object.name]);
   const one = { name: "one" };
   expect(of(one)).toEqual(["one"]);
   expect(of(one)).toBe(of(one));

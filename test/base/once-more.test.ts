@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { onceMore } from "../../src/base/once-more.ts";
+import { coalesce } from "../../src/base/coalesce.ts";
 
 test("work that is asked for while it is under way is done once more, however often that was", async () => {
   const begun: PromiseWithResolvers<void>[] = [];
-  const work = onceMore(() => {
+  const work = coalesce(() => {
     const one = Promise.withResolvers<void>();
     begun.push(one);
     return one.promise;
@@ -22,7 +22,7 @@ test("work that is asked for while it is under way is done once more, however of
 test("work that asks for itself before it waits for anything follows itself, and what asks after its end begins it anew", async () => {
   let rounds = 0;
   const steps: string[] = [];
-  const work = onceMore(async () => {
+  const work = coalesce(async () => {
     rounds += 1;
     const round = rounds;
     steps.push(`begun ${round}`);

@@ -1,10 +1,10 @@
 // Bytes in pieces: whole again whatever the pieces are, and held in few buffers.
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Pieces } from "../../src/base/pieces.ts";
+import { ChunkBuffer } from "../../src/base/chunk-buffer.ts";
 
-const joined = (pieces: readonly Buffer[]): Pieces => {
-  const all = new Pieces();
+const joined = (pieces: readonly Buffer[]): ChunkBuffer => {
+  const all = new ChunkBuffer();
   for (const piece of pieces) all.add(piece);
   return all;
 };

@@ -1,12 +1,12 @@
 /** Lines that say the same trouble again. */
 import { expect, it } from "vitest";
-import { createRepeats } from "../../src/base/repeats.ts";
+import { createLogThrottle } from "../../src/base/log-throttle.ts";
 
 const minuteMs = 60_000;
 
 it("the same error with the same words is written once a minute, with how often it came since", () => {
   let nowMs = 5;
-  const repeats = createRepeats(() => nowMs);
+  const repeats = createLogThrottle(() => nowMs);
   const err = new Error("connect ECONNREFUSED");
   const say = (): object | undefined => repeats({ err }, "due tasks could not be looked for");
   expect(say()).toEqual({ err });
@@ -21,7 +21,7 @@ it("the same error with the same words is written once a minute, with how often 
 });
 
 it("other errors, other words, and lines that name something are each written", () => {
-  const repeats = createRepeats(() => 0);
+  const repeats = createLogThrottle(() => 0);
   const err = new Error("no");
   const lines: readonly (readonly [object, string])[] = [
     [{ err }, "one"],
@@ -38,7 +38,7 @@ it("other errors, other words, and lines that name something are each written", 
 });
 
 it("what it remembers is bounded: with texts that always differ the oldest is forgotten", () => {
-  const repeats = createRepeats(() => 0);
+  const repeats = createLogThrottle(() => 0);
   const say = (text: string): object | undefined => repeats({ err: new Error(text) }, "failed");
   expect(say("first")).toBeDefined();
   expect(say("first")).toBeUndefined();

@@ -1,6 +1,6 @@
 /** Work that blocks the process, in turn: a moment of it in each round of the event loop, long work with pauses as long. */
 import { describe, expect, it } from "vitest";
-import { Turns } from "../../src/base/turns.ts";
+import { CpuTurns } from "../../src/base/cpu-turns.ts";
 
 /** Keeps the process busy. */
 function work(ms: number): void {
@@ -9,7 +9,7 @@ function work(ms: number): void {
 
 /** How many rounds the event loop makes while so many take their turns, which do nothing. */
 async function roundsOf(takers: number): Promise<number> {
-  const turns = new Turns();
+  const turns = new CpuTurns();
   let rounds = 0;
   let isOver = false;
   const count = (): void => {
@@ -32,7 +32,7 @@ describe("turns", () => {
   });
 
   it("gives short work a moment of each round, and others run in between", async () => {
-    const turns = new Turns();
+    const turns = new CpuTurns();
     const order: string[] = [];
     let isOver = false;
     const other = (): void => {
@@ -56,7 +56,7 @@ describe("turns", () => {
   });
 
   it("pauses after long work for as long as it took", async () => {
-    const turns = new Turns();
+    const turns = new CpuTurns();
     const ends: number[] = [];
     const begins: number[] = [];
     await Promise.all(

@@ -1,7 +1,7 @@
 /** Calls that are cut when the gateway stops: they are charged, so they are in the log too. docs/operate.md "Starting and stopping". */
 import { expect, it } from "vitest";
 import { idTime, newId } from "../../src/base/ids.ts";
-import { CallsUnderWay } from "../../src/calls/index.ts";
+import { InFlightCalls } from "../../src/calls/index.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { readEnvironment } from "../../src/cli/environment.ts";
 import { startGateway } from "../../src/cli/gateway.ts";
@@ -51,7 +51,7 @@ it("BILL-01 T65: each call that was cut has its row in the request log, beside i
 });
 
 it("the end of calls is waited for, and no longer than it may take", async () => {
-  const calls = new CallsUnderWay();
+  const calls = new InFlightCalls();
   expect(await calls.over(60_000)).toBe(0);
   const both = [callUnderWay(newId("req")), callUnderWay(newId("req"))];
   for (const call of both) calls.began(call);
@@ -62,7 +62,7 @@ it("the end of calls is waited for, and no longer than it may take", async () =>
 });
 
 it("since when the oldest call runs is told, whichever began first; without calls it is now", () => {
-  const calls = new CallsUnderWay();
+  const calls = new InFlightCalls();
   const nowMs = Date.now();
   expect(calls.since() >= idTime(nowMs)).toBe(true);
   const early = callUnderWay(newId("req", nowMs - 5_000));

@@ -2,7 +2,7 @@
 import { Readable } from "node:stream";
 import { beforeAll, expect, it } from "vitest";
 import type { SseEvent } from "../../src/base/sse.ts";
-import { HeldBack } from "../../src/calls/held-back.ts";
+import { Backpressure } from "../../src/calls/backpressure.ts";
 import type { ImageContext } from "../../src/calls/image-context.ts";
 import { sendPreview } from "../../src/calls/image-previews.ts";
 import { picture } from "../images/support.ts";
@@ -35,7 +35,7 @@ function calling({ slow = false } = {}) {
       onGone: (handler: () => void) => void drains.push(handler),
     },
   } as unknown as ImageContext;
-  const source = { stream: new Readable({ read: () => undefined }), held: new HeldBack() };
+  const source = { stream: new Readable({ read: () => undefined }), held: new Backpressure() };
   const send = (index: number) =>
     sendPreview(context, { type: "partial", base64, index, rendered: {} }, source);
   return { at, sent, record, send, drains, source };
@@ -73,6 +73,9 @@ it("T62: the end of the stream that it came from ends the wait, too, and is know
   const sending = send(0);
   source.stream.destroy();
   await sending;
-  expect([source.held.explains(true), source.held.explains(false)]).toEqual([true, false]);
+  expect([source.held.causedEarlyEnd(true), source.held.causedEarlyEnd(false)]).toEqual([
+    true,
+    false,
+  ]);
   await send(1);
 });

@@ -2,7 +2,7 @@
 import { countTokens } from "gpt-tokenizer";
 import { expect, it } from "vitest";
 import { costMs } from "../support/cost.ts";
-import { meterPartial, meterUnderWay, textOfCut, tokensIn } from "../../src/calls/meter.ts";
+import { meterPartial, meterBackground, textOfCut, tokensIn } from "../../src/calls/meter.ts";
 import { noUsage } from "../../src/base/usage.ts";
 
 it("a run without a break is counted in pieces, and what stands around it as it is", async () => {
@@ -59,8 +59,8 @@ it("T62: nor less than what its vendor had counted: reasoning is counted, and do
 
 it("an answer that its vendor goes on with is what was reserved, and never less than what arrived", async () => {
   const text = "one two three four five";
-  const short = await meterUnderWay(7, 500, { output: text, seen: undefined });
+  const short = await meterBackground(7, 500, { output: text, seen: undefined });
   expect(short.usage).toMatchObject({ inputTokens: 7, outputTokens: 500 });
-  const long = await meterUnderWay(7, 2, { output: text, seen: undefined });
+  const long = await meterBackground(7, 2, { output: text, seen: undefined });
   expect(long.usage.outputTokens).toBe(countTokens(text));
 });

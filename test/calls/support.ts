@@ -2,7 +2,7 @@
 import { systemClock } from "../../src/base/clock.ts";
 import { ByteBudget, type ByteLease } from "../../src/base/byte-budget.ts";
 import { startRecord, type CallRecord } from "../../src/calls/record.ts";
-import type { CallUnderWay } from "../../src/calls/under-way.ts";
+import type { InFlightCall } from "../../src/calls/in-flight.ts";
 import { Health } from "../../src/routing/index.ts";
 import type { Caller } from "../../src/tenancy/index.ts";
 
@@ -62,7 +62,7 @@ export const recordAt = (startedMs: number): CallRecord =>
   });
 
 /** A call as the list of those under way knows it. */
-export const callUnderWay = (id: string, stop?: (isLast: boolean) => void): CallUnderWay => ({
+export const callUnderWay = (id: string, stop?: (isLast: boolean) => void): InFlightCall => ({
   id,
   stoppable: stop && { stop },
   place: -1,

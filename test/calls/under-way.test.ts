@@ -1,10 +1,10 @@
 /** What is under way, and to be ended when a gateway stops. docs/operate.md "Starting and stopping". */
 import { expect, it } from "vitest";
-import { CallsUnderWay } from "../../src/calls/index.ts";
+import { InFlightCalls } from "../../src/calls/index.ts";
 import { callUnderWay } from "./support.ts";
 
 it("whoever is under way is told of a stop, and nobody who is over, though places are used again", () => {
-  const calls = new CallsUnderWay();
+  const calls = new InFlightCalls();
   const told: string[] = [];
   const begin = (name: string) => {
     const call = callUnderWay(name, (isLast) => told.push(isLast ? `${name}, last` : name));
@@ -27,7 +27,7 @@ it("whoever is under way is told of a stop, and nobody who is over, though place
 });
 
 it("one that is over when another is told is not told any more", () => {
-  const calls = new CallsUnderWay();
+  const calls = new InFlightCalls();
   const told: string[] = [];
   const second = callUnderWay("second", () => told.push("second"));
   const first = callUnderWay("first", () => {

@@ -8,7 +8,7 @@ import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { inTurns } from "../../src/base/in-turn.ts";
+import { limitConcurrency } from "../../src/base/concurrency-limit.ts";
 import { openDatabase, type Database } from "../../src/storage/index.ts";
 import { taskPoints } from "../../src/tasks/index.ts";
 import { booksOf, eventually } from "../money/support.ts";
@@ -169,7 +169,7 @@ async function stopAt(point: Point): Promise<string> {
 describe.skipIf(process.platform !== "linux")("SIGSTOP at a step", () => {
   it("T79 T81 T83: each task is asked for once, ends once as succeeded, is charged once, and calls back with one event id", async () => {
     // Each takes mostly the time of leases, and two processes.
-    const inTurn = inTurns(4);
+    const inTurn = limitConcurrency(4);
     const ids = await Promise.all(stoppedAt.map((point) => inTurn(() => stopAt(point))));
     expect(new Set(ids).size).toBe(stoppedAt.length);
   });

@@ -3,9 +3,9 @@ import { expect, it } from "vitest";
 import { ByteBudget } from "../../src/base/byte-budget.ts";
 import { createAfterQueue } from "../../src/hooks/after-queue.ts";
 import { HookFailedError } from "../../src/hooks/answer.ts";
-import type { Question } from "../../src/hooks/asker.ts";
+import type { HookRequest } from "../../src/hooks/transport.ts";
 import type { EndedCall } from "../../src/hooks/types.ts";
-import type { OpenHook } from "../../src/hooks/watching.ts";
+import type { OpenHook } from "../../src/hooks/observers.ts";
 
 const settings = (name: string): OpenHook["settings"] => ({
   name,
@@ -17,10 +17,10 @@ const settings = (name: string): OpenHook["settings"] => ({
 
 /** A hook that answers when it is let, and what it was asked. */
 function held(name: string) {
-  const asked: (Question & { end: (error?: Error) => void })[] = [];
+  const asked: (HookRequest & { end: (error?: Error) => void })[] = [];
   const hook: OpenHook = {
     settings: settings(name),
-    asker: {
+    transport: {
       ask: (question) =>
         new Promise((resolve, reject) => {
           const end = (error?: Error): void =>

@@ -5,11 +5,11 @@ import { systemClock } from "../../src/base/clock.ts";
 import { GatewayError, overloaded } from "../../src/base/errors.ts";
 import { silentLog, type Log } from "../../src/base/log.ts";
 import { readAnswer } from "../../src/hooks/answer.ts";
-import type { Asker } from "../../src/hooks/asker.ts";
+import type { HookTransport } from "../../src/hooks/transport.ts";
 import { createHooks } from "../../src/hooks/hooks.ts";
 import { httpHook } from "../../src/hooks/http-hook.ts";
 import type { AskedCall } from "../../src/hooks/types.ts";
-import { failureLog, type OpenHook } from "../../src/hooks/watching.ts";
+import { failureLog, type OpenHook } from "../../src/hooks/observers.ts";
 import { createPools } from "../../src/upstream/index.ts";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
 import { secret } from "./support.ts";
@@ -82,9 +82,9 @@ describe("an address", () => {
     await pools.close();
   });
   const ask = async (timeoutMs = 2_000, answerBytesMax = 1_000) => {
-    const asker = httpHook({ url: `${hook.url}/a?b=c`, secret, pools, clock: systemClock });
+    const transport = httpHook({ url: `${hook.url}/a?b=c`, secret, pools, clock: systemClock });
     const question = { id: "req_1", text: '{"x":1}', timeoutMs, answerBytesMax };
-    return Buffer.from(await asker.ask(question)).toString();
+    return Buffer.from(await transport.ask(question)).toString();
   };
 
   it.each([200, 204, 299])("status %i is an answer", async (status) => {
@@ -114,8 +114,8 @@ describe("an address", () => {
   it("nobody there is a failure with a reason", async () => {
     const gone = await startRecorder(json({}));
     await gone.close();
-    const asker = httpHook({ url: gone.url, secret, pools, clock: systemClock });
-    const asking = asker.ask({ id: "r", text: "{}", timeoutMs: 2_000, answerBytesMax: 10 });
+    const transport = httpHook({ url: gone.url, secret, pools, clock: systemClock });
+    const asking = transport.ask({ id: "r", text: "{}", timeoutMs: 2_000, answerBytesMax: 10 });
     await expect(asking).rejects.toThrow(/connect|refused/i);
   });
 
@@ -129,7 +129,7 @@ describe("whose calls are meant", () => {
   const asked: string[] = [];
   const observed: [string, number][] = [];
   let answer: () => Promise<Uint8Array> = () => Promise.resolve(Buffer.from('{"action":"allow"}'));
-  const asker = (name: string): Asker => ({
+  const transport = (name: string): HookTransport => ({
     ask: () => {
       asked.push(name);
       return answer();
@@ -144,7 +144,7 @@ describe("whose calls are meant", () => {
       onFailure: "refuse",
       ...settings,
     },
-    asker: asker(settings.name),
+    transport: transport(settings.name),
   });
   const only = {
     endpoint: { endpoints: ["messages"] },
@@ -191,13 +191,13 @@ describe("whose calls are meant", () => {
 
   it("of nobody's: nothing is asked, and nothing waited for", () => {
     expect(hooks.before(call())).toBeUndefined();
-    expect([hooks.asks(call()), hooks.hears(call())]).toEqual([false, false]);
+    expect([hooks.asks(call()), hooks.notifies(call())]).toEqual([false, false]);
     hooks.after({ ...call(), ...over });
     expect(asked).toEqual([]);
   });
 
   it.each(cases)("by %s", async (name, more) => {
-    expect([hooks.asks(call(more)), hooks.hears(call(more))]).toEqual([true, true]);
+    expect([hooks.asks(call(more)), hooks.notifies(call(more))]).toEqual([true, true]);
     expect(await hooks.before(call(more))).toBeUndefined();
     hooks.after({ ...call(more), ...over });
     expect(asked).toEqual([`before ${name}`, `after ${name}`]);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, it } from "vitest";
 import type { Log } from "../../src/base/log.ts";
-import type { Asker } from "../../src/hooks/asker.ts";
+import type { HookTransport } from "../../src/hooks/transport.ts";
 import { moduleHook } from "../../src/hooks/module-hook.ts";
 import { eventually } from "../support/patience.ts";
 
@@ -31,11 +31,11 @@ export async function before({ what, ms }) {
 const path = join(folder, "thread.mjs");
 writeFileSync(path, text);
 
-let open: Asker | undefined;
+let open: HookTransport | undefined;
 let warned: string[] = [];
 afterEach(() => open?.close());
 
-async function start(module = path): Promise<Asker> {
+async function start(module = path): Promise<HookTransport> {
   warned = [];
   const warn = ({ why }: { readonly why: string }): void => void warned.push(why);
   open = await moduleHook({
@@ -48,7 +48,7 @@ async function start(module = path): Promise<Asker> {
 }
 
 const ask = async (
-  asker: Asker,
+  asker: HookTransport,
   what: string,
   { timeoutMs = 5_000, answerBytesMax = 1_000, ms = 0 } = {},
 ) => {

@@ -7,12 +7,12 @@ import { askedIn, backlogOf, entryOf } from "./batches.ts";
 let backlog: Backlog;
 let one: KeyUse;
 let other: KeyUse;
-const take = () => backlog.take(0, false);
+const nextTargets = () => backlog.nextTargets(0, false);
 /** Its batch is answered, with nothing. */
-const answer = (targets: ReturnType<typeof take>) => {
+const answer = (targets: ReturnType<typeof nextTargets>) => {
   for (const { key, entries } of targets) {
     key.close(entries);
-    backlog.follow(key, 0);
+    backlog.requeue(key, 0);
   }
 };
 beforeEach(() => {
@@ -20,7 +20,7 @@ beforeEach(() => {
   other = new KeyUse({ workspaceId: "w2", keyId: "other", keyRotation: 0 });
   backlog = backlogOf([one, other]);
   // They have nothing to send.
-  answer(take());
+  answer(nextTargets());
 });
 
 const ended: string[] = [];
@@ -40,11 +40,12 @@ const post = (key: KeyUse, id: string, since = 0) => {
 it("a batch has the keys with news; one that restores has all that are in use, and leaves those that wait here", () => {
   for (const key of [one, other]) key.begin(5n, 0);
   backlog.touch(one);
-  const names = (targets: ReturnType<typeof take>) => targets.map(({ key }) => key.name.keyId);
+  const names = (targets: ReturnType<typeof nextTargets>) =>
+    targets.map(({ key }) => key.name.keyId);
   expect(names(backlog.restored(0))).toEqual(["one", "other"]);
   expect(backlog.isEmpty).toBe(false);
   waitSince(one, 0);
-  expect(names(take())).toEqual(["one"]);
+  expect(names(nextTargets())).toEqual(["one"]);
 });
 
 it("a batch that restores takes 500 entries at most, of all keys together", () => {
@@ -58,7 +59,7 @@ it("where gateway and database have one core, all that waits of few keys goes al
   shared.keys.set("w1 one 0", one);
   for (let index = 0; index < 100; index += 1) waitSince(one, 0);
   shared.touch(one);
-  expect(askedIn({ targets: shared.take(0, false) })).toBe(100);
+  expect(askedIn({ targets: shared.nextTargets(0, false) })).toBe(100);
 });
 
 it("of few keys with news half of what waits goes along, however many keys are quiet", () => {
@@ -66,7 +67,7 @@ it("of few keys with news half of what waits goes along, however many keys are q
     backlog.keyOf({ workspaceId: "w3", keyId: `k${index}`, keyRotation: 0 });
   for (let index = 0; index < 100; index += 1) waitSince(one, 0);
   backlog.touch(one);
-  expect(askedIn({ targets: take() })).toBe(50);
+  expect(askedIn({ targets: nextTargets() })).toBe(50);
 });
 
 it("what is of a workspace goes to a lane of its own, with what it has to send; the rest stays", () => {
@@ -76,8 +77,8 @@ it("what is of a workspace goes to a lane of its own, with what it has to send; 
   apart.adopt("w2", backlog, 7);
   expect([[...apart.keys.values()], other.changedAt]).toEqual([[other], 7]);
   expect([...backlog.keys.values()]).toEqual([one]);
-  expect(apart.take(0, false).map(({ entries }) => entries[0]!.id)).toEqual(["b"]);
-  expect(take().map(({ key, entries }) => [key.name.keyId, entries[0]!.id])).toEqual([
+  expect(apart.nextTargets(0, false).map(({ entries }) => entries[0]!.id)).toEqual(["b"]);
+  expect(nextTargets().map(({ key, entries }) => [key.name.keyId, entries[0]!.id])).toEqual([
     ["one", "a"],
   ]);
   expect(other.ended.map(({ id }) => id)).toEqual(["b"]);
@@ -85,10 +86,10 @@ it("what is of a workspace goes to a lane of its own, with what it has to send; 
 
 it("what was not answered is sent again before what came later, and a key without news too", () => {
   const sent = () =>
-    take().map(({ key, entries }) => [key.name.keyId, ...entries.map(({ id }) => id)]);
+    nextTargets().map(({ key, entries }) => [key.name.keyId, ...entries.map(({ id }) => id)]);
   backlog.touch(other);
   post(one, "a");
-  const first = take();
+  const first = nextTargets();
   post(one, "b");
   expect(sent()).toEqual([["other"], ["one", "a", "b"]]);
   answer(first);
@@ -98,7 +99,7 @@ it("what was not answered is sent again before what came later, and a key withou
 it("a key that has nothing is forgotten, and not while it is on its way", () => {
   backlog.keyOf({ workspaceId: "w3", keyId: "k", keyRotation: 0 });
   backlog.touch(one);
-  const sent = take();
+  const sent = nextTargets();
   backlog.tidy(0);
   expect([...backlog.keys.values()]).toEqual([one]);
   answer(sent);
@@ -120,12 +121,12 @@ it("calls and entries that came before a moment get the error, later ones go on 
 
 it("who waits for what others do not use is asked for again when it is looked, or something else of the key is sent", () => {
   waitSince(one, 0);
-  one.patient = true;
-  backlog.follow(one, 0);
-  expect(take()).toEqual([]);
+  one.waitsForHeadroom = true;
+  backlog.requeue(one, 0);
+  expect(nextTargets()).toEqual([]);
   backlog.tidy(0);
-  expect(askedIn({ targets: take() })).toBe(1);
-  backlog.follow(one, 0);
+  expect(askedIn({ targets: nextTargets() })).toBe(1);
+  backlog.requeue(one, 0);
   post(one, "a");
-  expect(take()).toMatchObject([{ entries: [{ id: "a" }], asked: [{ bound: 1n }] }]);
+  expect(nextTargets()).toMatchObject([{ entries: [{ id: "a" }], asked: [{ bound: 1n }] }]);
 });

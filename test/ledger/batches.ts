@@ -52,5 +52,5 @@ export function backlogOf(keys: readonly KeyUse[]): Backlog {
 
 /** What they send next. */
 export const next = (keys: readonly KeyUse[], nowMs = 0): Pick<Batch, "targets"> => ({
-  targets: backlogOf(keys).take(nowMs, false),
+  targets: backlogOf(keys).nextTargets(nowMs, false),
 });

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { decide } from "../../src/ledger/decide.ts";
 import { KeyUse } from "../../src/ledger/key-use.ts";
-import { fitsButForIdle, type Answer } from "../../src/ledger/refusal.ts";
+import { mayFitSoon, type Answer } from "../../src/ledger/refusal.ts";
 import { askedIn, backlogOf, entryOf, next, rowOf, targetOf } from "./batches.ts";
 import { refusalIn } from "./open-calls.ts";
 
@@ -25,33 +25,33 @@ describe("headroom", () => {
   it("is what calls used, the less the longer ago, and nothing after 100 ms; at least a quarter above the last call", () => {
     key.begin(40n, 0);
     key.begin(10n, 50);
-    expect(key.wanted(50)).toBe(30n);
+    expect(key.wantedHeadroom(50)).toBe(30n);
     key.begin(10n, 150);
-    expect(key.wanted(150)).toBe(12n);
+    expect(key.wantedHeadroom(150)).toBe(12n);
   });
 
   it("is at an even pace what 100 ms use", () => {
     for (let nowMs = 0; nowMs < 1_000; nowMs += 1) key.begin(10n, nowMs);
-    expect(key.wanted(999)).toBe(999n);
+    expect(key.wantedHeadroom(999)).toBe(999n);
   });
 
   it("ends 60 ms after the last call, and with it what is idle is given back", () => {
     key.begin(8n, 1_000);
     key.granted = 20n;
-    expect(key.wanted(1_059)).toBe(10n);
+    expect(key.wantedHeadroom(1_059)).toBe(10n);
     expect(key.hasIdle(1_059)).toBe(false);
-    expect(key.wanted(1_060)).toBe(0n);
+    expect(key.wantedHeadroom(1_060)).toBe(0n);
     expect(key.hasIdle(1_060)).toBe(true);
   });
 
   it("is kept while a batch is on its way as far as it is wanted and there", () => {
     key.granted = 20n;
-    key.roomy = true;
+    key.headroomGranted = true;
     key.checkedAt = 0;
     expect(key.keep(15n)).toBe(15n);
     expect(key.granted).toBe(15n);
     expect(key.keep(30n)).toBe(15n);
-    key.roomy = false;
+    key.headroomGranted = false;
     expect(key.keep(30n)).toBe(0n);
     expect(key.granted).toBe(0n);
   });
@@ -75,7 +75,7 @@ it("CAP-03: nothing is kept once something changed, and what is kept is asked ab
   key.begin(8n, 1_000);
   key.inUse = 0n;
   key.granted = 20n;
-  key.roomy = true;
+  key.headroomGranted = true;
   key.checkedAt = 1_000;
   expect(next([key], 1_001).targets).toMatchObject([{ keep: 10n, headroom: 1n }]);
   key.granted = 20n;
@@ -112,7 +112,7 @@ describe("a batch", () => {
   it("asks for the headroom that is wanted, without what of it stays in use meanwhile", () => {
     key.begin(8n, 1_000);
     key.granted = 12n;
-    key.roomy = true;
+    key.headroomGranted = true;
     key.checkedAt = 1_000;
     waits(key, 1n);
     expect(next([key], 1_001).targets).toMatchObject([
@@ -133,7 +133,7 @@ describe("a batch", () => {
     expect(askedIn(next([key]))).toBe(16);
     waits(key, ...Array.from({ length: 80 }, () => 1n));
     const backlog = backlogOf([key]);
-    expect(backlog.take(0, false)[0]!.asked).toHaveLength(50);
+    expect(backlog.nextTargets(0, false)[0]!.asked).toHaveLength(50);
     expect(backlog.isEmpty).toBe(false);
   });
 
@@ -157,7 +157,7 @@ describe("a batch", () => {
     other.ended.push(entryOf("b"));
     const backlog = backlogOf([key, other]);
     const taken = () => {
-      const targets = backlog.take(0, true);
+      const targets = backlog.nextTargets(0, true);
       const what = targets.map((target) => [
         target.key.name.keyId,
         ...target.entries.map(({ id }) => id),
@@ -167,7 +167,7 @@ describe("a batch", () => {
       for (const { key: served, entries, asked } of targets) {
         served.close(entries);
         served.waiting.splice(0, asked.length);
-        backlog.follow(served, 0);
+        backlog.requeue(served, 0);
       }
       return what;
     };
@@ -193,9 +193,9 @@ describe("a batch", () => {
     fill();
     const backlog = backlogOf(keys);
     const counts = () =>
-      backlog.take(0, false).map(({ key: served, entries }) => {
+      backlog.nextTargets(0, false).map(({ key: served, entries }) => {
         served.close(entries);
-        backlog.follow(served, 0);
+        backlog.requeue(served, 0);
         return entries.length;
       });
     expect(counts()).toEqual([500]);
@@ -230,10 +230,10 @@ describe("an answer", () => {
   it("keeps for a moment who would fit if others gave back what they do not use, and no longer", () => {
     waits(key, 5n);
     expect(outcomes(room(1n, { idle: 4n }), 100)).toEqual([]);
-    expect(key.patient).toBe(true);
+    expect(key.waitsForHeadroom).toBe(true);
     expect(key.waiting).toHaveLength(1);
     expect(outcomes(room(1n, { idle: 4n }), 60_000)).toEqual(["insufficient_balance"]);
-    expect(key.patient).toBe(false);
+    expect(key.waitsForHeadroom).toBe(false);
   });
 
   it("says that there is headroom where all of need, of what was kept and of headroom is granted", () => {
@@ -241,7 +241,7 @@ describe("an answer", () => {
     const roomyWith = (granted: bigint, row = rowOf(null)) => {
       key.granted = granted;
       decide(target, row, 0, 0);
-      return key.roomy;
+      return key.headroomGranted;
     };
     expect([roomyWith(10n), roomyWith(9n), roomyWith(10n, rowOf(room(0n)))]).toEqual([
       true,
@@ -250,14 +250,14 @@ describe("an answer", () => {
     ]);
     key.granted = 5n;
     decide(targetOf(key, 5n), rowOf(null), 0, 0);
-    expect(key.roomy).toBe(false);
+    expect(key.headroomGranted).toBe(false);
   });
 
   it("does not wait to ask again where somebody was let in or refused meanwhile", () => {
     key.granted = 3n;
     waits(key, 5n, 3n);
     expect(outcomes(room(1n, { idle: 4n }), 100)).toEqual(["let in"]);
-    expect(key.patient).toBe(false);
+    expect(key.waitsForHeadroom).toBe(false);
   });
 
   it("remembers the least room of balance and caps", () => {
@@ -271,10 +271,10 @@ describe("an answer", () => {
   });
 
   it("what others do not use helps only where it is enough for the balance and every cap", () => {
-    expect(fitsButForIdle(room(1n, { idle: 4n }), 5n)).toBe(true);
-    expect(fitsButForIdle(room(1n, { idle: 4n }), 6n)).toBe(false);
-    expect(fitsButForIdle(room(1n, { idle: 4n, rooms: [null, 0n] }), 5n)).toBe(false);
-    expect(fitsButForIdle(room(9n), 5n)).toBe(false);
-    expect(fitsButForIdle(room(9n, { idle: 1n, refusal: "key_revoked" }), 5n)).toBe(false);
+    expect(mayFitSoon(room(1n, { idle: 4n }), 5n)).toBe(true);
+    expect(mayFitSoon(room(1n, { idle: 4n }), 6n)).toBe(false);
+    expect(mayFitSoon(room(1n, { idle: 4n, rooms: [null, 0n] }), 5n)).toBe(false);
+    expect(mayFitSoon(room(9n), 5n)).toBe(false);
+    expect(mayFitSoon(room(9n, { idle: 1n, refusal: "key_revoked" }), 5n)).toBe(false);
   });
 });

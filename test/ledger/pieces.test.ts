@@ -58,15 +58,15 @@ it("headroom is to go back when nobody used it for a while, at once where its ke
   const isToGoBack = () => !backlog.isEmpty;
   key.begin(5n, 1_000);
   key.granted = 8n;
-  backlog.follow(key, 1_059);
+  backlog.requeue(key, 1_059);
   backlog.tidy(1_059);
   expect(isToGoBack()).toBe(false);
   backlog.tidy(1_060);
   expect(isToGoBack()).toBe(true);
-  backlog.follow(key, 1_060);
+  backlog.requeue(key, 1_060);
   expect(isToGoBack()).toBe(true);
   key.granted = 5n;
-  backlog.follow(key, 1_060);
+  backlog.requeue(key, 1_060);
   backlog.tidy(1_120);
   expect(isToGoBack()).toBe(false);
 });
@@ -112,8 +112,8 @@ it("a batch after one that failed leaves other keys for later, whatever they hav
   const other = new KeyUse({ workspaceId: "w", keyId: "o", keyRotation: 0 });
   const backlog = backlogOf([key, other]);
   const taken = () =>
-    backlog.take(0, true).map((target) => {
-      backlog.follow(target.key, 0);
+    backlog.nextTargets(0, true).map((target) => {
+      backlog.requeue(target.key, 0);
       return target.key.name.keyId;
     });
   expect([taken(), taken(), taken()]).toEqual([["k"], ["o"], []]);
@@ -244,7 +244,7 @@ it("what entries that stay behind will draw stays set aside", () => {
 it("what stays in use whatever is decided is what calls use and what they may be given meanwhile", () => {
   key.begin(5n, 0);
   key.granted = 25n;
-  key.roomy = true;
+  key.headroomGranted = true;
   key.checkedAt = 0;
   const [target] = next([key], 1).targets;
   expect(target!.keep).toBeGreaterThan(0n);
@@ -266,11 +266,11 @@ describe("a check of a key", () => {
     key.checkedAt = 1_000;
     key.begin(5n, 1_000);
     key.granted = 10n;
-    key.roomy = true;
+    key.headroomGranted = true;
     expect(key.isStale(1_000)).toBe(false);
     key.granted = 9n;
     expect(key.isStale(1_000)).toBe(true);
-    key.roomy = false;
+    key.headroomGranted = false;
     expect(key.isStale(1_000)).toBe(true);
     key.granted = 5n;
     expect(key.isStale(1_000)).toBe(false);

@@ -201,7 +201,7 @@ describe("a standby that is behind", () => {
     await holdReplay(pair.standby);
     await primary.query("create table later as select 1 as one");
     const opened = open();
-    await opened.looked;
+    await opened.firstCheck;
     expect(await opened.read((database) => database.query("select one from later"))).toEqual([
       { one: 1 },
     ]);
@@ -282,7 +282,7 @@ describe("a standby in trouble", () => {
 describe("what must not be read", () => {
   const refused = async (url: string): Promise<(typeof kept.lines)[number]> => {
     const opened = open(url);
-    await opened.looked;
+    await opened.firstCheck;
     expect(opened.state.isUsed).toBe(false);
     const [found] = await opened.read((database) =>
       database.query("select n from numbers limit 1"),
@@ -323,7 +323,7 @@ describe("what must not be read", () => {
     kept = keptLog();
     const standby = pair.urlOf(pair.standby.port);
     replica = openReplica({ url: standby, primary: asPlain, lagMsMax: 10_000, log: kept.log });
-    await replica.looked;
+    await replica.firstCheck;
     expect(await replica.read(place)).toBe("primary");
     expect(kept.lines).toEqual([
       expect.objectContaining({

@@ -1,6 +1,6 @@
 /** Which answers of batches tell that commits are lost; what becomes of it is in test/replica/lost-commits.test.ts. */
 import { expect, it } from "vitest";
-import { Confirmed, type LostCommits } from "../../src/storage/index.ts";
+import { CommitTracker, type LostCommits } from "../../src/storage/index.ts";
 
 /** A batch of a lane, what its row was before, and whether the batch was answered anything. */
 type Noted = readonly [lane: number, number: number, before: bigint | null, isWritten: boolean];
@@ -84,14 +84,14 @@ it.each<[string, readonly Noted[], readonly LostCommits[]]>([
     [{ batches: 2 }],
   ],
 ])("T65 T67: %s", async (_, noted, lost) => {
-  const told: LostCommits[] = [];
+  const onLost: LostCommits[] = [];
   let back = 0;
-  const confirmed = new Confirmed({
+  const confirmed = new CommitTracker({
     giveBack: async () => void (back += 1),
-    told: (one) => told.push(one),
+    onLost: (one) => onLost.push(one),
   });
   for (const [lane, number, before, isWritten] of noted)
     await confirmed.note({ lane, number }, before, isWritten).catch(() => undefined);
-  expect(told).toEqual(lost);
+  expect(onLost).toEqual(lost);
   expect(back).toBe(lost.length);
 });

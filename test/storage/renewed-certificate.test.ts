@@ -6,7 +6,7 @@ import { chownSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { adviceOn, openDatabase, type Database } from "../../src/storage/index.ts";
-import { clientKnowingFiles } from "../../src/storage/known-files.ts";
+import { clientWithCachedTlsFiles } from "../../src/storage/cached-tls-files.ts";
 import { makeAuthority, makeCertificate, type TestAuthority } from "../support/certificate.ts";
 import { eventually } from "../support/patience.ts";
 import {
@@ -117,7 +117,7 @@ it.each(["ssl=true", "ssl=0", "sslmode=no-verify", "sslnegotiation=direct&sslmod
     const path = join(temporaryDirectory(), "authority.pem");
     writeFileSync(path, makeAuthority().cert);
     const connectionString = `postgres://u:p@127.0.0.1/d?${beside}&sslrootcert=${path}&application_name=a%20b`;
-    const client = clientKnowingFiles({ warn: () => undefined });
+    const client = clientWithCachedTlsFiles({ warn: () => undefined });
     const made = () => {
       const { ssl, connectionParameters } = new client({ connectionString }) as unknown as Made;
       return { ssl, ...connectionParameters };

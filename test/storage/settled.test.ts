@@ -26,7 +26,7 @@ function signalsOver(listeners: Listener["listeners"], query: () => Promise<neve
 
 async function settledMs(signals: ReturnType<typeof signalsOver>): Promise<number> {
   const beganMs = performance.now();
-  await signals.settled();
+  await signals.confirmedEverywhere();
   return performance.now() - beganMs;
 }
 

@@ -48,7 +48,7 @@ describeDatabase("rotation of an API key", (open) => {
   async function advance(ms: number): Promise<void> {
     tenant.clock.advance(ms);
     await setLedgerClock(tenant.database, new Date(tenant.clock.now()).toISOString());
-    await tenant.database.signals.settled();
+    await tenant.database.signals.confirmedEverywhere();
   }
 
   async function reserveAs(caller: Caller): Promise<string> {

@@ -8,7 +8,7 @@ import { expect, it } from "vitest";
 import { SharedPart } from "../../src/base/tracing.ts";
 import { newTraceId } from "../../src/tracing/ids.ts";
 import { SpanWriter } from "../../src/tracing/serializer.ts";
-import { SentSpan, type Trace } from "../../src/tracing/spans.ts";
+import { SampledSpan, type Trace } from "../../src/tracing/spans.ts";
 import { readTraceparent } from "../../src/tracing/traceparent.ts";
 
 const value = fc.oneof(
@@ -63,7 +63,7 @@ const time = ({ epochMs, ms }: Trace["origin"], at: number): [number, number] =>
 };
 
 /** A span as the SDK has it: each attribute once. */
-function readable(span: SentSpan): ReadableSpan {
+function readable(span: SampledSpan): ReadableSpan {
   const attributes: Record<string, string | number | boolean | undefined> = {};
   const { said, trace, parent } = span;
   for (let index = 0; index < said.length; index += 1) {
@@ -103,16 +103,16 @@ it("writes what OpenTelemetry's serializer writes, byte for byte", () => {
   const writer = new SpanWriter(source);
   fc.assert(
     fc.property(fc.array(spanOf, { minLength: 1, maxLength: 12 }), origin, (all, origin) => {
-      const ended: SentSpan[] = [];
+      const ended: SampledSpan[] = [];
       const home = {
-        ended: (span: SentSpan) => void ended.push(span),
+        ended: (span: SampledSpan) => void ended.push(span),
         passesTo: () => true,
       };
       for (const { name, kind, attributes, again, shared, added, ...one } of all) {
         const trace: Trace = one.remote
           ? { id: remote.traceId, parent: remote.spanId, origin }
           : { id: newTraceId(), parent: undefined, origin };
-        const root = new SentSpan(home, { kind, name, trace });
+        const root = new SampledSpan(home, { kind, name, trace });
         const span = one.child ? root.child(kind, name) : root;
         if (shared !== undefined) span.share(new SharedPart(shared, undefined));
         span.add("added", added);

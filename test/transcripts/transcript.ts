@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { getOrMake } from "../../src/base/made-once.ts";
+import { getOrCreate } from "../../src/base/memoize.ts";
 import { protocolNames, type JsonObject, type ProtocolName } from "../../src/protocols/index.ts";
 import { frozen } from "../support/frozen.ts";
 import type { AnswerMeaning, RequestMeaning } from "./readers/index.ts";
@@ -71,7 +71,7 @@ const read = new Map<string, Transcript>();
 
 /** One case, read once a process: a thousand tests ask, and reading one takes longer than converting it. */
 export const readTranscript = (name: string): Transcript =>
-  getOrMake(read, name, () => frozen(parseTranscript(name)));
+  getOrCreate(read, name, () => frozen(parseTranscript(name)));
 
 function parseTranscript(name: string): Transcript {
   const [, ...sections] = readFileSync(join(folder, `${name}.txt`), "utf8").split(/^=== /m);

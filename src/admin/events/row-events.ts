@@ -1,5 +1,5 @@
 /** Turns new rows into events for the readers who may see them. A row that cannot be rendered does not hold back the others. */
-import { atIntervals } from "../../base/at-intervals.ts";
+import { throttleCounter } from "../../base/throttle-counter.ts";
 import type { Log } from "../../base/log.ts";
 import { isTransient } from "../../storage/index.ts";
 import type { Visibility } from "../../tenancy/index.ts";
@@ -31,7 +31,7 @@ const warnedRowsMax = 5;
 
 export class RowEvents {
   readonly #options: RowEventsOptions;
-  readonly #unshown = atIntervals(warnMs);
+  readonly #unshown = throttleCounter(warnMs);
 
   constructor(options: RowEventsOptions) {
     this.#options = options;

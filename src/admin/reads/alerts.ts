@@ -3,7 +3,7 @@ import { wireCased } from "../../base/casing.ts";
 import { formatUsd } from "../../base/money.ts";
 import type { Queryable } from "../../storage/index.ts";
 import {
-  noCursor,
+  invalidCursor,
   pageLimit,
   visibilityParams,
   whereVisible,
@@ -36,7 +36,7 @@ function after(cursor: string | undefined): readonly [at: Date | null, id: strin
   if (cursor === undefined) return [null, null];
   const [, ms, id] = cursorShape.exec(cursor) ?? [];
   if (ms !== undefined && id !== undefined) return [new Date(Number(ms)), id];
-  throw noCursor();
+  throw invalidCursor();
 }
 
 /** A member owns alerts about them, a key's owner those about the key. Alerts about a workspace have no owner. */

@@ -5,7 +5,7 @@
 import { dayMs } from "../../base/durations.ts";
 import { GatewayError } from "../../base/errors.ts";
 import type { Queryable } from "../../storage/index.ts";
-import { noCursor, pageLimit } from "../../tenancy/index.ts";
+import { invalidCursor, pageLimit } from "../../tenancy/index.ts";
 import { requestTrail, type Bind } from "./trails.ts";
 import {
   idBounds,
@@ -53,7 +53,7 @@ const beside =
 /** Condition for rows after the previous page's last one. @throws GatewayError `invalid_value` for an invalid cursor */
 function behind(cursor: string): (bind: Bind) => string {
   const [, cost, id] = cursorShape.exec(cursor) ?? [];
-  if (cost === undefined || id === undefined) throw noCursor();
+  if (cost === undefined || id === undefined) throw invalidCursor();
   const part = id.slice(id.indexOf("_") + 1);
   return beside("<", { costNano: BigInt(cost), part });
 }

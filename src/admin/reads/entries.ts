@@ -2,7 +2,7 @@
 import { camelCased, type SnakeCased } from "../../base/casing.ts";
 import { entryId } from "../../ledger/index.ts";
 import type { Queryable } from "../../storage/index.ts";
-import { noCursor } from "../../tenancy/index.ts";
+import { invalidCursor } from "../../tenancy/index.ts";
 
 export interface Entry {
   readonly id: string;
@@ -54,7 +54,7 @@ const entryColumns =
 
 /** The entry that a cursor names. @throws GatewayError `invalid_value` */
 function entryOf(cursor: string): bigint {
-  if (!/^\d{1,18}$/.test(cursor)) throw noCursor();
+  if (!/^\d{1,18}$/.test(cursor)) throw invalidCursor();
   return BigInt(cursor);
 }
 

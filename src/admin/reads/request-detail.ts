@@ -4,7 +4,7 @@ import { idMs, latePart } from "../../base/ids.ts";
 import { formatUsd } from "../../base/money.ts";
 import { readBodies, type Bodies } from "../../request-log/index.ts";
 import type { Queryable } from "../../storage/index.ts";
-import { noSuch, type Sealing, type Visibility } from "../../tenancy/index.ts";
+import { notFound, type Sealing, type Visibility } from "../../tenancy/index.ts";
 import type { Catalog } from "../../catalog/index.ts";
 import { changesOf } from "./changes.ts";
 import { readEntries, type Entry } from "./entries.ts";
@@ -81,7 +81,7 @@ export async function getRequestBody(
 ): Promise<Bodies & { readonly keptUntil: Date }> {
   const name = await findVisible(database, requestTrail, id, visibility);
   const bodies = await readBodies(database, secrets, name);
-  if (bodies === undefined) throw noSuch(requestTrail.what);
+  if (bodies === undefined) throw notFound(requestTrail.what);
   return bodies;
 }
 

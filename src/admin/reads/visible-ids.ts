@@ -7,7 +7,7 @@ import { hourMs } from "../../base/durations.ts";
 import { idTime } from "../../base/ids.ts";
 import type { Queryable } from "../../storage/index.ts";
 import {
-  noCursor,
+  invalidCursor,
   onlyRow,
   visibilityParams,
   workspaceOfKey,
@@ -94,7 +94,7 @@ export function idBounds({ prefixes }: Trail, { cursor, from, to }: TrailFilter)
   const before = partOf(cursor);
   // Another list's id also has a time: the page would look like the intended one.
   if (before === undefined || !prefixes.some((prefix) => cursor.startsWith(prefix)))
-    throw noCursor();
+    throw invalidCursor();
   return { low, high: before < high ? before : high };
 }
 

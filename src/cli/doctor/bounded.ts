@@ -1,5 +1,5 @@
 /** Runs a check of the doctor with a deadline, and turns errors into findings. */
-import { inTime } from "../../base/in-time.ts";
+import { withTimeout } from "../../base/timeouts.ts";
 import { adviceOn, isTransient } from "../../storage/index.ts";
 import { failed, type Finding } from "./findings.ts";
 
@@ -11,7 +11,7 @@ type Found = Finding | Finding[] | Promise<Finding[]>;
 export async function bounded(name: string, run: () => Found): Promise<Finding[]> {
   const late = () => new Error(`no answer within ${deadlineMs / 1000} seconds`);
   try {
-    return [await inTime(Promise.resolve(run()), deadlineMs, late)].flat();
+    return [await withTimeout(Promise.resolve(run()), deadlineMs, late)].flat();
   } catch (error) {
     const { message } = error instanceof Error ? error : new Error(String(error));
     // An opened database may still fail in a later query: its disk is full, or it stops.

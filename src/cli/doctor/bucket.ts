@@ -1,6 +1,6 @@
 /** Checks the bucket for files: whether it answers, and lets the gateway read. Nothing is written. */
 import { counted } from "../../base/counted.ts";
-import { inTime } from "../../base/in-time.ts";
+import { withTimeout } from "../../base/timeouts.ts";
 import type { Proxies } from "../../base/proxy.ts";
 import {
   adviceOnFiles,
@@ -26,7 +26,7 @@ export async function checkBucket(
   const store = await openFileStore({ ...storage, agents: agentsThrough(proxies) }, "");
   try {
     const late = () => new Error(`no answer within ${counted(ms / 1_000, "second")}`);
-    await inTime(store.open(newFileName("image/png")), ms, late);
+    await withTimeout(store.open(newFileName("image/png")), ms, late);
     return [ok(check, `${place} answers`)];
   } catch (error) {
     const { reason, fix } = adviceOnFiles(error);

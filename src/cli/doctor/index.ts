@@ -4,7 +4,7 @@
  */
 import { counted } from "../../base/counted.ts";
 import type { Proxies } from "../../base/proxy.ts";
-import { visibleLines } from "../../base/visible.ts";
+import { printableLines } from "../../base/printable.ts";
 import { catalogOf, loadConfiguration, type FileOption } from "../config-commands.ts";
 import { createPools, type Pools } from "../../upstream/index.ts";
 import {
@@ -86,7 +86,7 @@ export async function doctor(options: FileOption): Promise<void> {
   const whose = catalog.providers.size === 0 ? [] : [ok("keys", keysLookedAt)];
   const findings = [...configuration.findings, ...unread, ...misspelt, ...found.flat(), ...whose];
   if (options.json) printJson({ findings });
-  else for (const line of findings.flatMap(linesOf)) console.log(visibleLines(line));
+  else for (const line of findings.flatMap(linesOf)) console.log(printableLines(line));
   if (findings.some(({ status }) => status === "failed")) process.exitCode = 1;
 }
 

@@ -1,9 +1,9 @@
 /** Checks converted configuration with our own check: a single provider, or the whole file. */
 import type * as Yaml from "yaml";
-import { later } from "../../base/later.ts";
+import { lazyRequire } from "../../base/lazy-require.ts";
 import { checkConfig, type Mistake } from "../../catalog/index.ts";
 
-const yaml = later<typeof Yaml>("yaml");
+const yaml = lazyRequire<typeof Yaml>("yaml");
 
 /** Returns a document as the file's text. */
 export const fileText = (document: object): string => yaml().stringify(document, { lineWidth: 0 });

@@ -4,11 +4,11 @@
  */
 import type * as Yaml from "yaml";
 import { reasonOf } from "../../base/errors.ts";
-import { later } from "../../base/later.ts";
+import { lazyRequire } from "../../base/lazy-require.ts";
 import { withoutQuote } from "../../catalog/index.ts";
 import { UsageError } from "../environment.ts";
 
-const yaml = later<typeof Yaml>("yaml");
+const yaml = lazyRequire<typeof Yaml>("yaml");
 
 /** A value of the file: text, a list or a map. */
 export type Value = string | readonly Value[] | { readonly [name: string]: Value };

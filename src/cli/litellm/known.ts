@@ -1,12 +1,12 @@
 /** Looks models up in the shipped list: limits, abilities, prices. docs/models.md. */
-import { getOrMake } from "../../base/made-once.ts";
+import { getOrCreate } from "../../base/memoize.ts";
 import { buildAdded, modelRow, shippedList, vendorRows, type Model } from "../../catalog/index.ts";
 
 const lists = new Map<string, ReadonlyMap<string, Model>>();
 
 /** Returns a vendor's models in the list, by the vendor's own names; empty if the vendor is not in the list. */
 export function listOf(vendor: string): ReadonlyMap<string, Model> {
-  return getOrMake(lists, vendor, () =>
+  return getOrCreate(lists, vendor, () =>
     vendorRows().some(({ id }) => id === vendor) ? readList(vendor) : new Map(),
   );
 }

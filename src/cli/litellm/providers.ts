@@ -1,5 +1,5 @@
 /** Collects the providers of deployments: one for each address, key and setting, with a readable id. */
-import { getOrMake } from "../../base/made-once.ts";
+import { getOrCreate } from "../../base/memoize.ts";
 import { isMap, numberOf, type Section, type Value } from "./file.ts";
 import type { Report } from "./report.ts";
 import type { Target } from "./target.ts";
@@ -12,7 +12,7 @@ export class Providers {
 
   /** Returns the id of the provider for a target. */
   idOf({ vendor, place, row, isElsewhere }: Target): string {
-    return getOrMake(this.#ids, JSON.stringify(row), () => {
+    return getOrCreate(this.#ids, JSON.stringify(row), () => {
       const id = this.#free(isElsewhere === true ? `${vendor}-${place}` : vendor, place);
       this.rows.push({ id, ...row });
       return id;

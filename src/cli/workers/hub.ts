@@ -2,7 +2,7 @@
  * The joint state of all workers: how many take calls, and their counters. A question to any worker is passed on to this hub, and all
  * workers answer within a time limit. The counters of ended workers stay in the sums, so that sums never decrease.
  */
-import { getOrMake } from "../../base/made-once.ts";
+import { getOrCreate } from "../../base/memoize.ts";
 import { growingFamilies, joinFamilies, type MetricFamily } from "../../base/metric-family.ts";
 import type { Answers, Question, ToSupervisor, WorkersReady } from "./messages.ts";
 import type { WorkerProcess } from "./worker-process.ts";
@@ -52,7 +52,7 @@ export class Hub {
 
   #answer(what: Question, from: WorkerProcess): Promise<Answers[Question]> {
     if (what === "flush") return this.#flush(from);
-    return getOrMake(this.#underWay, what, () =>
+    return getOrCreate(this.#underWay, what, () =>
       (what === "ready" ? this.#ready() : this.#metrics()).finally(() =>
         this.#underWay.delete(what),
       ),

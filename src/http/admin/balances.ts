@@ -12,7 +12,7 @@ import { formatUsd } from "../../base/money.ts";
 import {
   getWorkspace,
   listWorkspaces,
-  noSuch,
+  notFound,
   renderCreditLine,
   unlimited,
   type Workspace,
@@ -69,7 +69,7 @@ const one = readRoute({
   async render({ database }, workspace) {
     const balances = await readBalancesAtRest(database, [workspace.id]);
     const now = balances.get(workspace.id);
-    if (now === undefined) throw noSuch(workspaceKind.what);
+    if (now === undefined) throw notFound(workspaceKind.what);
     return { body: render(workspace, now) };
   },
 });

@@ -202,7 +202,7 @@ async function takeOver(
     );
     return added;
   });
-  await database.signals.settled();
+  await database.signals.confirmedEverywhere();
   return { ...answer, version: now, applied: true };
 }
 
@@ -266,7 +266,7 @@ const rollback = route({
         },
       );
     });
-    await database.signals.settled();
+    await database.signals.confirmedEverywhere();
     const is = await listInForce(database);
     const diff = listDiff(listedModels(was, ids), listedModels(is, ids), rows);
     return { body: { object: "catalog_change", version: body.version, applied: true, ...diff } };

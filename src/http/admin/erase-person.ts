@@ -3,7 +3,7 @@ import { eraseAuditNames, writeAudit, type Asked } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
 import {
   activeKeysOf,
-  changeTogether,
+  changeMany,
   erasePersonRows,
   findPerson,
   membershipsOf,
@@ -64,7 +64,7 @@ async function eraseAccount(
     const ended = await endMembership({ ...request, ifMatch: undefined }, reference);
     keys += ended.disabledKeys.length;
   }
-  return changeTogether(services.database, async (database) => {
+  return changeMany(services.database, async (database) => {
     const within = { ...services, database };
     for (const place of await activeKeysOf(within, person))
       keys += (await disableMemberKeys(within, request, place)).length;

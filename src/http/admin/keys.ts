@@ -16,7 +16,7 @@ import {
 } from "../../admin/index.ts";
 import { GatewayError, invalidValue } from "../../base/errors.ts";
 import {
-  beyondBounds,
+  settingBeyondBounds,
   changeKey,
   createKey,
   getKey,
@@ -129,7 +129,7 @@ async function ownerOf(
 
 /** Refuses changes beyond a member's rights: members may tighten the limits that administrators set, and change their own freely. */
 function refuseBeyond(before: KeyRecord, after: KeyRecord): void {
-  const field = beyondBounds(before.bounds, after);
+  const field = settingBeyondBounds(before.bounds, after);
   if (field === undefined) return;
   throw new GatewayError(
     "insufficient_permissions",

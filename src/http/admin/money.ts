@@ -16,7 +16,7 @@ import { creditIn, type CreditResult } from "../../ledger/index.ts";
 import type { Queryable } from "../../storage/index.ts";
 import {
   changeRow,
-  changeTogether,
+  changeMany,
   forgetLowBalance,
   getWorkspace,
   pageLimit,
@@ -86,7 +86,7 @@ function addCredit(request: CreditRequest): Promise<CreditResult & { reference: 
   if (amountNano > amountNanoMax || -amountNano > amountNanoMax)
     throw invalidValue("amount", `must be at most ${formatUsd(amountNanoMax)}`);
   const reference = referenceOf(request);
-  return changeTogether(services.database, async (database) => {
+  return changeMany(services.database, async (database) => {
     const context = { database, clock: services.clock };
     const workspace = await getWorkspace(context, params["id"]!);
     const place = workspaceKind.place(workspace);

@@ -3,7 +3,7 @@ import { hourMs } from "../../base/durations.ts";
 import { Type } from "../../base/json-schema.ts";
 import { addCredential, dropCredential, pauseProvider, permit } from "../../admin/index.ts";
 import { invalidValue } from "../../base/errors.ts";
-import { noSuch } from "../../tenancy/index.ts";
+import { notFound } from "../../tenancy/index.ts";
 import type { AdminServices } from "../services.ts";
 import { answer, changeWith, keyOf, providerAnswerSchema } from "./provider-requests.ts";
 import { route } from "./route.ts";
@@ -85,7 +85,7 @@ const test = route({
     permit(actor, "provider.test", {}, "provider");
     const catalog = services.catalog();
     const provider = catalog.providers.get(params["id"]!);
-    if (provider === undefined) throw noSuch("provider");
+    if (provider === undefined) throw notFound("provider");
     const { model, credential } = body;
     const { durationMs, ...trial } = await services.tryProvider({
       catalog,

@@ -14,7 +14,7 @@ import {
   type OwnSession,
 } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
-import { changeTogether } from "../../tenancy/index.ts";
+import { changeMany } from "../../tenancy/index.ts";
 import { orNull, timestamp } from "../shapes/schema.ts";
 import { route } from "./route.ts";
 import { pageOfQuery, pageQuery, pageSchema, renderPage, strict } from "./schemas.ts";
@@ -112,7 +112,7 @@ const endOthers = route({
   async handle({ services, actor, requestId }) {
     const userId = userOf(actor);
     permit(actor, "session.end", { ownerId: userId }, sessionKind.what);
-    const deleted = await changeTogether(services.database, async (database) => {
+    const deleted = await changeMany(services.database, async (database) => {
       const context = { ...services, database };
       const ended = await endSessions(context, { userId, keep: actor.sessionId });
       await writeAudit(context, {

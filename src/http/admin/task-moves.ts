@@ -1,7 +1,7 @@
 /** Reads one task in its four shapes, and cancels it, over the management API. docs/management.md. */
 import { findVisible, taskTrail, visibilityOf, writeAudit } from "../../admin/index.ts";
 import { Type } from "../../base/json-schema.ts";
-import { noSuch } from "../../tenancy/index.ts";
+import { notFound } from "../../tenancy/index.ts";
 import {
   readTask,
   renderArk,
@@ -26,7 +26,7 @@ export async function taskFor(
   const visibility = visibilityOf(actor, action);
   const { workspaceId, id } = await findVisible(database, taskTrail, params["id"]!, visibility);
   const task = await readTask(database, workspaceId, id);
-  if (task === undefined) throw noSuch("task");
+  if (task === undefined) throw notFound("task");
   return task;
 }
 

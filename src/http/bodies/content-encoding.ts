@@ -6,7 +6,7 @@ import type { Transform } from "node:stream";
 import { constants, createBrotliDecompress, createGunzip, createZstdDecompress } from "node:zlib";
 import type { ByteLease } from "../../base/byte-budget.ts";
 import { GatewayError } from "../../base/errors.ts";
-import { inTurns } from "../../base/in-turn.ts";
+import { limitConcurrency } from "../../base/concurrency-limit.ts";
 import { bodyTooLarge, type BodyLimit } from "./body-limits.ts";
 
 const chunkSize = 65_536;
@@ -55,7 +55,7 @@ export function refuseEncoded(header: string | undefined): void {
 }
 
 /** At most two decoders work at once: each takes a thread of the pool and up to 16 MB for its window. */
-const decoding = inTurns(2);
+const decoding = limitConcurrency(2);
 
 /**
  * Decodes a whole body. In the lease, the decoded bytes replace the compressed ones.

@@ -1,7 +1,7 @@
 /** Reads the body of a request. First checks the announced type, encoding and length, then reads within its limit and the byte budget. */
 import type { ByteLease } from "../../base/byte-budget.ts";
 import { GatewayError } from "../../base/errors.ts";
-import { Pieces } from "../../base/pieces.ts";
+import { ChunkBuffer } from "../../base/chunk-buffer.ts";
 import { bodyTooLarge, incompleteBodyError, type BodyLimit } from "./body-limits.ts";
 import { decodeBody, encodingOf, refuseEncoded } from "./content-encoding.ts";
 import type { BodyStream, RequestBody, RequestHead } from "../exchange.ts";
@@ -68,14 +68,14 @@ function collect(request: BodyStream, { limit, lease }: BodyBounds): Promise<Buf
       resolve,
       reject,
     };
-    let pieces = new Pieces();
+    let pieces = new ChunkBuffer();
     let length = 0;
     let refused = false;
     const settle = (): typeof asking => {
       lease.arrived();
       const settled = asking;
       asking = undefined;
-      pieces = new Pieces();
+      pieces = new ChunkBuffer();
       return settled;
     };
     // Reads and discards the rest: a client that is still sending would not read our answer.

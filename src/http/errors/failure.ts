@@ -1,6 +1,6 @@
 /** Answers with errors thrown while a request is served: in the caller's protocol, and logged if the fault is ours. Requirements: ERR. */
 import { IncomingMessage } from "node:http";
-import { atIntervals } from "../../base/at-intervals.ts";
+import { throttleCounter } from "../../base/throttle-counter.ts";
 import { GatewayError, toGatewayError } from "../../base/errors.ts";
 import { CallError } from "../../calls/index.ts";
 import { isTransient } from "../../storage/index.ts";
@@ -66,7 +66,7 @@ const blameLoad = (
 ): GatewayError => (match.route.protocol !== undefined && load?.explain(error)) || error;
 
 const shortageLogMs = 1_000;
-const shortages = atIntervals(shortageLogMs);
+const shortages = throttleCounter(shortageLogMs);
 
 /** Logs at most once a second: a shortage meets many requests at once, and logging each would make it worse. */
 function logShortage({ log }: Pick<FailureServices, "log">, error: GatewayError): void {

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { GatewayError } from "../../base/errors.ts";
-import { exactly, isRawNumber } from "../../base/exact-numbers.ts";
+import { exactTwinOf, isRawNumber } from "../../base/exact-numbers.ts";
 import { isObject } from "../../base/json.ts";
 
 /** The key of an idempotent call; undefined without one. @throws GatewayError `invalid_value` */
@@ -26,7 +26,7 @@ export function fingerprint(method: string, path: string, content: unknown): str
     isObject(value) && !isRawNumber(value)
       ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
       : value;
-  const text = JSON.stringify([method, path, exactly(content)], inOrder);
+  const text = JSON.stringify([method, path, exactTwinOf(content)], inOrder);
   return createHash("sha256").update(text).digest("hex");
 }
 

@@ -10,7 +10,7 @@ import {
   type HeaderReading,
   type ImageHeader,
 } from "../../base/image-header.ts";
-import { Pieces } from "../../base/pieces.ts";
+import { ChunkBuffer } from "../../base/chunk-buffer.ts";
 import { shortText } from "../../base/text.ts";
 import type { FileDrafts } from "../../files/index.ts";
 import type { Upload } from "../../media/index.ts";
@@ -70,7 +70,7 @@ export async function storePicture(
   { store, limits }: { readonly store: FileDrafts; readonly limits: PictureLimits },
 ): Promise<Upload | undefined> {
   const reader = new ImageHeaderReader();
-  const head = new Pieces();
+  const head = new ChunkBuffer();
   let reading: HeaderReading = "incomplete";
   while (reading === "incomplete" && head.length < heldBytesMax) {
     const { done, value } = await content.next();

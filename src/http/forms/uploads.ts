@@ -5,7 +5,7 @@
 import type { Readable } from "node:stream";
 import { ByteBudget, type ByteLease } from "../../base/byte-budget.ts";
 import { refusal } from "../../base/errors.ts";
-import { Pieces } from "../../base/pieces.ts";
+import { ChunkBuffer } from "../../base/chunk-buffer.ts";
 import type { FileDrafts } from "../../files/index.ts";
 import { isImageField, type Upload } from "../../media/index.ts";
 import { bodyTooLarge, incompleteBodyError } from "../bodies/body-limits.ts";
@@ -147,7 +147,7 @@ class Form {
 
   async addText({ name, content }: Part): Promise<void> {
     const { fieldBytes, fieldsBytes } = this.#options.limits;
-    const pieces = new Pieces();
+    const pieces = new ChunkBuffer();
     for await (const piece of content) {
       pieces.add(piece);
       this.#options.lease.take(piece.length);
@@ -200,7 +200,7 @@ class Form {
         const more = Math.min(piece.length, store.heldBytes - held);
         if (more > 0) lease.take(more);
         held += more;
-        lease.came(piece.length - more);
+        lease.received(piece.length - more);
         yield piece;
       }
     }

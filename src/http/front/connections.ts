@@ -4,7 +4,7 @@
  */
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
-import { atIntervals } from "../../base/at-intervals.ts";
+import { throttleCounter } from "../../base/throttle-counter.ts";
 import { limitedAddress, normalAddress, type TrustedProxies } from "../../base/client-address.ts";
 import { overloaded, type GatewayError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -71,7 +71,7 @@ export function limitConnections(server: Server, services: ConnectionServices): 
   });
   secure?.closeWith(server);
   keepUnsentOpen(server, written);
-  const lines = atIntervals(logMs);
+  const lines = throttleCounter(logMs);
   const checking = setInterval(() => {
     const closed = unread.closeStalled(written, performance.now());
     counts.late += closed.late;

@@ -6,7 +6,7 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { createServer, type Server as TlsServer } from "node:tls";
 import type { ServerTls } from "../../catalog/index.ts";
-import { atIntervals } from "../../base/at-intervals.ts";
+import { throttleCounter } from "../../base/throttle-counter.ts";
 import type { Log } from "../../base/log.ts";
 import { tcpSocketOf } from "./reset-connection.ts";
 
@@ -106,7 +106,7 @@ function listen({ cert, key, clientCa }: ServerTls, failed: (error: Error) => vo
 
 /** Logs at most every ten seconds how many handshakes failed, and why the last one did. */
 function countFailures(log: Log): (error: Error) => void {
-  const counted = atIntervals(logMs);
+  const counted = throttleCounter(logMs);
   return (error) => {
     const count = counted();
     if (count === undefined) return;

@@ -3,7 +3,7 @@
  * no headers. Expired files and uploads are not found. Rows STORE-01, STORE-03; RFC 9110 section 14.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
-import { atIntervals } from "../../base/at-intervals.ts";
+import { throttleCounter } from "../../base/throttle-counter.ts";
 import { counted } from "../../base/counted.ts";
 import { GatewayError, invalidValue } from "../../base/errors.ts";
 import {
@@ -52,7 +52,7 @@ const restoreFix =
 
 /** Logs each kind of trouble for the operator once in ten minutes: a page or a player may request the same files again and again. */
 function createFileReporter({ log }: HttpServices): FileReporter {
-  const [missed, cut] = [atIntervals(reportEveryMs), atIntervals(reportEveryMs)];
+  const [missed, cut] = [throttleCounter(reportEveryMs), throttleCounter(reportEveryMs)];
   const logProblem = (file: string, found: number | undefined, wanted: number): void => {
     if ((found === undefined ? missed : cut)() === undefined) return;
     if (found === undefined) {

@@ -1,5 +1,5 @@
 /** Prometheus metrics: counters and histograms of the gateway's work, and gauges that other modules add. docs/monitoring.md. */
-import { getOrMake } from "../../base/made-once.ts";
+import { getOrCreate } from "../../base/memoize.ts";
 import { renderFamilies, type MetricFamily } from "../../base/metric-family.ts";
 import type { CallRecord, ImageRecord } from "../../calls/index.ts";
 import { imageTokenTotals } from "../../media/index.ts";
@@ -90,18 +90,20 @@ function callObserver(families: Families): Metrics["observe"] {
   function countUnknown({ protocol, status }: Observed): void {
     // Unknown model names come from callers: they must not add labels.
     const labels = { protocol, model: "unknown", provider: "none", status };
-    getOrMake(unknown, `${protocol} ${status}`, () => families.calls.series(labels)).total += 1;
+    getOrCreate(unknown, `${protocol} ${status}`, () => families.calls.series(labels)).total += 1;
   }
 
   function countError({ status, errorCode: code, httpStatus }: Observed): void {
     if (status !== "failed" || code === null) return;
     const fault = httpStatus >= 500 ? "gateway" : "caller";
-    getOrMake(failed, `${fault} ${code}`, () => families.errors.series({ code, fault })).total += 1;
+    getOrCreate(failed, `${fault} ${code}`, () =>
+      families.errors.series({ code, fault }),
+    ).total += 1;
   }
 
   function countAttempts({ attempts }: Observed, example: Example | undefined): void {
     for (const { provider, upstream_model: model, outcome, duration_ms } of attempts) {
-      const { total, duration } = getOrMake(attempted, `${provider} ${outcome} ${model}`, () => ({
+      const { total, duration } = getOrCreate(attempted, `${provider} ${outcome} ${model}`, () => ({
         total: families.attempts.series({ provider, model, outcome }),
         duration: families.attemptDuration.series({ provider, model }),
       }));
@@ -119,7 +121,7 @@ function callObserver(families: Families): Metrics["observe"] {
         ? { traceId: span.traceId, ms: record.startedMs + record.durationMs }
         : undefined;
     const key = `${record.protocol} ${record.status} ${provider} ${record.model}`;
-    const series = getOrMake(known, key, () => callSeries(families, record, provider));
+    const series = getOrCreate(known, key, () => callSeries(families, record, provider));
     series.calls.total += 1;
     series.duration.observe(record.durationMs / 1000, example);
     if (record.firstTokenMs !== null)

@@ -2,7 +2,7 @@
  * Counters and histograms in Prometheus' text format, for events that happen many thousand times a second. A series is looked up once
  * and then only incremented, while prom-client checks and joins its labels each time.
  */
-import { getOrMake } from "../../base/made-once.ts";
+import { getOrCreate } from "../../base/memoize.ts";
 import { labelText, type MetricFamily } from "../../base/metric-family.ts";
 
 /** Labels by name, in output order. */
@@ -37,7 +37,7 @@ function family<Series>(
 ): Family<Series> {
   const all = new Map<string, Series>();
   return {
-    series: (labels) => getOrMake(all, labelText(labels), make),
+    series: (labels) => getOrCreate(all, labelText(labels), make),
     read: () => ({
       name,
       help,

@@ -1,5 +1,5 @@
 /** The lists of models in the shapes that the SDKs read. MODELS rows. */
-import { getOrMake, perObject } from "../../base/made-once.ts";
+import { getOrCreate, memoizeByObject } from "../../base/memoize.ts";
 import { listModels } from "../../calls/index.ts";
 import { modelNames, type Catalog } from "../../catalog/index.ts";
 
@@ -82,9 +82,9 @@ function geminiModel(model: ListedModel) {
  * of 500 models takes as long as a hundred other answers. One copy in memory serves all connections that wait to read it.
  */
 export function publicModelLists(): (catalog: Catalog, shape: ModelListShape) => Buffer {
-  const listsOf = perObject((_catalog: Catalog) => new Map<ModelListShape, Buffer>());
+  const listsOf = memoizeByObject((_catalog: Catalog) => new Map<ModelListShape, Buffer>());
   return (catalog, shape) =>
-    getOrMake(listsOf(catalog), shape, () =>
+    getOrCreate(listsOf(catalog), shape, () =>
       Buffer.from(JSON.stringify(shape.list(listModels(catalog, undefined), catalog))),
     );
 }

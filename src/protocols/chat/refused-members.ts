@@ -2,7 +2,7 @@
  * Removes reasoning members of earlier messages that an upstream of this protocol refuses. Callers send them back as another vendor spelled
  * them. Other upstreams need them (T41).
  */
-import { exactly } from "../../base/exact-numbers.ts";
+import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
@@ -10,7 +10,7 @@ import { nonEmpty } from "../read.ts";
 
 /** Removes the members from the messages of `body`, a copy of the caller's body. Changed messages are copied, the others shared. */
 export function removeRefused(body: JsonObject, refused: readonly string[]): Note[] {
-  const messages = exactly(body["messages"]);
+  const messages = exactTwinOf(body["messages"]);
   const holds = (message: Json): message is JsonObject =>
     isObject(message) && refused.some((name) => Object.hasOwn(message, name));
   if (refused.length === 0 || !Array.isArray(messages) || !messages.some(holds)) return [];

@@ -1,5 +1,5 @@
 /** Decodes `generationConfig` into canonical fields. Requirements: CONV. */
-import { exactly } from "../../base/exact-numbers.ts";
+import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { JsonObject, OutputFormat, Reasoning } from "../canonical/request.ts";
 import { keepUnknown } from "../native.ts";
@@ -76,8 +76,8 @@ function decodeFormat(
       type: "json_schema",
       schema:
         name === "responseSchema"
-          ? fromVendorSchema(exactly(schema))
-          : (exactly(schema) as JsonObject),
+          ? fromVendorSchema(exactTwinOf(schema))
+          : (exactTwinOf(schema) as JsonObject),
     };
   }
   return { type: "json" };

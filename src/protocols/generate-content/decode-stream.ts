@@ -1,5 +1,5 @@
 /** Decodes a generateContent stream into canonical events. STREAM-03; T2, T16, T18, T38. */
-import { exactly } from "../../base/exact-numbers.ts";
+import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { CanonicalEvent } from "../canonical/events.ts";
@@ -238,7 +238,7 @@ function closeCall(state: State): CanonicalEvent[] {
   if (!state.call) return [];
   const { block, args, pieces, signature } = state.call;
   state.call = undefined;
-  const whole = pieces.length === 0 ? exactly(args) : joinPartials(args, pieces);
+  const whole = pieces.length === 0 ? exactTwinOf(args) : joinPartials(args, pieces);
   return [
     { type: "tool_call_delta", block, arguments: JSON.stringify(whole) },
     { type: "tool_call_end", block, ...(signature ? { signature } : {}) },

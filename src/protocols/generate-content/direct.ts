@@ -2,7 +2,7 @@
  * The direct route of generateContent. The path has model and streaming, so the body passes without the filtered fields. TXT-07 to TXT-11,
  * TXT-18.
  */
-import { exactly } from "../../base/exact-numbers.ts";
+import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
@@ -82,7 +82,7 @@ function request(
 
 /** Removes the marker that replaces a signature, which older models do not know. It stands on calls that other vendors made. */
 function removeSkips(copy: JsonObject): void {
-  const contents = exactly(copy["contents"]);
+  const contents = exactTwinOf(copy["contents"]);
   if (!Array.isArray(contents) || !contents.some(holdsSkip)) return;
   copy["contents"] = contents.map((content) =>
     holdsSkip(content) ? { ...content, parts: content.parts.map(withoutSkip) } : content,

@@ -3,7 +3,7 @@
  * one. The gateway forwards only the one that it reads, so that the vendor acts on the value that was checked and reserved.
  */
 import { inCamelCase } from "../../base/casing.ts";
-import { exactly } from "../../base/exact-numbers.ts";
+import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import type { JsonObject } from "../canonical/request.ts";
@@ -13,7 +13,7 @@ import { spelling } from "./names.ts";
 export function dropDuplicateSpellings(body: JsonObject): Note[] {
   const notes = dropIn(body, "");
   const name = spelling(body, "generationConfig");
-  const config = exactly(body[name]);
+  const config = exactTwinOf(body[name]);
   if (!isObject(config)) return notes;
   const copy = { ...config };
   const inner = dropIn(copy, `${name}.`);

@@ -2,7 +2,7 @@
  * Citations of generateContent answers. Their offsets are UTF-8 bytes: in one part of a whole answer, in all text of a stream. CONV-704.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
-import { getOrMake } from "../../base/made-once.ts";
+import { getOrCreate } from "../../base/memoize.ts";
 import { reportedCount } from "../../base/usage.ts";
 import type { Citation, JsonObject } from "../canonical/request.ts";
 import { characters, citationOf, fileCitationOf } from "../citations.ts";
@@ -154,9 +154,9 @@ export function encodeGrounding(texts: readonly CitedText[]): JsonObject {
     const bySpan = new Map<string, { segment: JsonObject; chunks: Set<number> }>();
     for (const citation of citations) {
       const { start = 0, end } = citation;
-      const chunk = getOrMake(chunks, keyOf(citation), () => pages.push(chunkOf(citation)) - 1);
+      const chunk = getOrCreate(chunks, keyOf(citation), () => pages.push(chunkOf(citation)) - 1);
       const [from, to] = [at(start), at(end ?? Infinity)];
-      const support = getOrMake(bySpan, `${from.unit} ${to.unit}`, () => {
+      const support = getOrCreate(bySpan, `${from.unit} ${to.unit}`, () => {
         repeated += to.unit - from.unit;
         const words = repeated > repeatedMax ? undefined : text.slice(from.unit, to.unit);
         const segment: JsonObject = {

@@ -2,7 +2,7 @@
  * Joins arguments that arrive in pieces under JSON paths (`streamFunctionCallArguments` of some deployments). The resulting object is
  * bounded, because the upstream controls it.
  */
-import { exactly, isRawNumber } from "../../base/exact-numbers.ts";
+import { exactTwinOf, isRawNumber } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 
 const indexMax = 10_000;
@@ -30,7 +30,7 @@ function pathSteps(path: string): (string | number)[] | undefined {
  * Invalid entries are ignored.
  */
 export function joinPartials(args: WireObject, entries: readonly WireObject[]): WireObject {
-  const joined = copyOf(exactly(args)) as WireObject;
+  const joined = copyOf(exactTwinOf(args)) as WireObject;
   let continues: unknown;
   for (const entry of entries) {
     apply(joined, entry, continues === entry["jsonPath"]);
@@ -65,7 +65,7 @@ function apply(args: WireObject, entry: WireObject, continues: boolean): void {
 
 function valueOf(entry: WireObject): unknown {
   if ("nullValue" in entry) return null;
-  return entry["stringValue"] ?? exactly(entry)["numberValue"] ?? entry["boolValue"];
+  return entry["stringValue"] ?? exactTwinOf(entry)["numberValue"] ?? entry["boolValue"];
 }
 
 function childOf(place: unknown, step: string | number, isList: boolean): unknown {

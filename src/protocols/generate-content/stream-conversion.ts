@@ -2,7 +2,7 @@
  * Converts a whole answer to a stream and back, with everything that only this protocol has: grounding, citations, code that the vendor
  * ran, further candidates. Traps T14, T15.
  */
-import { exactly } from "../../base/exact-numbers.ts";
+import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
@@ -33,7 +33,11 @@ export function answerFromFrames(frames: readonly SseEvent[]): JsonObject | unde
     if (read.type === "error") return undefined;
     if (read.type !== "chunk") continue;
     // The reader's own object is valid for one frame only.
-    const { candidates: told, usageMetadata, ...others } = exactly(parseObject(frame.data) ?? {});
+    const {
+      candidates: told,
+      usageMetadata,
+      ...others
+    } = exactTwinOf(parseObject(frame.data) ?? {});
     Object.assign(answer, set(others));
     Object.assign(usage, set(objectOf(usageMetadata)));
     for (const candidate of objects(told)) takeCandidate(candidates, candidate);

@@ -2,7 +2,7 @@
  * Watches a generateContent stream on the direct route. Requirements: TXT, T16, T37, T49. Every frame has the upstream's model name; nearly
  * always it can be replaced in the text without encoding the frame again.
  */
-import { exactly } from "../../base/exact-numbers.ts";
+import { exactTwinOf } from "../../base/exact-numbers.ts";
 import type { GatewayError } from "../../base/errors.ts";
 import type { WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
@@ -78,5 +78,5 @@ function withModel(text: string, data: WireObject, model: string): string {
     const match = modelMember.exec(text);
     if (match) return `${text.slice(0, at)}"modelVersion":${model}${match[1]!}`;
   }
-  return JSON.stringify({ ...exactly(data), modelVersion: JSON.parse(model) as string });
+  return JSON.stringify({ ...exactTwinOf(data), modelVersion: JSON.parse(model) as string });
 }

@@ -1,5 +1,5 @@
 /** Decodes `tools` and `toolConfig` into canonical fields and encodes them. CONV-508, CONV-509; T23, T29. */
-import { exactly } from "../../base/exact-numbers.ts";
+import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { CanonicalRequest, JsonObject, Tool, ToolChoice } from "../canonical/request.ts";
 import { keepUnknown } from "../native.ts";
@@ -41,9 +41,9 @@ function decodeDeclaration(wire: WireObject): Tool {
   const { description, parameters } = wire;
   const schema = read(wire, "parametersJsonSchema");
   const given = isObject(schema)
-    ? (exactly(schema) as JsonObject)
+    ? (exactTwinOf(schema) as JsonObject)
     : isObject(parameters)
-      ? fromVendorSchema(exactly(parameters))
+      ? fromVendorSchema(exactTwinOf(parameters))
       : undefined;
   return {
     name: String(wire["name"]),

@@ -2,7 +2,7 @@
  * Claude Code's billing line on the direct route. Vendors, routers and self-hosted servers also serve other models in this protocol. A
  * model without a known name of another vendor may be Claude, and gets the line. T36.
  */
-import { exactly } from "../../base/exact-numbers.ts";
+import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import { billingDetail, withoutBillingLine } from "../billing-line.ts";
@@ -18,7 +18,7 @@ export function removeBillingLine(body: JsonObject, model: string): Note[] {
   const blocks = typeof system === "string" ? [{ type: "text", text: system }] : system;
   if (!otherVendorModels.test(model) || !Array.isArray(blocks) || !blocks.some(hasBillingLine))
     return [];
-  const kept = (exactly(blocks) as Json[]).flatMap(withoutLine);
+  const kept = (exactTwinOf(blocks) as Json[]).flatMap(withoutLine);
   if (kept.length === 0) delete body["system"];
   else body["system"] = typeof system === "string" ? kept[0]!["text"]! : kept;
   return [{ param: "system", kind: "rewritten", detail: billingDetail }];

@@ -2,7 +2,7 @@
  * Limits the cache markers of a messages request: the vendor accepts four and refuses a request with a fifth (CONV-605, LIM-14). Kept are
  * the first, which all calls share, and the last ones, which cover this conversation so far. Requirements: CONV, LIM.
  */
-import { exactly } from "../../base/exact-numbers.ts";
+import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
@@ -31,7 +31,7 @@ export function limitCacheMarkers(body: JsonObject): Note[] {
   };
   const notes: Note[] = [];
   for (const [member, param] of holders) {
-    const value = exactly(body[member]);
+    const value = exactTwinOf(body[member]);
     if (countMarkers(value) === 0) continue;
     const thinned = removeSurplusMarkers(value!, keeps);
     body[member] = thinned.value;

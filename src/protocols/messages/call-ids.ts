@@ -2,7 +2,7 @@
  * Replaces call ids of other vendors on the direct route to Claude. It refuses a conversation if an id has other characters
  * ("functions.look:0" is Kimi's), or if two calls share one. Answers keep their ids, because their own vendors recognise them. T21.
  */
-import { exactly } from "../../base/exact-numbers.ts";
+import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
@@ -19,7 +19,7 @@ const acceptedId = /^[a-zA-Z0-9_-]+$/;
  * is shared. The same conversation gets the same ids in every turn.
  */
 export function fitCallIds(body: JsonObject, model: string): Note[] {
-  const messages = exactly(body["messages"]);
+  const messages = exactTwinOf(body["messages"]);
   if (!isClaude(model) || !Array.isArray(messages) || !hasRefusedIds(messages)) return [];
   const ids = new CallIds();
   body["messages"] = messages.map((message, turn) => {

@@ -2,7 +2,7 @@
  * Decodes a messages request into the canonical form. Requirements: CONV. Members that only this protocol has become native fields, under
  * the caller's names.
  */
-import { exactly } from "../../base/exact-numbers.ts";
+import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type {
@@ -185,7 +185,7 @@ const outputFieldsWithoutFormat = new Set(["effort"]);
 
 function outputFormat(wire: unknown): OutputFormat | undefined {
   if (!isObject(wire) || wire["type"] !== "json_schema") return undefined;
-  return { type: "json_schema", schema: exactly(wire["schema"]) as JsonObject };
+  return { type: "json_schema", schema: exactTwinOf(wire["schema"]) as JsonObject };
 }
 
 function decodeThinkingConfig(wire: unknown, { names, native }: Gathered): Reasoning {

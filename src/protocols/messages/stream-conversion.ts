@@ -2,7 +2,7 @@
  * Converts a whole answer to a stream and back, in the protocol's own blocks. Keeps results of the vendor's tools, citations and everything
  * else that the canonical form lacks. Traps T14, T15.
  */
-import { exactly } from "../../base/exact-numbers.ts";
+import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
@@ -132,7 +132,7 @@ export function answerFromFrames(frames: readonly SseEvent[]): JsonObject | unde
 
 /** Members that are kept are parsed again from the frame's text: the reader's own objects are valid for one frame only. */
 function take(whole: CollectedMessage, read: MessagesEvent, { data }: SseEvent): void {
-  const frame = (): JsonObject => exactly(parseObject(data) ?? {}) as JsonObject;
+  const frame = (): JsonObject => exactTwinOf(parseObject(data) ?? {}) as JsonObject;
   switch (read.type) {
     case "message_start": {
       const { content, usage: _told, ...message } = objectOf(frame()["message"]) as JsonObject;

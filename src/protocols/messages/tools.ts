@@ -1,5 +1,5 @@
 /** Tools of the messages protocol: those of the request, and those that turns add and remove. T33. */
-import { exactly } from "../../base/exact-numbers.ts";
+import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import { keepMarker, markerOf } from "../cache-marker.ts";
 import type { JsonObject, NativeField, Tool, ToolChange } from "../canonical/request.ts";
@@ -37,7 +37,7 @@ function decodeTool(wire: WireObject): Tool {
   return {
     name: String(name),
     ...(typeof description === "string" ? { description } : {}),
-    parameters: exactly(schema) as JsonObject,
+    parameters: exactTwinOf(schema) as JsonObject,
     ...(typeof strict === "boolean" ? { strict } : {}),
     ...(cache ? { cache } : {}),
   };

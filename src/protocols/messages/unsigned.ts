@@ -2,7 +2,7 @@
  * Thinking and citations without a signature of this protocol. Callers see them with the gateway's mark. When callers send them back, the
  * gateway removes them, because upstreams require a signature. CONV-219.
  */
-import { exactly } from "../../base/exact-numbers.ts";
+import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import type { Json, JsonObject, Signature } from "../canonical/request.ts";
@@ -25,7 +25,7 @@ const placeholder = { type: "text", text: "(no content)" };
  * signatures stay, even empty ones, which some vendors of this protocol use.
  */
 export function removeUnsigned(body: JsonObject): Note[] {
-  const messages = exactly(body["messages"]);
+  const messages = exactTwinOf(body["messages"]);
   if (!Array.isArray(messages)) return [];
   const holders = messages.filter(holdsMarked);
   if (holders.length === 0) return [];

@@ -2,7 +2,7 @@
  * Responses caller, responses upstream: the gateway forwards the caller's body and changes only the necessary fields (TXT-07 to TXT-11,
  * RESP-16, RESP-27, RESP-29, RESP-39, RESP-41).
  */
-import { exactly } from "../../base/exact-numbers.ts";
+import { exactTwinOf } from "../../base/exact-numbers.ts";
 import type { Note } from "../../base/notes.ts";
 import { isObject } from "../../base/json.ts";
 import type { JsonObject } from "../canonical/request.ts";
@@ -43,7 +43,7 @@ const dropped = (param: string, detail: string): Note => ({ param, kind: "droppe
 
 /** Removes reasoning items that the gateway made: no upstream knows their ids, and without encryption they have no use. */
 function removeOurReasoning(copy: JsonObject): Note[] {
-  const input = exactly(copy["input"]);
+  const input = exactTwinOf(copy["input"]);
   if (!Array.isArray(input) || !input.some(isOurReasoning)) return [];
   copy["input"] = input.filter((item) => !isOurReasoning(item));
   return [dropped("input.reasoning", "the upstream takes its own earlier reasoning only, dropped")];

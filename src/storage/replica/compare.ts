@@ -3,7 +3,7 @@ import { createLog } from "../../base/log.ts";
 import { schemaState } from "../migrate.ts";
 import type { Queryable } from "../queryable.ts";
 import { openConnections } from "./connections.ts";
-import { isAhead, misfit, readStanding, standingAt } from "./standing.ts";
+import { aheadProblem, replicaProblem, readPosition, positionAt } from "./position.ts";
 
 export interface Comparison {
   /** The reason that the replica cannot be used; absent if it can. */
@@ -25,12 +25,13 @@ export async function compareReplica(
   const connections = openConnections(url, createLog("silent"));
   try {
     const beganMs = performance.now();
-    const before = await readStanding(primary);
+    const before = await readPosition(primary);
     return await connections.use(async (replica) => {
-      const standing = await standingAt(replica, before.lsn, waitMs);
+      const standing = await positionAt(replica, before.lsn, waitMs);
       const lagMs = performance.now() - beganMs;
-      const after = await readStanding(primary);
-      const problem = misfit(before, standing) ?? (standing.lsn > after.lsn ? isAhead : undefined);
+      const after = await readPosition(primary);
+      const problem =
+        replicaProblem(before, standing) ?? (standing.lsn > after.lsn ? aheadProblem : undefined);
       if (problem !== undefined) return { problem, bytesBehind: 0n, missing: [] };
       const { missing } = await schemaState(replica);
       if (standing.lsn >= before.lsn) return { lagMs, bytesBehind: 0n, missing };

@@ -1,11 +1,11 @@
 /** Heavy reads on a replica, while it may be used. Otherwise, and if a read fails there, the primary answers. */
 import { GatewayError } from "../../base/errors.ts";
-import { inTurns } from "../../base/in-turn.ts";
+import { limitConcurrency } from "../../base/concurrency-limit.ts";
 import type { Queryable } from "../queryable.ts";
 import { readsOf, type ReadOptions, type Reads } from "../reads.ts";
 import { isTransient } from "../transient.ts";
 import { openConnections, readsMax } from "./connections.ts";
-import { readStanding, standingAt } from "./standing.ts";
+import { readPosition, positionAt } from "./position.ts";
 import { problemOf, waitMs, Watch, type Problem, type ReplicaOptions } from "./watch.ts";
 
 export interface Replica extends Reads {
@@ -18,7 +18,7 @@ export interface Replica extends Reads {
     readonly answered: { readonly replica: number; readonly primary: number };
   };
   /** Resolves after the first check of the replica. */
-  readonly looked: Promise<void>;
+  readonly firstCheck: Promise<void>;
   close(): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export function openReplica(options: ReplicaOptions): Replica {
   const connections = openConnections(options.url, options.log);
   const watch = new Watch(options, connections);
   const primary = readsOf(options.primary);
-  const inTurn = inTurns(readsMax);
+  const inTurn = limitConcurrency(readsMax);
   const answered = { replica: 0, primary: 0 };
 
   function failed(error: unknown): Outcome<never> {
@@ -67,11 +67,11 @@ export function openReplica(options: ReplicaOptions): Replica {
     { exact = false, ...more }: ReadOptions,
   ): Promise<Outcome<T>> {
     if (!watch.isUsed) return { isAnswered: false };
-    const wanted = await readStanding(options.primary);
+    const wanted = await readPosition(options.primary);
     try {
       return await connections.use(async (replica) => {
         // Do not wait for a replica that is known to be behind.
-        const standing = await standingAt(replica, wanted.lsn, watch.isNear ? waitMs : 0);
+        const standing = await positionAt(replica, wanted.lsn, watch.isNear ? waitMs : 0);
         const problem = watch.problemOf(wanted, standing);
         if (problem !== undefined) watch.leave(problem);
         if (problem !== undefined || (exact && standing.lsn < wanted.lsn))
@@ -89,7 +89,7 @@ export function openReplica(options: ReplicaOptions): Replica {
       const { isUsed, lagMs } = watch;
       return { isUsed, lagMs, answered: { ...answered } };
     },
-    looked: watch.looked,
+    firstCheck: watch.firstCheck,
     async read(work, how = {}) {
       const asked = await inTurn(() => ask(work, how));
       if (asked.isAnswered) {

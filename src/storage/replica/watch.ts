@@ -9,7 +9,13 @@ import type { Database } from "../database.ts";
 import { isTransient } from "../transient.ts";
 import type { Connections } from "./connections.ts";
 import { History } from "./history.ts";
-import { isAhead, misfit, readStanding, standingAt, type Standing } from "./standing.ts";
+import {
+  aheadProblem,
+  replicaProblem,
+  readPosition,
+  positionAt,
+  type ServerPosition,
+} from "./position.ts";
 
 export interface ReplicaOptions {
   /** `DATABASE_READ_URL`. */
@@ -52,7 +58,7 @@ export class Watch {
   readonly #ended = new AbortController();
   readonly #looking: Promise<void>;
   /** Resolves after the first check. */
-  readonly looked: Promise<void>;
+  readonly firstCheck: Promise<void>;
   #isUsed = false;
   #isNear = false;
   #problem: Problem["kind"] | undefined;
@@ -66,7 +72,7 @@ export class Watch {
     this.#options = options;
     this.#connections = connections;
     this.#history = new History(options.lagMsMax + 2 * everyMs);
-    this.looked = this.#look();
+    this.firstCheck = this.#look();
     this.#looking = this.#lookAgain();
   }
 
@@ -85,8 +91,8 @@ export class Watch {
   }
 
   /** Returns the reason that the replica cannot be read now; undefined if it can. */
-  problemOf(primary: Standing, standing: Standing): Problem | undefined {
-    const reason = misfit(primary, standing);
+  problemOf(primary: ServerPosition, standing: ServerPosition): Problem | undefined {
+    const reason = replicaProblem(primary, standing);
     if (reason !== undefined) return { kind: "unfit", reason };
     if (standing.lsn >= primary.lsn) return undefined;
     const { lagMsMax } = this.#options;
@@ -110,7 +116,7 @@ export class Watch {
   }
 
   async #lookAgain(): Promise<void> {
-    await this.looked;
+    await this.firstCheck;
     const { signal } = this.#ended;
     while (!signal.aborted) {
       await sleep(everyMs, undefined, { ref: false, signal }).catch(() => undefined);
@@ -121,9 +127,9 @@ export class Watch {
   /** Records the primary's position, and checks the replica if that is due. Never rejects. */
   async #look(): Promise<void> {
     const beganMs = performance.now();
-    let primary: Standing;
+    let primary: ServerPosition;
     try {
-      primary = await readStanding(this.#options.primary);
+      primary = await readPosition(this.#options.primary);
     } catch (error) {
       // If the primary is away, readers find out there.
       if (isTransient(error) || this.#isUsed || this.#ended.signal.aborted) return;
@@ -145,17 +151,17 @@ export class Watch {
     else this.#rest(problem);
   }
 
-  async #lookAt(primary: Standing, beganMs: number): Promise<Problem | undefined> {
+  async #lookAt(primary: ServerPosition, beganMs: number): Promise<Problem | undefined> {
     const late = setTimeout(() => this.#connections.cut(), lookMsMax);
     try {
       const standing = await this.#connections.use((replica) =>
-        standingAt(replica, primary.lsn, waitMs),
+        positionAt(replica, primary.lsn, waitMs),
       );
       const nowMs = performance.now();
       const problem = this.problemOf(primary, standing);
       if (problem?.kind === "unfit") return problem;
-      const now = await readStanding(this.#options.primary);
-      if (standing.lsn > now.lsn) return { kind: "unfit", reason: isAhead };
+      const now = await readPosition(this.#options.primary);
+      if (standing.lsn > now.lsn) return { kind: "unfit", reason: aheadProblem };
       this.#isNear = standing.lsn >= primary.lsn;
       const reachedMs = this.#isNear ? beganMs : this.#history.reachedMs(standing.lsn);
       this.#reachedMs = reachedMs ?? this.#reachedMs;

@@ -2,7 +2,7 @@
  * The deliverer: finds due callbacks and tries them. Any number of processes may run one on the same database. The callbacks of a dead
  * process are sent again at once if it is certainly dead (gone.ts), else when its lease ends. docs/tasks.md; Requirements: HOOK.
  */
-import { onceMore } from "../../base/once-more.ts";
+import { coalesce } from "../../base/coalesce.ts";
 import {
   claimDue,
   findDue,
@@ -57,7 +57,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     mendDue = false;
   }
 
-  const looks = onceMore(async () => {
+  const looks = coalesce(async () => {
     if (!open) return;
     try {
       if (mendDue) await mend();

@@ -5,7 +5,7 @@
 import { GatewayError, reasonOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Span } from "../../base/tracing.ts";
-import { isTransient, persist, settleRetryMs } from "../../storage/index.ts";
+import { isTransient, retryWhileAway, settleRetryMs } from "../../storage/index.ts";
 import { readSigningSecret, type Secrets } from "../../tenancy/index.ts";
 import type { TaskServices } from "../engine.ts";
 import { readTask } from "../read.ts";
@@ -154,7 +154,9 @@ export async function tryOnce(
   const durationMs = performance.now() - startedMs;
   services.tried?.(step.status, durationMs);
   const tried = { startedAt, durationMs, outcome, step, counts: outcome !== cut };
-  const held = await persist(settleRetryMs, () => noteTry(database, delivery, tried, clock.now()));
+  const held = await retryWhileAway(settleRetryMs, () =>
+    noteTry(database, delivery, tried, clock.now()),
+  );
   await services.at?.("callback.noted");
   report(log, delivery, tried, held);
 }

@@ -8,7 +8,7 @@ import type { Duplex } from "node:stream";
 import type * as Undici from "undici";
 import type { buildConnector, Dispatcher } from "undici";
 import { inBrackets } from "../../base/listening-host.ts";
-import { getOrMake } from "../../base/made-once.ts";
+import { getOrCreate } from "../../base/memoize.ts";
 import { noProxies, type Proxies } from "../../base/proxy.ts";
 import { undici } from "../undici.ts";
 import { connectorOf } from "./connector.ts";
@@ -28,7 +28,7 @@ function connectorBy(ways: WaysTo): buildConnector.connector {
   const connectors = new Map<string, buildConnector.connector>();
   return (options, callback) => {
     const origin = `${options.protocol}//${options.host ?? options.hostname}`;
-    const connect = getOrMake(connectors, origin, () =>
+    const connect = getOrCreate(connectors, origin, () =>
       connectorOf(origin, toOthers(ways.way(origin)), connectMs),
     );
     connect(options, callback);

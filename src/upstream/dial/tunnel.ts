@@ -4,7 +4,7 @@
  */
 import { connect as connectTcp, type OnReadOpts, type Socket } from "node:net";
 import { inBrackets } from "../../base/listening-host.ts";
-import { perObject } from "../../base/made-once.ts";
+import { memoizeByObject } from "../../base/memoize.ts";
 import type { Proxy } from "../../base/proxy.ts";
 import { MalformedAnswerError, parseHead } from "../http1/head.ts";
 import { socketOptions, TlsSide } from "./tls-side.ts";
@@ -40,7 +40,7 @@ export interface Place {
 
 type Done = (error: Error | undefined, socket: Socket) => void;
 
-const sideOf = perObject(({ hostname }: Proxy) => new TlsSide(hostname));
+const sideOf = memoizeByObject(({ hostname }: Proxy) => new TlsSide(hostname));
 
 /** Opens a connection to a proxy. `opened` is called when bytes may be sent to it. */
 export function openProxy(

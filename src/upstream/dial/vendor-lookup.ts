@@ -7,7 +7,7 @@ import { lookup as ask, type LookupAddress } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { callbackify, promisify } from "node:util";
-import { getOrMake } from "../../base/made-once.ts";
+import { getOrCreate } from "../../base/memoize.ts";
 import { createNames, type Resolve } from "../names.ts";
 
 /** A resolver that takes longer counts as not answering, in ms. */
@@ -51,7 +51,10 @@ export function createVendorLookup({
   }
 
   async function find(hostname: string): Promise<Addresses> {
-    const name = getOrMake(names, hostname, (): Name => ({ underWay: undefined, last: undefined }));
+    const name = getOrCreate(names, hostname, (): Name => ({
+      underWay: undefined,
+      last: undefined,
+    }));
     const { answer, beganMs } = name.underWay ?? begin(hostname, name);
     const waitMs = Math.max(0, beganMs + patienceMs - performance.now());
     const ending = new AbortController();

@@ -1,6 +1,6 @@
 /** The route to a provider's server: directly or through a proxy, and the TLS settings that check its certificate. */
 import { createHash } from "node:crypto";
-import { getOrMake, perObject } from "../../base/made-once.ts";
+import { getOrCreate, memoizeByObject } from "../../base/memoize.ts";
 import { noProxies, type Proxies, type Proxy } from "../../base/proxy.ts";
 import type { Access, Provider, ProviderTls } from "../../catalog/index.ts";
 
@@ -49,7 +49,7 @@ function wayTo(
 export class Ways {
   readonly #proxies: Proxies;
   /** Routes by provider and origin. */
-  readonly #waysOf = perObject((_provider: Provider) => new Map<string, Way>());
+  readonly #waysOf = memoizeByObject((_provider: Provider) => new Map<string, Way>());
 
   constructor(proxies: Proxies = noProxies) {
     this.#proxies = proxies;
@@ -58,7 +58,7 @@ export class Ways {
   /** Returns the route to an origin of a provider, or of no particular provider. */
   to(origin: string, provider?: Provider): Way {
     if (provider === undefined) return wayTo(origin, undefined, this.#proxies);
-    return getOrMake(this.#waysOf(provider), origin, () =>
+    return getOrCreate(this.#waysOf(provider), origin, () =>
       provider.guarded ? guardedly : wayTo(origin, provider.access, this.#proxies),
     );
   }

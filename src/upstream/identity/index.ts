@@ -1,7 +1,7 @@
 /** Authorizes a provider's requests by a cloud identity instead of a key of the file; each identity is shared within the process. */
-import { inTime } from "../../base/in-time.ts";
+import { withTimeout } from "../../base/timeouts.ts";
 import type { JsonPieces } from "../../base/json-write.ts";
-import { perObject } from "../../base/made-once.ts";
+import { memoizeByObject } from "../../base/memoize.ts";
 import type { Auth, Provider } from "../../catalog/index.ts";
 import { ExchangeError } from "../exchange-error.ts";
 import type { WaysTo } from "../dial/way.ts";
@@ -71,7 +71,7 @@ async function within<Value>(
 ): Promise<Value> {
   const gone = new AbortController();
   try {
-    return await inTime(fetch(gone.signal), fetchMsMax, () => {
+    return await withTimeout(fetch(gone.signal), fetchMsMax, () => {
       gone.abort();
       return new Error(`no answer within ${fetchMsMax} ms`);
     });
@@ -122,7 +122,7 @@ interface Known {
 }
 
 /** Keyed by a gateway's connections, over which credentials are fetched. */
-const knownBy = perObject((_ways: WaysTo): Known => ({
+const knownBy = memoizeByObject((_ways: WaysTo): Known => ({
   byName: new Map(),
   byProvider: new WeakMap(),
 }));

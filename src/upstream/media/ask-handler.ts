@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
 import type { Dispatcher, errors } from "undici";
-import { Pieces } from "../../base/pieces.ts";
+import { ChunkBuffer } from "../../base/chunk-buffer.ts";
 import { isShortage } from "../../base/shortage.ts";
 import { BodyDecoder, codingOf } from "../decoding.ts";
 import { FaultError } from "../dial/faults.ts";
@@ -58,7 +58,7 @@ export class AskHandler implements Dispatcher.DispatchHandler {
   #settled = false;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
-  readonly #pieces = new Pieces();
+  readonly #pieces = new ChunkBuffer();
   #length = 0;
   /** The receiver of a streamed answer's bytes. */
   #out: Readable | undefined;

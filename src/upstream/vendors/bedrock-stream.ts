@@ -5,7 +5,7 @@
 import type { EventStreamCodec } from "@smithy/eventstream-codec";
 import { parseAnswerText } from "../../base/answer-json.ts";
 import { isObject } from "../../base/json.ts";
-import { Pieces } from "../../base/pieces.ts";
+import { ChunkBuffer } from "../../base/chunk-buffer.ts";
 import { ExchangeError } from "../exchange-error.ts";
 import type { BodyConsumer, Exchange } from "../exchange.ts";
 
@@ -47,7 +47,7 @@ class Reader implements BodyConsumer {
   readonly #codec: EventStreamCodec;
   readonly #exchange: Exchange;
   readonly #consumer: BodyConsumer;
-  #waiting = new Pieces();
+  #waiting = new ChunkBuffer();
   /** Bytes that the next step needs: the prefix of a frame, then the whole frame. */
   #needed = prefixBytes;
   #isOver = false;
@@ -87,7 +87,7 @@ class Reader implements BodyConsumer {
       this.#needed = prefixBytes;
       this.#consumer.data(Buffer.from(eventOf(message)));
     }
-    this.#waiting = new Pieces();
+    this.#waiting = new ChunkBuffer();
     this.#waiting.add(bytes.subarray(from));
   }
 

@@ -125,7 +125,7 @@ function createGateway(
       return outcome === "reserved" ? null : outcome;
     },
     end: (id, charge) => calls.end(id, charge === null ? null : BigInt(charge)),
-    signal: (workspace) => textCalls.distrust(({ workspaceId }) => workspaceId === workspace),
+    signal: (workspace) => textCalls.invalidate(({ workspaceId }) => workspaceId === workspace),
     heartbeat: () => textCalls.heartbeat(),
   };
 }

@@ -8,7 +8,7 @@ import { sendTo, type Batch, type BatchRow } from "../../../src/ledger/batch.ts"
 import { systemLaneClock } from "../../../src/ledger/lane.ts";
 import { TextCalls } from "../../../src/ledger/text-calls.ts";
 import { GatewayError } from "../../../src/base/errors.ts";
-import { Confirmed, openDatabase } from "../../../src/storage/index.ts";
+import { CommitTracker, openDatabase } from "../../../src/storage/index.ts";
 import { refusalIn } from "../open-calls.ts";
 import { randomOf } from "./random.ts";
 
@@ -30,7 +30,7 @@ let random = randomOf(1);
 const below = (most: number) => Math.floor(random() * most);
 
 /** However batches are lost and late, none that was confirmed is missing. */
-const confirmed = new Confirmed({
+const confirmed = new CommitTracker({
   giveBack: () => Promise.reject(new Error("commits are said to be lost, and none are")),
 });
 

@@ -4,7 +4,7 @@
  * handed over for the rest of its life.
  */
 import type { Socket } from "node:net";
-import { Pieces } from "../../../base/pieces.ts";
+import { ChunkBuffer } from "../../../base/chunk-buffer.ts";
 import type { RequestBody } from "../../exchange.ts";
 import { discardBody } from "../../bodies/paced.ts";
 import { closeLingering, isLingering } from "../lingering.ts";
@@ -53,7 +53,7 @@ export class FastConnection implements ResponseConnection {
   /** True if the request, or the answer in flight, says that the connection closes after it. */
   #closeAfter = false;
   /** Bytes that came while busy. */
-  #pipelined: Pieces | undefined;
+  #pipelined: ChunkBuffer | undefined;
 
   constructor(socket: Socket, server: FastServer) {
     this.socket = socket;
@@ -160,7 +160,7 @@ export class FastConnection implements ResponseConnection {
   /** Keeps bytes after the request, pipelined or malformed: Node reads them when the answer is over. */
   #keep(bytes: Buffer): void {
     if (isLingering(this.socket)) return;
-    this.#pipelined ??= new Pieces();
+    this.#pipelined ??= new ChunkBuffer();
     this.#pipelined.add(bytes);
     if (this.#pipelined.length >= pipelinedBytesMax) this.socket.pause();
   }

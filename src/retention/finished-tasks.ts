@@ -6,7 +6,7 @@ import type { Queryable } from "../storage/index.ts";
 import { rowsMax } from "./request-log.ts";
 
 /** Rows `x` of `table` with ids from before the cut `$1`, in the order of their key, if `where` holds; of all workspaces. */
-const overSql = (table: string, prefix: string, where: string): string => `
+const expiredSql = (table: string, prefix: string, where: string): string => `
   over as materialized (
     select x.workspace_id, x.id from workspaces w cross join lateral (
       select x.workspace_id, x.id from ${table} x where x.workspace_id = w.id and x.id >= '${prefix}'
@@ -26,7 +26,7 @@ const isDone = `x.due_at is null
           and d.status = 'pending')`;
 
 /** Deletes the tasks `o` of the table `over`, with everything that belongs to them. */
-const takeOver = `
+const deleteTasksSql = `
   deliveries as (delete from webhook_deliveries x using over o where ${same} and x.task_id = o.id returning x.workspace_id, x.id),
   attempts as (delete from webhook_attempts x using deliveries o where ${same} and x.delivery_id = o.id),
   let_go as (update files x set expires_at = least(x.expires_at, now()) from over o where ${same} and x.task_id = o.id),
@@ -34,15 +34,15 @@ const takeOver = `
   select count(*)::integer as n from gone`;
 
 const tasksSql = `
-  with ${overSql("tasks", "task_", `${isDone} and ${isOver("finished_at")}`)}, ${takeOver}`;
+  with ${expiredSql("tasks", "task_", `${isDone} and ${isOver("finished_at")}`)}, ${deleteTasksSql}`;
 
 /** The same for the tasks $2 of workspace $1, of any age. */
 export const goneTasksSql = `
   with over as materialized (
-    select x.workspace_id, x.id from tasks x where x.workspace_id = $1 and x.id = any($2::text[]) and ${isDone}), ${takeOver}`;
+    select x.workspace_id, x.id from tasks x where x.workspace_id = $1 and x.id = any($2::text[]) and ${isDone}), ${deleteTasksSql}`;
 
 const deliveriesSql = `
-  with ${overSql("webhook_deliveries", "evt_", `x.due_at is null and ${isOver("updated_at")}`)},
+  with ${expiredSql("webhook_deliveries", "evt_", `x.due_at is null and ${isOver("updated_at")}`)},
   attempts as (delete from webhook_attempts x using over o where ${same} and x.delivery_id = o.id),
   gone as (delete from webhook_deliveries x using over o where ${same} and x.id = o.id returning 1)
   select count(*)::integer as n from gone`;

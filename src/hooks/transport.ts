@@ -1,6 +1,6 @@
 /** The interface to ask a hook, wherever it runs. */
 
-export interface Question {
+export interface HookRequest {
   /** The id of the event, which is the id of its call. */
   readonly id: string;
   /** JSON. */
@@ -10,8 +10,8 @@ export interface Question {
   readonly answerBytesMax: number;
 }
 
-export interface Asker {
+export interface HookTransport {
   /** The hook's raw answer. @throws HookFailedError if none came in time, or it is too long */
-  ask(question: Question): Promise<Uint8Array>;
+  ask(question: HookRequest): Promise<Uint8Array>;
   close(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import { dayMs, hourMs } from "../base/durations.ts";
 import { idTime } from "../base/ids.ts";
 import { callsSql, chargeColumns, firstChargeOf } from "./calls.ts";
 import { callMsMax, idsFrom, idsWithin } from "./log-bounds.ts";
-import type { Question } from "./question.ts";
+import type { UsageQuery } from "./usage-query.ts";
 import type { Segments, Span } from "./segments.ts";
 import { otherCountNames } from "./sums.ts";
 
@@ -15,28 +15,28 @@ const clockSlackMs = hourMs;
 const chargedLaterMsMax = 2 * dayMs;
 
 /** The table of calls that the sums lack. `span`: whole hours. */
-export function live(question: Question, span: Span): string {
+export function unfolded(query: UsageQuery, span: Span): string {
   const later = new Date(span.to.getTime() + chargedLaterMsMax);
   return callsSql({
     name: "live",
     charges: `(select e.* from (
         select a.workspace_id, coalesce(f.entry, 0) as mark from ledger_accounts a
-        left join usage_folds f on f.workspace_id = a.workspace_id where ${question.near("a.workspace_id")}) m
+        left join usage_folds f on f.workspace_id = a.workspace_id where ${query.workspaceFilter("a.workspace_id")}) m
       cross join lateral (
         select ${chargeColumns} from ledger_entries e where e.workspace_id = m.workspace_id and e.entry > 0 and e.entry > m.mark
-          and e.kind = 'charge' and ${question.within("e.created_at", { from: span.from, to: later })} offset 0) e)`,
+          and e.kind = 'charge' and ${query.within("e.created_at", { from: span.from, to: later })} offset 0) e)`,
     free: `(select p.workspace_id, p.id as log_id from usage_pending p
-      where ${question.near("p.workspace_id")} and ${firstChargeOf("p.workspace_id", "p.id")} is null)`,
+      where ${query.workspaceFilter("p.workspace_id")} and ${firstChargeOf("p.workspace_id", "p.id")} is null)`,
     late: `(select u.*, u.id as log_id, u.cost_nano as cost from usage_unattributed u
-      where ${question.near("u.workspace_id")} and ${question.within("u.at", span)})`,
-    log: idsFrom(question.bind(question.wanted.logLow)),
-    tagged: question.tagged,
+      where ${query.workspaceFilter("u.workspace_id")} and ${query.within("u.at", span)})`,
+    log: idsFrom(query.bind(query.wanted.logLow)),
+    tagged: query.tagged,
   });
 }
 
 /** The rows of that table. */
-export const ofLive = (question: Question, span: Span): string =>
-  question.summed("live", question.within("c.hour", span));
+export const unfoldedRows = (query: UsageQuery, span: Span): string =>
+  query.summed("live", query.within("c.hour", span));
 
 interface FreeCalls {
   /** The workspaces to read: a query of `workspace_id`. The other expressions may use its columns as those of `w`. */
@@ -60,67 +60,67 @@ function freeCalls({ of, low, high, when }: FreeCalls): string {
 }
 
 /** The table of a part of an hour, from the ledger and the log themselves. */
-export function end(question: Question, name: string, span: Span): string {
-  const low = question.bind(idTime(span.from.getTime() - clockSlackMs));
-  const high = question.bind(idTime(span.to.getTime() + clockSlackMs));
-  const first = question.bind(idTime(span.from.getTime() - callMsMax));
+export function hourPart(query: UsageQuery, name: string, span: Span): string {
+  const low = query.bind(idTime(span.from.getTime() - clockSlackMs));
+  const high = query.bind(idTime(span.to.getTime() + clockSlackMs));
+  const first = query.bind(idTime(span.from.getTime() - callMsMax));
   return callsSql({
     name,
     charges: `(select ${chargeColumns} from ledger_entries e
-      where e.kind = 'charge' and ${question.within("e.created_at", span)} and ${question.near("e.workspace_id")} offset 0)`,
+      where e.kind = 'charge' and ${query.within("e.created_at", span)} and ${query.workspaceFilter("e.workspace_id")} offset 0)`,
     free: freeCalls({
-      of: `select x.id as workspace_id from workspaces x where ${question.near("x.id")}`,
+      of: `select x.id as workspace_id from workspaces x where ${query.workspaceFilter("x.id")}`,
       low: `${low}::text`,
       high: `${high}::text`,
-      when: question.within("r.created_at", span),
+      when: query.within("r.created_at", span),
     }),
     log: idsWithin(first, high),
-    tagged: question.tagged,
+    tagged: query.tagged,
   });
 }
 
 /** The rows of that table, negated if `sign` is -1. */
-export function ofEnd(
-  question: Question,
+export function hourPartRows(
+  query: UsageQuery,
   name: string,
   { from, sign }: Segments["ends"][number],
 ): string {
-  const part = question.summed(name, "true", from);
-  return sign === 1 ? part : `select start, of, ${question.taken} from (${part}) taken`;
+  const part = query.summed(name, "true", from);
+  return sign === 1 ? part : `select start, of, ${query.taken} from (${part}) taken`;
 }
 
 /**
  * The tables for parts of hours in which days begin, from the start of the day to the end of the hour. Reads only workspaces with sums, or
  * calls that wait for them, in that hour.
  */
-export function edges(question: Question, spans: readonly Span[]): string {
+export function edges(query: UsageQuery, spans: readonly Span[]): string {
   const times = (of: (span: Span) => Date): string =>
-    `${question.bind(spans.map((span) => of(span).toISOString()))}::timestamptz[]`;
+    `${query.bind(spans.map((span) => of(span).toISOString()))}::timestamptz[]`;
   const idTimes = (of: (span: Span) => number): string =>
-    `${question.bind(spans.map((span) => idTime(of(span))))}::text[]`;
+    `${query.bind(spans.map((span) => idTime(of(span))))}::text[]`;
   const [from, to] = [times((span) => span.from), times((span) => span.to)];
   const low = idTimes((span) => span.from.getTime() - clockSlackMs);
   const high = idTimes((span) => span.to.getTime() + clockSlackMs);
   const ends = spans.map((span) => span.to.getTime());
-  const first = question.bind(idTime(Math.min(...ends) - hourMs - callMsMax));
-  const last = question.bind(idTime(Math.max(...ends) + clockSlackMs));
+  const first = query.bind(idTime(Math.min(...ends) - hourMs - callMsMax));
+  const last = query.bind(idTime(Math.max(...ends) + clockSlackMs));
   return `
     edges_at as materialized (select * from unnest(${from}, ${to}, ${low}, ${high}) as x("from", "to", low, high)),
     ${callsSql({
       name: "edges",
       charges: `(select e.* from edges_at x cross join lateral (
           select ${chargeColumns} from ledger_entries e where e.kind = 'charge' and e.created_at >= x.from and e.created_at < x.to
-            and ${question.near("e.workspace_id")} offset 0) e)`,
+            and ${query.workspaceFilter("e.workspace_id")} offset 0) e)`,
       free: freeCalls({
         of: `
-          select u.workspace_id, x.* from edges_at x join usage_hours u on u.hour = x.to - interval '1 hour' and ${question.near("u.workspace_id")}
-          union select p.workspace_id, x.* from edges_at x cross join usage_pending p where ${question.near("p.workspace_id")}`,
+          select u.workspace_id, x.* from edges_at x join usage_hours u on u.hour = x.to - interval '1 hour' and ${query.workspaceFilter("u.workspace_id")}
+          union select p.workspace_id, x.* from edges_at x cross join usage_pending p where ${query.workspaceFilter("p.workspace_id")}`,
         low: "w.low",
         high: "w.high",
         when: "r.created_at >= w.from and r.created_at < w.to",
       }),
       log: idsWithin(first, last),
-      tagged: question.tagged,
+      tagged: query.tagged,
     })}`;
 }
 
@@ -128,23 +128,23 @@ export function edges(question: Question, spans: readonly Span[]): string {
  * The rows that move from the day before, in which the sums have them, to their own day. Counts that the sums of an hour lack are not
  * moved.
  */
-export function ofEdges(question: Question): string {
-  const { wholeSince } = question.wanted;
-  if (wholeSince === undefined) return moved(question, "true");
-  const whole = `${question.bind(wholeSince)}::timestamptz`;
+export function edgeRows(query: UsageQuery): string {
+  const { wholeSince } = query.wanted;
+  if (wholeSince === undefined) return moved(query, "true");
+  const whole = `${query.bind(wholeSince)}::timestamptz`;
   return [
-    moved(question, `c.hour >= ${whole}`),
-    moved(question, `c.hour < ${whole}`, otherCountNames),
+    moved(query, `c.hour >= ${whole}`),
+    moved(query, `c.hour < ${whole}`, otherCountNames),
   ].join(" union all ");
 }
 
-function moved(question: Question, when: string, lacking: readonly string[] = []): string {
+function moved(query: UsageQuery, when: string, lacking: readonly string[] = []): string {
   const columns = (sign: "" | "-"): string =>
-    question.wanted.columns
+    query.wanted.columns
       .map((name) => (lacking.includes(name) ? `0 as ${name}` : `${sign}${name} as ${name}`))
       .join(", ");
   // Days begin at whole quarters of an hour.
   const ends = "(c.hour + interval '59 minutes') at time zone 'UTC'";
-  return `select start, of, ${columns("")} from (${question.summed("edges", when, ends)}) x
-    union all select start, of, ${columns("-")} from (${question.summed("edges", when)}) x`;
+  return `select start, of, ${columns("")} from (${query.summed("edges", when, ends)}) x
+    union all select start, of, ${columns("-")} from (${query.summed("edges", when)}) x`;
 }

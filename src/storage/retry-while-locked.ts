@@ -3,7 +3,7 @@
  * and calls run between tries. A report that runs for an hour then delays the new version, but no call. CONTRIBUTING.md.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { atIntervals } from "../base/at-intervals.ts";
+import { throttleCounter } from "../base/throttle-counter.ts";
 import type { Log } from "../base/log.ts";
 import type { Queryable } from "./queryable.ts";
 import { codeOf, isLockTimeout } from "./transient.ts";
@@ -34,13 +34,13 @@ const oldestSql = `select pid, application_name as application, extract(epoch fr
   order by xact_start limit 1`;
 
 /** Repeats a schema change while tables are locked. @throws what it throws, at last */
-export async function patiently<Result>(
+export async function retryWhileLocked<Result>(
   database: Queryable,
   log: Pick<Log, "warn"> | undefined,
   change: () => Promise<Result>,
 ): Promise<Result> {
   const beganMs = performance.now();
-  const waits = atIntervals(sayEveryMs);
+  const waits = throttleCounter(sayEveryMs);
   for (let tries = 0; ; tries += 1) {
     try {
       return await change();

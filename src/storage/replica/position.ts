@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Queryable } from "../queryable.ts";
 
 /** The state of a server at one moment. */
-export interface Standing {
+export interface ServerPosition {
   /** Equal only on a primary and its standbys: names the cluster, the database and the schema. */
   readonly identity: string;
   /** True if it follows another server and cannot be written. */
@@ -35,8 +35,8 @@ function endOf(lsn: bigint): bigint {
 }
 
 /** Returns the state of a server. `lsn` is in bytes of its log, and equal on primary and replica for the same position. */
-export async function readStanding(database: Queryable): Promise<Standing> {
-  const [standing] = await database.query<Standing>(standingSql, [], { name: "standing" });
+export async function readPosition(database: Queryable): Promise<ServerPosition> {
+  const [standing] = await database.query<ServerPosition>(standingSql, [], { name: "standing" });
   const { lsn, ...rest } = standing!;
   return { ...rest, lsn: endOf(lsn) };
 }
@@ -44,14 +44,14 @@ export async function readStanding(database: Queryable): Promise<Standing> {
 const pauseMsMax = 20;
 
 /** Returns the state of a replica once it has replayed up to `lsn`, or after `waitMs` milliseconds. */
-export async function standingAt(
+export async function positionAt(
   replica: Queryable,
   lsn: bigint,
   waitMs: number,
-): Promise<Standing> {
+): Promise<ServerPosition> {
   const endMs = performance.now() + waitMs;
   for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, pauseMsMax)) {
-    const standing = await readStanding(replica);
+    const standing = await readPosition(replica);
     const isOver = !standing.in_recovery || performance.now() + pauseMs > endMs;
     if (standing.lsn >= lsn || isOver) return standing;
     await sleep(pauseMs);
@@ -59,7 +59,7 @@ export async function standingAt(
 }
 
 /** Returns the reason that a server is no replica of the primary; undefined if it is one. */
-export function misfit(primary: Standing, other: Standing): string | undefined {
+export function replicaProblem(primary: ServerPosition, other: ServerPosition): string | undefined {
   if (other.identity !== primary.identity)
     return "it is no replica of DATABASE_URL: another cluster, database or schema";
   if (other.in_recovery) return undefined;
@@ -67,4 +67,4 @@ export function misfit(primary: Standing, other: Standing): string | undefined {
 }
 
 /** The reason if a replica is ahead of its primary: then it follows another server. */
-export const isAhead = "it is ahead of DATABASE_URL: it follows another server";
+export const aheadProblem = "it is ahead of DATABASE_URL: it follows another server";

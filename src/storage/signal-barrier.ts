@@ -20,24 +20,24 @@ const unconfirmed = "a change was not confirmed by all gateways in time";
 /** Milliseconds between checks whether this process listens again. */
 const lookMs = 10;
 
-export interface Settling {
+export interface SignalBarrier {
   /** Handles an incoming signal; ignores channels other than those of settling. */
   receive(channel: string, payload: string): void;
-  settled(): Promise<void>;
+  confirmedEverywhere(): Promise<void>;
 }
 
-interface SettlingOptions {
+interface SignalBarrierOptions {
   readonly log: Log;
   /** Resolves when this process has handled all signals that came before. */
   readonly handled: () => Promise<void>;
 }
 
-/** Asks all listening processes of a database whether they have handled a change; see `settled` of storage/signals.ts. */
-export function createSettling(
+/** Asks all listening processes of a database whether they have handled a change; see `confirmedEverywhere` of storage/signals.ts. */
+export function createSignalBarrier(
   database: Queryable,
   listener: Listener,
-  { log, handled }: SettlingOptions,
-): Settling {
+  { log, handled }: SignalBarrierOptions,
+): SignalBarrier {
   /** The callback of each open question, by its id: it takes the name of a process that answered. */
   const open = new Map<string, (name: string) => void>();
 
@@ -86,7 +86,7 @@ export function createSettling(
       const [id, from] = payload.split(" ");
       open.get(id!)?.(from!);
     },
-    async settled() {
+    async confirmedEverywhere() {
       const untilMs = performance.now() + waitMsMax;
       const trusted = sleep(trustMs);
       await listening(untilMs);

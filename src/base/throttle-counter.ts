@@ -6,15 +6,15 @@
  * Returns a counter. A call returns the number of calls since the last one that returned a number, this one included. Within `everyMs`
  * after that it returns undefined.
  */
-export function atIntervals(everyMs: number): () => number | undefined {
+export function throttleCounter(everyMs: number): () => number | undefined {
   let count = 0;
-  let toldMs = -Infinity;
+  let returnedMs = -Infinity;
   return () => {
     count += 1;
     const nowMs = performance.now();
-    if (nowMs - toldMs < everyMs) return undefined;
+    if (nowMs - returnedMs < everyMs) return undefined;
     const told = count;
-    toldMs = nowMs;
+    returnedMs = nowMs;
     count = 0;
     return told;
   };

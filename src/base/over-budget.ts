@@ -3,9 +3,9 @@
  * its connection pauses until there is room. If all paused, there would never be room, so one at a time goes on without.
  */
 
-export class Beyond<Holder> {
+export class OverBudget<Holder> {
   readonly #hasRoom: () => boolean;
-  #one: Holder | undefined;
+  #exempt: Holder | undefined;
   /** In the order of their arrival. */
   readonly #waiting = new Map<Holder, () => void>();
 
@@ -15,19 +15,19 @@ export class Beyond<Holder> {
   }
 
   /** True if this holder is the one that goes on beyond the budget. */
-  is(holder: Holder): boolean {
-    return this.#one === holder;
+  isExempt(holder: Holder): boolean {
+    return this.#exempt === holder;
   }
 
   /** Called when there is no room. Returns a promise that resolves when the holder may read on; undefined if it is the one that goes on. */
   wait(holder: Holder): Promise<void> | undefined {
-    this.#one ??= holder;
-    if (this.#one === holder) return undefined;
+    this.#exempt ??= holder;
+    if (this.#exempt === holder) return undefined;
     return new Promise((resolve) => this.#waiting.set(holder, resolve));
   }
 
   /** Resumes waiting holders while there is room. */
-  look(): void {
+  resumeWaiting(): void {
     // The usual case; called for each body that ends.
     if (this.#waiting.size === 0) return;
     for (const holder of this.#waiting.keys()) {
@@ -37,11 +37,11 @@ export class Beyond<Holder> {
   }
 
   /** The holder has ended: it neither waits nor goes on, so another one may go on beyond the budget. */
-  over(holder: Holder): void {
+  end(holder: Holder): void {
     this.#resume(holder);
-    if (this.#one !== holder) return;
-    [this.#one] = this.#waiting.keys();
-    if (this.#one !== undefined) this.#resume(this.#one);
+    if (this.#exempt !== holder) return;
+    [this.#exempt] = this.#waiting.keys();
+    if (this.#exempt !== undefined) this.#resume(this.#exempt);
   }
 
   #resume(holder: Holder): void {

@@ -2,7 +2,7 @@
 import type { SseEvent } from "../base/sse.ts";
 import type { Reply } from "./reply.ts";
 
-export abstract class PassingReply implements Reply {
+export abstract class ForwardingReply implements Reply {
   protected readonly inner: Reply;
 
   constructor(inner: Reply) {
@@ -10,7 +10,7 @@ export abstract class PassingReply implements Reply {
   }
 
   /** Called with the frames of a stream, before they are forwarded. */
-  protected abstract saw(frames: readonly SseEvent[]): void;
+  protected abstract onFrames(frames: readonly SseEvent[]): void;
 
   get started(): boolean {
     return this.inner.started;
@@ -33,7 +33,7 @@ export abstract class PassingReply implements Reply {
   }
 
   write(frames: readonly SseEvent[]): boolean {
-    this.saw(frames);
+    this.onFrames(frames);
     return this.inner.write(frames);
   }
 
@@ -42,7 +42,7 @@ export abstract class PassingReply implements Reply {
   }
 
   end(frames: readonly SseEvent[]): void {
-    this.saw(frames);
+    this.onFrames(frames);
     this.inner.end(frames);
   }
 

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 const load = createRequire(import.meta.url);
 
 /** Returns a function that loads a package at its first call, and returns its exports. */
-export function later<Module>(name: string): () => Module {
+export function lazyRequire<Module>(name: string): () => Module {
   let loaded: Module | undefined;
   return () => (loaded ??= load(name) as Module);
 }

@@ -9,7 +9,7 @@ const momentMs = 8;
 /** In this time a small call gets through; a longer pause would only slow large bodies down. */
 const pauseMsMax = 1_000;
 
-export class Turns {
+export class CpuTurns {
   readonly #waiting: (() => void)[] = [];
   #busy = false;
   /** When the first work of this round began. */

@@ -6,7 +6,7 @@ import { idTime } from "../base/ids.ts";
 import type { Stoppable } from "./stopping.ts";
 
 /** The part of a call's record that is used here. */
-export interface CallUnderWay {
+export interface InFlightCall {
   readonly id: string;
   /** Ends the call with an error before its connection is cut; undefined while nothing can end it. */
   stoppable: Stoppable | undefined;
@@ -14,9 +14,9 @@ export interface CallUnderWay {
   place: number;
 }
 
-export class CallsUnderWay {
+export class InFlightCalls {
   /** An array: a set of ids would hash each of them, and hold memory for removed ones long after. */
-  readonly #calls: (CallUnderWay | undefined)[] = [];
+  readonly #calls: (InFlightCall | undefined)[] = [];
   /** Free indexes of the list. */
   readonly #free: number[] = [];
   #none: (() => void) | undefined;
@@ -25,13 +25,13 @@ export class CallsUnderWay {
     return this.#calls.length - this.#free.length;
   }
 
-  began(call: CallUnderWay): void {
+  began(call: InFlightCall): void {
     call.place = this.#free.pop() ?? this.#calls.length;
     this.#calls[call.place] = call;
   }
 
   /** Removes a call that was recorded. */
-  ended(call: CallUnderWay): void {
+  ended(call: InFlightCall): void {
     if (this.#calls[call.place] !== call) return;
     this.#calls[call.place] = undefined;
     this.#free.push(call.place);

@@ -10,7 +10,7 @@ const largeBytes = 4_096;
 const blockBytesMin = 1_024;
 const blockBytesMax = 65_536;
 
-export class Pieces {
+export class ChunkBuffer {
   /** The first chunk as it came, then large ones and full blocks. */
   readonly #whole: Buffer[] = [];
   /** The last block, if it takes small chunks. */

@@ -4,7 +4,7 @@
  * Returns the result of `work` if it comes within `ms`. Otherwise calls `late` once, which may stop the work, and throws its error.
  * @throws what `late` makes; what `work` rejects with
  */
-export async function inTime<Result>(
+export async function withTimeout<Result>(
   work: Promise<Result>,
   ms: number,
   late: () => Error,
@@ -25,7 +25,7 @@ export interface Stop {
 }
 
 /** Returns the result of `work` if it comes in time. @throws what `late` makes; what `work` rejects with */
-export async function beforeStop<Result>(
+export async function withTimeoutAfterStop<Result>(
   work: Promise<Result>,
   { signal, ms }: Stop,
   late: () => Error,

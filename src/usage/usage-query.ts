@@ -11,7 +11,7 @@ import { sumsOf, tagOf, type Dimension, type SumColumn } from "./sums.ts";
 export type Bind = (value: unknown) => string;
 
 /** A wanted tag, by its name. */
-export interface WantedTag {
+export interface TagFilter {
   readonly name: string;
   /** The value that calls must have; undefined: any, and calls without the tag too. */
   readonly value?: string | undefined;
@@ -19,7 +19,7 @@ export interface WantedTag {
   readonly grouped: boolean;
 }
 
-export interface Wanted {
+export interface UsageRequest {
   readonly visibility: Visibility;
   readonly period: Span;
   /** The column by which rows are grouped. */
@@ -27,7 +27,7 @@ export interface Wanted {
   /** The sums in each row. */
   readonly columns: readonly SumColumn[];
   /** With a tag, the period is of whole days in UTC, and `equal` has only the workspace and the member. */
-  readonly tag?: WantedTag | undefined;
+  readonly tag?: TagFilter | undefined;
   /** The values that calls must have, by column. */
   readonly equal: Readonly<Partial<Record<Dimension, string>>>;
   readonly granularity: Granularity;
@@ -43,11 +43,11 @@ export interface Wanted {
 }
 
 /** Builds the SQL of one statement about the query. */
-export class Question {
-  readonly wanted: Wanted;
+export class UsageQuery {
+  readonly wanted: UsageRequest;
   readonly bind: Bind;
 
-  constructor(wanted: Wanted, bind: Bind) {
+  constructor(wanted: UsageRequest, bind: Bind) {
     this.wanted = wanted;
     this.bind = bind;
   }
@@ -90,7 +90,7 @@ export class Question {
   }
 
   /** Condition: the user may see rows of the workspace. */
-  near(workspace: string): string {
+  workspaceFilter(workspace: string): string {
     const { visibility, equal } = this.wanted;
     const seen = visibility.everything
       ? "true"

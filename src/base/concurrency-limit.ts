@@ -5,10 +5,10 @@
 import { overloaded } from "./errors.ts";
 
 /** Runs `work` when it is its turn. @throws GatewayError `overloaded` where too many wait; what the work throws */
-export type InTurn = <Result>(work: () => Promise<Result>) => Promise<Result>;
+export type ConcurrencyLimit = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /** Runs up to `max` at once; up to `waitingMax` wait. */
-export function inTurns(max: number, waitingMax = Infinity): InTurn {
+export function limitConcurrency(max: number, waitingMax = Infinity): ConcurrencyLimit {
   let free = max;
   const waiting: (() => void)[] = [];
   return async (work) => {

@@ -14,20 +14,20 @@ interface Inside {
 }
 
 /** Breaks connections without an answer since `sinceMs` (of `performance.now`); returns their number. */
-export type CutSilent = (sinceMs: number) => number;
+export type CloseUnresponsive = (sinceMs: number) => number;
 
 /** Starts to record when each connection of the pool answered last. Idle connections are cut too, which costs one reconnect each. */
-export function watchSilence(pool: Pool): CutSilent {
-  const heardMs = new Map<PoolClient, number>();
+export function watchResponses(pool: Pool): CloseUnresponsive {
+  const answeredMs = new Map<PoolClient, number>();
   const insideOf = (client: PoolClient) => (client as unknown as Inside).connection;
   pool.on("connect", (client) => {
-    const hear = () => void heardMs.set(client, performance.now());
+    const hear = () => void answeredMs.set(client, performance.now());
     hear();
     insideOf(client).on("readyForQuery", hear);
   });
-  pool.on("remove", (client) => void heardMs.delete(client));
+  pool.on("remove", (client) => void answeredMs.delete(client));
   return (sinceMs) => {
-    const silent = [...heardMs].filter(([, atMs]) => atMs < sinceMs);
+    const silent = [...answeredMs].filter(([, atMs]) => atMs < sinceMs);
     for (const [client] of silent) insideOf(client).stream.destroy();
     return silent.length;
   };

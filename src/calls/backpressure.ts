@@ -8,7 +8,7 @@ import { GatewayError } from "../base/errors.ts";
 /** A stream held back by its client for this long at a time may break because of it. */
 const patienceMs = 10_000;
 
-export class HeldBack {
+export class Backpressure {
   /** Start of the current hold, by the monotonic clock; undefined while the stream flows. */
   #since: number | undefined;
   /** The longest hold so far. */
@@ -33,7 +33,7 @@ export class HeldBack {
    * True if the client caused an end that came too early. While a stream is held back, the upstream's close is not seen: it is read
    * only after the remaining data. `isOurEnd`: the call's total timeout ended it.
    */
-  explains(isOurEnd: boolean): boolean {
+  causedEarlyEnd(isOurEnd: boolean): boolean {
     return this.#msMax() >= patienceMs || (isOurEnd && this.#since !== undefined);
   }
 
@@ -44,7 +44,7 @@ export class HeldBack {
 }
 
 /** The error for the client of such a stream. */
-export const tooSlow = (): GatewayError =>
+export const slowClientError = (): GatewayError =>
   new GatewayError(
     "upstream_error",
     "The answer was read so slowly that its provider's connection ended before it was complete. What arrived of it is charged.",

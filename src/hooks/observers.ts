@@ -1,9 +1,9 @@
 /** Metrics and logs of hooks. */
-import { atIntervals } from "../base/at-intervals.ts";
+import { throttleCounter } from "../base/throttle-counter.ts";
 import type { Log } from "../base/log.ts";
-import { getOrMake } from "../base/made-once.ts";
+import { getOrCreate } from "../base/memoize.ts";
 import type { HookSettings } from "../catalog/index.ts";
-import type { Asker } from "./asker.ts";
+import type { HookTransport } from "./transport.ts";
 
 /** Called after each question to a hook. */
 export type Observe = (hook: HookSettings, outcome: string, durationMs: number) => void;
@@ -11,7 +11,7 @@ export type Observe = (hook: HookSettings, outcome: string, durationMs: number) 
 /** A hook with its asker. */
 export interface OpenHook {
   readonly settings: HookSettings;
-  readonly asker: Asker;
+  readonly transport: HookTransport;
 }
 
 /** A failure, with the number of failures since the last one logged. */
@@ -25,7 +25,7 @@ export interface NotedFailure {
 /** Stores a failure for later inspection. Returns at once; never throws. */
 export type Note = (failure: NotedFailure) => void;
 
-export interface Watching {
+export interface HookObservers {
   readonly observe: Observe;
   readonly failed: FailureLog;
 }
@@ -39,7 +39,7 @@ export type FailureLog = (hook: HookSettings, error: unknown, call: string) => v
 export function failureLog(log: Log, note: Note): FailureLog {
   const seen = new Map<string, () => number | undefined>();
   return ({ name, at, onFailure }, error, call) => {
-    const failures = getOrMake(seen, name, () => atIntervals(logEveryMs))();
+    const failures = getOrCreate(seen, name, () => throttleCounter(logEveryMs))();
     if (failures === undefined) return;
     const why = error instanceof Error ? error.message.slice(0, 300) : "unknown";
     const rule = at === "before" ? { on_failure: onFailure } : {};

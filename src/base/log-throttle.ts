@@ -13,10 +13,10 @@ interface Said {
 }
 
 /** Returns the fields to write for a line; undefined if it was written a moment ago. */
-export type Repeats = (fields: object, message: string) => object | undefined;
+export type LogThrottle = (fields: object, message: string) => object | undefined;
 
 /** Creates the filter. It counts lines whose only field is an error; a line that names a call, a task or a provider is always written. */
-export function createRepeats(nowMs: () => number = () => performance.now()): Repeats {
+export function createLogThrottle(nowMs: () => number = () => performance.now()): LogThrottle {
   const said = new Map<string, Said>();
   return (fields, message) => {
     const { err, ...rest } = fields as { readonly err?: unknown };

@@ -6,7 +6,7 @@ interface Known<Key, Made> {
 }
 
 /** Returns a map's value for a key. If there is none, makes it from the key and stores it. */
-export function getOrMake<Key, Made>(
+export function getOrCreate<Key, Made>(
   known: Known<Key, Made>,
   key: Key,
   make: (key: Key) => Made,
@@ -20,7 +20,7 @@ export function getOrMake<Key, Made>(
 }
 
 /** Returns a function that computes its result once per object, and forgets it with the object. */
-export function perObject<Of extends object, Made>(make: (of: Of) => Made): (of: Of) => Made {
+export function memoizeByObject<Of extends object, Made>(make: (of: Of) => Made): (of: Of) => Made {
   const known = new WeakMap<Of, Made>();
-  return (of) => getOrMake(known, of, make);
+  return (of) => getOrCreate(known, of, make);
 }

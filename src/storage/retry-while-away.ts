@@ -21,7 +21,7 @@ export const unavailable = (cause: unknown): GatewayError =>
  * Runs a read without retries: the caller may come again. While the database is away, it throws an error with `message`.
  * @throws GatewayError database_unavailable
  */
-export async function lookOnce<T>(message: string, work: () => Promise<T>): Promise<T> {
+export async function readOnce<T>(message: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -38,7 +38,7 @@ export async function lookOnce<T>(message: string, work: () => Promise<T>): Prom
  * its answer was lost.
  * @throws GatewayError database_unavailable
  */
-export async function persist<T>(
+export async function retryWhileAway<T>(
   retryMs: number,
   work: (attempt: number) => Promise<T>,
 ): Promise<T> {

@@ -7,7 +7,7 @@ import type { ByteLease } from "../base/byte-budget.ts";
 /** Fewer bytes are not counted: any stream has them within an event for a moment. */
 const countedBytesMin = 16_384;
 
-export class Unfinished {
+export class PendingEventBytes {
   readonly #call: ByteLease;
   readonly #giveUp: () => void;
   /** Undefined while nothing counts. It is separate from the call's own lease, which is returned when the answer begins. */
@@ -20,10 +20,10 @@ export class Unfinished {
   }
 
   /** Sets the number of waiting bytes. @throws GatewayError 503 `overloaded` if they have no room */
-  holds(bytes: number): void {
+  set(bytes: number): void {
     if (bytes < countedBytesMin) return this.release();
     if (this.#lease === undefined) {
-      this.#lease = this.#call.beside();
+      this.#lease = this.#call.sibling();
       this.#lease.arrives(this.#giveUp);
     }
     const more = bytes - this.#lease.bytes;

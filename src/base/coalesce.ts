@@ -1,6 +1,6 @@
 /** Work that may be requested again while it runs: then it runs once more, however often it was requested. */
 
-export interface OnceMore {
+export interface CoalescedWork {
   /** Starts the work, or lets it run once more after the current run. */
   ask(): void;
   /** Resolves when no work is running. */
@@ -8,7 +8,7 @@ export interface OnceMore {
 }
 
 /** Creates such work; `work` must not reject. */
-export function onceMore(work: () => Promise<void>): OnceMore {
+export function coalesce(work: () => Promise<void>): CoalescedWork {
   let isAsked = false;
   let isUnderWay = false;
   let run = Promise.resolve();

@@ -4,7 +4,7 @@
  * end the process. So the last content that could be read is used. docs/operate.md "PostgreSQL".
  */
 import { Client, type ClientConfig } from "pg";
-import { atIntervals } from "../base/at-intervals.ts";
+import { throttleCounter } from "../base/throttle-counter.ts";
 import { reasonOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 
@@ -15,10 +15,10 @@ const sayEveryMs = 60_000;
 
 /** The last TLS options made from the files, by address. */
 const known = new Map<string, ClientConfig["ssl"]>();
-const failures = atIntervals(sayEveryMs);
+const failures = throttleCounter(sayEveryMs);
 
 /** Returns `config` in a form that the driver accepts even if its files are gone. @throws Error of the system where they were never read */
-export function withKnownFiles(config: ClientConfig, log: Pick<Log, "warn">): ClientConfig {
+export function withCachedTlsFiles(config: ClientConfig, log: Pick<Log, "warn">): ClientConfig {
   const { connectionString } = config;
   if (connectionString === undefined || !URL.canParse(connectionString)) return config;
   const url = new URL(connectionString);
@@ -49,9 +49,9 @@ function warnOf(error: unknown, log: Pick<Log, "warn">): void {
 }
 
 /** Returns a client class for a pool that does not throw because of a missing file. */
-export const clientKnowingFiles = (log: Pick<Log, "warn">): typeof Client =>
+export const clientWithCachedTlsFiles = (log: Pick<Log, "warn">): typeof Client =>
   class extends Client {
     constructor(config: string | ClientConfig = {}) {
-      super(typeof config === "string" ? config : withKnownFiles(config, log));
+      super(typeof config === "string" ? config : withCachedTlsFiles(config, log));
     }
   };
