@@ -23,7 +23,7 @@ export const printableLines = (text: string): string =>
 /** Returns a JSON text, indented or not, with the same meaning. */
 export const printableJson = (text: string): string => text.replace(notEscapedByJson, escaped);
 
-/** Returns a JSON value with all its texts made visible. */
+/** Returns a JSON value with all its texts made printable. */
 export function printableValue(value: unknown): unknown {
   if (typeof value === "string") return printableText(value);
   if (Array.isArray(value)) return value.map(printableValue);

@@ -124,7 +124,7 @@ export function recordAnswerText(context: CallContext, answerText: () => AnswerT
   if (needsAnswerText(context)) context.record.answerText = answerText();
 }
 
-/** True if a hook hears of the answer, or may hear of a repeat of it from the cache. */
+/** True if a hook is notified of the answer, or may be notified of a repeat of it from the cache. */
 function needsAnswerText({ services: { hooks }, call }: CallContext): boolean {
   return call.caller.responseCache !== null || (hooks !== undefined && isNotified(hooks, call));
 }

@@ -28,7 +28,7 @@ interface CachedAnswer {
   readonly costNano: string;
   /** Changes in the request, for the answer and the log. */
   readonly notes: readonly Note[];
-  /** The output text, because hooks hear of repeats too, also by other keys. */
+  /** The output text, because hooks are notified of repeats too, also by other keys. */
   readonly text: string;
   /** True if `text` is only the beginning. Absent: it is complete. */
   readonly isCut?: boolean;
@@ -67,10 +67,10 @@ export class CachedCall {
   constructor(cache: CacheServices, settings: ResponseCache, call: AnyCall, reply: Reply) {
     this.#cache = cache;
     this.#settings = settings;
-    const answerText = call.cacheControl?.toLowerCase() ?? "";
+    const cacheControl = call.cacheControl?.toLowerCase() ?? "";
     this.#isStored =
-      !answerText.includes("no-store") && call.body.source.bytes.length <= requestBytesMax;
-    this.#mayRead = this.#isStored && !answerText.includes("no-cache");
+      !cacheControl.includes("no-store") && call.body.source.bytes.length <= requestBytesMax;
+    this.#mayRead = this.#isStored && !cacheControl.includes("no-cache");
     this.reply = new Recording(reply, this.#isStored, call.lease);
   }
 

@@ -100,8 +100,8 @@ export async function answerStream(
 ): Promise<Answered> {
   if (!isEventStream(exchange, true)) return answerWhole(context, exchange, candidate);
   const tap = context.route.tap();
-  const heard = answerTextRoomOf(context);
-  if (heard !== undefined) tap.keepText(heard);
+  const textRoom = answerTextRoomOf(context);
+  if (textRoom !== undefined) tap.keepText(textRoom);
   const end = await relayStream({
     exchange,
     tap,
@@ -110,7 +110,7 @@ export async function answerStream(
     onFirstFrame() {
       recordFirstToken(context.record);
       context.began(tap);
-      heard?.began();
+      textRoom?.began();
     },
     stops: context,
   });

@@ -1,5 +1,5 @@
 /**
- * A query about usage as SQL: which rows the user may see, which of them are wanted, and the periods they belong to. parts.ts and near.ts
+ * A query about usage as SQL: which rows the user may see, which of them are wanted, and the periods they belong to. parts.ts and unfolded.ts
  * make its parts from it, and union.ts joins them.
  */
 import type { Granularity } from "../base/management.ts";

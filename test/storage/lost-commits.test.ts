@@ -84,14 +84,14 @@ it.each<[string, readonly Noted[], readonly LostCommits[]]>([
     [{ batches: 2 }],
   ],
 ])("T65 T67: %s", async (_, noted, lost) => {
-  const onLost: LostCommits[] = [];
+  const reported: LostCommits[] = [];
   let back = 0;
   const confirmed = new CommitTracker({
     giveBack: async () => void (back += 1),
-    onLost: (one) => onLost.push(one),
+    onLost: (one) => reported.push(one),
   });
   for (const [lane, number, before, isWritten] of noted)
     await confirmed.note({ lane, number }, before, isWritten).catch(() => undefined);
-  expect(onLost).toEqual(lost);
+  expect(reported).toEqual(lost);
   expect(back).toBe(lost.length);
 });
