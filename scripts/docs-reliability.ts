@@ -23,51 +23,55 @@ export interface FaultRow {
 
 const intro = `# Reliability
 
-What you may count on, whatever breaks:
+These guarantees hold after every fault in the table:
 
-- An answer that its caller saw whole is charged exactly once, at the exact price. A call that failed costs at most what
-  was delivered of it.
-- A task that was accepted ends exactly once. It is charged exactly if it has a result.
-- Each end of a task calls back. Retries of a callback have the same event id.
-- The ledger adds up afterwards: \`tollgate verify\` finds no difference, and no money stays set aside.
+- An answer that its caller received completely is charged exactly once, at the exact price. A failed call costs at most
+  what was delivered of it.
+- An accepted task ends exactly once. It is charged exactly if it has a result.
+- The end of each task sends a callback. Retries of a callback have the same event id.
+- The ledger adds up: \`tollgate verify\` finds no difference, and no money stays reserved.
 
-The table shows this for a whole installation. Three gateways stand behind a balancer. Their PostgreSQL server has a
-standby that commits with it, files are on S3, and the vendors are [simulated](sandbox.md). 24 calls a second come in:
-texts, whole and streamed, pictures, and videos as tasks that call back. It meets one fault after another, each for 2 to 30 seconds. After each, every answer, task and callback that callers saw is compared with the books.
+The test runs a whole installation: three gateways behind a balancer, and a PostgreSQL server with a synchronous standby.
+Files are on S3, and the vendors are [simulated](sandbox.md). 24 calls a second arrive: texts, whole and streamed,
+pictures, and videos as tasks with callbacks. The test injects one fault after another, each for 2 to 30 seconds. After
+each, it compares every answer, task and callback that callers received with the ledger.
 
-\`npm run test:long -- test/faults/whole\` runs all of it in about fifteen minutes and writes this table. A short form
+\`npm run test:long -- test/faults/whole\` runs all faults in about fifteen minutes and writes this table. A short form
 with two faults is in \`npm test\`.
 
-- **answered**: calls answered whole, of those begun.
-- **refused or cut**: the caller saw an error. 502 \`balancer\` means that no gateway was ready. Some faults must fail no
-  call at all; the test says which.
-- **well after**: how long after the end of the fault 30 more calls were answered, at 24 a second.
-- **lost**: answers without a charge, tasks without an end, ends without a callback.
-- **doubled**: charged twice, asked of the vendor twice, or called back about two ends.
-- **memory**: the largest gateway after it.
+| column | meaning |
+|---|---|
+| begun | calls that callers sent |
+| answered | calls that were answered completely |
+| refused or cut | calls whose caller got an error. 502 \`balancer\` means that no gateway was ready. Some faults must fail no call at all; the test says which |
+| recovery | time from the end of the fault until 30 more calls were answered, at 24 a second |
+| lost | answers without a charge, tasks without an end, ends without a callback |
+| doubled | charged twice, sent to the vendor twice, or two callbacks with different ends |
+| memory | the largest gateway after the fault |
 `;
 
 const outro = `## What a fault costs
 
-- A gateway that is killed takes the calls with it that it serves. The money that was set aside for them is free again after 60 seconds.
-- If a gateway is killed while it waits for a vendor to accept a task, the task ends as \`submission_uncertain\`. That is within
-  seconds where a process of the same machine sees that it is dead, else 6 minutes later. It costs nothing, and is never sent twice.
-- The request log is written in batches, a moment after the answer. Rows of a gateway that is killed may be missing.
-  The ledger's entry is there all the same.
-- While the database is away, calls wait for seconds and are then refused with 503 and \`Retry-After\`. Streams under way
-  go on, and are charged when it is back.
-- If the only synchronous standby is gone, PostgreSQL stops commits. Whether the standby is synchronous is your choice.
+- A gateway that is killed loses the calls that it serves. Their reservations are released after 60 seconds.
+- If a gateway is killed while it waits for a vendor to accept a task, the task ends as \`submission_uncertain\`. If a
+  process of the same machine sees its death, that takes seconds, else 6 minutes. The task costs nothing, and is never
+  sent twice.
+- The request log is written in batches, a moment after the answer. Rows of a killed gateway may be missing;
+  the ledger still has the entries.
+- While the database is away, calls wait for seconds and are then refused with 503 and \`Retry-After\`. Streams in flight
+  continue, and are charged when the database is back.
+- If the only synchronous standby is gone, PostgreSQL stops commits. You decide whether the standby is synchronous.
 
 ## Other tests of faults
 
-| what | where |
+| fault | test |
 |---|---|
-| kill -9 of the gateway, of the embedded database and of both, a full disk, a server that stands still | \`test/faults/kill.test.ts\` |
+| kill -9 of the gateway, of the embedded database and of both, a full disk, a paused server | \`test/faults/kill.test.ts\` |
 | kill -9 at each step of a task's life | \`test/faults/task-kill.test.ts\` |
 | rolling restarts behind a balancer and behind nginx | \`test/faults/rolling.test.ts\` |
 | gateways whose clocks differ, and midnight | \`test/faults/clocks-apart.test.ts\` |
-| gateways whose clocks are an hour off, and tasks and callbacks | \`test/faults/clocks-apart-tasks.test.ts\` |
-| a gateway stopped inside a transaction | \`test/faults/stopped.test.ts\` |
+| gateways whose clocks are an hour off, with tasks and callbacks | \`test/faults/clocks-apart-tasks.test.ts\` |
+| a gateway paused inside a transaction | \`test/faults/stopped.test.ts\` |
 | a database 2 to 20 ms away whose answers get lost | \`test/ledger/far-database.test.ts\` |
 | upstreams that hang, cut, flood and lie | \`test/faults/upstream.test.ts\` |
 | random histories against a model of the ledger | \`test/ledger/model\` |
@@ -86,7 +90,7 @@ function refusedOf({ refused, cut }: FaultRow): string {
 
 function tableOf(rows: readonly FaultRow[]): string {
   return [
-    "| fault | begun | answered | refused or cut | well after | tasks | callbacks | lost | doubled | memory |",
+    "| fault | begun | answered | refused or cut | recovery | tasks | callbacks | lost | doubled | memory |",
     "|---|--:|--:|---|--:|--:|--:|--:|--:|--:|",
     ...rows.map(
       (row) =>
@@ -104,6 +108,6 @@ export function reliabilityPage(root: string): string {
   );
   const sum = (name: "begun" | "lost" | "doubled" | "tasks") =>
     rows.reduce((total, row) => total + row[name], 0);
-  const summary = `Run of ${at}: ${rows.length} faults, ${sum("begun")} calls, of which ${sum("tasks")} tasks. **Lost: ${sum("lost")}. Doubled: ${sum("doubled")}.**`;
+  const summary = `Run of ${at}: ${rows.length} faults, ${sum("begun")} calls, ${sum("tasks")} of them tasks. **Lost: ${sum("lost")}. Doubled: ${sum("doubled")}.**`;
   return [intro, "## The table", "", summary, "", parts.join("\n\n"), "", outro].join("\n");
 }

@@ -46,7 +46,7 @@ export const databaseFaults: readonly Fault[] = [
     },
   },
   {
-    name: "the database server stands still",
+    name: "the database server is paused",
     part: "database",
     async inject({ main }, traffic) {
       main.signal("SIGSTOP");
@@ -92,7 +92,7 @@ export const databaseFaults: readonly Fault[] = [
     },
   },
   {
-    name: "a stranger locks the ledger's tables",
+    name: "another session locks the ledger's tables",
     part: "database",
     async inject({ main, pair }, traffic) {
       const client = new Client(pair.urlOf(main.port));
@@ -114,7 +114,7 @@ export const databaseFaults: readonly Fault[] = [
     },
   },
   {
-    name: "the database server's disk is full, then there is room and it is started again",
+    name: "the database server's disk is full, then has room, and the server is restarted",
     part: "database",
     needsDisk: true,
     async inject({ main }, traffic) {

@@ -58,12 +58,12 @@ export const gatewayFaults: readonly Fault[] = [
     },
   },
   {
-    name: "one gateway stands still (SIGSTOP)",
+    name: "one gateway is paused (SIGSTOP)",
     part: "gateways",
     inject: (world, traffic) => stopped(world, traffic, [1], longStandMs),
   },
   {
-    name: "all gateways stand still",
+    name: "all gateways are paused",
     part: "gateways",
     inject: (world, traffic) => stopped(world, traffic, all, standMs),
   },

@@ -83,7 +83,7 @@ export const otherFaults: readonly Fault[] = [
     inject: (world, traffic) => withClock(world, traffic, -3_600_000),
   },
   {
-    name: "300 connections that say nothing",
+    name: "300 connections that send nothing",
     part: "callers",
     noneFails: true,
     async inject(world, traffic) {

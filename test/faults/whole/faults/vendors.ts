@@ -36,7 +36,7 @@ export const vendorFaults: readonly Fault[] = [
     inject: vendors({ call: { hang: true, only: ["chat"] } }),
   },
   {
-    name: "vendors fall silent in the middle of an answer",
+    name: "vendors stop sending in the middle of an answer",
     part: "vendors",
     inject: vendors({ call: { hang_after_chunks: 1, chunk_chars: 4 } }),
   },
@@ -46,7 +46,7 @@ export const vendorFaults: readonly Fault[] = [
     inject: vendors({ call: { cut_after_chunks: 1, chunk_chars: 4 } }),
   },
   {
-    name: "vendors leave out what ends a stream",
+    name: "vendors omit the end of a stream",
     part: "vendors",
     inject: vendors({ call: { no_end_marker: true } }),
   },
@@ -96,7 +96,7 @@ export const vendorFaults: readonly Fault[] = [
     inject: vendors({ task: { poll: { status: 500, times: 2 } } }),
   },
   {
-    name: "downloads of what was made are cut",
+    name: "downloads of results are cut",
     part: "vendors",
     noneFails: true,
     inject: vendors({ task: { artifact: { cut_after_bytes: 200, times: 1 } } }),
