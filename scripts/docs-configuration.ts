@@ -23,27 +23,40 @@ const introduction = `# Configuration
 
 <!-- Generated from the configuration's JSON Schema by \`npm run docs\`. -->
 
-\`tollgate.yaml\`, or the file that \`TOLLGATE_CONFIG\` or \`--config\` names. \`\${NAME}\` stands for the environment
-variable of that name, \`\${NAME:-text}\` also says what holds where there is none. The file is checked as a whole,
-and every mistake is reported at once with its line: \`npx tollgate config check\`. A changed file is loaded while
-the gateway runs; a wrong or an empty one is reported, and the old one stays in force. Changes of providers, models, \`prices\`,
-\`default_model\` and \`server.tls\` take effect at once, all others at the next start.
+The configuration is \`tollgate.yaml\`, or the file that \`TOLLGATE_CONFIG\` or \`--config\` names.
 
-\`npx tollgate config example\` prints a file to start from, with a word on each setting.
-\`npx tollgate config schema\` prints the JSON Schema for editors, \`npx tollgate config print\` what is in force, as a
-file to start from: defaults written out, \`\${NAME}\` where a value came from a variable. A secret that the file itself
-holds is masked (\`****abcd\`); put it back before you start from what was printed. A masked key is refused.
+- \`\${NAME}\` is replaced by the environment variable of that name; \`\${NAME:-text}\` also sets a default.
+- \`npx tollgate config check\` checks the whole file and reports every mistake with its line.
+- The gateway loads a changed file while it runs. It reports a wrong or empty file, and keeps the old one in force.
+- Changes of providers, models, \`prices\`, \`default_model\` and \`server.tls\` take effect at once, all others at the next
+  start.
 
-Pages in a browser may call \`/v1\`, \`/v1beta\`, \`/api\` and \`/files\` from the origins under \`cors\`, never \`/admin\` and
-\`/auth\`. A key in a page is known to whoever opens the page: give it caps and an expiry.
+| command | prints |
+|---|---|
+| \`npx tollgate config example\` | a file to start from, with an explanation of each setting |
+| \`npx tollgate config schema\` | the JSON Schema, for editors |
+| \`npx tollgate config print\` | the configuration in force, with defaults, and with \`\${NAME}\` for values from variables |
 
-A provider may differ from its dialect. \`auth\` says where the key is written, \`headers\` and \`query\` what every request
-has besides, and \`paths\` where a protocol answers below \`base_url\`. \`request\` says which fields are left out, or set
-over what the caller says. Headers and parameters whose names say so (\`x-api-key\`, \`apikey\`, \`access_token\`) are secrets: masked
-wherever the configuration is printed, and in whatever the vendor says. Paths and fields are for text and embeddings;
-the rest is for images and videos too. A provider of text or embeddings may be authorized by the identity of a
-cloud instead of a key: \`auth: { type: azure }\` ([Azure](azure.md)),
-\`google\` ([Vertex AI](vertex.md)) or \`aws\` ([Amazon Bedrock](bedrock.md)).
+\`config print\` masks secrets that are in the file itself (\`****abcd\`). Put them back before you use the output as a
+file, because a start refuses masked keys.
+
+Web pages may call \`/v1\`, \`/v1beta\`, \`/api\` and \`/files\` from the origins under \`cors\`, never \`/admin\` and \`/auth\`.
+Everyone who opens a page can read the key in it: give that key caps and an expiry.
+
+A provider may differ from its dialect:
+
+| field | sets | for |
+|---|---|---|
+| \`auth\` | where the key is sent | all calls |
+| \`headers\`, \`query\` | additions to every request | all calls |
+| \`paths\` | the path of each protocol below \`base_url\` | text and embeddings |
+| \`request\` | fields that are removed, or set over the caller's | text and embeddings |
+
+Headers and parameters with the name of a secret (\`x-api-key\`, \`apikey\`, \`access_token\`) are masked wherever the
+configuration is printed, and in every text from the vendor.
+
+A provider of text or embeddings may use a cloud identity instead of a key: \`auth: { type: azure }\`
+([Azure](azure.md)), \`google\` ([Vertex AI](vertex.md)) or \`aws\` ([Amazon Bedrock](bedrock.md)).
 
 \`\`\`yaml
 providers:
@@ -58,9 +71,9 @@ providers:
     request: { add: { store: false }, remove: [user] }
 \`\`\`
 
-\`proxy\` and \`tls\` say how a provider is reached: [proxies](operate.md#proxies) and [certificates](operate.md#certificates).
+\`proxy\` and \`tls\` set the connection to a provider: [proxies](operate.md#proxies) and [certificates](operate.md#certificates).
 
-The provider of an embedding model speaks \`POST /embeddings\` in the OpenAI shape.
+The provider of an embedding model must offer \`POST /embeddings\` in the OpenAI format.
 `;
 
 const code = (value: unknown) => `\`${typeof value === "string" ? value : JSON.stringify(value)}\``;
@@ -166,7 +179,7 @@ function variants(name: string, shapes: readonly Schema[]): string[] {
     ...[...sections].flatMap(([text, titles]) => [
       `### ${name} of ${titles.join(" or ")}`,
       "",
-      `Besides the fields of [all ${name}](#all-${name}):`,
+      `In addition to the fields of [all ${name}](#all-${name}):`,
       "",
       text,
     ]),
@@ -174,7 +187,9 @@ function variants(name: string, shapes: readonly Schema[]): string[] {
 }
 
 function section([name, schema]: [string, Schema]): string[] {
-  const heading = [`## ${name}`, "", ...(schema.description ? [`${schema.description}.`, ""] : [])];
+  const { description } = schema;
+  const sentence = description && `${description[0]!.toUpperCase()}${description.slice(1)}.`;
+  const heading = [`## ${name}`, "", ...(sentence ? [sentence, ""] : [])];
   const shapes = schema.items?.anyOf;
   if (shapes !== undefined) return [...heading, ...variants(name, shapes)];
   return [...heading, ...table(inner(schema).flatMap(([, object]) => rowsOf(object)))];

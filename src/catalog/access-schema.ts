@@ -13,37 +13,46 @@ const authSchema = Type.Object(
     tenant_id: text("azure: the directory of the client"),
     client_id: text("azure: the client; alone, the managed identity to use"),
     client_secret: text("azure: the client's secret, best as ${VARIABLE}"),
-    authority_host: text("azure: who gives the tokens, for clouds other than the public one"),
-    scope: text("azure: what the token is for"),
+    authority_host: text(
+      "azure: the host that issues tokens, for clouds other than the public one",
+    ),
+    scope: text("azure: the scope of the token"),
     service_account_key: text(
       "google: a service account's key file, as its path or its text, best as ${VARIABLE}",
     ),
     region: text("aws: the region of the signature; taken from base_url if absent"),
     service: text("aws: the service of the signature; taken from base_url if absent"),
-    access_key_id: text("aws: absent: the machine's own credentials"),
-    secret_access_key: text("aws: best as ${VARIABLE}"),
-    session_token: text("aws: of temporary keys, best as ${VARIABLE}"),
+    access_key_id: text("aws: the access key's id; the machine's own credentials if absent"),
+    secret_access_key: text("aws: the access key's secret, best as ${VARIABLE}"),
+    session_token: text("aws: the session token of temporary keys, best as ${VARIABLE}"),
     profile: text("aws: a profile of the machine's own configuration"),
   },
   {
     additionalProperties: false,
-    description: "how requests are authorized, where it is not as the dialect has it",
+    description: "how requests are authorized, if it differs from the dialect",
   },
 );
 
 const tlsSchema = Type.Object(
   {
-    ca: text("a PEM file of the authorities to trust, in place of the system's"),
-    cert: text("a PEM file of the gateway's own certificate, with those between; needs key"),
-    key: text("a PEM file of its private key, without a passphrase; needs cert"),
-    server_name: text("the name in the server's certificate, where it is not base_url's"),
+    ca: text("PEM file of trusted authorities, instead of the system's"),
+    cert: text("PEM file of the gateway's client certificate with its intermediates; needs key"),
+    key: text("PEM file of the certificate's private key, without a passphrase; needs cert"),
+    server_name: text(
+      "the name in the server's certificate, if it differs from the host of base_url",
+    ),
   },
-  { additionalProperties: false, description: "whom to trust, and as whom to show oneself" },
+  {
+    additionalProperties: false,
+    description: "trusted authorities, and the gateway's client certificate",
+  },
 );
 
 /** The access fields of a provider. */
 export const accessFields = {
-  proxy: text("the proxy to it, http://user:password@host:port, or `none`; absent: HTTPS_PROXY"),
+  proxy: text(
+    "the proxy to this provider, http://user:password@host:port, or `none`; HTTPS_PROXY if absent",
+  ),
   tls: Type.Optional(tlsSchema),
   auth: Type.Optional(authSchema),
   headers: texts("headers of every request"),
@@ -54,16 +63,16 @@ export const accessFields = {
       {
         add: Type.Optional(
           Type.Record(Type.String(), Type.Unknown(), {
-            description: "fields of every request, over what the caller says",
+            description: "fields to set in every request; they override the caller's",
           }),
         ),
         remove: Type.Optional(
           Type.Array(Type.String({ minLength: 1 }), {
-            description: "fields that this provider does not take",
+            description: "fields to remove, because this provider does not accept them",
           }),
         ),
       },
-      { additionalProperties: false, description: "fields to set or to leave out" },
+      { additionalProperties: false, description: "fields to set or to remove in requests" },
     ),
   ),
 };

@@ -3,10 +3,10 @@ import { Type } from "../base/json-schema.ts";
 import { closed, perMillion, usd } from "./schema-kit.ts";
 
 const tokenPrice = closed({
-  input: perMillion("text tokens in"),
-  image_input: perMillion("image tokens in"),
-  output: perMillion("text tokens out"),
-  image_output: perMillion("image tokens out"),
+  input: perMillion("input text tokens"),
+  image_input: perMillion("input image tokens"),
+  output: perMillion("output text tokens"),
+  image_output: perMillion("output image tokens"),
 });
 const perImage = usd("USD per image");
 const imageSizes = closed({ "1K": perImage, "2K": perImage });

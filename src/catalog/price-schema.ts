@@ -26,24 +26,24 @@ export const textPriceSchema = closed(
     ),
     image_tool_output: Type.Optional(perMillion("tokens out of the vendor's own image tool")),
   },
-  "the price of a call; what a call comes to is rounded up, once, to a whole nano-dollar (0.000000001 USD)",
+  "the price of a call; the total of a call is rounded up, once, to a whole nano-dollar (0.000000001 USD)",
 );
 
 const tier = {
-  input_tokens: count("the tier holds for calls with more input tokens than this"),
+  input_tokens: count("the tier applies to calls with more input tokens than this"),
   price: textPriceSchema,
 };
 
 /** `price_above` where there is one tier, `price_tiers` where there are several. */
 const priceTiers = {
   price_above: Type.Optional(
-    closed(tier, "the long-context tier; its price holds for the whole call"),
+    closed(tier, "the long-context tier; its price applies to the whole call"),
   ),
   price_tiers: Type.Optional(
     Type.Array(closed(tier), {
       minItems: 1,
       description:
-        "several tiers, by rising input_tokens, instead of price_above; the last one passed holds for the whole call",
+        "several tiers, by rising input_tokens, instead of price_above; the highest tier that a call exceeds applies to the whole call",
     }),
   ),
 };
@@ -58,9 +58,9 @@ export const ownTextPriceSchema = closed({ ...textPriceSchema.properties, ...pri
 export const priceKeys = {
   ...fixedPrice,
   later_prices: Type.Optional(
-    Type.Array(closed({ from: moment("when it begins to hold"), ...fixedPrice }), {
+    Type.Array(closed({ from: moment("when the price takes effect"), ...fixedPrice }), {
       minItems: 1,
-      description: "prices that replace the one before at their time, the earliest first",
+      description: "later prices, the earliest first; each replaces the previous one at its time",
     }),
   ),
 };

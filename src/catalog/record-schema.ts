@@ -35,13 +35,13 @@ const reasoning = closed(
       Type.Boolean({ description: "whether it can be switched off; false if absent" }),
     ),
     off_as: Type.Optional(
-      Type.Enum(["between_tools"], { description: "the vendor's own word for off" }),
+      Type.Enum(["between_tools"], { description: "the vendor's value for off" }),
     ),
     values: Type.Optional(
       Type.Array(text("an effort"), {
         minItems: 1,
         uniqueItems: true,
-        description: "the efforts it knows, the least first; none is not one of them",
+        description: "the supported efforts, the least first, without none",
       }),
     ),
     min: Type.Optional(Type.Number({ description: "the least budget, in tokens" })),
@@ -51,7 +51,7 @@ const reasoning = closed(
     field: Type.Optional(
       Type.Enum([...reasoningFields], {
         description:
-          "how chat and Converse ask for it; in chat reasoning_effort if absent, in Converse not at all",
+          "the field that asks for reasoning in chat and Converse; if absent, reasoning_effort in chat, and no field in Converse",
       }),
     ),
     excludes: Type.Optional(
@@ -61,7 +61,7 @@ const reasoning = closed(
       }),
     ),
   },
-  "how the model reasons, and what of it a caller chooses; unknown if absent",
+  "how the model reasons, and which of it callers can set; unknown if absent",
 );
 
 const toolChoice = closed(
@@ -69,31 +69,31 @@ const toolChoice = closed(
     modes: Type.Array(Type.Enum([...toolChoiceModes]), {
       minItems: 1,
       uniqueItems: true,
-      description: "which of auto, none, required (some tool) and named (this tool) it takes",
+      description: "supported modes: auto, none, required (some tool), named (this tool)",
     }),
     forced_while_reasoning: Type.Optional(
       Type.Boolean({
-        description: "whether required and named may stand beside reasoning; unknown if absent",
+        description: "whether required and named work together with reasoning; unknown if absent",
       }),
     ),
   },
-  "which choices of tools it takes; unknown if absent",
+  "supported tool choices; unknown if absent",
 );
 
-const modalityList = (what: string) =>
+const modalityList = (direction: string) =>
   Type.Array(Type.Enum([...modalities]), {
     minItems: 1,
     uniqueItems: true,
-    description: `what ${what}: text, image, audio, video, pdf; unknown if absent`,
+    description: `${direction} types: text, image, audio, video, pdf; unknown if absent`,
   });
 
 const lifecycle = closed(
   {
     stage: Type.Enum(["preview", "deprecated"], { description: "preview or deprecated" }),
-    retires_at: Type.Optional(moment("when the vendor takes it out of service")),
-    replacement: Type.Optional(text("what to use instead")),
+    retires_at: Type.Optional(moment("when the vendor retires it")),
+    replacement: Type.Optional(text("the model to use instead")),
   },
-  "a model not, or not for long, to build on; in service if absent",
+  "marks a preview or deprecated model; in service if absent",
 );
 
 /** The keys of a record, on the model itself. */
@@ -102,15 +102,17 @@ export const recordKeys = {
   reasoning: Type.Optional(reasoning),
   tool_choice: Type.Optional(toolChoice),
   structured_outputs: Type.Optional(
-    Type.Boolean({ description: "whether answers can be held to a schema; unknown if absent" }),
+    Type.Boolean({
+      description: "whether the model supports answers by a JSON schema; unknown if absent",
+    }),
   ),
   prefill: Type.Optional(
     Type.Boolean({
-      description: "whether a conversation may end with the answer's beginning; unknown if absent",
+      description: "whether the last message may be the beginning of the answer; unknown if absent",
     }),
   ),
-  input_modalities: Type.Optional(modalityList("goes in")),
-  output_modalities: Type.Optional(modalityList("comes out")),
+  input_modalities: Type.Optional(modalityList("input")),
+  output_modalities: Type.Optional(modalityList("output")),
   lifecycle: Type.Optional(lifecycle),
 };
 
@@ -121,7 +123,7 @@ export const offerRecord = closed(
     context_length: Type.Optional(count("input and output tokens together")),
     max_output_tokens: Type.Optional(count("the most a call can produce")),
   },
-  "what is different about the model at this provider; as the model itself if absent",
+  "fields of the model that differ at this provider; those of the model if absent",
 );
 
 export type RecordRow = Static<typeof offerRecord>;

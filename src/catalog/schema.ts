@@ -36,13 +36,14 @@ export const providerSchema = closed({
     pattern: providerIdPattern,
     description: "letters, digits, dots, dashes and underscores; callers pin it as model:id",
   }),
-  dialect: Type.Enum([...dialects], { description: "how the vendor is spoken to" }),
+  dialect: Type.Enum([...dialects], { description: "the dialect of the vendor's API" }),
   base_url: Type.String({
     pattern: "^(https?://|\\$\\{)",
-    description: "an http or https address with its version segment, https://api.openai.com/v1",
+    description:
+      "http or https address including the version segment, such as https://api.openai.com/v1",
   }),
   api_key: Type.Optional(
-    text("the vendor's key, best as ${VARIABLE}; `none` for a server that takes none"),
+    text("the vendor's key, best as ${VARIABLE}; `none` for a server without keys"),
   ),
   credentials: Type.Optional(
     Type.Array(credential, { minItems: 1, description: "several keys instead of api_key" }),
@@ -53,7 +54,7 @@ export const providerSchema = closed({
   on_disconnect: Type.Optional(
     Type.Enum(["abort", "drain"], {
       description:
-        "what happens upstream when a caller leaves; drain where the vendor bills on, or reasons hidden and tells its usage at the end",
+        "what happens to the upstream request when a caller disconnects; use drain if the vendor bills to the end anyway, or reports hidden reasoning only at the end",
     }),
   ),
   ...accessFields,
@@ -62,7 +63,7 @@ export const providerSchema = closed({
       connect_s: Type.Optional(seconds("seconds to connect; 10 if absent")),
       first_byte_s: Type.Optional(
         seconds(
-          "seconds until the answer begins, extended by the same time for each picture, and for each 4,096 tokens that an answer without a stream may have; 120 if absent",
+          "seconds until the answer begins; extended by the same time for each picture, and for each 4,096 tokens that a non-streaming answer may have; 120 if absent",
         ),
       ),
       idle_s: Type.Optional(seconds("seconds of silence inside an answer; 120 if absent")),
@@ -85,7 +86,7 @@ const offered = {
     Type.Number({
       minimum: 0,
       description:
-        "share of the calls under `balanced`, in place of the price; 0: only where others fail; 1 if absent beside others",
+        "share of the calls under `balanced`, instead of the price; 0: only if others fail; 1 if absent and other offers have a weight",
     }),
   ),
 };
@@ -109,10 +110,9 @@ const named = {
     Type.Array(
       Type.String({
         pattern: "^[^\\s*]+\\*?$",
-        description:
-          "a name without spaces; with a star at its end it stands for all that begin so",
+        description: "a name without spaces; a star at its end makes it a prefix",
       }),
-      { minItems: 1, uniqueItems: true, description: "other names the model answers to" },
+      { minItems: 1, uniqueItems: true, description: "other names of the model" },
     ),
   ),
 };
@@ -122,7 +122,7 @@ const fallbacks = Type.Optional(
     maxItems: 3,
     uniqueItems: true,
     description:
-      "up to three other models of the same kind that answer where no provider of this one can",
+      "up to three other models of the same kind, tried if no provider of this one can answer",
   }),
 );
 const some = { minItems: 1, description: "at least one way to serve the model" };
@@ -144,7 +144,7 @@ export const textModelSchema = closed({
   context_length: count("input and output tokens together"),
   max_output_tokens: count("the most a call can produce"),
   reserve_output_tokens: Type.Optional(
-    count("output tokens reserved where a call names no maximum; 4096 if absent"),
+    count("output tokens reserved if a call sets no maximum; 4096 if absent"),
   ),
   ...recordKeys,
   fallbacks,
@@ -182,7 +182,7 @@ const mediaModel = <Kind extends string, Family extends MediaFamilyName, Price e
         streaming: Type.Optional(
           Type.Boolean({
             description:
-              "false: calls that ask for partial images go elsewhere; absent: as the provider's dialect",
+              "false: calls that ask for partial images go to other offers; absent: as the provider's dialect",
           }),
         ),
       }),
@@ -235,11 +235,11 @@ export const shellSchema = closed({
 
 const fileSchema = Type.Object(
   {
-    providers: Type.Optional(Type.Array(providerSchema, { description: "who can be called" })),
+    providers: Type.Optional(Type.Array(providerSchema, { description: "connections to vendors" })),
     models: Type.Optional(
       Type.Array(
         Type.Union([textModelSchema, embeddingModelSchema, ...Object.values(mediaModelSchemas)]),
-        { description: "what callers can ask for" },
+        { description: "models that callers can use" },
       ),
     ),
     prices: Type.Optional(
@@ -248,7 +248,7 @@ const fileSchema = Type.Object(
         Type.Union([ownTextPriceSchema, embeddingPriceSchema, ...Object.values(mediaPrices)]),
         {
           description:
-            "what models of vendors by their variable cost, by the model's id: each as `price` of an offer of its kind, in place of all that the list says",
+            "prices of models of vendors that a variable adds, by the model's id; each like `price` of an offer of its kind, and instead of every price in the list",
         },
       ),
     ),

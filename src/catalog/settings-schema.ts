@@ -8,18 +8,18 @@ const tagNames = (what: string) =>
   Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
     maxItems: 10,
     uniqueItems: true,
-    description: `names ${what}; none if absent`,
+    description: `tags that ${what}; none if absent`,
   });
 
 const serverTls = closed(
   {
-    cert: text("a PEM file of the gateway's certificate, with those between"),
-    key: text("a PEM file of its private key, without a passphrase"),
+    cert: text("PEM file of the gateway's certificate with its intermediates"),
+    key: text("PEM file of the certificate's private key, without a passphrase"),
     client_ca: Type.Optional(
-      text("a PEM file of authorities: only clients with a certificate of theirs are let in"),
+      text("PEM file of authorities; only clients with one of their certificates may connect"),
     ),
   },
-  "the gateway speaks TLS; the files are read again when they change",
+  "makes the gateway speak TLS; the files are read again when they change",
 );
 
 const keptDays = (what: string) =>
@@ -36,9 +36,7 @@ export type ServerTlsRow = Static<typeof serverTls>;
 /** The settings, each optional. */
 export const settings = {
   default_model: Type.Optional(
-    text(
-      "the id of the model of this file that answers to names that no other has; none if absent",
-    ),
+    text("the id of the model in this file that serves unknown model names; none if absent"),
   ),
   limits: Type.Optional(
     closed({
@@ -53,7 +51,7 @@ export const settings = {
           minimum: 0,
           maximum: 21_600,
           description:
-            "seconds from its submission for which a task that no provider takes is asked for again; 0, three rounds within three seconds, if absent",
+            "seconds after the submission in which a task that no provider accepts is retried; if absent 0, which is three rounds within three seconds",
         }),
       ),
       connections: Type.Optional(
@@ -64,10 +62,10 @@ export const settings = {
             ),
           ),
           per_address: Type.Optional(
-            count("of one IPv4 address or IPv6 /64; a quarter of the total if absent"),
+            count("connections of one IPv4 address or IPv6 /64; a quarter of the total if absent"),
           ),
           unread_s: Type.Optional(
-            seconds("seconds after which a client that takes nothing is cut off; 60 if absent"),
+            seconds("seconds after which a client that reads nothing is cut off; 60 if absent"),
           ),
         }),
       ),
@@ -75,27 +73,27 @@ export const settings = {
         Type.Integer({
           minimum: 0,
           description:
-            "new calls that a process takes in one round of its event loop, and sixteen times as many in a burst; above it they get 503; 0: no bound; 64 if absent",
+            "new calls that a process admits in one round of its event loop, and sixteen times as many in a burst; others get 503; 0: no limit; 64 if absent",
         }),
       ),
       body_mb: Type.Optional(
         Type.Number({
           exclusiveMinimum: 0,
-          description: "largest request body; 64 if absent, less where memory is little",
+          description: "largest request body in MB; 64 if absent, less with little memory",
         }),
       ),
       text_body_mb: Type.Optional(
         Type.Number({
           exclusiveMinimum: 0,
           description:
-            "largest body of a text call, at most `body_mb`; 32 if absent, less where memory is little",
+            "largest body of a text call in MB, at most `body_mb`; 32 if absent, less with little memory",
         }),
       ),
       bodies_under_way_mb: Type.Optional(
         Type.Number({
           exclusiveMinimum: 0,
           description:
-            "bodies held at once, requests and whole answers, divided among workers; leave room for twice `body_mb`; above it calls get 503; 256 or four times `body_mb` if absent, whichever is more, and less where memory is little",
+            "MB of bodies held at once, requests and whole answers, divided among workers; above it calls get 503; leave room for twice `body_mb`; if absent the larger of 256 and four times `body_mb`, and less with little memory",
         }),
       ),
     }),
@@ -106,13 +104,17 @@ export const settings = {
       bucket: Type.Optional(text("the bucket; needed for s3")),
       endpoint: Type.Optional(text("an S3-compatible service's address")),
       region: Type.Optional(text("the region")),
-      access_key_id: Type.Optional(text("absent: the machine's own credentials")),
-      secret_access_key: Type.Optional(text("absent: the machine's own credentials")),
+      access_key_id: Type.Optional(
+        text("the access key's id; the machine's own credentials if absent"),
+      ),
+      secret_access_key: Type.Optional(
+        text("the access key's secret; the machine's own credentials if absent"),
+      ),
       retention_days: Type.Optional(
         Type.Number({
           exclusiveMinimum: 0,
           maximum: 1_000_000,
-          description: "days, fractions allowed; 7 if absent",
+          description: "days that result files are kept, fractions allowed; 7 if absent",
         }),
       ),
     }),
@@ -136,7 +138,7 @@ export const settings = {
           description:
             "an origin as browsers send it, https://app.example.com, or * for every page",
         }),
-        { description: "origins of pages that may call from a browser; none if absent" },
+        { description: "origins of web pages that may call the gateway; none if absent" },
       ),
     }),
   ),
@@ -148,7 +150,7 @@ export const settings = {
           minimum: 1,
           maximum: 3_600,
           description:
-            "seconds for which a connection stays open after its last answer; 72 if absent. Longer than a load balancer in front keeps its own",
+            "seconds for which a connection stays open after its last answer; 72 if absent. Must be longer than the idle timeout of a load balancer in front",
         }),
       ),
     }),
@@ -160,7 +162,7 @@ export const settings = {
           minimum: 0,
           maximum: 1,
           description:
-            "the share of requests that get a line; 1 if absent, 0 for none; above 0 each that is answered with 5xx gets one",
+            "the share of requests that are logged; 1 if absent, 0 for none; above 0 each request answered with 5xx is logged too",
         }),
       ),
     }),
@@ -172,7 +174,7 @@ export const settings = {
         tasks_days: keptDays("finished tasks are kept, with their files and callbacks"),
         deliveries_days: keptDays("callbacks and their attempts are kept"),
       },
-      "what is dropped when it is old; the ledger and usage never are",
+      "how long data is kept; the ledger and usage are never deleted",
     ),
   ),
   telemetry: Type.Optional(
@@ -181,7 +183,7 @@ export const settings = {
         Type.String({
           pattern: "^(https?://[^\\s?#@]+|\\$\\{.*)$",
           description:
-            "where traces go by OTLP/HTTP, http://collector:4318; `OTEL_EXPORTER_OTLP_ENDPOINT` if absent, and none without either",
+            "the collector for traces by OTLP/HTTP, http://collector:4318; `OTEL_EXPORTER_OTLP_ENDPOINT` if absent; without either, traces are off",
         }),
       ),
       otlp_headers: Type.Optional(
@@ -194,7 +196,7 @@ export const settings = {
           minimum: 0,
           maximum: 1,
           description:
-            "the share of requests that get a trace, where their caller's `traceparent` does not say; 1 if absent",
+            "the share of requests that are traced, unless their caller's `traceparent` decides; 1 if absent",
         }),
       ),
       propagate: Type.Optional(
@@ -215,33 +217,37 @@ export const settings = {
         what: Type.Optional(
           Type.Array(Type.Enum(["requests", "ledger"]), {
             minItems: 1,
-            description: "what is exported; both if absent",
+            description: "the data to export; both if absent",
           }),
         ),
         format: Type.Optional(
           Type.Enum([...exportFormats], {
-            description: "JSON lines packed with gzip, or Parquet; jsonl if absent",
+            description: "JSON lines compressed with gzip, or Parquet; jsonl if absent",
           }),
         ),
         endpoint: Type.Optional(text("an S3-compatible service's address")),
         region: Type.Optional(text("the bucket's region")),
-        access_key_id: Type.Optional(text("absent: the machine's own credentials")),
-        secret_access_key: Type.Optional(text("absent: the machine's own credentials")),
+        access_key_id: Type.Optional(
+          text("the access key's id; the machine's own credentials if absent"),
+        ),
+        secret_access_key: Type.Optional(
+          text("the access key's secret; the machine's own credentials if absent"),
+        ),
       },
-      "each day that is over goes into a file, once",
+      "writes each ended day to a file, once",
     ),
   ),
   tags: Type.Optional(
     closed(
       {
-        metrics: Type.Optional(tagNames("that calls are counted by in metrics")),
-        usage: Type.Optional(tagNames("that usage is summed by, from then on")),
+        metrics: Type.Optional(tagNames("metrics count calls by")),
+        usage: Type.Optional(tagNames("usage is summed by, from then on")),
       },
-      "tags of calls that are more than kept in the log; `end_user` is their end user",
+      "tags of calls that are also used in metrics or usage, beside the log; `end_user` is the call's end user",
     ),
   ),
   hooks: Type.Optional(hooksSchema),
   webhooks: Type.Optional(
-    closed({ timeout_s: Type.Optional(seconds("seconds a receiver may take; 15 if absent")) }),
+    closed({ timeout_s: Type.Optional(seconds("seconds that a receiver may take; 15 if absent")) }),
   ),
 };

@@ -11,7 +11,7 @@ describe("mistakes", () => {
     expect(mistakesOf("telemetry: { otlp_endpoint: http://collector:4318 }")).toEqual([]);
     const [address, share] = mistakesOf("telemetry: { otlp_endpoint: collector, sample: 2 }");
     expect(address).toContain(
-      '1:29 telemetry.otlp_endpoint: "collector" does not fit; where traces',
+      '1:29 telemetry.otlp_endpoint: "collector" does not fit; the collector for traces',
     );
     expect(share).toContain("1:48 telemetry.sample: must be at most 1; the share of requests");
   });
@@ -81,7 +81,7 @@ telemetry: { otlp_endpoint: "http://collector:99999", otlp_headers: { "${header}
       "hooks[3].secret: missing; make one: echo whsec_$(openssl rand -base64 32)",
       "hooks[4].module: url and module exclude each other; keep one of them",
       'hooks[5].at: "during" is not known; allowed: before, after',
-      expect.stringMatching(/^hooks\[5\].secret: .* does not fit; what requests/),
+      expect.stringMatching(/^hooks\[5\].secret: .* does not fit; the secret that signs requests/),
       expect.stringMatching(/^hooks\[5\].timeout_ms: must be at least 1;/),
     ]);
   });
@@ -124,7 +124,7 @@ telemetry: { otlp_endpoint: "http://collector:99999", otlp_headers: { "${header}
       'default_model: there is no model "acme/tall"; did you mean "acme/talk"?',
       'models[1].aliases[0]: "gpt-*" already means the model "acme/talk"; give each model names of its own',
       'models[1].aliases[1]: "acme/talk" already means the model "acme/talk"; give each model names of its own',
-      'models[1].aliases[2]: "a*b" does not fit; a name without spaces; with a star at its end it stands for all that begin so',
+      'models[1].aliases[2]: "a*b" does not fit; a name without spaces; a star at its end makes it a prefix',
     ]);
   });
 
@@ -191,7 +191,7 @@ stroage: {}
     expect(mistakesOf(text)).toMatchInlineSnapshot(`
       [
         "tollgate.yaml:2:28 providers[0].dialect: "opnai" is not known; did you mean "openai"?",
-        "tollgate.yaml:3:56 providers[1].base_url: "127.0.0.1:9001/v1" does not fit; an http or https address with its version segment, https://api.openai.com/v1",
+        "tollgate.yaml:3:56 providers[1].base_url: "127.0.0.1:9001/v1" does not fit; http or https address including the version segment, such as https://api.openai.com/v1",
         "tollgate.yaml:3:84 the environment variable NOPE is not set; set it, or give a default: \${NOPE:-value}",
         "tollgate.yaml:3:93 providers[1].teir: unknown key; did you mean "tier"?",
         "tollgate.yaml:4:5 providers[2].api_key: missing; give api_key (\`none\` for a server that takes none) or credentials",
@@ -223,7 +223,7 @@ stroage: {}
         "tollgate.yaml:37:28 models[7].reserve_output_tokens: 200 is above max_output_tokens (100); at most 100",
         "tollgate.yaml:38:13 models[7].offers: must have at least one entry; at least one way to serve the model",
         "tollgate.yaml:39:28 limits.queue.global: must be at least 1; tasks in flight; 1000 if absent",
-        "tollgate.yaml:39:42 limits.body_mb: must be above 0; largest request body; 64 if absent, less where memory is little",
+        "tollgate.yaml:39:42 limits.body_mb: must be above 0; largest request body in MB; 64 if absent, less with little memory",
         "tollgate.yaml:40:10 storage.bucket: missing; s3 needs a bucket",
         "tollgate.yaml:41:1 stroage: unknown key; did you mean "storage"?",
       ]
