@@ -8,11 +8,14 @@ const introduction = `# Command line
 
 \`npx tollgate <command>\`; \`npm start -- <options>\` is \`npx tollgate serve <options>\`.
 
-Run \`npx\` in the checkout, or in the folder where the package is installed. Elsewhere it offers to download whatever package has this
-name in the registry: say no.
+Run \`npx\` in the checkout, or in the folder where the package is installed. Elsewhere \`npx\` offers to download some
+package of this name from the registry: answer no.
 
-A command exits with 0 when it is done. It exits with 1 when it failed, found a difference, or the gateway has no such workspace, member, key
-or call. It exits with 2 for wrong usage, a file that cannot be read, or a mistake in the configuration.
+| exit code | meaning |
+|---|---|
+| 0 | done |
+| 1 | failed, found a difference, or the gateway has no such workspace, member, key or call |
+| 2 | wrong usage, a file that cannot be read, or a mistake in the configuration |
 
 `;
 

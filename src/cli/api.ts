@@ -42,7 +42,7 @@ export const overApi = <Given extends readonly unknown[]>(
 
 export const addApiOptions = (command: Command): Command =>
   command
-    .option("--url <address>", "the gateway to ask (the one that runs on the data directory)")
+    .option("--url <address>", "the gateway to ask (the one that uses the data directory)")
     .option("--json", "print JSON");
 
 /** The API's largest page size. */

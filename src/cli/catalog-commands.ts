@@ -19,14 +19,12 @@ export function addCatalogCommands(catalog: Command): void {
   addApiOptions(
     catalog
       .command("update")
-      .description("fetch the current list of models, show what it changes, and take it over")
-      .option(
-        "--from <address or file>",
-        "where the list is, in the format of models.dev",
-        publicList,
+      .description(
+        "fetch the current list of models, show the changes, and apply them after a confirmation",
       )
-      .option("--yes", "take it over without asking")
-      .option("--all", "show every change, not the first of each kind"),
+      .option("--from <address or file>", "the list, in the format of models.dev", publicList)
+      .option("--yes", "apply the changes without asking")
+      .option("--all", "show every change instead of the first of each kind"),
   )
     .addHelpText(
       "after",
@@ -121,7 +119,7 @@ async function confirmed(): Promise<boolean> {
 }
 
 const addList = (list: Command): Command =>
-  overApi(list.description("the lists that can be gone back to; 0 is the shipped one"), {
+  overApi(list.description("the earlier lists that can be restored; 0 is the shipped one"), {
     ask: () => (api) => listAll(api, "/catalog"),
     show: (rows) =>
       printTable(
@@ -137,7 +135,7 @@ const addList = (list: Command): Command =>
   });
 
 const addRollback = (rollback: Command): Command =>
-  overApi(rollback.description("go back to another list (0: the one that is shipped)"), {
+  overApi(rollback.description("restore an earlier list (0: the shipped one)"), {
     ask(text: string) {
       if (!/^\d{1,9}$/.test(text))
         throw new UsageError(`"${text}" is no version; tollgate catalog list names them`);

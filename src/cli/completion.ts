@@ -52,7 +52,7 @@ const shells = {
 export function addCompletionCommand(program: Command): void {
   program
     .command("completion <shell>")
-    .description("print what completes commands and options in a shell: bash or zsh")
+    .description("print a script that completes commands and options in a shell: bash or zsh")
     .addHelpText(
       "after",
       '\nIn ~/.bashrc: eval "$(tollgate completion bash)"; in ~/.zshrc, behind compinit, the same with zsh.',

@@ -9,11 +9,11 @@ const commands = () => import("./config-commands.ts");
 export function addConfigCommands(config: Command): void {
   const file = [
     "--config <file>",
-    "the file (TOLLGATE_CONFIG; tollgate.yaml where it exists)",
+    "the file (TOLLGATE_CONFIG; tollgate.yaml if it exists)",
   ] as const;
   config
     .command("check [file]")
-    .description("report every mistake of the file with its line; exit 2 when there is any")
+    .description("report every mistake in the file with its line; exit 2 if there is any")
     .option(...file)
     .option("--json", "print the mistakes as JSON")
     .action(async (path: string | undefined, options: FileOption) =>
@@ -22,16 +22,16 @@ export function addConfigCommands(config: Command): void {
   config
     .command("schema")
     .description("print the file's JSON Schema, for editors")
-    .option("--json", "the same: it is JSON in any case")
+    .option("--json", "no effect: the output is always JSON")
     .action(async () => (await commands()).schema());
   config
     .command("example")
-    .description("print a file to start from, with a word on each setting")
+    .description("print a file to start from, with an explanation of each setting")
     .action(async () => (await commands()).example());
   config
     .command("print [file]")
     .description(
-      "print the configuration in force as a file to start from: defaults filled in, variables as ${NAME}, other secrets masked",
+      "print the configuration in force as a file: with defaults, variables as ${NAME}, other secrets masked",
     )
     .option(...file)
     .option("--json", "print it as JSON instead of YAML")

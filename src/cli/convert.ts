@@ -5,10 +5,10 @@ import type { ConvertOptions } from "./litellm/index.ts";
 export function addConvertCommands(program: Command): void {
   program
     .command("convert")
-    .description("another gateway's configuration as ours: litellm")
+    .description("convert another gateway's configuration: litellm")
     .command("litellm <file>")
     .description(
-      "a LiteLLM proxy's config.yaml as our configuration file, with a report of each field: taken over, changed, not supported",
+      "convert a LiteLLM proxy's config.yaml to our configuration file, and report each field: taken over, changed, not supported",
     )
     .option("--out <file>", "the file to write (standard output)")
     .option("--force", "replace the file that --out names")

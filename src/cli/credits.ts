@@ -43,10 +43,10 @@ const reusedStatus = errorCatalogue.idempotency_key_reuse.status;
 const addChange = (command: Command, sign: "" | "-"): Command =>
   overApi(
     inWorkspace(command)
-      .option("--note <text>", "what it is for")
+      .option("--note <text>", "the purpose of the credit")
       .option(
         "--reference <text>",
-        "a name of your own; the same one counts once, however often it is sent",
+        "your own reference; repeating the command with the same reference has no further effect",
       ),
     {
       ask(usd: string, { workspace, note, reference = randomUUID() }: CreditOptions) {

@@ -52,14 +52,14 @@ function bodyOf(options: EraseOptions): { readonly dry_run: boolean } {
 export function addEraseCommands(erase: Command): void {
   const common = (command: Command): Command =>
     command
-      .option("--dry-run", "count what there is, and change nothing")
-      .option("--yes", "erase: nothing brings it back");
+      .option("--dry-run", "print the counts, and change nothing")
+      .option("--yes", "erase; this cannot be undone");
   overApi(
     common(
       erase
         .command("end-user <id>")
-        .description("what is kept of the calls for an end user, as callers name them")
-        .option("--workspace <name>", "in this workspace, by id or name; in all without it"),
+        .description("erase the stored data of an end user's calls, by the id that callers send")
+        .option("--workspace <name>", "only in this workspace, by id or name (all)"),
     ),
     {
       ask(endUser: string, options: EraseOptions) {
@@ -77,7 +77,7 @@ export function addEraseCommands(erase: Command): void {
     common(
       erase
         .command("person <user>")
-        .description("somebody with an account, by e-mail address or user id"),
+        .description("erase a person with an account, by e-mail address or user id"),
     ),
     {
       ask(person: string, options: EraseOptions) {

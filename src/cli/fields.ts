@@ -24,7 +24,7 @@ export function addCapOptions(command: Command, change: "change" | "create"): Co
     .option("--daily-cap <usd>", `the most it may spend in a day (UTC)${none}`)
     .option("--weekly-cap <usd>", `the most it may spend in a week (from Monday, UTC)${none}`)
     .option("--monthly-cap <usd>", `the most it may spend in a month (UTC)${none}`)
-    .option("--hard", "count open reservations too, so that the caps can never be passed");
+    .option("--hard", "also count open reservations, so that the caps are never exceeded");
   return change === "create" ? command : command.option("--no-hard", "count only what was charged");
 }
 
@@ -115,7 +115,7 @@ interface Named {
 
 /** Adds the option that names the workspace. */
 export const inWorkspace = (command: Command): Command =>
-  command.option("--workspace <id or name>", "the workspace (the only one, where there is one)");
+  command.option("--workspace <id or name>", "the workspace (the only one, if there is just one)");
 
 /** Returns the id of the named workspace, or of the only one. @throws UsageError, RefusedError */
 export async function workspaceOf(api: Api, named: string | undefined): Promise<string> {

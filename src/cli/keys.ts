@@ -49,9 +49,9 @@ export function addKeyCommands(keys: Command): void {
 }
 
 const moves = [
-  ["disable", "make every call with the key fail, until it is enabled again"],
-  ["enable", "make a disabled key work again"],
-  ["revoke", "make every call with the key fail, for good"],
+  ["disable", "disable a key: its calls fail until it is enabled again"],
+  ["enable", "enable a disabled key"],
+  ["revoke", "revoke a key: its calls fail for ever"],
 ] as const;
 
 /** Posts an action on one key. @throws RefusedError where there is no such key */
@@ -97,18 +97,24 @@ function countOf(text: string, option: string): number {
 
 function addCreate(create: Command): void {
   create
-    .description("make a key and print it")
-    .requiredOption("--name <name>", "what the key is for")
+    .description("create a key and print it")
+    .requiredOption("--name <name>", "the purpose of the key")
     .option(
       "--workspace <id or name>",
-      "the workspace it spends from (the only one, where there is one)",
+      "the workspace that pays for its calls (the only one, if there is just one)",
     );
   addCapOptions(create, "create")
-    .option("--user <email or id>", "the member whose key it is (nobody's in particular)")
+    .option("--user <email or id>", "the member that the key belongs to (none)")
     .option("--models <ids>", "the ids of the models it may call, separated by commas (all)")
     .option("--expires <time>", "when it stops working, such as 2027-01-31T00:00:00Z")
-    .option("--cache-seconds <seconds>", "answer the same request again for so long (never)")
-    .option("--cache-charge <percent>", "what a repeat costs, of the first answer's charge (0)");
+    .option(
+      "--cache-seconds <seconds>",
+      "how long the response cache answers a repeated request (never)",
+    )
+    .option(
+      "--cache-charge <percent>",
+      "the charge of a repeated answer, in percent of the first charge (0)",
+    );
   overApi(create, {
     needs,
     ask(options: CreateOptions) {
@@ -145,7 +151,7 @@ interface RotateOptions extends ApiOptions {
 function addRotate(rotate: Command): void {
   rotate
     .description("give a key a new value and print it; id, caps and spend stay")
-    .option("--grace-seconds <seconds>", "how long the old value goes on working", "0");
+    .option("--grace-seconds <seconds>", "how long the old value continues to work", "0");
   overApi(rotate, {
     needs,
     ask(id: string, { graceSeconds }: RotateOptions) {

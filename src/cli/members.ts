@@ -48,9 +48,9 @@ export function addMemberCommands(members: Command): void {
 }
 
 function addAdd(add: Command): void {
-  inWorkspace(add.description("invite a member; prints the link that makes them one"))
+  inWorkspace(add.description("invite a member; prints the invitation link"))
     .option("--role <role>", "admin or member", "member")
-    .option("--name <name>", "what they are called");
+    .option("--name <name>", "the member's name");
   overApi(addCapOptions(add, "create"), {
     ask(email: string, options: MemberOptions) {
       const { name } = options;
@@ -113,7 +113,7 @@ async function memberPath(api: Api, named: string, options: MemberOptions): Prom
 function addSet(set: Command): void {
   inWorkspace(
     set.description(
-      "change the role or caps of a member, by e-mail address or id; what is not named stays",
+      "change the role or caps of a member, by e-mail address or id; other settings stay",
     ),
   ).option("--role <role>", "admin or member");
   overApi(addCapOptions(set, "change"), {
@@ -136,7 +136,7 @@ const addRemove = (remove: Command): Command =>
   overApi(
     inWorkspace(
       remove.description(
-        "take a member out of a workspace, or an invitation back; the keys they made in it are disabled",
+        "remove a member from a workspace, or withdraw an invitation; disables the keys that the member made in it",
       ),
     ),
     {

@@ -17,12 +17,12 @@ export function addModelsCommand(program: Command): void {
   addApiOptions(
     program
       .command("models [words]")
-      .description("the models that can be called, who serves each, and its price in USD")
+      .description("the models that can be called, with their providers and prices in USD")
       .option("--provider <id>", "of one provider only")
       .option("--kind <kind>", "text, embedding, image or video only")
       .option(
         "--unpriced",
-        "the models of active vendors that are not called, for want of a price",
+        "the models of active vendors that cannot be called, because they have no price",
       ),
   )
     .addHelpText(

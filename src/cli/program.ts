@@ -58,9 +58,7 @@ export function createProgram(): Command {
   addCreditCommands(
     program.command("credits").description("a workspace's credit: add, take, show, list"),
   );
-  addEraseCommands(
-    program.command("erase").description("personal data: of an end user, of a person"),
-  );
+  addEraseCommands(program.command("erase").description("erase personal data: end-user, person"));
   addUsageCommand(program);
   addRequestCommands(program);
   addVendorsCommand(program);
@@ -91,10 +89,7 @@ function addServeCommands(program: Command): void {
     .description("run the gateway")
     .option("--port <port>", "port to listen on (PORT; 8080)")
     .option("--host <address>", "address to listen on (HOST; 127.0.0.1)")
-    .option(
-      "--config <file>",
-      "configuration file (TOLLGATE_CONFIG; tollgate.yaml where it exists)",
-    )
+    .option("--config <file>", "configuration file (TOLLGATE_CONFIG; tollgate.yaml if it exists)")
     .option(
       "--workers <count>",
       "processes that share the port (TOLLGATE_WORKERS; 1 with the embedded database, else one for each core and GB of memory)",
@@ -114,10 +109,10 @@ function addDoctorCommand(program: Command): void {
   program
     .command("doctor")
     .description(
-      "look at everything a gateway needs (configuration, database, disk, providers) and say what to do; exit 1 when something fails",
+      "check everything that a gateway needs (configuration, database, disk, providers) and say what to do; exit 1 if a check fails",
     )
-    .option("--config <file>", "the file (TOLLGATE_CONFIG; tollgate.yaml where it exists)")
-    .option("--json", "print what was found as JSON")
+    .option("--config <file>", "the file (TOLLGATE_CONFIG; tollgate.yaml if it exists)")
+    .option("--json", "print the results as JSON")
     .action(async (options: FileOption) => (await import("./doctor/index.ts")).doctor(options));
 }
 
@@ -132,15 +127,15 @@ function addDatabaseCommands(program: Command): void {
     .action(async (options: JsonOption) => (await import("./verify.ts")).verifyCommand(options));
   program
     .command("migrate")
-    .description("bring the database's schema up to date (serve does this by itself)")
-    .option("--json", "print what was applied as JSON")
+    .description("upgrade the database's schema (serve does this by itself)")
+    .option("--json", "print the applied migrations as JSON")
     .action(async (options: JsonOption) => (await import("./migrate.ts")).migrateCommand(options));
   program
     .command("rotate-master-key")
     .description(
-      "put TOLLGATE_MASTER_KEY in force in place of TOLLGATE_MASTER_KEY_PREVIOUS and seal everything under it; gateways go on",
+      "replace the master key TOLLGATE_MASTER_KEY_PREVIOUS by TOLLGATE_MASTER_KEY and seal everything again; gateways continue",
     )
-    .option("--json", "print what was sealed again as JSON")
+    .option("--json", "print the sealed values' counts as JSON")
     .action(async (options: JsonOption) =>
       (await import("./rotate-master-key.ts")).rotateMasterKeyCommand(options),
     );
@@ -160,19 +155,22 @@ function addDatabaseCommands(program: Command): void {
   program
     .command("backup <file>")
     .description(
-      "write everything but the master key to a file (-: standard output); a running gateway goes on",
+      "write everything except the master key to a file (-: standard output); a running gateway continues",
     )
-    .option("--json", "print what is in it as JSON")
+    .option("--json", "print the backup's contents as JSON")
     .action(async (file: string, options: JsonOption) =>
       (await import("./backup.ts")).backupCommand(file, options),
     );
   program
     .command("restore <file>")
     .description(
-      "restore a backup (-: standard input) into the embedded database or DATABASE_URL, whole or not at all",
+      "restore a backup (-: standard input) into the embedded database or DATABASE_URL, in one transaction",
     )
-    .option("--replace", "delete what the database holds; without it only an unused one is taken")
-    .option("--json", "print what was in it as JSON")
+    .option(
+      "--replace",
+      "delete the contents of the database; without this option the database must be unused",
+    )
+    .option("--json", "print the restored contents as JSON")
     .action(async (file: string, options: RestoreCommandOptions) =>
       (await import("./backup.ts")).restoreCommand(file, options),
     );

@@ -37,7 +37,7 @@ export function addProviderCommands(providers: Command): void {
 }
 
 function addList(list: Command): void {
-  overApi(list.description("every provider, where it is from and how it is doing"), {
+  overApi(list.description("every provider, with its source and health"), {
     needs,
     ask: () => (api) => listAll(api, "/providers"),
     show: (rows) =>
@@ -61,17 +61,17 @@ const stateOf = ({ paused_until: paused, health }: Json): string =>
 const settingOptions = (command: Command): Command =>
   command
     .option("--key-stdin", "read the vendor's key from standard input")
-    .option("--dialect <dialect>", "how it is spoken to, where it is no known vendor")
-    .option("--base-url <address>", "its address with its version segment")
+    .option("--dialect <dialect>", "the dialect of its API, if it is not a known vendor")
+    .option("--base-url <address>", "its address including the version segment")
     .option("--tier <tier>", "official, partner or community")
     .option("--from <file>", "take its settings and models from a configuration file")
-    .option("--test", "then ask it for a few tokens");
+    .option("--test", "then test it with a call for a few tokens");
 
 function addSettingCommands(providers: Command): void {
   const add = providers
     .command("add <id>")
     .description("add a provider: a vendor by its name, or any other by its address")
-    .option("--vendor <vendor>", "the vendor, where the id is another name");
+    .option("--vendor <vendor>", "the vendor, if the id is a different name");
   overApi(settingOptions(add), {
     needs,
     ask: (id: string, options: AddOptions) => async (api) => {
@@ -93,7 +93,7 @@ function addSettingCommands(providers: Command): void {
   );
   const change = providers
     .command("change <id>")
-    .description("change a provider that was added; what is not named stays");
+    .description("change an added provider; other settings stay");
   overApi(settingOptions(change), {
     needs,
     ask: (id: string, options: SettingOptions) => async (api) => {
@@ -105,7 +105,7 @@ function addSettingCommands(providers: Command): void {
   });
   const remove = providers
     .command("remove <id>")
-    .description("remove a provider that was added; calls under way end");
+    .description("remove an added provider; calls in flight complete");
   overApi(remove, {
     needs,
     ask: (id: string) => (api) => ofProvider(id, api.call({ method: "DELETE", path: pathOf(id) })),
@@ -200,9 +200,9 @@ interface TestOptions extends ApiOptions {
 const addTest = (test: Command): Command =>
   overApi(
     test
-      .description("ask a provider for a few tokens; exit 1 where it does not answer")
-      .option("--model <id>", "the model to ask (the cheapest)")
-      .option("--credential <id>", "the credential to ask with (the first)"),
+      .description("test a provider with a call for a few tokens; exit 1 if it does not answer")
+      .option("--model <id>", "the model to test (the cheapest)")
+      .option("--credential <id>", "the credential to test (the first)"),
     {
       needs,
       ask:
@@ -216,8 +216,8 @@ const addTest = (test: Command): Command =>
 function addPauses(providers: Command): void {
   const pause = providers
     .command("pause <id>")
-    .description("send a provider no new calls for a while, whatever it is from")
-    .option("--until <time>", "when it goes on, at most seven days from now (in an hour)");
+    .description("send a provider no new calls for a while; works for every provider")
+    .option("--until <time>", "when calls resume, at most seven days from now (in an hour)");
   overApi(pause, {
     needs,
     ask(id: string, options: ApiOptions & { readonly until?: string }) {
@@ -255,7 +255,7 @@ function addCredentialCommands(credentials: Command): void {
   });
   const remove = credentials
     .command("remove <provider> <id>")
-    .description("remove a key; calls under way keep it");
+    .description("remove a key; calls in flight continue to use it");
   overApi(remove, {
     needs,
     ask: (provider: string, id: string) => (api) =>

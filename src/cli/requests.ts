@@ -30,7 +30,7 @@ export function addRequestCommands(program: Command): void {
   overApi(
     requests
       .command("show <id>")
-      .description("what became of one call or task: its error, who was asked and why, its price"),
+      .description("explain one call or task: its error, the providers asked and why, its price"),
     { ask: (id: string) => (api) => readRequest(api, id), show: (record) => print(record) },
   );
 }
@@ -41,16 +41,16 @@ function addList(list: Command): void {
     .option("--workspace <id or name>", "of one workspace only")
     .option("--key <id>", "of one key only")
     .option("--model <id>", "of one model only")
-    .option("--provider <id>", "answered by one provider only")
+    .option("--provider <id>", "only calls that one provider answered")
     .option(
       "--status <statuses>",
-      "succeeded, failed, client_closed, expired or canceled; several by commas",
+      "succeeded, failed, client_closed, expired or canceled; several separated by commas",
     )
-    .option("--code <code>", "with this error code only, such as insufficient_balance")
-    .option("--tag <name:value>", "with this tag only")
+    .option("--code <code>", "only calls with this error code, such as insufficient_balance")
+    .option("--tag <name:value>", "only calls with this tag")
     .option("--end-user <id>", "of one end user only")
-    .option("--from <time>", "the first moment that counts")
-    .option("--to <time>", "the first moment that does not (now)")
+    .option("--from <time>", "start of the period, included")
+    .option("--to <time>", "end of the period, not included (now)")
     .option("--limit <number>", "how many, up to 100 (20)");
   overList(list, {
     list(options: RequestsOptions) {

@@ -25,18 +25,18 @@ interface UsageOptions extends ListOptions {
 export function addUsageCommand(program: Command): void {
   const command = program
     .command("usage")
-    .description("what was used and what it cost; costs are the ledger's charges")
-    .option("--from <time>", "the first moment that counts (30 days before the end)")
-    .option("--to <time>", "the first moment that does not (now)")
+    .description("usage and its cost; costs are the ledger's charges")
+    .option("--from <time>", "start of the period, included (30 days before the end)")
+    .option("--to <time>", "end of the period, not included (now)")
     .option("--granularity <period>", granularities.join(", "), "total")
     .option("--by <group>", `rows by ${usageGroups.join(", ")}, or tag:NAME`)
-    .option("--tag <name:value>", "of calls with this tag only")
+    .option("--tag <name:value>", "only calls with this tag")
     .option("--workspace <id or name>", "of one workspace only")
     .option("--key <id>", "of one key only")
     .option("--member <id>", "of one member's keys only")
     .option("--model <id>", "of one model only")
-    .option("--provider <id>", "answered by one provider only")
-    .option("--time-zone <name>", "days and months of a place, such as Europe/Berlin (UTC)");
+    .option("--provider <id>", "only calls that one provider answered")
+    .option("--time-zone <name>", "the time zone of days and months, such as Europe/Berlin (UTC)");
   overList(command, {
     list(options: UsageOptions) {
       const timeZone = zoneOf(options.timeZone);

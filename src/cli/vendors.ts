@@ -11,7 +11,7 @@ interface VendorOptions extends ApiOptions {
 export function addVendorsCommand(program: Command): void {
   const vendors = program
     .command("vendors")
-    .description("the vendors that need no more than a variable with their key, and which are set")
+    .description("the vendors that need only a variable with their key, and which of them are set")
     .option("--active", "only those whose key is set");
   overApi(vendors, {
     needs: { database: false },

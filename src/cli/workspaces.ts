@@ -53,13 +53,13 @@ export function capsText(caps: Json): string {
 }
 
 const creditLineHelp =
-  "how far it may spend beyond its credits, such as 500.00, or unlimited: only caps stop it (0)";
+  "how far it may spend beyond its credits, such as 500.00; unlimited: only caps stop it (0)";
 
 const creditLineOf = (text: string | undefined): string | undefined =>
   text === undefined || text === "unlimited" ? text : amountOf(text, "--credit-line");
 
 const lowBalanceHelp =
-  "warn when no more than this is left of credits and credit line, such as 20.00, or none";
+  "warn when at most this amount is left of credits and credit line, such as 20.00; none: no warning";
 
 /** null: no warning. */
 const lowBalanceOf = (text: string | undefined): string | null | undefined =>
@@ -80,8 +80,8 @@ const settingsOf = (options: SettingOptions): object =>
 
 function addCreate(create: Command): void {
   create
-    .description("make a workspace and print its id")
-    .requiredOption("--name <name>", "what it is called")
+    .description("create a workspace and print its id")
+    .requiredOption("--name <name>", "its name")
     .option(
       "--organization <id>",
       "the organization it belongs to (none: a personal workspace, which has no caps)",
@@ -101,8 +101,8 @@ function addCreate(create: Command): void {
 
 function addSet(set: Command): void {
   set
-    .description("change a workspace, by its id or name; what is not named stays")
-    .option("--name <name>", "what it is called")
+    .description("change a workspace, by its id or name; other settings stay")
+    .option("--name <name>", "its name")
     .option("--status <status>", "active, or disabled: every call of its keys fails");
   addCapOptions(set, "change")
     .option("--credit-line <usd>", creditLineHelp)
