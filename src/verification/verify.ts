@@ -125,7 +125,10 @@ const difference = (
 
 const accountsRead = 500;
 
-/** Compares accounts after `after`, up to that of `replay`, or to the end if it is absent. Those before that have no entries. */
+/**
+ * Compares accounts after `after`, up to that of `replay`, or to the end if it is absent. Those before that have no entries. Once the
+ * list is full, no account is read, and `replay` may have only a part of the entries: nothing is reported then.
+ */
 async function compareUpTo(
   tx: Queryable,
   after: string | null,
@@ -133,7 +136,8 @@ async function compareUpTo(
   found: Difference[],
 ): Promise<void> {
   let known = false;
-  for (let from = after; found.length < differencesMax;) {
+  for (let from = after; ;) {
+    if (found.length >= differencesMax) return;
     const upTo = replay?.workspaceId ?? null;
     const rows: AccountRow[] = await tx.query<AccountRow>(accountsSql, [from, upTo, accountsRead]);
     for (const row of rows) {

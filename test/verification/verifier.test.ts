@@ -205,4 +205,22 @@ describeDatabase("accounts", (open) => {
     const missing = { workspaceId: "w", what: "account", recordedNano: 0n, computedNano: 7n };
     expect(await verifyLedger(database)).toEqual([missing, ...behind]);
   });
+
+  it("BILL-01: are not called missing once the list of differences is full", async () => {
+    const database = await open();
+    for (const workspaceId of ["a", "b"]) await addWorkspace(database, workspaceId);
+    const ledger = createLedger(database);
+    for (const workspaceId of ["a", "b"])
+      await ledger.credit({ workspaceId, reference: "credit", amountNano: 7n });
+    await ledger.close();
+    await tamper(
+      database,
+      `insert into ledger_entries (workspace_id, entry, reference, kind, amount_nano, held_nano, balance_after_nano, created_at)
+       overriding system value
+       select 'a', 1000 + n, 'more-' || n, 'void', 0, 0, -1, now() from generate_series(1, 4100) n`,
+    );
+    const found = await verifyLedger(database);
+    expect(found.length).toBeGreaterThanOrEqual(4_000);
+    expect(found.filter(({ what }) => !/^entry entry_\d+ balance_after$/.test(what))).toEqual([]);
+  });
 });
