@@ -1,7 +1,15 @@
 /** Converts LiteLLM's deployments at Azure, Amazon Bedrock and Vertex AI. docs/azure.md, docs/bedrock.md, docs/vertex.md. */
 import { defined } from "../../base/defined.ts";
 import type { OfferProtocol } from "../../catalog/index.ts";
-import { addressOf, keyOf, placeOf, type Parameters, type Refused, type Target } from "./target.ts";
+import {
+  addressOf,
+  keyOf,
+  placeOf,
+  queryRow,
+  type Parameters,
+  type Refused,
+  type Target,
+} from "./target.ts";
 
 const auth = "providers[].auth";
 
@@ -64,7 +72,7 @@ export function azureTarget(parameters: Parameters): Target {
   const version = azureVersion(parameters);
   const upstream = parameters.name.replace(/^(o_series|gpt5_series|responses)\//, "");
   const query = { ...address?.query, ...(version && { "api-version": version }) };
-  const isOlder = version !== undefined;
+  const isOlder = isOlderVersion(query["api-version"]);
   return {
     vendor: "azure",
     place: placeOf(host),
@@ -72,7 +80,7 @@ export function azureTarget(parameters: Parameters): Target {
       dialect: "azure",
       base_url: `${host}/openai${isOlder ? "" : "/v1"}`,
       ...azureAccess(parameters),
-      ...(Object.keys(query).length > 0 && { query }),
+      ...queryRow(query),
     },
     protocols: isOlder ? ["chat"] : ["chat", "responses"],
     upstream,
@@ -80,13 +88,20 @@ export function azureTarget(parameters: Parameters): Target {
   };
 }
 
+/** The note on a version that is left out. */
+export const currentNeedsNoVersion = "the current addresses need no version";
+
+/** True if a version needs the older addresses; the current ones take no version, or one of these words. */
+const isOlderVersion = (version: string | undefined): boolean =>
+  version !== undefined && !/^(preview|latest|v1)$/.test(version);
+
 /** Returns the API version for older addresses; undefined if the current addresses are used, which need none. */
 function azureVersion({ params, variables, report }: Parameters): string | undefined {
   const text = params.text("api_version");
   if (text === undefined) return undefined;
   const path = params.at("api_version");
-  if (/^(preview|latest|v1)$/.test(text)) {
-    report.changed(path, "the current addresses need no version", "providers[].base_url");
+  if (!isOlderVersion(text)) {
+    report.changed(path, currentNeedsNoVersion, "providers[].base_url");
     return undefined;
   }
   report.taken(path, "providers[].query.api-version");

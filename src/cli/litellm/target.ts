@@ -43,11 +43,26 @@ export interface Parameters {
   readonly report: Report;
 }
 
-/** Converts an address of LiteLLM's file, without trailing slashes; undefined if the field is absent. */
+/** An address of LiteLLM's file. */
+interface Address {
+  /** Path of the field. */
+  readonly path: string;
+  /** Without query and trailing slashes. */
+  readonly url: string;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+/** Returns the `query` of a provider's row; nothing if there are no parameters. */
+export const queryRow = (
+  query: Readonly<Record<string, string>> | undefined,
+): { readonly query?: Readonly<Record<string, string>> } =>
+  query !== undefined && Object.keys(query).length > 0 ? { query } : {};
+
+/** Converts an address of LiteLLM's file; undefined if the field is absent. */
 export function addressOf(
   { params, variables, report }: Parameters,
   wish: string,
-): { readonly url: string; readonly query: Record<string, string> } | undefined {
+): Address | undefined {
   const field = ["api_base", "base_url"].find((name) => params.text(name) !== undefined);
   if (field === undefined) return undefined;
   const text = params.text(field)!;
@@ -59,14 +74,14 @@ export function addressOf(
       "read from the variable, with its version segment",
       "providers[].base_url",
     );
-    return { url, query: {} };
+    return { path, url, query: {} };
   }
   const [address, search = ""] = text.split("?", 2) as [string, string?];
   const query = [...new URLSearchParams(search)].map(
     ([name, value]) => [name, variables.header(name, value, path)] as const,
   );
   report.taken(path, "providers[].base_url");
-  return { url: address.replace(/\/+$/, ""), query: Object.fromEntries(query) };
+  return { path, url: address.replace(/\/+$/, ""), query: Object.fromEntries(query) };
 }
 
 /**

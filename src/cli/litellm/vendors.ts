@@ -1,7 +1,15 @@
 /** Determines the target of a LiteLLM deployment from the prefix of its `model`. docs/litellm.md. */
 import { vendorRows, type VendorRow } from "../../catalog/index.ts";
-import { azureTarget, bedrockTarget, vertexTarget } from "./clouds.ts";
-import { addressOf, keyOf, placeOf, type Parameters, type Refused, type Target } from "./target.ts";
+import { azureTarget, bedrockTarget, currentNeedsNoVersion, vertexTarget } from "./clouds.ts";
+import {
+  addressOf,
+  keyOf,
+  placeOf,
+  queryRow,
+  type Parameters,
+  type Refused,
+  type Target,
+} from "./target.ts";
 
 /** LiteLLM's prefixes that differ from our vendors' ids, and the variables that LiteLLM reads, if they differ from ours. */
 const prefixes: Readonly<Record<string, { readonly vendor: string; readonly variable?: string }>> =
@@ -109,14 +117,13 @@ function serverTarget(prefix: string, otherwise: string, parameters: Parameters)
     (otherwise.includes("/") ? otherwise : variables.named(otherwise, params.at("model")));
   const isOllama = prefix.startsWith("ollama");
   const base_url = isOllama && !url.endsWith("/v1") ? `${url}/v1` : url;
-  const query = address?.query ?? {};
   return {
     vendor: isOllama ? "ollama" : id,
     row: {
       dialect: "openai-compatible",
       base_url,
       api_key: keyOf(parameters, id, undefined),
-      ...(Object.keys(query).length > 0 && { query }),
+      ...queryRow(address?.query),
     },
     protocols: ["chat"],
     upstream: name,
@@ -134,7 +141,7 @@ function vendorTarget(
   const known = { vendor: vendor.id, name };
   const key = keyOf(parameters, vendor.id, variable);
   const headers = organizationOf(vendor, parameters);
-  const access = { api_key: key, ...(headers && { headers }) };
+  const access = { api_key: key, ...(headers && { headers }), ...queryRow(address?.query) };
   const { dialect = "openai-compatible", protocols = ["chat"] } = vendor;
   if (address === undefined || vendor.base_url.startsWith(address.url)) {
     const tier = vendor.tier && { tier: vendor.tier };
@@ -150,7 +157,6 @@ function vendorTarget(
       dialect: isOpenai ? "openai-compatible" : dialect,
       base_url,
       ...access,
-      ...(Object.keys(address.query).length > 0 && { query: address.query }),
     },
     protocols: isOpenai ? ["chat"] : protocols,
     upstream: name,
@@ -183,12 +189,15 @@ function versioned(dialect: string | undefined, url: string): string {
   return bare.endsWith(`/${version}`) ? bare : `${bare}/${version}`;
 }
 
-/** `azure_ai/MODEL`: Claude and other models of a Foundry resource. */
+/** `azure_ai/MODEL`: Claude and other models of a Foundry resource. Its current addresses refuse the version of an older one. */
 function foundryTarget(parameters: Parameters): Target {
-  const { params, variables, name } = parameters;
+  const { params, variables, report, name } = parameters;
   const address = addressOf(parameters, "AZURE_AI");
   const url = address?.url ?? variables.named("AZURE_AI_API_BASE", params.at("model"));
   const host = url.replace(/\/(anthropic|models|openai)(\/.*)?$/, "");
+  const { "api-version": version, ...query } = address?.query ?? {};
+  if (address !== undefined && version !== undefined)
+    report.changed(address.path, currentNeedsNoVersion, "providers[].base_url");
   const isClaude = name.startsWith("claude");
   return {
     vendor: "azure-ai",
@@ -196,6 +205,7 @@ function foundryTarget(parameters: Parameters): Target {
       dialect: "azure",
       base_url: `${host}/${isClaude ? "anthropic" : "openai"}/v1`,
       api_key: keyOf(parameters, "AZURE_AI", "AZURE_AI_API_KEY"),
+      ...queryRow(query),
     },
     protocols: [isClaude ? "messages" : "chat"],
     upstream: name,

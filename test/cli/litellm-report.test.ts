@@ -1,0 +1,59 @@
+/** `tollgate convert litellm` reports a field as taken over only if what it says is in the written file. */
+import { expect, it } from "vitest";
+import { parse } from "yaml";
+import { convertLitellm } from "../../src/cli/litellm/convert.ts";
+
+interface File {
+  readonly providers: readonly Record<string, unknown>[];
+  readonly models: readonly Record<string, unknown>[];
+}
+
+function converted(text: string) {
+  const { config, rows, mistakes } = convertLitellm(text, "config.yaml");
+  expect(mistakes).toEqual([]);
+  const outcomesOf = (field: string) =>
+    rows.filter((row) => row.field === field).map(({ outcome }) => outcome);
+  return { ...(parse(config) as File), outcomesOf };
+}
+
+const entry = (name: string, params: string): string =>
+  `  - { model_name: ${name}, litellm_params: { ${params}, api_key: os.environ/KEY } }\n`;
+const price = "input_cost_per_token: 0.000001, output_cost_per_token: 0.000001";
+const address = "model_list[0].litellm_params.api_base";
+
+it.each([
+  ["a vendor's own address", "openai/gpt-4o", "https://api.openai.com/v1?tier=gold"],
+  ["a Foundry resource", "azure_ai/gpt-4o", "https://f-1.services.ai.azure.com?tier=gold"],
+])("the query in the address of %s goes into the provider", (_what, model, url) => {
+  const { providers, outcomesOf } = converted(
+    `model_list:\n${entry("a", `model: ${model}, api_base: "${url}", ${price}`)}`,
+  );
+  expect(providers).toMatchObject([{ query: { tier: "gold" } }]);
+  expect(outcomesOf(address)).toEqual(["taken_over"]);
+});
+
+it("the API version in an address of Azure decides as `api_version` does", () => {
+  const at = (query: string) =>
+    converted(
+      `model_list:\n${entry("a", `model: azure/gpt-4o, api_base: "https://a-1.openai.azure.com/openai/deployments/x?${query}"`)}`,
+    ).providers;
+  expect(at("api-version=2024-10-21")).toMatchObject([
+    {
+      base_url: "https://a-1.openai.azure.com/openai",
+      query: { "api-version": "2024-10-21" },
+    },
+  ]);
+  expect(at("api-version=preview")).toMatchObject([
+    { base_url: "https://a-1.openai.azure.com/openai/v1", query: { "api-version": "preview" } },
+  ]);
+});
+
+it("the API version in an address of Foundry is left out, and reported", () => {
+  const url = "https://f-1.services.ai.azure.com/models?api-version=2024-05-01-preview";
+  const { providers, outcomesOf } = converted(
+    `model_list:\n${entry("a", `model: azure_ai/gpt-4o, api_base: "${url}", ${price}`)}`,
+  );
+  expect(providers).toMatchObject([{ base_url: "https://f-1.services.ai.azure.com/openai/v1" }]);
+  expect(providers[0]).not.toHaveProperty("query");
+  expect(outcomesOf(address)).toEqual(["taken_over", "changed"]);
+});
