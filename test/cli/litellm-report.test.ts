@@ -57,3 +57,34 @@ it("the API version in an address of Foundry is left out, and reported", () => {
   expect(providers[0]).not.toHaveProperty("query");
   expect(outcomesOf(address)).toEqual(["taken_over", "changed"]);
 });
+
+const models = ["a", "b", "c", "d", "e"]
+  .map((name) => entry(name, "model: openai/gpt-4o"))
+  .join("");
+
+it.each([
+  [
+    "no model gets",
+    "default_fallbacks: [a]",
+    `model_list:\n${entry("a", "model: openai/gpt-4o")}`,
+    ["not_supported"],
+  ],
+  ["every other model gets", "default_fallbacks: [a]", `model_list:\n${models}`, ["taken_over"]],
+  [
+    "are more than three",
+    "default_fallbacks: [a, b, c, d, e]",
+    `model_list:\n${models}`,
+    ["changed"],
+  ],
+])("default fallbacks that %s", (_what, setting, list, outcomes) => {
+  const { outcomesOf } = converted(`${list}litellm_settings: { ${setting} }\n`);
+  expect(outcomesOf("litellm_settings.default_fallbacks")).toEqual(outcomes);
+});
+
+it("fallbacks that name no model are reported", () => {
+  const { outcomesOf } = converted(
+    `model_list:\n${models}router_settings: { fallbacks: [b, { a: [b] }] }\n`,
+  );
+  expect(outcomesOf("router_settings.fallbacks[0]")).toEqual(["not_supported"]);
+  expect(outcomesOf("router_settings.fallbacks[1].a")).toEqual(["taken_over"]);
+});

@@ -20,29 +20,39 @@ export function addFallbacks(
   report: Report,
 ): void {
   const sections = [file.section("router_settings"), file.section("litellm_settings")];
-  const wanted = sections.flatMap(specific);
+  const wanted = sections.flatMap((section) => specific(section, report));
   const general = sections.flatMap(defaults);
   for (const one of wanted) {
     const entry = [...models].find(([, { id }]) => id === idOf(one.name));
     const ids = idsOf(one, idOf, report);
     if (entry === undefined) report.unsupported(one.field, "is for a model that is not there");
-    else if (ids.length > 0) give(models, entry, { ...one, ids }, report);
+    else if (ids.length > 0) {
+      const given = give(models, entry, ids);
+      reportGiven(one.field, `models[${entry[1].id}].fallbacks`, given, report);
+    }
   }
   for (const one of general) {
     const ids = idsOf(one, idOf, report);
     const without = [...models].filter(([, row]) => row["fallbacks"] === undefined);
-    for (const entry of without) give(models, entry, { ...one, ids }, undefined);
-    if (ids.length > 0) report.taken(one.field, "models[].fallbacks");
+    const given = without.map((entry) => give(models, entry, ids));
+    const best = outcomes.find((outcome) => given.includes(outcome)) ?? "present";
+    if (ids.length > 0) reportGiven(one.field, "models[].fallbacks", best, report);
   }
 }
 
-function specific(section: Section): Wanted[] {
+function specific(section: Section, report: Report): Wanted[] {
   const value = section.value("fallbacks");
-  return (isList(value) ? value : [value]).flatMap((row, index) =>
-    (isMap(row) ? Object.entries(row) : []).flatMap(([name, others]): Wanted[] =>
-      name === "*" ? [] : [wantedOf(`${section.at("fallbacks")}[${index}].${name}`, name, others)],
-    ),
-  );
+  const rows = isList(value) ? value : value === undefined ? [] : [value];
+  return rows.flatMap((row, index): Wanted[] => {
+    const field = `${section.at("fallbacks")}[${index}]`;
+    if (!isMap(row)) {
+      report.unsupported(field, "is no map from a model to others");
+      return [];
+    }
+    return Object.entries(row).flatMap(([name, others]) =>
+      name === "*" ? [] : [wantedOf(`${field}.${name}`, name, others)],
+    );
+  });
 }
 
 function defaults(section: Section): Wanted[] {
@@ -79,27 +89,30 @@ function idsOf(
   return [...new Set(ids)];
 }
 
+/** The outcomes of giving a model fallbacks. For default ones, the first of these that any model has is reported. */
+const outcomes = ["cut", "all", "present", "unfit"] as const;
+type Outcome = (typeof outcomes)[number];
+
+/** Gives a model its fallbacks. cut: too many; present: it has some already; unfit: they are for other models. */
 function give(
   models: Map<string, ModelRow>,
   [name, row]: readonly [string, ModelRow],
-  { field, ids }: { readonly field: string; readonly ids: readonly string[] },
-  report: Report | undefined,
-): void {
+  ids: readonly string[],
+): Outcome {
   const isText = (id: string): boolean =>
     [...models.values()].some((model) => model.id === id && model["kind"] === "text");
   const others = ids.filter((id) => id !== row.id && isText(id));
-  const to = `models[${row.id}].fallbacks`;
-  if (row["kind"] !== "text" || others.length === 0) {
-    report?.unsupported(field, "fallbacks are for text models, and to others than themselves");
-    return;
-  }
-  if (row["fallbacks"] !== undefined) {
-    report?.unsupported(field, "router_settings has fallbacks for this model, and counts");
-    return;
-  }
+  if (row["kind"] !== "text" || others.length === 0) return "unfit";
+  if (row["fallbacks"] !== undefined) return "present";
   const { offers, ...rest } = row;
   models.set(name, { ...rest, fallbacks: others.slice(0, fallbacksMax), offers });
-  if (others.length > fallbacksMax)
-    report?.changed(field, `the first ${fallbacksMax} of ${others.length}`, to);
-  else report?.taken(field, to);
+  return others.length > fallbacksMax ? "cut" : "all";
+}
+
+function reportGiven(field: string, to: string, outcome: Outcome, report: Report): void {
+  if (outcome === "all") report.taken(field, to);
+  else if (outcome === "cut") report.changed(field, `the first ${fallbacksMax} of them`, to);
+  else if (outcome === "present")
+    report.unsupported(field, "fallbacks from another setting count instead");
+  else report.unsupported(field, "fallbacks are for text models, and to others than themselves");
 }
