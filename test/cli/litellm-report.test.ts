@@ -88,3 +88,15 @@ it("fallbacks that name no model are reported", () => {
   expect(outcomesOf("router_settings.fallbacks[0]")).toEqual(["not_supported"]);
   expect(outcomesOf("router_settings.fallbacks[1].a")).toEqual(["taken_over"]);
 });
+
+it.each([
+  ["all of them can be set", "{ X-Team: a }", ["taken_over"], { "X-Team": "a" }],
+  ["one of them can be set", "{ X-Team: a, Host: b }", ["taken_over"], { "X-Team": "a" }],
+  ["none can be set", "{ Host: b, Connection: close }", ["not_supported"], undefined],
+])("extra headers of which %s", (_what, headers, outcomes, written) => {
+  const { providers, outcomesOf } = converted(
+    `model_list:\n${entry("a", `model: openai/gpt-4o, extra_headers: ${headers}`)}`,
+  );
+  expect(outcomesOf("model_list[0].litellm_params.extra_headers")).toEqual(outcomes);
+  expect(providers[0]!["headers"]).toEqual(written);
+});

@@ -46,7 +46,8 @@ export function callSettings(
     settings.headers = Object.fromEntries(
       fit.map(([name, value]) => [name, variables.header(name, value, field)]),
     );
-    report.taken(field, "providers[].headers");
+    if (fit.length > 0) report.taken(field, "providers[].headers");
+    else report.unsupported(field, "has no header that can be set");
   }
   const timeouts = {
     first_byte_s: timeout(params, "stream_timeout", "first_byte_s", report),
