@@ -11,7 +11,7 @@ import { serverIdentity } from "./identity.ts";
 import { clearOrphans } from "./orphans.ts";
 import type { Site } from "./programs.ts";
 import { startServer, type Server } from "./server.ts";
-import { prepareTransport } from "./transport.ts";
+import { prepareTransport, type Transport } from "./transport.ts";
 import { upgradeCluster, type CarryOver } from "./upgrade.ts";
 import { startControlled } from "./windows.ts";
 
@@ -46,13 +46,18 @@ export async function startEngine({ dataDir, carryOver, log }: EngineOptions): P
   prepareHome(directory, identity);
   const home = openDirectory(directory);
   const site: Site = { binaries, identity, home };
+  let transport: Transport | undefined;
+  const release = (): void => {
+    transport?.close();
+    home.close();
+  };
   try {
-    const transport = await prepareTransport(site, directory);
+    transport = await prepareTransport(site, directory);
     const older = olderMajor(directory, binaries.major);
     if (older !== undefined) await upgradeCluster({ site, directory, older, carryOver, log });
     await prepareCluster(site, directory, transport.passwordFile);
     const cluster = String(binaries.major);
-    const { listen } = transport;
+    const { listen, place } = transport;
     const start = async (): Promise<Server> => {
       if ("port" in listen) return startControlled({ site, directory, cluster, log }, listen.port);
       await clearOrphans(join(directory, cluster), log);
@@ -60,14 +65,14 @@ export async function startEngine({ dataDir, carryOver, log }: EngineOptions): P
     };
     const close = keepAlive(await start(), start, log);
     return {
-      place: transport.place,
+      place,
       async close() {
         await close();
-        home.close();
+        release();
       },
     };
   } catch (error) {
-    home.close();
+    release();
     throw error;
   }
 }

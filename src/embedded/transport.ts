@@ -21,6 +21,8 @@ export interface Transport {
   readonly place: Place;
   /** Password file for `initdb`; undefined if the socket's directory protects the server. */
   readonly passwordFile: string | undefined;
+  /** Releases a link or descriptor. Only after the server has ended: a restart needs it too. */
+  close(): void;
 }
 
 /** Returns a free loopback port. Another process may still take it. */
@@ -39,18 +41,22 @@ async function loopback(directory: string): Promise<Transport> {
     writeFileSync(passwordFile, randomBytes(24).toString("base64url"), { mode: 0o600 });
   const port = await freePort();
   const password = readFileSync(passwordFile, "utf8");
-  return { listen: { port }, place: { host: "127.0.0.1", port, password }, passwordFile };
+  const place = { host: "127.0.0.1", port, password };
+  return { listen: { port }, place, passwordFile, close: () => undefined };
 }
 
-/** Creates the directory `name` for the socket of the site's server. */
+/** Creates the directory `name` for the socket of the site's server. `close` must be called after the server has ended. */
 export function prepareSocket(site: Site, directory: string, name: string) {
   const path = join(directory, name);
   // Files of a dead server would keep a new one from listening. This process holds the lock on the data directory, so no server is
   // alive.
   rmSync(path, { recursive: true, force: true });
   makeOwned(path, site.identity);
-  const seen = site.home.file === undefined ? reachSocket(path).path : seenByServer(site, name);
-  return { listen: { socketDir: seen }, place: { host: path, port: socketPort } };
+  const place = { host: path, port: socketPort };
+  if (site.home.file !== undefined)
+    return { listen: { socketDir: seenByServer(site, name) }, place, close: () => undefined };
+  const reached = reachSocket(path);
+  return { listen: { socketDir: reached.path }, place, close: () => reached.close() };
 }
 
 /** Prepares the socket, or on Windows the port and password, for the server of `directory`. */

@@ -36,18 +36,24 @@ interface Side {
 }
 
 async function openSide(site: Site, directory: string, cluster: string, log: Log): Promise<Side> {
-  const { listen, place } = prepareSocket(site, directory, `socket.${site.binaries.major}`);
-  await clearOrphans(join(directory, cluster), log);
-  const server = await startServer({ site, directory, cluster, listen, log });
-  const reached = reach(place);
-  return {
-    address: reached.address,
-    async close() {
-      await server.stop();
-      reached.close();
-      rmSync(place.host, { recursive: true, force: true });
-    },
-  };
+  const { listen, place, close } = prepareSocket(site, directory, `socket.${site.binaries.major}`);
+  try {
+    await clearOrphans(join(directory, cluster), log);
+    const server = await startServer({ site, directory, cluster, listen, log });
+    const reached = reach(place);
+    return {
+      address: reached.address,
+      async close() {
+        await server.stop();
+        reached.close();
+        close();
+        rmSync(place.host, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    close();
+    throw error;
+  }
 }
 
 /**
