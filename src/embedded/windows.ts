@@ -55,9 +55,20 @@ function recorded(cluster: string): { readonly pid: number; readonly port: numbe
   }
 }
 
+/** Returns the password of the cluster's server; undefined if its file cannot be read. */
+function passwordOf(cluster: string): string | undefined {
+  try {
+    return readFileSync(join(cluster, "../password"), "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
 /** True if the server at a loopback port accepts our password and has this cluster open; undefined while it starts or ends. */
 async function hasOpen(cluster: string, port: number): Promise<boolean | undefined> {
-  const password = readFileSync(join(cluster, "../password"), "utf8");
+  const password = passwordOf(cluster);
+  // Without a password no server can be asked. PostgreSQL itself does not open a cluster that another server has open.
+  if (password === undefined) return false;
   const where = { host: "127.0.0.1", port, user: "postgres", database: "postgres", password };
   const client = new Client({ ...where, ssl: false, connectionTimeoutMillis: 2_000 });
   client.on("error", () => undefined);

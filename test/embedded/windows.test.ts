@@ -4,7 +4,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeAll, expect, it } from "vitest";
@@ -96,6 +96,17 @@ it("leaves another server alone whose number and port a stale postmaster.pid nam
   const port = await freePort();
   await place.start(port);
   expect(await asked(otherPort, other.password)).toEqual([{ one: 1 }]);
+  expect(await asked(port, place.password)).toEqual([{ one: 1 }]);
+});
+
+it("starts again after a crash though the file with the password is gone", async () => {
+  const server = await place.start(await freePort());
+  process.kill(place.pid(), "SIGKILL");
+  await server.ended;
+  const file = join(place.cluster, "../password");
+  renameSync(file, `${file}.away`);
+  const port = await freePort();
+  await place.start(port).finally(() => renameSync(`${file}.away`, file));
   expect(await asked(port, place.password)).toEqual([{ one: 1 }]);
 });
 
