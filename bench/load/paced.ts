@@ -14,6 +14,8 @@ interface PacedOptions {
    * longer answers.
    */
   readonly connections: number;
+  /** How long to wait for the last answers. A request without one by then has failed. */
+  readonly graceMs?: number;
   readonly signal: AbortSignal;
 }
 
@@ -35,14 +37,14 @@ interface Counting {
 type Became = "served" | "refused" | "failed";
 
 const tickMs = 2;
-const graceMs = 30_000;
+const graceMsDefault = 30_000;
 const openedAtOnce = 50;
 const refusedHead = /^HTTP\/1\.1 503[^]*^retry-after: *\d+/im;
 
-/** Results second by second; requests without an answer at the end are not in them. Rejects when the signal fires. */
+/** Results second by second. Rejects when the signal fires. */
 export async function drivePaced(
   target: LoadTarget,
-  { perSecond, seconds, connections, signal }: PacedOptions,
+  { perSecond, seconds, connections, graceMs = graceMsDefault, signal }: PacedOptions,
 ): Promise<Second[]> {
   const clients = new Clients(target, connections * 2);
   const counted: Counting[] = Array.from({ length: Math.ceil(seconds) }, () => ({
@@ -89,7 +91,8 @@ class Clients {
   readonly #port: number;
   readonly #host: string;
   readonly #idle: ((dueMs: number, done: Done) => void)[] = [];
-  readonly #open = new Set<Socket>();
+  /** The function of each connection that ends its request, if one is in flight. */
+  readonly #open = new Map<Socket, (became: Became) => void>();
   #next = 0;
 
   constructor(target: LoadTarget, most: number) {
@@ -123,7 +126,6 @@ class Clients {
   /** Opens one connection, and returns the function that sends a request over it. */
   #connect(): (dueMs: number, done: Done) => void {
     const socket = connect({ host: this.#host, port: this.#port, noDelay: true });
-    this.#open.add(socket);
     let current: { readonly dueMs: number; readonly done: Done } | undefined;
     let head = "";
     const end = (became: Became): void => {
@@ -131,6 +133,7 @@ class Clients {
       current = undefined;
       ended?.done(became, performance.now() - ended.dueMs);
     };
+    this.#open.set(socket, end);
     const reader = new AnswerReader(this.#target.streamed, {
       head: (text) => (head = text),
       first: () => undefined,
@@ -157,7 +160,11 @@ class Clients {
     return use;
   }
 
+  /** Closes every connection. Requests in flight fail at once: the `close` events come too late to be counted. */
   close(): void {
-    for (const socket of this.#open) socket.destroy();
+    for (const [socket, end] of this.#open) {
+      end("failed");
+      socket.destroy();
+    }
   }
 }
