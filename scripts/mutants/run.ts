@@ -122,7 +122,10 @@ export async function tryAll(
     }
   }
   // Sorted so that neighbours share test files, whose modules stay loaded.
-  trials.sort((a, b) => (a.units[0]!.file < b.units[0]!.file ? -1 : 1));
+  const fileOf = ({ units }: Trial): string => units[0]!.file;
+  trials.sort((a, b) =>
+    fileOf(a) === fileOf(b) ? a.mutant - b.mutant : fileOf(a) < fileOf(b) ? -1 : 1,
+  );
   const size = Math.ceil(trials.length / processes);
   const parts = Array.from({ length: processes }, (_, at) =>
     trials.slice(at * size, (at + 1) * size),
