@@ -54,7 +54,7 @@ export const runBench = (
     const candidates = await findCandidates({ options, root, say, closers, signal });
     const upstream = await startUpstream({ port: options.upstreamPort });
     closers.push(() => upstream.close());
-    say(`${scenarios.length} scenarios, ${timeTold(options, scenarios, candidates)}`);
+    say(`${scenarios.length} scenarios, ${timeEstimate(options, scenarios, candidates)}`);
     const rows: Row[] = [];
     for (const group of groups) {
       const own = scenarios.filter((one) => one.group === group.name);
@@ -69,7 +69,7 @@ export const runBench = (
 
 const secondsToStart = 8;
 
-function timeTold(
+function timeEstimate(
   { rounds, seconds }: BenchOptions,
   scenarios: readonly Scenario[],
   candidates: readonly Candidate[],

@@ -18,7 +18,7 @@ import {
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { alone, nodeBinary, root, setup } from "./setup.mjs";
+import { withLock, nodeBinary, root, setup } from "./setup.mjs";
 
 const script = fileURLToPath(import.meta.url);
 const folder = join(root, "console");
@@ -106,7 +106,7 @@ function replace(fresh) {
 /** Builds the console if needed. A failed build is reported here and on the console's page, and stops nothing else. */
 export async function buildConsole() {
   if (isConsoleCurrent()) return;
-  await alone(() => {
+  await withLock(() => {
     // Another process may have built it while this one waited.
     if (isConsoleCurrent()) return;
     const started = Date.now();

@@ -108,10 +108,17 @@ function inner(schema: Schema): [suffix: string, object: Schema][] {
 }
 
 /** Objects described before, with path and description, so that a table does not repeat the same object. */
-type Told = Map<string, { readonly path: string; readonly description: string | undefined }>;
+type DescribedObjects = Map<
+  string,
+  { readonly path: string; readonly description: string | undefined }
+>;
 
 /** The meaning of a field. For a field with the same object as an earlier one, only the difference. */
-function meaningOf(schema: Schema, path: string, told: Told): { text: string; isTold: boolean } {
+function meaningOf(
+  schema: Schema,
+  path: string,
+  told: DescribedObjects,
+): { text: string; isTold: boolean } {
   const { description, ...shape } = schema;
   if (inner(schema).length === 0) return { text: description ?? "", isTold: false };
   const key = JSON.stringify(shape);
@@ -125,7 +132,7 @@ function meaningOf(schema: Schema, path: string, told: Told): { text: string; is
 }
 
 /** The table rows of an object and of all objects inside it, in the schema's order. */
-function rowsOf(object: Schema, path = "", told: Told = new Map()): string[] {
+function rowsOf(object: Schema, path = "", told: DescribedObjects = new Map()): string[] {
   const required = new Set(object.required);
   return Object.entries(object.properties ?? {}).flatMap(([name, schema]) => {
     const full = path === "" ? name : `${path}.${name}`;

@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { keepResults, knownKilled, mark, resultsPath } from "./mutants/results.ts";
-import { reach, switchesOf, tryAll, type Fate } from "./mutants/run.ts";
+import { findReachingTests, switchesOf, tryAll, type Fate } from "./mutants/run.ts";
 import { sampleOf } from "./mutants/sample.ts";
 import { oneLine } from "./mutants/sites.ts";
 import { suites } from "./mutants/suites.ts";
@@ -60,7 +60,7 @@ async function runFolder(folder: string): Promise<void> {
   console.log(`mutants: ${folder}: ${wanted.length} of ${all}, ${files.length} test files`);
   if (wanted.length === 0) return;
   const place = { root, switches: switchesOf(root, wanted) };
-  const units = await reach(place, wanted, files, Number(values.processes));
+  const units = await findReachingTests(place, wanted, files, Number(values.processes));
   const fates: Fate[] = [];
   console.log(`mutants: ${folder}: looked which tests reach them (${seconds(started)})`);
   const isPartial = values.tests !== undefined;

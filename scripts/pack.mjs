@@ -19,7 +19,7 @@ import {
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { buildConsole, isConsoleCurrent } from "./console.mjs";
 import { makeProgram } from "./program.mjs";
-import { alone, nodeBinary, root, setup } from "./setup.mjs";
+import { withLock, nodeBinary, root, setup } from "./setup.mjs";
 
 /** A package larger than this contains something that it should not. */
 const bytesMax = 10_000_000;
@@ -121,7 +121,7 @@ function restore() {
 async function build(folder) {
   const checkout = JSON.parse(readFileSync(packageFile, "utf8"));
   await buildConsole();
-  await alone(async () => {
+  await withLock(async () => {
     writeDist(folder, checkout);
     report(join(folder, "dist"));
   });

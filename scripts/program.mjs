@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { alone, hash, root, say } from "./alone.mjs";
+import { withLock, hash, root, say } from "./setup-lock.mjs";
 
 const script = fileURLToPath(import.meta.url);
 /** Each state of the sources has its own folder here: a running gateway keeps loading the parts that it was started with. */
@@ -117,7 +117,7 @@ export async function program(binary) {
   const main = join(root, entries.main);
   try {
     const folder = join(programs, stateOfSources());
-    if (!existsSync(folder)) await alone(() => makeHere(folder, binary));
+    if (!existsSync(folder)) await withLock(() => makeHere(folder, binary));
     return join(folder, "main.js");
   } catch (error) {
     const isReadOnly = ["EACCES", "EPERM", "EROFS"].includes(error.code);

@@ -28,7 +28,7 @@ function startedWith(totalsFile) {
  * Kills processes that outlive vitest by more than `graceMs`, and returns their command lines. Shells that remove directories of
  * tests do not count (test/support/postgres.ts).
  */
-async function endWhatIsLeft(totalsFile, graceMs) {
+async function killLeftovers(totalsFile, graceMs) {
   const deadline = Date.now() + graceMs;
   while (Date.now() < deadline && startedWith(totalsFile).length > 0) await sleep(100);
   return end(startedWith(totalsFile));
@@ -68,7 +68,7 @@ export async function runVitest(command, { totalsFile, env, cwd, graceMs = 20_00
   const status = await ended;
   watching.abort();
   for (const signal of ["SIGINT", "SIGTERM"]) process.off(signal, hand);
-  return { status, left: [...(await watched), ...(await endWhatIsLeft(totalsFile, graceMs))] };
+  return { status, left: [...(await watched), ...(await killLeftovers(totalsFile, graceMs))] };
 
   /** Once the totals exist, kills processes that keep vitest from ending; if it still does not end, kills it too. */
   async function watch() {

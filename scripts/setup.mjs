@@ -10,10 +10,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { delimiter, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
-import { alone, hash, root, say, SetupError } from "./alone.mjs";
+import { withLock, hash, root, say, SetupError } from "./setup-lock.mjs";
 import { becomeProgram, heapFlags } from "./become-node.mjs";
 
-export { alone, root };
+export { withLock, root };
 
 const modules = join(root, "node_modules");
 
@@ -234,7 +234,7 @@ export function toolEnvironment() {
 /** Installs missing packages. Silent and fast if nothing is missing. Ends the process with a clear message if it fails. */
 export async function setup() {
   try {
-    if (!isCurrent()) await alone(install);
+    if (!isCurrent()) await withLock(install);
     nodeBinary();
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;

@@ -6,7 +6,7 @@ interface AnswerEvents {
   /** Called when the first bytes of the body have arrived. */
   first(): void;
   /** Called when the answer is complete; `ok` if its status is 200 and its type is the requested one. */
-  whole(ok: boolean): void;
+  complete(ok: boolean): void;
 }
 
 const headEnd = Buffer.from("\r\n\r\n");
@@ -72,6 +72,6 @@ export class AnswerReader {
   #finish(): void {
     const ended = !this.#streamed || this.#tail.includes(done);
     this.#missing = -1;
-    this.#events.whole(this.#ok && ended);
+    this.#events.complete(this.#ok && ended);
   }
 }

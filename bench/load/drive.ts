@@ -138,7 +138,7 @@ class Run {
     };
     const reader = new AnswerReader(this.#target.streamed, {
       first: () => (firstMs = performance.now()),
-      whole: (ok) => {
+      complete: (ok) => {
         if (this.counting) {
           this.latencies.push(performance.now() - sentMs);
           this.firsts.push(firstMs - sentMs);

@@ -79,7 +79,7 @@ function openStream(target: LoadTarget, index: number, onRead: (bytes: Buffer) =
   let state: Stream["state"] = "opening";
   const reader = new AnswerReader(true, {
     first: () => (state = "open"),
-    whole: (ok) => (state = ok ? "whole" : "broken"),
+    complete: (ok) => (state = ok ? "whole" : "broken"),
   });
   socket.on("connect", () => {
     for (const part of target.requests[index % target.requests.length]!) socket.write(part);

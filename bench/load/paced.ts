@@ -34,7 +34,7 @@ interface Counting {
   failures: number;
 }
 
-type Became = "served" | "refused" | "failed";
+type Result = "served" | "refused" | "failed";
 
 const tickMs = 2;
 const graceMsDefault = 30_000;
@@ -62,9 +62,9 @@ export async function drivePaced(
       for (; sent < due; sent += 1) {
         const dueMs = (sent / perSecond) * 1000;
         const second = counted[Math.floor(dueMs / 1000)]!;
-        clients.send(dueMs + beganMs, (became, ms) => {
-          if (became === "failed") second.failures += 1;
-          else second[became].push(ms);
+        clients.send(dueMs + beganMs, (result, ms) => {
+          if (result === "failed") second.failures += 1;
+          else second[result].push(ms);
         });
       }
       await sleep(tickMs, signal);
@@ -81,7 +81,7 @@ export async function drivePaced(
   }));
 }
 
-type Done = (became: Became, ms: number) => void;
+type Done = (result: Result, ms: number) => void;
 
 /** Connections, as many as there are requests in flight. */
 class Clients {
@@ -92,7 +92,7 @@ class Clients {
   readonly #host: string;
   readonly #idle: ((dueMs: number, done: Done) => void)[] = [];
   /** The function of each connection that ends its request, if one is in flight. */
-  readonly #open = new Map<Socket, (became: Became) => void>();
+  readonly #open = new Map<Socket, (result: Result) => void>();
   #next = 0;
 
   constructor(target: LoadTarget, most: number) {
@@ -117,9 +117,9 @@ class Clients {
     if (idle === undefined && this.#open.size >= this.#most) return done("failed", 0);
     this.busy += 1;
     const client = idle ?? this.#connect();
-    client(dueMs, (became, ms) => {
+    client(dueMs, (result, ms) => {
       this.busy -= 1;
-      done(became, ms);
+      done(result, ms);
     });
   }
 
@@ -128,16 +128,16 @@ class Clients {
     const socket = connect({ host: this.#host, port: this.#port, noDelay: true });
     let current: { readonly dueMs: number; readonly done: Done } | undefined;
     let head = "";
-    const end = (became: Became): void => {
+    const end = (result: Result): void => {
       const ended = current;
       current = undefined;
-      ended?.done(became, performance.now() - ended.dueMs);
+      ended?.done(result, performance.now() - ended.dueMs);
     };
     this.#open.set(socket, end);
     const reader = new AnswerReader(this.#target.streamed, {
       head: (text) => (head = text),
       first: () => undefined,
-      whole: (ok) => {
+      complete: (ok) => {
         const stays = !/^connection: *close/im.test(head);
         end(ok ? "served" : refusedHead.test(head) ? "refused" : "failed");
         if (stays && this.#open.has(socket)) this.#idle.push(use);

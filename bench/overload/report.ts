@@ -2,17 +2,17 @@
 import { alignedLines } from "../report/table.ts";
 import type { OverloadReport, Phase } from "./run.ts";
 
-const whole = (value: number): string => (Number.isNaN(value) ? "" : String(Math.round(value)));
+const rounded = (value: number): string => (Number.isNaN(value) ? "" : String(Math.round(value)));
 
 const row = (title: string, phase: Phase): string[] => [
   title,
-  whole(phase.askedPerSecond),
-  whole(phase.servedPerSecond),
-  whole(phase.servedMedianMs),
-  whole(phase.servedP99Ms),
-  whole(phase.refusedPerSecond),
-  whole(phase.refusedMedianMs),
-  whole(phase.refusedP99Ms),
+  rounded(phase.askedPerSecond),
+  rounded(phase.servedPerSecond),
+  rounded(phase.servedMedianMs),
+  rounded(phase.servedP99Ms),
+  rounded(phase.refusedPerSecond),
+  rounded(phase.refusedMedianMs),
+  rounded(phase.refusedP99Ms),
   String(phase.failures),
 ];
 
@@ -25,7 +25,7 @@ export function printOverload(report: OverloadReport): void {
     row("twice", report.overload),
     row("half again", report.after),
   ]);
-  const said = `It can take ${whole(report.capacity)} calls a second; the provider answers after ${report.providerMs} ms.`;
+  const said = `It can take ${rounded(report.capacity)} calls a second; the provider answers after ${report.providerMs} ms.`;
   console.log(
     ["", said, ...lines, "", `As before after ${report.recoveredInSeconds} s.`].join("\n"),
   );

@@ -6,7 +6,7 @@ export const framesPerStream = 100;
 
 /** The answers of one protocol. */
 export interface Answers {
-  readonly whole: Buffer;
+  readonly complete: Buffer;
   /** A streamed answer: head and all frames. */
   readonly stream: Buffer;
   /** The parts of a held stream: its beginning, one frame with a text, its end. */
@@ -42,7 +42,7 @@ function answers(body: object, { first, content, last }: Frames): Answers {
   const frame = (said: string): string => chunk(content(said));
   const middle = Array.from({ length: framesPerStream }, (_, index) => frame(` word${index}`));
   return {
-    whole: jsonAnswer(body),
+    complete: jsonAnswer(body),
     stream: Buffer.from(begin + middle.join("") + end),
     begin: Buffer.from(begin),
     frame,

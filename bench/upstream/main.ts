@@ -43,8 +43,8 @@ function answer(socket: Socket, { path, method, asksForStream }: Request): void 
   else if (path.startsWith("/held/")) hold(socket, own);
   else if (path.startsWith("/stream/") || (path.startsWith("/v1/") && asksForStream()))
     socket.write(own.stream);
-  else if (delayMs === 0) socket.write(own.whole);
-  else setTimeout(() => socket.write(own.whole), delayMs);
+  else if (delayMs === 0) socket.write(own.complete);
+  else setTimeout(() => socket.write(own.complete), delayMs);
 }
 
 /** Writes a frame every quarter of a second, with the machine's monotonic clock in it, until the parent ends it. */

@@ -35,7 +35,7 @@ const inParts = <T>(all: readonly T[], count: number): T[][] =>
  * Runs the test files once, and returns for each mutant the units of tests that reach it, fastest first. A file with a failed test
  * runs once more: on a busy machine the load is the usual cause.
  */
-export async function reach(
+export async function findReachingTests(
   place: Place,
   mutants: readonly Mutant[],
   files: readonly string[],
@@ -99,7 +99,7 @@ function within(units: readonly Unit[], msMax: number): readonly Unit[] {
   return units.filter((unit, index) => (ms += unit.ms) <= msMax || index === 0);
 }
 
-interface Trying {
+interface TryOptions {
   readonly processes: number;
   /** The time limit for all tests of one mutant, in milliseconds. */
   readonly msMax: number;
@@ -111,7 +111,7 @@ export async function tryAll(
   place: Place,
   mutants: readonly Mutant[],
   unitsOfEach: readonly (readonly Unit[])[],
-  { processes, msMax, onFate }: Trying,
+  { processes, msMax, onFate }: TryOptions,
 ): Promise<void> {
   const trials: Trial[] = [];
   for (const [mutant, units] of unitsOfEach.entries()) {

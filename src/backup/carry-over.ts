@@ -19,7 +19,7 @@ export async function carryOver(from: Database, to: Database): Promise<void> {
       replace: false,
       check: () => Promise.resolve(),
       progress: nothing,
-      isPresent: true,
+      isCurrentCopy: true,
     }),
     writeBackup({
       database: from,

@@ -11,7 +11,7 @@ export interface FileWriter {
   abort(): Promise<void>;
 }
 
-const nothing = (): Promise<void> => Promise.resolve();
+const noop = (): Promise<void> => Promise.resolve();
 
 interface Files {
   /** Where the files are stored; undefined if there is no store. */
@@ -19,7 +19,7 @@ interface Files {
   /** Names of files that the database held before the restore. */
   readonly before: ReadonlySet<string>;
   /** Names of files that this restore has put into the store and that were not there before. */
-  readonly taken: Set<string>;
+  readonly storedNames: Set<string>;
 }
 
 interface StatedFile {
@@ -31,7 +31,7 @@ interface StatedFile {
  * True if the file is in the store already. The store's disk may have been lost while the database survived. A file that the database
  * names is never overwritten: the restore may still be aborted.
  */
-async function isThere(
+async function isStored(
   files: FileStore,
   before: ReadonlySet<string>,
   { name, bytes }: StatedFile,
@@ -43,13 +43,13 @@ async function isThere(
 
 /** Starts to store a file. A name always stands for the same file, so an existing file stays. @throws BackupError */
 export async function putFile(
-  { files, before, taken }: Files,
+  { files, before, storedNames }: Files,
   file: StatedFile,
 ): Promise<FileWriter> {
   if (files === undefined) throw new BackupError("the backup has files, and nothing takes them");
-  if (await isThere(files, before, file)) return { write: nothing, end: nothing, abort: nothing };
+  if (await isStored(files, before, file)) return { write: noop, end: noop, abort: noop };
   const { name, bytes } = file;
-  taken.add(name);
+  storedNames.add(name);
   const through = new PassThrough();
   // If the restore aborts before the store listens, an unhandled stream error would end the process. `stored` fails with the same
   // error.

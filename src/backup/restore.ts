@@ -24,12 +24,12 @@ import {
   advanceCounters,
   columnsOf,
   countOf,
-  dropAll,
+  dropSchemaObjects,
   noteRestore,
   quoted,
   sumsOf,
   tablesOf,
-  takeAll,
+  lockAllTables,
 } from "./schema.ts";
 import type { BackupEnd, BackupHeader, Progress } from "./write.ts";
 
@@ -46,7 +46,7 @@ export interface RestoreOptions {
   /** Receives a warning with the reason when the restore has to wait. */
   readonly log?: Pick<Log, "warn">;
   /** True if the data was just copied from another database, and is not of an earlier time. Exported files then hold no later data. */
-  readonly isPresent?: boolean;
+  readonly isCurrentCopy?: boolean;
 }
 
 type Frames = AsyncGenerator<Frame, void, undefined>;
@@ -57,7 +57,7 @@ interface Reading extends RestoreOptions {
   /** Names of files that the database held before the restore. */
   readonly before: Set<string>;
   /** Names of files that this restore has put into the store so far. */
-  readonly taken: Set<string>;
+  readonly storedNames: Set<string>;
 }
 
 /**
@@ -67,7 +67,7 @@ interface Reading extends RestoreOptions {
  */
 export async function restoreBackup(options: RestoreOptions): Promise<BackupEnd> {
   const before = new Set<string>();
-  const taken = new Set<string>();
+  const storedNames = new Set<string>();
   let isReady = false;
   const remove = async (names: Iterable<string>): Promise<void> => {
     for (const name of names) await options.files?.remove(name).catch(() => undefined);
@@ -78,15 +78,17 @@ export async function restoreBackup(options: RestoreOptions): Promise<BackupEnd>
     const header = await readHeader(frames);
     restored = await options.database.transaction(
       async (tx) => {
-        const whole = await restoreWithin(tx, { ...options, frames, header, before, taken });
+        const whole = await restoreWithin(tx, { ...options, frames, header, before, storedNames });
         isReady = true;
         return whole;
       },
       { msMax: dayMs },
     );
   } catch (error) {
-    const kept = isReady ? await namedNow(options.database, taken) : new Set<string>();
-    await remove([...taken].filter((name) => !kept.has(name)));
+    const kept = isReady
+      ? await currentFileNames(options.database, storedNames)
+      : new Set<string>();
+    await remove([...storedNames].filter((name) => !kept.has(name)));
     throw error;
   }
   const { end, named } = restored;
@@ -95,10 +97,10 @@ export async function restoreBackup(options: RestoreOptions): Promise<BackupEnd>
   return end;
 }
 
-/** Names of the files in the database now, which alone knows the result if the commit's answer was lost; `taken` on an error. */
-async function namedNow(
+/** Names of the files in the database now, which alone knows the result if the commit's answer was lost; `storedNames` on an error. */
+async function currentFileNames(
   database: Database,
-  taken: ReadonlySet<string>,
+  storedNames: ReadonlySet<string>,
 ): Promise<ReadonlySet<string>> {
   try {
     return await database.transaction(async (tx) => {
@@ -107,7 +109,7 @@ async function namedNow(
       return new Set(await fileNames(tx));
     });
   } catch {
-    return taken;
+    return storedNames;
   }
 }
 
@@ -139,8 +141,8 @@ async function restoreWithin(
 ): Promise<{ readonly end: BackupEnd; readonly named: ReadonlySet<string> }> {
   await tx.query("set local idle_in_transaction_session_timeout = 0");
   await prepareMigrations(tx);
-  if (!reading.replace) await refuseUsed(tx);
-  await takeAll(tx, reading.log);
+  if (!reading.replace) await requireEmptyDatabase(tx);
+  await lockAllTables(tx, reading.log);
   for (const name of await fileNames(tx)) reading.before.add(name);
   await makeSchema(tx, reading.header);
   const end = await readAll(tx, reading);
@@ -148,7 +150,7 @@ async function restoreWithin(
   await applyMigrations(tx);
   await reading.check(tx);
   await checkLedger(tx);
-  if (reading.isPresent !== true) await noteRestore(tx);
+  if (reading.isCurrentCopy !== true) await noteRestore(tx);
   return { end, named: new Set(await fileNames(tx)) };
 }
 
@@ -175,7 +177,7 @@ const uses = [
 ] as const;
 
 /** @throws BackupError for a database in which calls were charged, tasks made, or keys, members or settings changed */
-async function refuseUsed(tx: Queryable): Promise<void> {
+async function requireEmptyDatabase(tx: Queryable): Promise<void> {
   const tables = await tablesOf(tx);
   const asked = uses.filter(([table]) => tables.includes(table));
   if (asked.length === 0) return;
@@ -189,7 +191,7 @@ async function refuseUsed(tx: Queryable): Promise<void> {
 
 /** Recreates the schema as the backup's version had it, without rows. */
 async function makeSchema(tx: Queryable, { migrations }: BackupHeader): Promise<void> {
-  await dropAll(tx);
+  await dropSchemaObjects(tx);
   await prepareMigrations(tx);
   await applyMigrations(tx, new Set(migrations.map(({ name }) => name)));
   // The migrations insert a few rows; the backup has its own versions of them. They insert no ledger entries, and a trigger refuses to

@@ -32,7 +32,7 @@ export async function tablesOf(tx: Queryable): Promise<string[]> {
  * Locks all tables for this transaction, and drops the views. Calls lock tables in other orders, so a restore that takes them one by
  * one can deadlock with a call. A failed try therefore releases all of them.
  */
-export async function takeAll(tx: Queryable, log?: Pick<Log, "warn">): Promise<void> {
+export async function lockAllTables(tx: Queryable, log?: Pick<Log, "warn">): Promise<void> {
   const found = await tx.query<{ names: string; is_view: boolean }>(
     `select string_agg(format('%I.%I', current_schema(), relname), ', ' order by relname) as names, relkind = 'v' as is_view
      from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v') and not relispartition
@@ -56,7 +56,7 @@ export async function takeAll(tx: Queryable, log?: Pick<Log, "warn">): Promise<v
 }
 
 /** Drops the tables, views, functions and types of the schema, except those of extensions. */
-export async function dropAll(tx: Queryable): Promise<void> {
+export async function dropSchemaObjects(tx: Queryable): Promise<void> {
   const found = await tx.query<{ statement: string }>(
     `with brought as (select objid from pg_depend where deptype = 'e')
      select 1 as turn, format('drop table if exists %I.%I cascade', current_schema(), relname) as statement

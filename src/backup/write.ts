@@ -55,7 +55,7 @@ export async function writeBackup(options: BackupOptions): Promise<Written> {
     );
     const { done, absent } = await writeFiles(fileNames, writer, options);
     const end: BackupEnd = { tables, sums, files: done };
-    const missingFiles = await stillNamed(absent, options.database);
+    const missingFiles = await countStillNamed(absent, options.database);
     await writer.end(end);
     return { ...end, missingFiles };
   } catch (error) {
@@ -158,7 +158,7 @@ async function writeFiles(
 }
 
 /** Counts those of these files that are still in the database and not expired. */
-async function stillNamed(names: readonly string[], database: Database): Promise<number> {
+async function countStillNamed(names: readonly string[], database: Database): Promise<number> {
   if (names.length === 0) return 0;
   const rows = await database.query<{ count: number }>(
     "select count(*)::int as count from files where name = any($1) and expires_at > now()",

@@ -59,7 +59,7 @@ const retryMsMax = 30_000;
  * Returns `again`, which queues one more read; reads run one after the other, and the last one counts. A failed read is retried after a
  * delay; `again` resolves before that.
  */
-function rereading(read: () => Promise<void>, log: Pick<Log, "warn">) {
+function queuedReads(read: () => Promise<void>, log: Pick<Log, "warn">) {
   let turn = Promise.resolve();
   let retryMs = retryMsMin;
   let timer: NodeJS.Timeout | undefined;
@@ -124,7 +124,7 @@ export function openAddedProviders(options: AddedOptions): AddedProviders {
     current: () => current,
     load,
     async follow(database, secrets) {
-      const { again, close } = rereading(() => load(database, secrets), log);
+      const { again, close } = queuedReads(() => load(database, secrets), log);
       ends.push(
         subscribeChanges(database, "providers", again),
         database.signals.onReconnect(() => void again()),

@@ -42,10 +42,10 @@ function read(file: string): Announced | undefined {
 }
 
 /** Process id of a running gateway that uses this data directory and a database server, if the environment names no server. */
-export function ofServer({ dataDir, databaseUrl }: Environment): number | undefined {
+export function gatewayOnServerPid({ dataDir, databaseUrl }: Environment): number | undefined {
   const { database, pid } = read(fileOf(dataDir)) ?? {};
-  const isForgotten = databaseUrl === undefined && typeof database === "string";
-  return isForgotten && pid !== undefined && isAlive(pid) ? pid : undefined;
+  const isUrlMissing = databaseUrl === undefined && typeof database === "string";
+  return isUrlMissing && pid !== undefined && isAlive(pid) ? pid : undefined;
 }
 
 /** Addresses at which a gateway of this environment's database may answer, by file and variables. It may have stopped. */

@@ -5,10 +5,10 @@ import { tryProvider } from "../calls/index.ts";
 import type { AdminServices } from "../http/index.ts";
 import { checkAddress, type Pools } from "../upstream/index.ts";
 import type { Environment } from "./environment.ts";
-import type { Ground } from "./ground.ts";
+import type { Resources } from "./resources.ts";
 
 interface AdminOptions extends Pick<
-  Ground,
+  Resources,
   "environment" | "catalog" | "database" | "reads" | "secrets" | "clock" | "log" | "pools"
 > {
   /** The gateway's own address, known once it listens. */

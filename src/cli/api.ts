@@ -14,7 +14,7 @@ export interface ApiOptions {
 }
 
 /** A command over the API. Its functions get the arguments and options in commander's order. */
-interface OverApi<Given extends readonly unknown[]> {
+interface ApiCommand<Given extends readonly unknown[]> {
   readonly needs?: Needs;
   /** Checks the input, and returns the function that calls the API. `--json` prints its result. */
   readonly ask: (...given: Given) => (api: Api) => Promise<Json>;
@@ -23,9 +23,9 @@ interface OverApi<Given extends readonly unknown[]> {
 }
 
 /** Turns a command into one over the API. */
-export const overApi = <Given extends readonly unknown[]>(
+export const apiCommand = <Given extends readonly unknown[]>(
   command: Command,
-  { needs, ask, show }: OverApi<Given>,
+  { needs, ask, show }: ApiCommand<Given>,
 ): Command =>
   addApiOptions(command).action(async (...all: unknown[]) => {
     // Commander passes the command itself as the last argument.

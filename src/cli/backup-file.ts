@@ -37,7 +37,10 @@ export function openBackup(path: string): Readable {
  * never has the final name. `-` is standard output. If two backups to one path run at once, the one that started last is kept.
  * @throws UsageError for what cannot be written; BackupError if another backup has replaced this one
  */
-export async function intoBackup<T>(path: string, write: (to: Writable) => Promise<T>): Promise<T> {
+export async function withBackupFile<T>(
+  path: string,
+  write: (to: Writable) => Promise<T>,
+): Promise<T> {
   if (path === "-") return write(process.stdout);
   refuseOther(path);
   const part = `${path}.part`;

@@ -6,7 +6,7 @@ import { restoreBackup, writeBackup, type BackupEnd, type Progress } from "../ba
 import { openFileStore } from "../files/index.ts";
 import type { Database } from "../storage/index.ts";
 import { checkMasterKeys, MasterKeyError, openSecrets } from "../tenancy/index.ts";
-import { intoBackup, openBackup } from "./backup-file.ts";
+import { withBackupFile, openBackup } from "./backup-file.ts";
 import { settingsForCommands } from "./catalog.ts";
 import { openDatabaseOf } from "./database.ts";
 import { readEnvironment, type Environment } from "./environment.ts";
@@ -64,7 +64,7 @@ async function withPlaces<T>(work: (opened: Opened) => Promise<T>): Promise<T> {
 /** Writes a backup of the database and its files to `path`. */
 export async function backupCommand(path: string, options: BackupCommandOptions): Promise<void> {
   refuseUnused(readEnvironment(process.env));
-  const { written, directory } = await intoBackup(path, writeInto);
+  const { written, directory } = await withBackupFile(path, writeInto);
   const { missingFiles, ...end } = written;
   const shown = { ...end, missing_files: missingFiles };
   printEnd(shown, "wrote", { json: options.json === true && path !== "-" });
@@ -87,7 +87,7 @@ const writeInto = (destination: Writable) =>
   });
 
 /** Rewords a master key error, whose text at a start is about the gateway's own database, not a backup. @throws the error */
-function ofBackup(error: unknown): never {
+function rewordKeyError(error: unknown): never {
   if (!(error instanceof MasterKeyError)) throw error;
   throw new MasterKeyError(
     `The backup does not open here, and nothing was restored. ${error.message}`,
@@ -109,7 +109,7 @@ export async function restoreCommand(path: string, options: RestoreCommandOption
       progress: createProgress(),
       log: createLog("warn"),
       async check(tx) {
-        await openSecrets({ ...environment, database: tx }).catch(ofBackup);
+        await openSecrets({ ...environment, database: tx }).catch(rewordKeyError);
       },
     });
     printEnd(end, "restored", options);

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
-import { addApiOptions, listAll, overApi, withApi, type ApiOptions } from "./api.ts";
+import { addApiOptions, listAll, apiCommand, withApi, type ApiOptions } from "./api.ts";
 import { readEnvironment, UsageError } from "./environment.ts";
 import { printJson, printTable } from "./print.ts";
 import type { Json } from "./remote-api.ts";
@@ -119,7 +119,7 @@ async function confirmed(): Promise<boolean> {
 }
 
 const addList = (list: Command): Command =>
-  overApi(list.description("the earlier lists that can be restored; 0 is the shipped one"), {
+  apiCommand(list.description("the earlier lists that can be restored; 0 is the shipped one"), {
     ask: () => (api) => listAll(api, "/catalog"),
     show: (rows) =>
       printTable(
@@ -135,7 +135,7 @@ const addList = (list: Command): Command =>
   });
 
 const addRollback = (rollback: Command): Command =>
-  overApi(rollback.description("restore an earlier list (0: the shipped one)"), {
+  apiCommand(rollback.description("restore an earlier list (0: the shipped one)"), {
     ask(text: string) {
       if (!/^\d{1,9}$/.test(text))
         throw new UsageError(`"${text}" is no version; tollgate catalog list names them`);

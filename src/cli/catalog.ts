@@ -28,7 +28,7 @@ import { configFile } from "./config-file.ts";
 import { UsageError, type Environment } from "./environment.ts";
 import { checkVendorVariables, namesVendors, openVendorModels } from "./vendor-models.ts";
 import { priceRemarks } from "./price-remarks.ts";
-import { tellWaiting, waitingParts } from "./waiting-parts.ts";
+import { logRestartNeeded, partsNeedingRestart } from "./restart-needed.ts";
 
 /** The catalogue in force, and the settings read at the start. Changed settings take effect at the next start. */
 export interface OpenCatalog {
@@ -72,7 +72,7 @@ export function sandboxWanted(environment: Environment): boolean {
 /** Loads the catalogue and keeps it up to date. @throws UsageError with every mistake of the file */
 export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog> {
   const { environment, sandboxUrl, log, clock = systemClock } = options;
-  const sandbox = sandboxUrl === undefined ? nothing : sandboxCatalog(sandboxUrl);
+  const sandbox = sandboxUrl === undefined ? emptyCatalog : sandboxCatalog(sandboxUrl);
   const path = configFile(environment);
   let { variables } = environment;
   const file =
@@ -80,7 +80,7 @@ export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog>
       ? undefined
       : await openFile(path, {
           environment: variables,
-          ...knownBesides(sandbox),
+          ...externalNames(sandbox),
           log,
           onReload: options.onReload,
         });
@@ -103,7 +103,7 @@ export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog>
     added: added.current(),
   });
   return {
-    current: pricesInForce(remembered(parts, environmentOf), clock),
+    current: pricesInForce(memoizedCatalog(parts, environmentOf), clock),
     settings: file?.current().settings ?? defaultSettings,
     startVariables: environment.variables,
     variables: () => variables,
@@ -129,7 +129,7 @@ export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog>
   };
 }
 
-const nothing: Catalog = { providers: new Map(), models: new Map() };
+const emptyCatalog: Catalog = { providers: new Map(), models: new Map() };
 /** The sources of a catalogue. Each is the same object until it changes. */
 interface Parts {
   readonly sandbox: Catalog;
@@ -139,12 +139,12 @@ interface Parts {
 }
 
 /** Merges the parts into one catalogue; returns the same object while the parts are the same. */
-function remembered(
+function memoizedCatalog(
   parts: () => Parts,
   environmentOf: (vendors: Catalog, config: Config | undefined) => Catalog,
 ): () => Catalog {
   let seen: Parts | undefined;
-  let merged = nothing;
+  let merged = emptyCatalog;
   return () => {
     const now = parts();
     const { sandbox, vendors, config, added } = now;
@@ -162,13 +162,13 @@ function remembered(
 }
 
 /** Providers and models that a configuration file may refer to although it does not define them. */
-export const knownBesides = (sandbox: Catalog | undefined) => ({
+export const externalNames = (sandbox: Catalog | undefined) => ({
   knownProviders: [...(sandbox?.providers.values() ?? [])],
   knownModels: [...(sandbox?.models.keys() ?? [])],
 });
 
 /** An address without a listener: for catalogues that are read but not called. */
-export const nowhere = "http://127.0.0.1:0";
+export const placeholderUrl = "http://127.0.0.1:0";
 
 /**
  * Returns the catalogue and the settings for a command without a running gateway. Mistakes in the file do not stop it, so that keys can
@@ -183,7 +183,7 @@ export async function configurationForCommands(
   }: { readonly database: Queryable; readonly secrets?: Secrets | undefined; readonly log: Log },
 ): Promise<{ readonly catalog: Catalog; readonly settings: Settings }> {
   try {
-    const sandboxUrl = sandboxWanted(environment) ? nowhere : undefined;
+    const sandboxUrl = sandboxWanted(environment) ? placeholderUrl : undefined;
     const open = await openCatalog({ environment, sandboxUrl, log });
     await open.load(database, secrets);
     open.close();
@@ -206,12 +206,12 @@ export async function readConfiguration(
 
 /** Returns the settings for a command. @throws UsageError */
 export async function settingsForCommands(environment: Environment): Promise<Settings> {
-  const sandboxUrl = sandboxWanted(environment) ? nowhere : undefined;
+  const sandboxUrl = sandboxWanted(environment) ? placeholderUrl : undefined;
   const log = createLog("warn");
   return (await readConfiguration({ environment, sandboxUrl, log })).settings;
 }
 
-interface FileOptions extends ReturnType<typeof knownBesides> {
+interface FileOptions extends ReturnType<typeof externalNames> {
   readonly environment: Environment["variables"];
   readonly log: Log;
   readonly onReload: CatalogOptions["onReload"];
@@ -228,9 +228,9 @@ async function openFile(path: string, options: FileOptions): Promise<ConfigWatch
     onChange(config) {
       const { catalog, settings } = config;
       options.onReload?.(config);
-      const restart = waitingParts(result.config.settings, settings);
+      const restart = partsNeedingRestart(result.config.settings, settings);
       log.info({ path, models: catalog.models.size, restart }, "the configuration was reloaded");
-      tellWaiting(restart, log);
+      logRestartNeeded(restart, log);
     },
     onMistakes(mistakes) {
       log.error(

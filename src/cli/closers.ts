@@ -16,7 +16,7 @@ export class Closers {
   }
 
   /** Registers a part to be flushed at the end, and returns it. */
-  keepFlushed<Part extends { flush(): Promise<void> | void }>(part: Part): Part {
+  flushOnClose<Part extends { flush(): Promise<void> | void }>(part: Part): Part {
     this.add(() => part.flush());
     return part;
   }

@@ -17,7 +17,7 @@ import {
   type Config,
   type ConfigResult,
 } from "../catalog/index.ts";
-import { knownBesides, mistakesText, nowhere, sandboxWanted } from "./catalog.ts";
+import { externalNames, mistakesText, placeholderUrl, sandboxWanted } from "./catalog.ts";
 import { configFile, unreadFiles } from "./config-file.ts";
 import { exampleConfig } from "./config-example.ts";
 import { readEnvironment, UsageError } from "./environment.ts";
@@ -58,7 +58,7 @@ export async function loadConfiguration(options: FileOption): Promise<Loaded> {
     };
     return { path, hasSandbox, result: { config } };
   }
-  const known = knownBesides(hasSandbox ? sandboxCatalog(nowhere) : undefined);
+  const known = externalNames(hasSandbox ? sandboxCatalog(placeholderUrl) : undefined);
   const result = await loadConfig(path, { environment: variables, ...known });
   return { path, hasSandbox, result };
 }

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { defined } from "../base/defined.ts";
 import { errorCatalogue } from "../base/errors.ts";
 import { parseUsd } from "../base/money.ts";
-import { listAll, overApi, type ApiOptions } from "./api.ts";
+import { listAll, apiCommand, type ApiOptions } from "./api.ts";
 import { UsageError } from "./environment.ts";
 import { inWorkspace, workspaceOf } from "./fields.ts";
 import { printTable } from "./print.ts";
@@ -19,12 +19,12 @@ interface CreditOptions extends ApiOptions {
 export function addCreditCommands(credits: Command): void {
   addChange(credits.command("add <usd>").description("add credit, such as 25.00"), "");
   addChange(credits.command("take <usd>").description("take credit back, such as 5.00"), "-");
-  overApi(inWorkspace(credits.command("show").description("print the balance")), {
+  apiCommand(inWorkspace(credits.command("show").description("print the balance")), {
     ask: (options: CreditOptions) => async (api) =>
       balanceOf(api, await workspaceOf(api, options.workspace)),
     show: (balance) => printBalance(balance),
   });
-  overApi(credits.command("list").description("print the balances of all workspaces"), {
+  apiCommand(credits.command("list").description("print the balances of all workspaces"), {
     ask: () => (api) => listAll(api, "/balances"),
     show: (balances) =>
       printTable(
@@ -41,7 +41,7 @@ export function addCreditCommands(credits: Command): void {
 const reusedStatus = errorCatalogue.idempotency_key_reuse.status;
 
 const addChange = (command: Command, sign: "" | "-"): Command =>
-  overApi(
+  apiCommand(
     inWorkspace(command)
       .option("--note <text>", "the purpose of the credit")
       .option(
@@ -55,12 +55,12 @@ const addChange = (command: Command, sign: "" | "-"): Command =>
           const workspaceId = await workspaceOf(api, workspace);
           const path = `/workspaces/${workspaceId}/credits`;
           const body = defined({ amount: sign + usd, note });
-          const { body: entry, isReplay } = await toldOnce(
+          const { body: entry, isReplay } = await withRetryHint(
             api.once({ method: "POST", path, body, idempotencyKey: reference }),
             reference,
           );
           if (isReplay) console.error(`tollgate: ${countedBefore(entry, reference, note)}`);
-          return toldOnce(balanceOf(api, workspaceId), reference);
+          return withRetryHint(balanceOf(api, workspaceId), reference);
         };
       },
       show: (balance) => printBalance(balance),
@@ -81,7 +81,7 @@ const quoted = (text: string): string => JSON.stringify(text);
  * @throws RefusedError which says how to ask again if the gateway or the database became unreachable: with another reference the credit
  *   would count twice
  */
-async function toldOnce<T>(asked: Promise<T>, reference: string): Promise<T> {
+async function withRetryHint<T>(asked: Promise<T>, reference: string): Promise<T> {
   try {
     return await asked;
   } catch (error) {

@@ -2,7 +2,7 @@
 import { carryOver } from "../backup/index.ts";
 import type { Log } from "../base/log.ts";
 import { openDatabase, openReplica, type Database, type Replica } from "../storage/index.ts";
-import { ofServer } from "./address.ts";
+import { gatewayOnServerPid } from "./address.ts";
 import { UsageError, type Environment } from "./environment.ts";
 
 /** Opens the database. Commands and workers (`join`) share a running gateway's. @throws as `openDatabase` does, and UsageError */
@@ -14,22 +14,22 @@ export async function openDatabaseOf(
     readonly log: Log;
   },
 ): Promise<Database> {
-  if (options.join === true) refuseForgotten(environment);
+  if (options.join === true) requireDatabaseUrl(environment);
   const { databaseUrl: url, dataDir } = environment;
   return openDatabase({ url, dataDir, carryOver, ...options });
 }
 
 /** The problem and fix for a command without DATABASE_URL while the running gateway uses a database server. */
-export const forgotten = (pid: number, dataDir: string) => ({
+export const missingDatabaseUrl = (pid: number, dataDir: string) => ({
   problem: `the gateway that runs on ${dataDir} (process ${pid}) uses a server, and DATABASE_URL is not set here`,
   fix: "give this command the gateway's DATABASE_URL",
 });
 
 /** @throws UsageError if the command would create an embedded database, or use an old one, instead of the gateway's server */
-export function refuseForgotten(environment: Environment): void {
-  const pid = ofServer(environment);
+export function requireDatabaseUrl(environment: Environment): void {
+  const pid = gatewayOnServerPid(environment);
   if (pid === undefined) return;
-  const { problem, fix } = forgotten(pid, environment.dataDir);
+  const { problem, fix } = missingDatabaseUrl(pid, environment.dataDir);
   throw new UsageError(`${problem}; ${fix}`);
 }
 

@@ -93,7 +93,7 @@ function publicUrl(text: string | undefined): string | undefined {
 }
 
 /** Describes what does not work with the address in results and links; undefined if everything works. */
-export function narrowAddress(environment: Environment): string | undefined {
+export function publicAddressProblem(environment: Environment): string | undefined {
   const { publicUrl: given, host } = environment;
   if (given === undefined)
     return isEveryAddress(host)

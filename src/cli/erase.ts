@@ -1,6 +1,6 @@
 /** `tollgate erase`: erases personal data of an end user, or of a person with an account. docs/operate.md "Erasing a person". */
 import type { Command } from "commander";
-import { overApi, type ApiOptions } from "./api.ts";
+import { apiCommand, type ApiOptions } from "./api.ts";
 import { UsageError } from "./environment.ts";
 import { workspaceOf } from "./fields.ts";
 import type { Api, Json } from "./remote-api.ts";
@@ -14,15 +14,15 @@ interface EraseOptions extends ApiOptions {
 type Counts = Record<string, number>;
 
 /** Repeats the request until everything is erased, and sums the counts. Data of finished requests stays erased if a later one fails. */
-async function whole(api: Api, body: object): Promise<Json> {
+async function eraseAll(api: Api, body: object): Promise<Json> {
   const erased: Counts = {};
   let last: Json;
   do {
-    const { continue: goOn } = (last ?? {}) as { continue?: string };
+    const { continue: continuation } = (last ?? {}) as { continue?: string };
     last = await api.call({
       method: "POST",
       path: "/erasures",
-      body: { ...body, ...(goOn && { continue: goOn }) },
+      body: { ...body, ...(continuation && { continue: continuation }) },
     });
     for (const [name, count] of Object.entries(last.erased as Counts))
       erased[name] = (erased[name] ?? 0) + count;
@@ -54,7 +54,7 @@ export function addEraseCommands(erase: Command): void {
     command
       .option("--dry-run", "print the counts, and change nothing")
       .option("--yes", "erase; this cannot be undone");
-  overApi(
+  apiCommand(
     common(
       erase
         .command("end-user <id>")
@@ -66,14 +66,14 @@ export function addEraseCommands(erase: Command): void {
         const body = { ...bodyOf(options), end_user: endUser };
         return async (api) => {
           const { workspace } = options;
-          if (workspace === undefined) return whole(api, body);
-          return whole(api, { ...body, workspace_id: await workspaceOf(api, workspace) });
+          if (workspace === undefined) return eraseAll(api, body);
+          return eraseAll(api, { ...body, workspace_id: await workspaceOf(api, workspace) });
         };
       },
       show: (answer) => printErased(answer),
     },
   );
-  overApi(
+  apiCommand(
     common(
       erase
         .command("person <user>")
@@ -82,7 +82,7 @@ export function addEraseCommands(erase: Command): void {
     {
       ask(person: string, options: EraseOptions) {
         const body = { ...bodyOf(options), person };
-        return (api) => whole(api, body);
+        return (api) => eraseAll(api, body);
       },
       show: (answer) => printErased(answer),
     },

@@ -15,12 +15,12 @@ import type { Tasks } from "../tasks/index.ts";
 import { loadClouds } from "../upstream/index.ts";
 import { announceAddress } from "./address.ts";
 import { logDescriptors } from "./descriptors.ts";
-import { httpServices, metricsAccessOf } from "./door.ts";
+import { httpServices, metricsAccessOf } from "./http-services.ts";
 import type { Environment } from "./environment.ts";
 import { firstStart, type FirstStart } from "./first-start.ts";
 import { Closers } from "./closers.ts";
 import type { GatewayOptions } from "./gateway-options.ts";
-import { openGround, type Ground } from "./ground.ts";
+import { openResources, type Resources } from "./resources.ts";
 import { gauges } from "./gauges.ts";
 import { listenOn } from "./listen.ts";
 import { openMedia } from "./media.ts";
@@ -76,12 +76,12 @@ export function startGateway(options: GatewayOptions): Promise<Gateway> {
 }
 
 async function build(options: GatewayOptions, closers: Closers): Promise<Gateway> {
-  const ground = await openGround(options, closers);
-  const { environment, role, catalog, database, ledger, metrics, flushLogs } = ground;
+  const resources = await openResources(options, closers);
+  const { environment, role, catalog, database, ledger, metrics, flushLogs } = resources;
   let address = "";
   let stage: "starting" | "open" | "leaving" | "refusing" = "starting";
   const ownUrl = (): string => address;
-  const background = await openBackground(options, ground, { closers, ownUrl });
+  const background = await openBackground(options, resources, { closers, ownUrl });
   const underWay = new InFlightCalls();
   const metricsAccess = metricsAccessOf(environment);
   const sockets = role.given.sockets;
@@ -92,7 +92,7 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
       ...background,
       underWay,
       options,
-      ground,
+      resources,
       metrics,
       metricsAccess,
       ownUrl,
@@ -105,63 +105,63 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
   address = await listenOn(app, { environment, settings: catalog.settings }, role);
   const callsSince = (): string => underWay.since();
   const inFlight = (): number => metrics.inFlight.total;
-  closers.add(afterListening(ground, { inFlight, callsSince }, options));
-  const ending: Ending = { sooner: new AbortController(), options: {}, closers };
+  closers.add(afterListening(resources, { inFlight, callsSince }, options));
+  const shutdown: Shutdown = { cutShort: new AbortController(), options: {}, closers };
   closers.add(async () => {
     stage = "leaving";
     background.media.tasks.rest();
     const refuse = (): void => void (stage = "refusing");
-    const how = { ending, refuse, underWay, stopMs: options.stopMs };
+    const how = { shutdown, refuse, underWay, stopMs: options.stopMs };
     await endCalls(app.server, background.media.tasks, how);
-    await whenRecorded(underWay, ground);
+    await whenRecorded(underWay, resources);
   });
   if (!role.isWorker) closers.add(announceAddress(environment, address));
   // The last step: its results are shown once, and a start that failed after it would never show them.
-  const first = await firstStart({ ...ground, creditNano: environment.initialCreditNano });
+  const first = await firstStart({ ...resources, creditNano: environment.initialCreditNano });
   stage = "open";
   return {
     url: address,
-    sandboxUrl: ground.sandboxUrl,
+    sandboxUrl: resources.sandboxUrl,
     metricsUrl: metricsServer?.url,
     first,
     catalog: () => catalog.current(),
     database,
     ledger,
-    close: closingOnce(ending, async (options) => {
+    close: closeOnce(shutdown, async (options) => {
       stage = "leaving";
       // Stop task steps at once: a vendor request begun now might not finish in time. Other processes take these tasks.
       background.media.tasks.rest();
-      await leave(app.server, options, ending.sooner.signal);
+      await leave(app.server, options, shutdown.cutShort.signal);
     }),
-    reload: (next) => reload(ground, next),
+    reload: (next) => reload(resources, next),
     own: { isOpen: () => stage === "open", measure: () => metrics.read(), flushLogs },
   };
 }
 
 /** State of a gateway that is ending. */
-interface Ending {
+interface Shutdown {
   /** Aborted when calls lose the time that `options` gave them. */
-  readonly sooner: AbortController;
+  readonly cutShort: AbortController;
   options: CloseOptions;
   readonly closers: Closers;
 }
 
 /** Closes once, after `leaving`. A later call without `callsMs` makes the first one end sooner. */
-function closingOnce(
-  ending: Ending,
+function closeOnce(
+  shutdown: Shutdown,
   leaving: (options: CloseOptions) => Promise<void>,
 ): Gateway["close"] {
   let closed: Promise<void> | undefined;
   return (options = {}) => {
-    if (closed !== undefined && options.callsMs === undefined) ending.sooner.abort();
+    if (closed !== undefined && options.callsMs === undefined) shutdown.cutShort.abort();
     if (closed !== undefined) return closed;
-    ending.options = options;
-    return (closed = leaving(options).then(() => ending.closers.closeAll()));
+    shutdown.options = options;
+    return (closed = leaving(options).then(() => shutdown.closers.closeAll()));
   };
 }
 
-interface EndingCalls {
-  readonly ending: Ending;
+interface EndCallsOptions {
+  readonly shutdown: Shutdown;
   readonly refuse: () => void;
   readonly underWay: InFlightCalls;
   readonly stopMs: number | undefined;
@@ -171,25 +171,25 @@ interface EndingCalls {
 async function endCalls(
   server: Server,
   tasks: Pick<Tasks, "endWaits" | "idle">,
-  { ending, refuse, underWay, stopMs }: EndingCalls,
+  { shutdown, refuse, underWay, stopMs }: EndCallsOptions,
 ): Promise<void> {
-  const { signal } = ending.sooner;
-  const { callsMs } = ending.options;
+  const { signal } = shutdown.cutShort;
+  const { callsMs } = shutdown.options;
   const answerWaiting = (): void => tasks.endWaits();
   const endStreams = (isLast: boolean): void => underWay.stop(isLast);
-  const stopping = { refuse, answerWaiting, endStreams, sooner: { signal, ms: stopMs } };
+  const stopping = { refuse, answerWaiting, endStreams, cutShort: { signal, ms: stopMs } };
   await Promise.all([
     stopServer(server, stopping, callsMs ?? stopMs),
     callsMs !== undefined && within(callsMs, signal, tasks.idle()),
   ]);
 }
 
-/** Waits for work, at most for `ms`, or until `sooner` aborts. */
-async function within(ms: number, sooner: AbortSignal, work: Promise<void>): Promise<void> {
-  if (sooner.aborted) return;
+/** Waits for work, at most for `ms`, or until `cutShort` aborts. */
+async function within(ms: number, cutShort: AbortSignal, work: Promise<void>): Promise<void> {
+  if (cutShort.aborted) return;
   const { promise: over, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
-  sooner.addEventListener("abort", () => resolve(), { once: true });
+  cutShort.addEventListener("abort", () => resolve(), { once: true });
   await Promise.race([work, over]);
   clearTimeout(timer);
 }
@@ -197,7 +197,7 @@ async function within(ms: number, sooner: AbortSignal, work: Promise<void>): Pro
 /** Waits until calls whose connections are closed are charged and logged. While this gateway is listed, an export waits for them. */
 async function whenRecorded(
   underWay: InFlightCalls,
-  { log, requestLog }: Pick<Ground, "log" | "requestLog">,
+  { log, requestLog }: Pick<Resources, "log" | "requestLog">,
 ): Promise<void> {
   const calls = await underWay.over(recordMsMax);
   await requestLog.flush();
@@ -206,7 +206,7 @@ async function whenRecorded(
 
 /** Starts work that no caller waits for. @returns a function that ends it */
 function afterListening(
-  { database, log, secrets, openFiles, descriptors, catalog, pools }: Ground,
+  { database, log, secrets, openFiles, descriptors, catalog, pools }: Resources,
   calls: Pick<Parameters<typeof startPresence>[0], "inFlight" | "callsSince">,
   { presenceEveryMs: everyMs }: GatewayOptions,
 ): () => Promise<void> {
@@ -219,7 +219,7 @@ function afterListening(
 
 /** Opens the operator's hooks; undefined if none is configured. @throws UsageError where a module cannot be loaded */
 async function openOwnHooks(
-  { catalog, database, pools, clock, log, metrics, budget }: Ground,
+  { catalog, database, pools, clock, log, metrics, budget }: Resources,
   closers: Closers,
 ): Promise<Hooks | undefined> {
   try {
@@ -244,16 +244,16 @@ async function openOwnHooks(
 /** Starts the background work: tasks and callbacks, the money of calls, the sweep of reservations. */
 async function openBackground(
   options: GatewayOptions,
-  ground: Ground,
+  resources: Resources,
   { closers, ownUrl }: { readonly closers: Closers; readonly ownUrl: () => string },
 ) {
-  const { database, log, role, catalog, holdLeaseMs } = ground;
-  ground.metrics.add(gauges(ground));
-  const hooks = await openOwnHooks(ground, closers);
+  const { database, log, role, catalog, holdLeaseMs } = resources;
+  resources.metrics.add(gauges(resources));
+  const hooks = await openOwnHooks(resources, closers);
   const media = closers.keep(
     openMedia({
-      ...ground,
-      clock: ground.sharedClock,
+      ...resources,
+      clock: resources.sharedClock,
       tasks: options.tasks,
       sweeps: role.sweeps,
       ownUrl,
@@ -262,7 +262,7 @@ async function openBackground(
   );
   const { queue } = catalog.settings.limits;
   const spend = closers.keep(createSpend({ database, log, queue, leaseMs: holdLeaseMs }));
-  closers.add(startSweeps(ground, options));
+  closers.add(startSweeps(resources, options));
   const verifier = closers.keep(createVerifier(database, log));
   return { media, spend, verifier, hooks };
 }
@@ -271,8 +271,8 @@ async function openBackground(
 async function leave(
   server: Server,
   { leaveMs = 0, callsMs }: CloseOptions,
-  sooner: AbortSignal,
+  cutShort: AbortSignal,
 ): Promise<void> {
-  if (callsMs !== undefined) await leaveConnections(server, idleMsMax, sooner);
+  if (callsMs !== undefined) await leaveConnections(server, idleMsMax, cutShort);
   if (leaveMs > 0) await sleep(leaveMs);
 }

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { counted } from "../base/counted.ts";
 import { defined } from "../base/defined.ts";
 import { graceSecondsMax } from "../base/management.ts";
-import { listAll, overApi, type ApiOptions } from "./api.ts";
+import { listAll, apiCommand, type ApiOptions } from "./api.ts";
 import { noteModels } from "./allowlist-notes.ts";
 import { UsageError } from "./environment.ts";
 import {
@@ -35,27 +35,27 @@ const needs = { secrets: true };
 export function addKeyCommands(keys: Command): void {
   addCreate(keys.command("create"));
   addList(keys.command("list"));
-  for (const [name, description] of moves)
-    overApi(keys.command(`${name} <id>`).description(description), {
-      ask: (id: string) => (api) => onKey(api, id, name),
+  for (const [name, description] of statusActions)
+    apiCommand(keys.command(`${name} <id>`).description(description), {
+      ask: (id: string) => (api) => postKeyAction(api, id, name),
       show: (record) => console.log(`${record.id} is ${record.status}`),
     });
-  overApi(keys.command("reveal <id>").description("print a key in full again"), {
+  apiCommand(keys.command("reveal <id>").description("print a key in full again"), {
     needs,
-    ask: (id: string) => (api) => onKey(api, id, "reveal"),
+    ask: (id: string) => (api) => postKeyAction(api, id, "reveal"),
     show: (record) => console.log(record.key),
   });
   addRotate(keys.command("rotate <id>"));
 }
 
-const moves = [
+const statusActions = [
   ["disable", "disable a key: its calls fail until it is enabled again"],
   ["enable", "enable a disabled key"],
   ["revoke", "revoke a key: its calls fail for ever"],
 ] as const;
 
 /** Posts an action on one key. @throws RefusedError where there is no such key */
-async function onKey(api: Api, id: string, what: string, body?: object): Promise<Json> {
+async function postKeyAction(api: Api, id: string, what: string, body?: object): Promise<Json> {
   try {
     const path = `/keys/${encodeURIComponent(id)}/${what}`;
     return await api.call({ method: "POST", path, ...(body !== undefined && { body }) });
@@ -115,7 +115,7 @@ function addCreate(create: Command): void {
       "--cache-charge <percent>",
       "the charge of a repeated answer, in percent of the first charge (0)",
     );
-  overApi(create, {
+  apiCommand(create, {
     needs,
     ask(options: CreateOptions) {
       const fields = {
@@ -152,14 +152,14 @@ function addRotate(rotate: Command): void {
   rotate
     .description("give a key a new value and print it; id, caps and spend stay")
     .option("--grace-seconds <seconds>", "how long the old value continues to work", "0");
-  overApi(rotate, {
+  apiCommand(rotate, {
     needs,
     ask(id: string, { graceSeconds }: RotateOptions) {
       if (!/^\d{1,9}$/.test(graceSeconds) || Number(graceSeconds) > graceSecondsMax)
         throw new UsageError(
           `--grace-seconds is "${graceSeconds}"; it takes a number of seconds up to ${graceSecondsMax}`,
         );
-      return (api) => onKey(api, id, "rotate", { grace_seconds: Number(graceSeconds) });
+      return (api) => postKeyAction(api, id, "rotate", { grace_seconds: Number(graceSeconds) });
     },
     show: (record, _id: string, options: RotateOptions) =>
       console.log(
@@ -180,7 +180,7 @@ function addList(list: Command): void {
     .description("list keys, newest first")
     .option("--workspace <id or name>", "keys of one workspace only")
     .option("--status <status>", "active, disabled or revoked only");
-  overApi(list, {
+  apiCommand(list, {
     ask({ workspace, status: named }: ListOptions) {
       const status = named === undefined ? undefined : wordOf(named, "--status", statuses);
       return async (api) =>

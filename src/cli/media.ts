@@ -13,10 +13,10 @@ import {
   type Tasks,
 } from "../tasks/index.ts";
 import type { TaskTestOptions } from "./gateway-options.ts";
-import type { Ground } from "./ground.ts";
+import type { Resources } from "./resources.ts";
 
 interface MediaOptions extends Pick<
-  Ground,
+  Resources,
   | "environment"
   | "catalog"
   | "database"
@@ -59,7 +59,7 @@ const codeIn = (explanation: object | undefined): string | null =>
     : null;
 
 /** Reports a finished task to the hooks. */
-function tellOfTask(hooks: Hooks, row: RequestRow, memberId: string | null): void {
+function reportTaskToHooks(hooks: Hooks, row: RequestRow, memberId: string | null): void {
   hooks.after({
     id: row.id,
     endpoint: mediaEntryPoints[row.protocol as keyof typeof mediaEntryPoints],
@@ -78,7 +78,7 @@ function tellOfTask(hooks: Hooks, row: RequestRow, memberId: string | null): voi
 }
 
 /** Returns `submit`, which also reports refusals by hard caps to the alerts. */
-const tellingRefusals =
+const submitWithAlerts =
   (tasks: Tasks, alerts: ReturnType<typeof startSpendAlerts>): Tasks["submit"] =>
   async (input) => {
     try {
@@ -138,7 +138,7 @@ export function openMedia(options: MediaOptions): Media {
       options.requestLog.add(row);
       if (row.keyId !== undefined && row.costNano !== 0n)
         alerts.charged(row.workspaceId, row.keyId);
-      if (options.hooks !== undefined) tellOfTask(options.hooks, row, memberId);
+      if (options.hooks !== undefined) reportTaskToHooks(options.hooks, row, memberId);
     },
     callbackDue: () => deliverer.wake(),
     timing: testing?.timing,
@@ -147,7 +147,7 @@ export function openMedia(options: MediaOptions): Media {
   });
   deliverer.start();
   return {
-    tasks: { ...tasks, submit: tellingRefusals(tasks, alerts) },
+    tasks: { ...tasks, submit: submitWithAlerts(tasks, alerts) },
     fileUrl,
     callbackDue: () => deliverer.wake(),
     charged: (workspaceId, keyId) => alerts.charged(workspaceId, keyId),

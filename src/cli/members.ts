@@ -1,7 +1,7 @@
 /** `tollgate members`: list, add, set, remove. docs/cli.md. */
 import type { Command } from "commander";
 import { defined } from "../base/defined.ts";
-import { listAll, overApi, type ApiOptions } from "./api.ts";
+import { listAll, apiCommand, type ApiOptions } from "./api.ts";
 import { UsageError } from "./environment.ts";
 import {
   addCapOptions,
@@ -26,7 +26,7 @@ const roles = ["admin", "member"] as const;
 const roleOf = (text: string | undefined) => text && wordOf(text, "--role", roles);
 
 export function addMemberCommands(members: Command): void {
-  overApi(inWorkspace(members.command("list").description("list the members of a workspace")), {
+  apiCommand(inWorkspace(members.command("list").description("list the members of a workspace")), {
     ask: (options: MemberOptions) => async (api) =>
       listAll(api, `/workspaces/${await workspaceOf(api, options.workspace)}/members`),
     show: (records) =>
@@ -51,7 +51,7 @@ function addAdd(add: Command): void {
   inWorkspace(add.description("invite a member; prints the invitation link"))
     .option("--role <role>", "admin or member", "member")
     .option("--name <name>", "the member's name");
-  overApi(addCapOptions(add, "create"), {
+  apiCommand(addCapOptions(add, "create"), {
     ask(email: string, options: MemberOptions) {
       const { name } = options;
       const role = roleOf(options.role);
@@ -116,7 +116,7 @@ function addSet(set: Command): void {
       "change the role or caps of a member, by e-mail address or id; other settings stay",
     ),
   ).option("--role <role>", "admin or member");
-  overApi(addCapOptions(set, "change"), {
+  apiCommand(addCapOptions(set, "change"), {
     ask(named: string, options: MemberOptions) {
       const fields = defined({ role: roleOf(options.role), spend_caps: capsOf(options) });
       const body = changesOf(fields, "--role admin");
@@ -133,7 +133,7 @@ function addSet(set: Command): void {
 }
 
 const addRemove = (remove: Command): Command =>
-  overApi(
+  apiCommand(
     inWorkspace(
       remove.description(
         "remove a member from a workspace, or withdraw an invitation; disables the keys that the member made in it",

@@ -6,7 +6,7 @@ import { createLog } from "../base/log.ts";
 import { hasEmbeddedDatabase } from "../embedded/index.ts";
 import { migrate, type Database } from "../storage/index.ts";
 import type { Secrets } from "../tenancy/index.ts";
-import { openDatabaseOf, refuseForgotten } from "./database.ts";
+import { openDatabaseOf, requireDatabaseUrl } from "./database.ts";
 import { readEnvironment, UsageError, type Environment } from "./environment.ts";
 
 /** The opened resources of a command. */
@@ -22,7 +22,7 @@ export const isUnused = ({ databaseUrl, dataDir }: Environment): boolean =>
 
 /** @throws UsageError if no gateway has ever run here: the command would create an empty database and show it as the real one */
 export function refuseUnused(environment: Environment): void {
-  refuseForgotten(environment);
+  requireDatabaseUrl(environment);
   if (!isUnused(environment)) return;
   const { dataDir } = environment;
   throw new UsageError(

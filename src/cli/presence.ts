@@ -11,7 +11,8 @@ const everyMsDefault = 10_000;
 /** Sampling interval of the event loop delay: rare enough to cost nothing, and frequent enough for a 99th percentile. */
 const resolutionMs = 50;
 const endMsMax = 1_000;
-const lacksKey = "this gateway lacks the master key of its database: restart it with the new one";
+const missingMasterKey =
+  "this gateway lacks the master key of its database: restart it with the new one";
 
 interface Presence {
   readonly database: Database;
@@ -44,7 +45,7 @@ export function startPresence({
     delay.reset();
     // Another process may have replaced the master key. It waits until this process reports the new one.
     await secrets.refresh().catch((error: unknown) => {
-      if (error instanceof MasterKeyError) log.error({ reason: error.message }, lacksKey);
+      if (error instanceof MasterKeyError) log.error({ reason: error.message }, missingMasterKey);
     });
     // A call recorded since the previous report may still be on its way to the log, so it counts in one more report.
     const since = callsSince();

@@ -2,7 +2,7 @@
 import type { Log } from "../base/log.ts";
 import { hourOf, type Health, type LastHour } from "../routing/index.ts";
 import { addProviderMinutes, readProviderHour, type Database } from "../storage/index.ts";
-import { startRounds } from "./rounds.ts";
+import { startPeriodicWork } from "./periodic-work.ts";
 
 const everyMsDefault = 2_000;
 
@@ -32,7 +32,7 @@ export function openProviderHour({ database, health, log, everyMs }: Parts): Pro
       throw error;
     }
   };
-  const end = startRounds({
+  const end = startPeriodicWork({
     everyMs: everyMs ?? everyMsDefault,
     sweeps: () => true,
     log,

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import type { Command } from "commander";
 import { defined } from "../base/defined.ts";
-import { listAll, overApi, type ApiOptions } from "./api.ts";
+import { listAll, apiCommand, type ApiOptions } from "./api.ts";
 import { readEnvironment, UsageError } from "./environment.ts";
 import { timeOf } from "./fields.ts";
 import { printTable } from "./print.ts";
@@ -37,7 +37,7 @@ export function addProviderCommands(providers: Command): void {
 }
 
 function addList(list: Command): void {
-  overApi(list.description("every provider, with its source and health"), {
+  apiCommand(list.description("every provider, with its source and health"), {
     needs,
     ask: () => (api) => listAll(api, "/providers"),
     show: (rows) =>
@@ -72,14 +72,14 @@ function addSettingCommands(providers: Command): void {
     .command("add <id>")
     .description("add a provider: a vendor by its name, or any other by its address")
     .option("--vendor <vendor>", "the vendor, if the id is a different name");
-  overApi(settingOptions(add), {
+  apiCommand(settingOptions(add), {
     needs,
     ask: (id: string, options: AddOptions) => async (api) => {
       const settings = await settingsOf(id, options);
       const isOther = "dialect" in settings;
       const vendor = options.vendor ?? (isOther ? undefined : id);
       const body = defined({ ...settings, id, vendor });
-      const added = toldOfKey(id, api.call({ method: "POST", path: "/providers", body }));
+      const added = withKeyHint(id, api.call({ method: "POST", path: "/providers", body }));
       return tested(api, await added, options);
     },
     show: (row) => printTested(row, "was added"),
@@ -94,11 +94,11 @@ function addSettingCommands(providers: Command): void {
   const change = providers
     .command("change <id>")
     .description("change an added provider; other settings stay");
-  overApi(settingOptions(change), {
+  apiCommand(settingOptions(change), {
     needs,
     ask: (id: string, options: SettingOptions) => async (api) => {
       const { id: _same, ...body } = (await settingsOf(id, options)) as Json;
-      const changed = ofProvider(id, api.call({ method: "PATCH", path: pathOf(id), body }));
+      const changed = withNotFoundHint(id, api.call({ method: "PATCH", path: pathOf(id), body }));
       return tested(api, await changed, options);
     },
     show: (row) => printTested(row, "was changed"),
@@ -106,15 +106,16 @@ function addSettingCommands(providers: Command): void {
   const remove = providers
     .command("remove <id>")
     .description("remove an added provider; calls in flight complete");
-  overApi(remove, {
+  apiCommand(remove, {
     needs,
-    ask: (id: string) => (api) => ofProvider(id, api.call({ method: "DELETE", path: pathOf(id) })),
+    ask: (id: string) => (api) =>
+      withNotFoundHint(id, api.call({ method: "DELETE", path: pathOf(id) })),
     show: (_removed, id: string) => console.log(`${id} was removed`),
   });
 }
 
 /** Explains how to give a missing key on the command line. @throws RefusedError which says so */
-async function toldOfKey(id: string, asked: Promise<Json>): Promise<Json> {
+async function withKeyHint(id: string, asked: Promise<Json>): Promise<Json> {
   try {
     return await asked;
   } catch (error) {
@@ -125,7 +126,7 @@ async function toldOfKey(id: string, asked: Promise<Json>): Promise<Json> {
 }
 
 /** Awaits the API's answer about one provider. @throws RefusedError which names it where there is none */
-async function ofProvider(id: string, asked: Promise<Json>): Promise<Json> {
+async function withNotFoundHint(id: string, asked: Promise<Json>): Promise<Json> {
   try {
     return await asked;
   } catch (error) {
@@ -170,15 +171,18 @@ async function rowOf(id: string, file: string | undefined): Promise<object> {
 }
 
 /** Asks a provider for a few tokens; the command fails if it does not answer. */
-async function tryOut(api: Api, id: string, body: object): Promise<Json> {
-  const trial = await ofProvider(id, api.call({ method: "POST", path: pathOf(id, "/test"), body }));
+async function testProvider(api: Api, id: string, body: object): Promise<Json> {
+  const trial = await withNotFoundHint(
+    id,
+    api.call({ method: "POST", path: pathOf(id, "/test"), body }),
+  );
   if (!trial.ok) process.exitCode = 1;
   return trial;
 }
 
 /** Returns the provider, with the result of a test if one was requested. */
 const tested = async (api: Api, row: Json, { test }: SettingOptions): Promise<Json> =>
-  test ? { ...row, test: await tryOut(api, row.id, {}) } : row;
+  test ? { ...row, test: await testProvider(api, row.id, {}) } : row;
 
 function printTested(row: Json, what: string): void {
   console.log(`${row.id} ${what}`);
@@ -198,7 +202,7 @@ interface TestOptions extends ApiOptions {
 }
 
 const addTest = (test: Command): Command =>
-  overApi(
+  apiCommand(
     test
       .description("test a provider with a call for a few tokens; exit 1 if it does not answer")
       .option("--model <id>", "the model to test (the cheapest)")
@@ -208,7 +212,7 @@ const addTest = (test: Command): Command =>
       ask:
         (id: string, { model, credential }: TestOptions) =>
         (api) =>
-          tryOut(api, id, defined({ model, credential })),
+          testProvider(api, id, defined({ model, credential })),
       show: (trial, id: string) => printTrial(trial, id),
     },
   );
@@ -218,19 +222,19 @@ function addPauses(providers: Command): void {
     .command("pause <id>")
     .description("send a provider no new calls for a while; works for every provider")
     .option("--until <time>", "when calls resume, at most seven days from now (in an hour)");
-  overApi(pause, {
+  apiCommand(pause, {
     needs,
     ask(id: string, options: ApiOptions & { readonly until?: string }) {
       const body = defined({ until: timeOf(options.until, "--until") });
       return (api) =>
-        ofProvider(id, api.call({ method: "POST", path: pathOf(id, "/pause"), body }));
+        withNotFoundHint(id, api.call({ method: "POST", path: pathOf(id, "/pause"), body }));
     },
     show: (row, id: string) => console.log(`${id} is paused until ${row.paused_until}`),
   });
-  overApi(providers.command("resume <id>").description("send a paused provider calls again"), {
+  apiCommand(providers.command("resume <id>").description("send a paused provider calls again"), {
     needs,
     ask: (id: string) => (api) =>
-      ofProvider(id, api.call({ method: "POST", path: pathOf(id, "/resume"), body: {} })),
+      withNotFoundHint(id, api.call({ method: "POST", path: pathOf(id, "/resume"), body: {} })),
     show: (_row, id: string) => console.log(`${id} gets calls again`),
   });
 }
@@ -240,7 +244,7 @@ function addCredentialCommands(credentials: Command): void {
     .command("add <provider> <id>")
     .description("add a key, read from standard input")
     .option("--weight <number>", "its share of the load", "1");
-  overApi(add, {
+  apiCommand(add, {
     needs,
     ask(provider: string, id: string, options: ApiOptions & { readonly weight: string }) {
       const weight = Number(options.weight);
@@ -256,7 +260,7 @@ function addCredentialCommands(credentials: Command): void {
   const remove = credentials
     .command("remove <provider> <id>")
     .description("remove a key; calls in flight continue to use it");
-  overApi(remove, {
+  apiCommand(remove, {
     needs,
     ask: (provider: string, id: string) => (api) =>
       api.call({

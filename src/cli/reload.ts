@@ -6,10 +6,10 @@ import type { Log } from "../base/log.ts";
 import type { OpenCatalog } from "./catalog.ts";
 import type { Environment } from "./environment.ts";
 import { isSecretVariable } from "../base/secret-variables.ts";
-import { tellWaiting, waitingParts } from "./waiting-parts.ts";
+import { logRestartNeeded, partsNeedingRestart } from "./restart-needed.ts";
 
 /** Variables that are read only once, at the start. */
-const ofTheStart = /^(?:TOLLGATE_|OTEL_)|^DATABASE_(?:READ_)?URL$|_PROXY$/i;
+const startVariables = /^(?:TOLLGATE_|OTEL_)|^DATABASE_(?:READ_)?URL$|_PROXY$/i;
 
 interface Reloading {
   readonly catalog: OpenCatalog;
@@ -29,9 +29,9 @@ export async function reload({ catalog, log }: Reloading, next: Environment): Pr
       .filter((name) => isSecretVariable(name) && then[name] !== now[name])
       .sort();
   const waits = (name: string): boolean =>
-    ofTheStart.test(name) && reread?.variables?.has(name) !== true;
+    startVariables.test(name) && reread?.variables?.has(name) !== true;
   const restart = [
-    ...(reread ? waitingParts(catalog.settings, reread.settings) : []),
+    ...(reread ? partsNeedingRestart(catalog.settings, reread.settings) : []),
     // Compare with the start, so that every reload reports the changes that still wait.
     ...changedSince(catalog.startVariables).filter(waits),
   ];
@@ -40,5 +40,5 @@ export async function reload({ catalog, log }: Reloading, next: Environment): Pr
     { path: reread?.path, models: catalog.current().models.size, secrets: taken, restart },
     "the configuration was read again",
   );
-  tellWaiting(restart, log);
+  logRestartNeeded(restart, log);
 }

@@ -1,9 +1,9 @@
 /** `tollgate requests`: the request log, and the reasons for a call's result. docs/cli.md. */
 import type { Command } from "commander";
-import { overApi } from "./api.ts";
+import { apiCommand } from "./api.ts";
 import { UsageError } from "./environment.ts";
 import { timeOf, inWorkspaceOf } from "./fields.ts";
-import { overList, type ListOptions } from "./over-list.ts";
+import { listCommand, type ListOptions } from "./list-command.ts";
 import { printTable } from "./print.ts";
 import { RefusedError, isMissing, type Api, type Json } from "./remote-api.ts";
 import { requestLines } from "./request-lines.ts";
@@ -27,7 +27,7 @@ export function addRequestCommands(program: Command): void {
     .command("requests")
     .description("the request log, and why a call failed: list, show");
   addList(requests.command("list"));
-  overApi(
+  apiCommand(
     requests
       .command("show <id>")
       .description("explain one call or task: its error, the providers asked and why, its price"),
@@ -52,7 +52,7 @@ function addList(list: Command): void {
     .option("--from <time>", "start of the period, included")
     .option("--to <time>", "end of the period, not included (now)")
     .option("--limit <number>", "how many, up to 100 (20)");
-  overList(list, {
+  listCommand(list, {
     list(options: RequestsOptions) {
       const fields = {
         key_id: options.key,

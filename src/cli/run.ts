@@ -7,14 +7,14 @@ import { watchOutput } from "./standard-output.ts";
 import { refuseUnknownCommand, refuseUnknownOption } from "./unknown-words.ts";
 
 /** Commands that continue when the reader of their output has gone. */
-const goOn: ReadonlySet<string> = new Set(["serve", "sandbox"]);
+const longRunning: ReadonlySet<string> = new Set(["serve", "sandbox"]);
 
 /** Runs the command that `given` names. Prints its errors, and sets the process's exit code. */
 export async function runCommand(given: readonly string[]): Promise<void> {
   const words = withHelp(given);
   const program = createProgram();
   program.hook("preAction", (_program, command) => {
-    if (!goOn.has(command.name())) watchOutput();
+    if (!longRunning.has(command.name())) watchOutput();
   });
   try {
     refuseUnknownCommand(program, words);

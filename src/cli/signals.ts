@@ -35,7 +35,7 @@ interface OnHangUp {
 }
 
 /** 128 plus the signal's number, as in a shell. */
-const hungUp = 129;
+const hangUpExitCode = 129;
 
 /**
  * Handles SIGHUP as a request to reload. Reloads run one after the other; a signal during a reload, or before the gateway is ready,
@@ -57,7 +57,7 @@ export function listenForHangUps(log: Log): (on: OnHangUp) => void {
   });
   process.on("SIGHUP", () => {
     if (process.platform === "win32" || (startedInTerminal && !hasTerminal())) {
-      if (on === undefined) process.exit(hungUp);
+      if (on === undefined) process.exit(hangUpExitCode);
       return on.stop();
     }
     if (on === undefined) isEarly = true;

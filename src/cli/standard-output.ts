@@ -3,19 +3,20 @@
  * ends with 0. A reader that leaves early (`| head`) ends the command with a stack trace.
  */
 
-let isTold = false;
+let isReported = false;
 
-function tell(error: Error & { readonly code?: string }): void {
+function reportOutputError(error: Error & { readonly code?: string }): void {
   // The reader has read all that it wanted.
-  if (error.code === "EPIPE" || isTold) return;
-  isTold = true;
+  if (error.code === "EPIPE" || isReported) return;
+  isReported = true;
   console.error(`tollgate: the output could not be written (${error.code ?? error.message})`);
   process.exitCode = 1;
 }
 
 /** From now on, a failure of standard output prints a line and ends the command with 1. Not for a running gateway. */
 export function watchOutput(): void {
-  if (!process.stdout.listeners("error").includes(tell)) process.stdout.on("error", tell);
+  if (!process.stdout.listeners("error").includes(reportOutputError))
+    process.stdout.on("error", reportOutputError);
 }
 
 /** Writes chunks of text with backpressure. @returns when all is written, or the reader has gone */

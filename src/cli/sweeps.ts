@@ -18,16 +18,16 @@ import { agentsThrough } from "../upstream/index.ts";
 import { foldUsage } from "../usage/index.ts";
 import { createCertificateWatch } from "./certificate-watch.ts";
 import type { GatewayOptions } from "./gateway-options.ts";
-import type { Ground } from "./ground.ts";
-import { startRounds, type Rounds } from "./rounds.ts";
+import type { Resources } from "./resources.ts";
+import { startPeriodicWork, type PeriodicWork } from "./periodic-work.ts";
 
-type Sweep = Omit<Rounds, "sweeps" | "log"> & {
+type Sweep = Omit<PeriodicWork, "sweeps" | "log"> & {
   /** Called after the last round. */
   readonly end?: () => Promise<void> | undefined;
 };
 
 /** Releases reservations whose gateway died, or whose lease ran out. */
-const holds = ({ ledger, log }: Ground): Sweep => ({
+const holds = ({ ledger, log }: Resources): Sweep => ({
   everyMs: 10_000,
   atOnce: true,
   failure: "the sweep of reservations failed",
@@ -38,8 +38,8 @@ const holds = ({ ledger, log }: Ground): Sweep => ({
 });
 
 /** Watches the gateway's own certificate: only one process logs its expiry. */
-function certificate(ground: Ground): Sweep {
-  const look = createCertificateWatch(ground);
+function certificate(resources: Resources): Sweep {
+  const look = createCertificateWatch(resources);
   return {
     everyMs: minuteMs,
     atOnce: true,
@@ -50,7 +50,7 @@ function certificate(ground: Ground): Sweep {
   };
 }
 
-function files({ database, files: store, sharedClock, log }: Ground, everyMs = 5_000): Sweep {
+function files({ database, files: store, sharedClock, log }: Resources, everyMs = 5_000): Sweep {
   const rounds = throttleCounter(minuteMs);
   return {
     everyMs,
@@ -68,7 +68,7 @@ function files({ database, files: store, sharedClock, log }: Ground, everyMs = 5
 }
 
 /** Removes limits that are no longer used, and in-flight counts of gateways that died. */
-const rates = ({ database }: Ground): Sweep => ({
+const rates = ({ database }: Resources): Sweep => ({
   everyMs: minuteMs,
   failure: "the sweep of limits failed",
   round: () => sweepRates(database),
@@ -81,8 +81,9 @@ const batchesMax = 20;
 const deleted = (what: string, batch: () => Promise<number>): Sweep => ({
   everyMs: minuteMs,
   failure: `old ${what} could not be deleted; trying again later`,
-  async round(goesOn) {
-    for (let done = 0; goesOn() && done < batchesMax; done += 1) if ((await batch()) === 0) return;
+  async round(shouldContinue) {
+    for (let done = 0; shouldContinue() && done < batchesMax; done += 1)
+      if ((await batch()) === 0) return;
   },
 });
 
@@ -92,47 +93,47 @@ const restMsMax = 500;
  * Returns a function to await before each step; it resolves to whether to continue. It first rests as long as the previous step took,
  * so that calls can use the database.
  */
-function restingBetween(goesOn: () => boolean): () => Promise<boolean> {
+function withPauses(shouldContinue: () => boolean): () => Promise<boolean> {
   let beganMs: number | undefined;
   return async () => {
-    if (beganMs !== undefined && goesOn())
+    if (beganMs !== undefined && shouldContinue())
       await sleep(Math.min(performance.now() - beganMs, restMsMax));
     beganMs = performance.now();
-    return goesOn();
+    return shouldContinue();
   };
 }
 
 /** Creates indexes that this version adds. */
-const indexes = ({ database, log }: Ground): Sweep => ({
+const indexes = ({ database, log }: Resources): Sweep => ({
   everyMs: minuteMs,
   failure: "an index could not be made; trying again later",
-  async round(goesOn) {
-    const made = await makeIndexes(database, goesOn);
+  async round(shouldContinue) {
+    const made = await makeIndexes(database, shouldContinue);
     if (made.length > 0) log.info({ indexes: made }, "made indexes that this version brings");
   },
 });
 
-const usage = ({ database, catalog }: Ground, everyMs = 10_000): Sweep => ({
+const usage = ({ database, catalog }: Resources, everyMs = 10_000): Sweep => ({
   everyMs,
   failure: "usage could not be summed; trying again later",
-  async round(goesOn) {
-    await foldUsage(database, restingBetween(goesOn), catalog.settings.tags.usage);
+  async round(shouldContinue) {
+    await foldUsage(database, withPauses(shouldContinue), catalog.settings.tags.usage);
   },
 });
 
 /** Creates parts of the request log ahead, and deletes data that is past its retention. */
-function retention({ database, log, catalog }: Ground, everyMs = minuteMs): Sweep {
+function retention({ database, log, catalog }: Resources, everyMs = minuteMs): Sweep {
   const { retention: kept, exports } = catalog.settings;
   const isLogExported = exports?.what.includes("requests") === true;
   return {
     everyMs,
     atOnce: true,
     failure: "the tables could not be kept in bounds; trying again later",
-    async round(goesOn) {
+    async round(shouldContinue) {
       try {
-        await keepParts(database, { days: kept.requestLogDays, goesOn });
+        await keepParts(database, { days: kept.requestLogDays, shouldContinue });
         // Step by step, each in its own transaction, so that other work can run in between.
-        while (goesOn() && (await retentionStep(database, { ...kept, isLogExported })) > 0);
+        while (shouldContinue() && (await retentionStep(database, { ...kept, isLogExported })) > 0);
       } catch (error) {
         if (!isTransient(error)) throw error;
         // A reader of the whole table, such as a backup, can block changes of parts for a while.
@@ -143,7 +144,7 @@ function retention({ database, log, catalog }: Ground, everyMs = minuteMs): Swee
 }
 
 /** Exports each finished day into a file, if configured. */
-function exports({ database, log, catalog, proxies }: Ground, everyMs = minuteMs): Sweep[] {
+function exports({ database, log, catalog, proxies }: Resources, everyMs = minuteMs): Sweep[] {
   const { exports: wanted } = catalog.settings;
   if (wanted === undefined) return [];
   let place: FileStore | undefined;
@@ -151,10 +152,10 @@ function exports({ database, log, catalog, proxies }: Ground, everyMs = minuteMs
     {
       everyMs,
       failure: `a day could not be exported to ${wanted.to}; trying again later`,
-      async round(goesOn) {
+      async round(shouldContinue) {
         place ??= await openExportPlace(wanted, () => agentsThrough(proxies));
         for (const kind of wanted.what) {
-          while (goesOn()) {
+          while (shouldContinue()) {
             const done = await exportNext(database, place, kind, wanted.format);
             if (done === undefined) break;
             const { kept, ...file } = done;
@@ -171,24 +172,24 @@ function exports({ database, log, catalog, proxies }: Ground, everyMs = minuteMs
 
 /** Starts all sweeps; the returned function ends them, each after its current step. */
 export function startSweeps(
-  ground: Ground,
+  resources: Resources,
   { filesEveryMs, usageEveryMs, retentionEveryMs }: GatewayOptions,
 ): () => Promise<void> {
-  const { database, sharedClock, log, role } = ground;
+  const { database, sharedClock, log, role } = resources;
   const all = [
-    holds(ground),
-    certificate(ground),
-    files(ground, filesEveryMs),
-    rates(ground),
+    holds(resources),
+    certificate(resources),
+    files(resources, filesEveryMs),
+    rates(resources),
     deleted("bodies", () => sweepBodies(database, sharedClock.now())),
     deleted("answers", () => sweepAnswers(database)),
     deleted("sign-ins", () => sweepSignIns(database, sharedClock.now())),
-    indexes(ground),
-    usage(ground, usageEveryMs),
-    retention(ground, retentionEveryMs),
-    ...exports(ground, retentionEveryMs),
+    indexes(resources),
+    usage(resources, usageEveryMs),
+    retention(resources, retentionEveryMs),
+    ...exports(resources, retentionEveryMs),
   ].map(({ end, ...sweep }) => {
-    const stop = startRounds({ ...sweep, sweeps: role.sweeps, log });
+    const stop = startPeriodicWork({ ...sweep, sweeps: role.sweeps, log });
     return async () => {
       await stop();
       await end?.();

@@ -4,7 +4,7 @@ import { granularities, usageGroups } from "../base/management.ts";
 import { isTimeZone } from "../base/time-zones.ts";
 import { UsageError } from "./environment.ts";
 import { timeOf, wordOf, inWorkspaceOf } from "./fields.ts";
-import { overList, type ListOptions } from "./over-list.ts";
+import { listCommand, type ListOptions } from "./list-command.ts";
 import { printTable } from "./print.ts";
 import type { Json } from "./remote-api.ts";
 
@@ -37,7 +37,7 @@ export function addUsageCommand(program: Command): void {
     .option("--model <id>", "of one model only")
     .option("--provider <id>", "only calls that one provider answered")
     .option("--time-zone <name>", "the time zone of days and months, such as Europe/Berlin (UTC)");
-  overList(command, {
+  listCommand(command, {
     list(options: UsageOptions) {
       const timeZone = zoneOf(options.timeZone);
       const granularity = wordOf(options.granularity, "--granularity", granularities);

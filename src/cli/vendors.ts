@@ -1,6 +1,6 @@
 /** `tollgate vendors`: which vendors need no configuration file, what each needs, and which are active. docs/models.md. */
 import type { Command } from "commander";
-import { listAll, overApi, type ApiOptions } from "./api.ts";
+import { listAll, apiCommand, type ApiOptions } from "./api.ts";
 import { printTable } from "./print.ts";
 import type { Json } from "./remote-api.ts";
 
@@ -13,7 +13,7 @@ export function addVendorsCommand(program: Command): void {
     .command("vendors")
     .description("the vendors that need only a variable with their key, and which of them are set")
     .option("--active", "only those whose key is set");
-  overApi(vendors, {
+  apiCommand(vendors, {
     needs: { database: false },
     ask: (options: VendorOptions) => async (api) => {
       const all = await listAll(api, "/vendors");

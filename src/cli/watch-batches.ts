@@ -39,20 +39,20 @@ export const watchBatches =
     );
   };
 
-const keeping =
+const lostCommitsFix =
   "compare the time before the failover with the old server or its WAL; to lose nothing, let commits wait for the standby (synchronous_standby_names)";
 
 /** Logs that a server without the latest commits has replaced the database's primary. */
-const tellLostCommits =
+const logLostCommits =
   (log: Pick<Log, "error">) =>
   ({ batches }: LostCommits): void =>
     log.error(
-      { batches, fix: keeping },
+      { batches, fix: lostCommitsFix },
       "the database lost commits that it had confirmed: charges, tasks and changes of its last moments are not in it",
     );
 
 /** Returns the observers of the ledger. */
 export const watchLedger = (watching: Watching & { readonly log: Pick<Log, "error"> }) => ({
   watch: watchBatches(watching),
-  lost: tellLostCommits(watching.log),
+  lost: logLostCommits(watching.log),
 });

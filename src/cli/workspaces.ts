@@ -1,7 +1,7 @@
 /** `tollgate workspaces`: list, create, set. docs/cli.md. */
 import type { Command } from "commander";
 import { defined } from "../base/defined.ts";
-import { listAll, overApi, type ApiOptions } from "./api.ts";
+import { listAll, apiCommand, type ApiOptions } from "./api.ts";
 import { noteModels } from "./allowlist-notes.ts";
 import {
   addCapOptions,
@@ -26,7 +26,7 @@ interface SettingOptions extends ApiOptions, CapOptions {
 }
 
 export function addWorkspaceCommands(workspaces: Command): void {
-  overApi(workspaces.command("list").description("list workspaces, newest first"), {
+  apiCommand(workspaces.command("list").description("list workspaces, newest first"), {
     ask: () => (api) => listAll(api, "/workspaces"),
     show: (records) =>
       printTable(
@@ -90,7 +90,7 @@ function addCreate(create: Command): void {
     .option("--credit-line <usd>", creditLineHelp)
     .option("--low-balance-alert <usd>", lowBalanceHelp)
     .option("--models <ids>", "the models its keys may call, separated by commas (all)");
-  overApi(create, {
+  apiCommand(create, {
     ask(options: SettingOptions) {
       const body = settingsOf(options);
       return (api) => api.call({ method: "POST", path: "/workspaces", body });
@@ -108,7 +108,7 @@ function addSet(set: Command): void {
     .option("--credit-line <usd>", creditLineHelp)
     .option("--low-balance-alert <usd>", lowBalanceHelp)
     .option("--models <ids>", "the models its keys may call, separated by commas, or all");
-  overApi(set, {
+  apiCommand(set, {
     ask(named: string, options: SettingOptions) {
       const body = changesOf(settingsOf(options), "--daily-cap 5");
       return async (api) =>

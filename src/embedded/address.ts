@@ -1,6 +1,6 @@
 /** Connection settings with which a client reaches an embedded server. */
-import type { Place } from "./data-lock.ts";
-import { reachSocket } from "./directory.ts";
+import type { ServerLocation } from "./data-lock.ts";
+import { openSocketPath } from "./directory.ts";
 
 /** Connection settings of the PostgreSQL driver. */
 export interface Address {
@@ -14,14 +14,14 @@ export interface Address {
 }
 
 /** An address that is valid until `close` is called. */
-export interface Reached {
+export interface OpenAddress {
   readonly address: Address;
   close(): void;
 }
 
 /** Returns the address of a server on this machine. */
-export function reach({ host, port, password }: Place): Reached {
-  const socket = password === undefined ? reachSocket(host) : undefined;
+export function openAddress({ host, port, password }: ServerLocation): OpenAddress {
+  const socket = password === undefined ? openSocketPath(host) : undefined;
   return {
     address: {
       host: socket?.path ?? host,

@@ -19,9 +19,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { NoEmbeddedDatabaseError } from "./binaries.ts";
-import { majorsIn, makeOwned, refuse, takePlace } from "./home.ts";
+import { majorsIn, createOwnedDirectory, refuse, renameDurably } from "./database-directory.ts";
 import type { Identity } from "./identity.ts";
-import { runProgram, seenByServer, type Site } from "./programs.ts";
+import { runProgram, pathForServer, type Site } from "./programs.ts";
 import { configuration, customFile, customTemplate } from "./settings.ts";
 
 const initMsMax = 120_000;
@@ -47,13 +47,13 @@ export function olderMajor(directory: string, major: number): number | undefined
 }
 
 /** Makes the server's user the owner of everything at `path`. A copy made by root belongs to root. */
-function giveTo({ uid, gid }: Identity, path: string): void {
+function chownAll({ uid, gid }: Identity, path: string): void {
   for (const entry of readdirSync(path, { withFileTypes: true, recursive: true }))
     lchownSync(join(entry.parentPath, entry.name), uid, gid);
   chownSync(path, uid, gid);
 }
 
-function takeOver(cluster: string, identity: Identity | undefined): void {
+function takeOwnership(cluster: string, identity: Identity | undefined): void {
   const { uid } = statSync(cluster);
   if (identity === undefined) {
     const own = process.getuid?.();
@@ -65,7 +65,7 @@ function takeOver(cluster: string, identity: Identity | undefined): void {
   }
   // Close the directory first, so that no other user can put a link into it while its owner changes.
   chmodSync(cluster, 0o700);
-  if (uid !== identity.uid) giveTo(identity, cluster);
+  if (uid !== identity.uid) chownAll(identity, cluster);
 }
 
 /**
@@ -80,12 +80,12 @@ export async function createCluster(
   for (const name of readdirSync(directory).filter((name) => /^\d+\.new/.test(name)))
     rmSync(join(directory, name), { recursive: true, force: true, maxRetries: 5 });
   const unfinished = `${site.binaries.major}.new-${randomBytes(4).toString("hex")}`;
-  makeOwned(join(directory, unfinished), site.identity);
+  createOwnedDirectory(join(directory, unfinished), site.identity);
   const access =
     passwordFile === undefined
       ? ["--auth=trust"]
       : ["--auth=scram-sha-256", `--pwfile=${passwordFile}`];
-  const args = ["--pgdata", seenByServer(site, unfinished), "--username=postgres", ...access];
+  const args = ["--pgdata", pathForServer(site, unfinished), "--username=postgres", ...access];
   args.push(
     "--encoding=UTF8",
     "--locale=C",
@@ -125,7 +125,7 @@ function writeConfiguration(cluster: string, identity: Identity | undefined): vo
 
 /**
  * Prepares the directory so that the server can start; creates the database if there is none.
- * @param directory `database` in the data directory, prepared by {@link prepareHome}
+ * @param directory `database` in the data directory, prepared by {@link prepareDatabaseDirectory}
  * @throws DataDirectoryUnusableError for data of another user
  */
 export async function prepareCluster(
@@ -135,12 +135,12 @@ export async function prepareCluster(
 ): Promise<void> {
   const cluster = join(directory, String(site.binaries.major));
   if (!existsSync(cluster))
-    takePlace(
+    renameDurably(
       directory,
       await createCluster(site, directory, passwordFile),
       String(site.binaries.major),
     );
-  takeOver(cluster, site.identity);
+  takeOwnership(cluster, site.identity);
   const custom = join(directory, customFile);
   if (!existsSync(custom)) writeFileSync(custom, customTemplate, { mode: 0o600 });
   if (site.identity !== undefined) chownSync(custom, site.identity.uid, site.identity.gid);

@@ -23,7 +23,7 @@ export class DataDirectoryInUseError extends Error {
 }
 
 /** Where to reach a database on this machine. */
-export interface Place {
+export interface ServerLocation {
   /** The directory of its socket, or an IP address if it has none. */
   readonly host: string;
   readonly port: number;
@@ -32,7 +32,7 @@ export interface Place {
 }
 
 /** Where to reach the lock holder's database. */
-export interface HolderInfo extends Place {
+export interface HolderInfo extends ServerLocation {
   readonly pid: number;
 }
 

@@ -34,7 +34,7 @@ export function openDirectory(path: string): OpenDirectory {
 }
 
 /** Returns a path of the socket's directory that is short enough; `close` releases its descriptor or link. */
-export function reachSocket(directory: string): { path: string; close(): void } {
+export function openSocketPath(directory: string): { path: string; close(): void } {
   const length = Buffer.byteLength(join(directory, `.s.PGSQL.${socketPort}`));
   if (length <= socketPathBytesMax) return { path: directory, close: () => undefined };
   if (process.platform === "linux") return openDirectory(directory);

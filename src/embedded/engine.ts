@@ -2,11 +2,11 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../base/log.ts";
-import type { Place } from "./data-lock.ts";
+import type { ServerLocation } from "./data-lock.ts";
 import { findBinaries } from "./binaries.ts";
 import { olderMajor, prepareCluster } from "./cluster.ts";
 import { openDirectory } from "./directory.ts";
-import { majorsIn, prepareHome } from "./home.ts";
+import { majorsIn, prepareDatabaseDirectory } from "./database-directory.ts";
 import { serverIdentity } from "./identity.ts";
 import { clearOrphans } from "./orphans.ts";
 import type { Site } from "./programs.ts";
@@ -27,7 +27,7 @@ export interface EngineOptions {
 
 export interface Engine {
   /** Where the server accepts connections; a restart does not change it. */
-  readonly place: Place;
+  readonly place: ServerLocation;
   close(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export async function startEngine({ dataDir, carryOver, log }: EngineOptions): P
   const clusters = majorsIn(directory).map((major) => join(directory, String(major)));
   const identity = serverIdentity(...clusters.toReversed(), directory);
   const binaries = findBinaries(dataDir, identity);
-  prepareHome(directory, identity);
+  prepareDatabaseDirectory(directory, identity);
   const home = openDirectory(directory);
   const site: Site = { binaries, identity, home };
   let transport: Transport | undefined;

@@ -7,7 +7,7 @@ import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DataDirectoryUnusableError, makeDirectory } from "../base/data-directory.ts";
 import type { Log } from "../base/log.ts";
-import { reach, type Address } from "./address.ts";
+import { openAddress, type Address } from "./address.ts";
 import { DataDirectoryInUseError, readHolder, tryLock, type DataLock } from "./data-lock.ts";
 import { databaseOf, startEngine } from "./engine.ts";
 import type { CarryOver } from "./upgrade.ts";
@@ -36,7 +36,7 @@ interface Embedded {
 export const hasEmbeddedDatabase = (dataDir: string): boolean => existsSync(databaseOf(dataDir));
 
 /** Creates the directory and locks it; returns undefined if another process holds the lock. */
-function enter(dataDir: string): DataLock | undefined {
+function lockDirectory(dataDir: string): DataLock | undefined {
   try {
     makeDirectory(dataDir, 0o700);
     chmodSync(dataDir, 0o700);
@@ -55,7 +55,7 @@ async function openHere(options: EmbeddedOptions, lock: DataLock): Promise<Embed
     await engine.close();
     throw error;
   }
-  const reached = reach(engine.place);
+  const reached = openAddress(engine.place);
   return {
     address: reached.address,
     joined: false,
@@ -75,7 +75,7 @@ async function joinHolder(dataDir: string): Promise<Embedded | DataLock> {
     if (lock !== undefined) return lock;
     const holder = readHolder(dataDir);
     if (holder !== undefined && holder.port !== 0) {
-      const reached = reach(holder);
+      const reached = openAddress(holder);
       return {
         address: reached.address,
         joined: true,
@@ -95,7 +95,7 @@ async function joinHolder(dataDir: string): Promise<Embedded | DataLock> {
 export async function openEmbedded(given: EmbeddedOptions): Promise<Embedded> {
   const options = { ...given, dataDir: resolve(given.dataDir) };
   const { dataDir } = options;
-  let lock = enter(dataDir);
+  let lock = lockDirectory(dataDir);
   if (lock === undefined) {
     if (!options.join) throw new DataDirectoryInUseError(dataDir, readHolder(dataDir)?.pid);
     const joined = await joinHolder(dataDir);

@@ -71,16 +71,16 @@ function signal(pids: readonly number[], name: NodeJS.Signals): void {
  */
 export async function clearOrphans(cluster: string, log: Log): Promise<void> {
   const started = performance.now();
-  const left = (): number => performance.now() - started;
+  const elapsedMs = (): number => performance.now() - started;
   let pids = running(cluster);
   if (pids.length > 0)
     log.warn({ pids }, "a database server of an earlier gateway still runs; it is stopped");
   const main = recordedPid(cluster);
   while (pids.length > 0) {
-    if (left() > giveUpMs)
+    if (elapsedMs() > giveUpMs)
       throw new Error(`processes ${pids.join(", ")} still use ${cluster} and do not end`);
-    if (left() > killAfterMs) signal(pids, "SIGKILL");
-    else if (left() > quitAfterMs) signal(pids, "SIGQUIT");
+    if (elapsedMs() > killAfterMs) signal(pids, "SIGKILL");
+    else if (elapsedMs() > quitAfterMs) signal(pids, "SIGQUIT");
     else
       signal(
         pids.filter((pid) => pid === main),

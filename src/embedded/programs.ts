@@ -4,7 +4,7 @@ import type { Writable } from "node:stream";
 import type { Binaries } from "./binaries.ts";
 import type { OpenDirectory } from "./directory.ts";
 import type { Identity } from "./identity.ts";
-import { sayingItsNumber } from "./watch.ts";
+import { withPidReport } from "./watch.ts";
 
 /** Settings that all programs of one database share. */
 export interface Site {
@@ -29,7 +29,7 @@ const environment = (): NodeJS.ProcessEnv => ({
 });
 
 /** Returns the path at which the programs see `name` of the database's directory. */
-export const seenByServer = ({ home }: Site, name: string): string =>
+export const pathForServer = ({ home }: Site, name: string): string =>
   `${home.childPath(homeAt)}/${name}`;
 
 /**
@@ -45,7 +45,7 @@ export function startProgram(
   const { binaries, identity, home } = site;
   const program = `${binaries.directory}/${name}`;
   const [file, given] =
-    watcher === undefined ? [program, args] : sayingItsNumber(program, args, watchAt);
+    watcher === undefined ? [program, args] : withPidReport(program, args, watchAt);
   return spawn(file, given, {
     cwd: "/",
     env: environment(),
@@ -64,15 +64,15 @@ export async function runProgram(
   msMax: number,
 ): Promise<void> {
   const child = startProgram(site, name, args);
-  let said = "";
-  child.stderr!.on("data", (bytes: Buffer) => (said = (said + bytes.toString()).slice(-2_000)));
+  let output = "";
+  child.stderr!.on("data", (bytes: Buffer) => (output = (output + bytes.toString()).slice(-2_000)));
   const late = setTimeout(() => child.kill("SIGKILL"), msMax);
   try {
     const code = await new Promise<number | string>((done, fail) => {
       child.once("error", fail);
       child.once("close", (status, signal) => done(status ?? signal ?? "no status"));
     });
-    if (code !== 0) throw new Error(`${name} ended with ${code}: ${said.trim()}`);
+    if (code !== 0) throw new Error(`${name} ended with ${code}: ${output.trim()}`);
   } finally {
     clearTimeout(late);
   }

@@ -11,9 +11,9 @@ export class DatabaseNotStartedError extends Error {
   override name = "DatabaseNotStartedError";
 
   /** @param directory `database` in the data directory */
-  constructor(directory: string, said: string) {
+  constructor(directory: string, output: string) {
     super(
-      `the embedded database did not start: ${said}\n` +
+      `the embedded database did not start: ${output}\n` +
         `All that it said is in ${join(directory, "server.log")}; settings of your own are in ${join(directory, customFile)}.`,
     );
   }

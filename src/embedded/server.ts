@@ -6,14 +6,14 @@ import { finished } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../base/log.ts";
 import { socketPort } from "./directory.ts";
-import { seenByServer, startProgram, type Site } from "./programs.ts";
+import { pathForServer, startProgram, type Site } from "./programs.ts";
 import { DatabaseNotStartedError, keepServerLog } from "./server-log.ts";
 import { startWatch } from "./watch.ts";
 
 /** Recovery after a crash reads at most max_wal_size again. */
 const readyMsMax = 120_000;
 const pollMs = 10;
-const lastWordsMsMax = 1_000;
+const stderrMsMax = 1_000;
 const fastMsMax = 10_000;
 const quitMsMax = 5_000;
 
@@ -53,19 +53,19 @@ function isReady(cluster: string, pid: number): boolean {
 async function untilReady(
   { directory, cluster }: ServerOptions,
   child: ChildProcess,
-  said: () => string,
+  lastLines: () => string,
 ): Promise<void> {
   const deadline = performance.now() + readyMsMax;
   while (!isReady(join(directory, cluster), child.pid!)) {
     if (child.exitCode !== null || child.signalCode !== null) {
       // The server may have ended before its last messages, which name the cause, were read.
       const read = finished(child.stderr!).catch(() => undefined);
-      await Promise.race([read, sleep(lastWordsMsMax, undefined, { ref: false })]);
-      throw new DatabaseNotStartedError(directory, said());
+      await Promise.race([read, sleep(stderrMsMax, undefined, { ref: false })]);
+      throw new DatabaseNotStartedError(directory, lastLines());
     }
     if (performance.now() > deadline) {
       child.kill("SIGQUIT");
-      throw new Error(`the embedded database was not ready in time: ${said()}`);
+      throw new Error(`the embedded database was not ready in time: ${lastLines()}`);
     }
     await sleep(pollMs);
   }
@@ -78,7 +78,7 @@ async function untilReady(
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { site, directory, cluster, listen, log } = options;
   const watch = startWatch(site.identity);
-  const args = ["-D", seenByServer(site, cluster), ...listenArguments(listen.socketDir)];
+  const args = ["-D", pathForServer(site, cluster), ...listenArguments(listen.socketDir)];
   const child = startProgram(site, "postgres", args, watch.pipe);
   const ended = new Promise<void>((resolve) => {
     child.once("error", (error) => {
@@ -91,8 +91,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     await ended;
     throw new Error(`${site.binaries.directory}/postgres cannot be run`);
   }
-  const said = keepServerLog(child.stderr!, join(directory, "server.log"), log);
-  await untilReady(options, child, said);
+  const lastLines = keepServerLog(child.stderr!, join(directory, "server.log"), log);
+  await untilReady(options, child, lastLines);
 
   async function endedWithin(ms: number): Promise<boolean> {
     const late = sleep(ms, false, { ref: false });

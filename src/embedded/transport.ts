@@ -7,10 +7,10 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
-import type { Place } from "./data-lock.ts";
-import { reachSocket, socketPort } from "./directory.ts";
-import { makeOwned } from "./home.ts";
-import { seenByServer, type Site } from "./programs.ts";
+import type { ServerLocation } from "./data-lock.ts";
+import { openSocketPath, socketPort } from "./directory.ts";
+import { createOwnedDirectory } from "./database-directory.ts";
+import { pathForServer, type Site } from "./programs.ts";
 import type { ServerOptions } from "./server.ts";
 
 const socketName = "socket";
@@ -18,7 +18,7 @@ const socketName = "socket";
 export interface Transport {
   readonly listen: ServerOptions["listen"] | { readonly port: number };
   /** The address for other processes of this machine. */
-  readonly place: Place;
+  readonly place: ServerLocation;
   /** Password file for `initdb`; undefined if the socket's directory protects the server. */
   readonly passwordFile: string | undefined;
   /** Releases a link or descriptor. Only after the server has ended: a restart needs it too. */
@@ -51,11 +51,11 @@ export function prepareSocket(site: Site, directory: string, name: string) {
   // Files of a dead server would keep a new one from listening. This process holds the lock on the data directory, so no server is
   // alive.
   rmSync(path, { recursive: true, force: true });
-  makeOwned(path, site.identity);
+  createOwnedDirectory(path, site.identity);
   const place = { host: path, port: socketPort };
   if (site.home.file !== undefined)
-    return { listen: { socketDir: seenByServer(site, name) }, place, close: () => undefined };
-  const reached = reachSocket(path);
+    return { listen: { socketDir: pathForServer(site, name) }, place, close: () => undefined };
+  const reached = openSocketPath(path);
   return { listen: { socketDir: reached.path }, place, close: () => reached.close() };
 }
 

@@ -6,9 +6,9 @@ import { existsSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { Log } from "../base/log.ts";
-import { reach, type Address } from "./address.ts";
+import { openAddress, type Address } from "./address.ts";
 import { createCluster } from "./cluster.ts";
-import { refuse, takePlace } from "./home.ts";
+import { refuse, renameDurably } from "./database-directory.ts";
 import { clearOrphans } from "./orphans.ts";
 import type { Site } from "./programs.ts";
 import { startServer } from "./server.ts";
@@ -40,7 +40,7 @@ async function openSide(site: Site, directory: string, cluster: string, log: Log
   try {
     await clearOrphans(join(directory, cluster), log);
     const server = await startServer({ site, directory, cluster, listen, log });
-    const reached = reach(place);
+    const reached = openAddress(place);
     return {
       address: reached.address,
       async close() {
@@ -90,8 +90,8 @@ export async function upgradeCluster(options: {
   } finally {
     for (const side of sides) await side.close();
   }
-  takePlace(directory, unfinished, String(major));
-  takePlace(directory, String(older), `${older}.old`);
+  renameDurably(directory, unfinished, String(major));
+  renameDurably(directory, String(older), `${older}.old`);
   log.warn(
     { kept: `${older}.old` },
     "the newer PostgreSQL has everything; the old directory can go",

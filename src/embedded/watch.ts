@@ -39,7 +39,7 @@ export function startWatch(identity: Identity | undefined): Watch {
 }
 
 /** Returns the command of a program that first writes its process id to descriptor `at`: a shell that then becomes the program. */
-export const sayingItsNumber = (
+export const withPidReport = (
   program: string,
   args: readonly string[],
   at: number,

@@ -18,9 +18,9 @@ const fastSecondsMax = 10;
 const quitSecondsMax = 5;
 const lookMs = 200;
 /** How long to wait for an earlier server that is just starting or ending. */
-const doubtMsMax = 15_000;
+const uncertainMsMax = 15_000;
 const logBytesMax = 1_000_000;
-const saidBytesMax = 2_000;
+const logTailBytesMax = 2_000;
 
 /** Runs `pg_ctl` on a cluster, and waits for `exit`, not `close`: the started server keeps the pipe open. @throws Error where it fails */
 async function control(site: Site, cluster: string, args: readonly string[]): Promise<void> {
@@ -46,7 +46,7 @@ async function stopServer(site: Site, cluster: string, pid: number): Promise<voi
 }
 
 /** Returns the process id and port in `postmaster.pid`; undefined if there is none. */
-function recorded(cluster: string): { readonly pid: number; readonly port: number } | undefined {
+function readPidFile(cluster: string): { readonly pid: number; readonly port: number } | undefined {
   try {
     const lines = readFileSync(join(cluster, "postmaster.pid"), "utf8").split("\n");
     return { pid: Number(lines[0]), port: Number(lines[3]) };
@@ -89,9 +89,9 @@ async function hasOpen(cluster: string, port: number): Promise<boolean | undefin
  * another server by now, so only a server that has this cluster open is stopped.
  */
 async function clearOrphan(site: Site, cluster: string, log: Log): Promise<void> {
-  const found = recorded(cluster);
+  const found = readPidFile(cluster);
   if (found === undefined) return;
-  const deadline = performance.now() + doubtMsMax;
+  const deadline = performance.now() + uncertainMsMax;
   let isOurs = await hasOpen(cluster, found.port);
   while (isOurs === undefined && performance.now() < deadline) {
     await sleep(lookMs);
@@ -109,18 +109,18 @@ async function clearOrphan(site: Site, cluster: string, log: Log): Promise<void>
 
 /** Returns the end of a file, but nothing before `start`. */
 function tailOf(file: string, start: number): string {
-  const bytes = Buffer.alloc(saidBytesMax);
+  const bytes = Buffer.alloc(logTailBytesMax);
   const handle = openSync(file, "r");
   try {
-    const from = Math.max(start, statSync(file).size - saidBytesMax);
-    return bytes.toString("utf8", 0, readSync(handle, bytes, 0, saidBytesMax, from)).trim();
+    const from = Math.max(start, statSync(file).size - logTailBytesMax);
+    return bytes.toString("utf8", 0, readSync(handle, bytes, 0, logTailBytesMax, from)).trim();
   } finally {
     closeSync(handle);
   }
 }
 
 /** Rotates the server's log file if it is too large. @returns its size in bytes now */
-function roomIn(file: string): number {
+function rotateLog(file: string): number {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   if (size <= logBytesMax) return size;
   renameSync(file, `${file}.1`);
@@ -138,16 +138,16 @@ export async function startControlled(
   const cluster = join(directory, name);
   await clearOrphan(site, cluster, log);
   const file = join(directory, "server.log");
-  const before = roomIn(file);
+  const before = rotateLog(file);
   const settings = `-c listen_addresses=127.0.0.1 -c port=${port}`;
   const wait = ["-w", "-t", String(readySecondsMax)];
   try {
     await control(site, cluster, ["start", "-o", settings, "-l", file, ...wait]);
   } catch (error) {
-    const said = `the embedded database did not start: ${tailOf(file, before)}`;
-    throw new Error(said, { cause: error });
+    const message = `the embedded database did not start: ${tailOf(file, before)}`;
+    throw new Error(message, { cause: error });
   }
-  const { pid } = recorded(cluster)!;
+  const { pid } = readPidFile(cluster)!;
   const stopped = new AbortController();
   return {
     ended: untilEnded(pid, stopped.signal),

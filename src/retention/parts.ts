@@ -59,7 +59,7 @@ export interface PartsOptions {
   /** Days that rows are kept; undefined: for ever. */
   readonly days: number | undefined;
   /** Returns false once the work must stop. */
-  readonly goesOn?: () => boolean;
+  readonly shouldContinue?: () => boolean;
 }
 
 /**
@@ -68,7 +68,7 @@ export interface PartsOptions {
  */
 export async function keepParts(
   database: Database,
-  { days, goesOn = () => true }: PartsOptions,
+  { days, shouldContinue = () => true }: PartsOptions,
 ): Promise<number> {
   const byMonth = days === undefined || days > byDayMax;
   const made = await underLock(database, async (tx) => {
@@ -78,6 +78,6 @@ export async function keepParts(
     );
     return row?.made ?? 0;
   });
-  while (goesOn() && (await underLock(database, attachStep, dayMs)) === true);
+  while (shouldContinue() && (await underLock(database, attachStep, dayMs)) === true);
   return made ?? 0;
 }

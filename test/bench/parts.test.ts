@@ -98,27 +98,27 @@ describe("figures", () => {
 });
 
 describe("the end of an answer", () => {
-  const { whole, stream } = chatAnswers();
+  const { complete, stream } = chatAnswers();
   /** Reads an answer in pieces of a size, and what was told of it. */
   function read(answer: Buffer, size: number, streamed: boolean): string[] {
     const told: string[] = [];
     const reader = new AnswerReader(streamed, {
       first: () => void told.push("first"),
-      whole: (ok) => void told.push(ok ? "whole" : "wrong"),
+      complete: (ok) => void told.push(ok ? "whole" : "wrong"),
     });
     for (let at = 0; at < answer.length; at += size) reader.read(answer.subarray(at, at + size));
     return told;
   }
 
   it.each([1, 7, 64, 1_000, 1_000_000])("is found in reads of %i bytes", (size) => {
-    expect(read(whole, size, false)).toEqual(["first", "whole"]);
+    expect(read(complete, size, false)).toEqual(["first", "whole"]);
     expect(read(stream, size, true)).toEqual(["first", "whole"]);
   });
 
   it("an answer of another kind, another status or without its last event is not as asked", () => {
-    expect(read(whole, 1_000, true)).toEqual(["first", "wrong"]);
+    expect(read(complete, 1_000, true)).toEqual(["first", "wrong"]);
     expect(read(stream, 1_000, false)).toEqual(["first", "wrong"]);
-    const refused = Buffer.from(whole.toString().replace("200 OK", "402 Payment Required"));
+    const refused = Buffer.from(complete.toString().replace("200 OK", "402 Payment Required"));
     expect(read(refused, 1_000, false)).toEqual(["first", "wrong"]);
     const cut = Buffer.from(stream.toString().replace("[DONE]", "[LOST]"));
     expect(read(cut, 1_000, true)).toEqual(["first", "wrong"]);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { expect, it } from "vitest";
-import { intoBackup } from "../../src/cli/backup-file.ts";
+import { withBackupFile } from "../../src/cli/backup-file.ts";
 import { temporaryDirectory } from "../support/postgres.ts";
 
 /** Writes a text; between its first bytes and the rest it waits for `begun`. */
@@ -29,8 +29,8 @@ it("of two that are written at once one is whole, and the other says that it was
     await both.promise;
   };
   const [first, last] = await Promise.allSettled([
-    intoBackup(path, writing("first, and the longer one", begun)),
-    intoBackup(path, writing("last", begun)),
+    withBackupFile(path, writing("first, and the longer one", begun)),
+    withBackupFile(path, writing("last", begun)),
   ]);
   expect(String((first as PromiseRejectedResult).reason)).toMatch(
     /another backup to .*daily\.backup was begun meanwhile; this one is not kept/,
@@ -44,7 +44,7 @@ it("what a run left that was killed is written over", async () => {
   const directory = temporaryDirectory();
   const path = join(directory, "daily.backup");
   writeFileSync(`${path}.part`, "much of a backup that was never whole");
-  await intoBackup(
+  await withBackupFile(
     path,
     writing("whole", () => Promise.resolve()),
   );

@@ -1,7 +1,7 @@
 /** A gateway that listens on all addresses of its machine: callers cannot open that address, so it is told where results lead. */
 import { expect, it } from "vitest";
 import { checkAddresses } from "../../src/cli/doctor/machine.ts";
-import { narrowAddress, readEnvironment } from "../../src/cli/environment.ts";
+import { publicAddressProblem, readEnvironment } from "../../src/cli/environment.ts";
 
 it("HOST for all addresses without TOLLGATE_PUBLIC_URL: where results and links lead is said", async () => {
   for (const [HOST, words] of [
@@ -10,9 +10,9 @@ it("HOST for all addresses without TOLLGATE_PUBLIC_URL: where results and links 
     ["10.1.2.3", /^$/],
     ["", /^$/],
   ] as const) {
-    expect(narrowAddress(readEnvironment({ HOST })) ?? "").toMatch(words);
+    expect(publicAddressProblem(readEnvironment({ HOST })) ?? "").toMatch(words);
     const named = { HOST, TOLLGATE_PUBLIC_URL: "https://gateway.example.com" };
-    expect(narrowAddress(readEnvironment(named))).toBeUndefined();
+    expect(publicAddressProblem(readEnvironment(named))).toBeUndefined();
   }
   const [finding] = await checkAddresses(readEnvironment({ HOST: "0.0.0.0" }));
   expect(finding).toMatchObject({ status: "warning", fix: /set TOLLGATE_PUBLIC_URL/ });

@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkAddresses } from "../../src/cli/doctor/machine.ts";
-import { narrowAddress, readEnvironment, UsageError } from "../../src/cli/environment.ts";
+import { publicAddressProblem, readEnvironment, UsageError } from "../../src/cli/environment.ts";
 import { misspeltVariables } from "../../src/cli/misspelt-variables.ts";
 import { tollgateHere } from "../support/command.ts";
 import { startTestGateway } from "../support/gateway.ts";
@@ -214,7 +214,7 @@ describe("environment variables: exit 2, naming the variable and what it takes",
     ] as const) {
       const environment = readEnvironment({ TOLLGATE_PUBLIC_URL: value });
       expect(environment.publicUrl).toBe(value);
-      expect(narrowAddress(environment) ?? "").toMatch(words);
+      expect(publicAddressProblem(environment) ?? "").toMatch(words);
     }
     const environment = readEnvironment({ TOLLGATE_PUBLIC_URL: "https://host.example/gw" });
     const [finding] = await checkAddresses(environment);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { findBinaries } from "../../src/embedded/binaries.ts";
 import { prepareCluster } from "../../src/embedded/cluster.ts";
 import { openDirectory } from "../../src/embedded/directory.ts";
-import { prepareHome } from "../../src/embedded/home.ts";
+import { prepareDatabaseDirectory } from "../../src/embedded/database-directory.ts";
 import { serverIdentity } from "../../src/embedded/identity.ts";
 import type { Server } from "../../src/embedded/server.ts";
 import { startControlled } from "../../src/embedded/windows.ts";
@@ -18,7 +18,7 @@ export async function prepareControlled(dataDir: string) {
   };
   give(dataDir);
   const directory = join(dataDir, "database");
-  prepareHome(directory, identity);
+  prepareDatabaseDirectory(directory, identity);
   const passwordFile = join(directory, "password");
   const password = `secret of ${dataDir}`;
   writeFileSync(passwordFile, password, { mode: 0o600 });

@@ -16,9 +16,12 @@ import { expect, it } from "vitest";
 import { explain } from "../../src/cli/explain.ts";
 import { carryOver } from "../../src/backup/index.ts";
 import { openDirectory } from "../../src/embedded/directory.ts";
-import { makeOwned, prepareHome } from "../../src/embedded/home.ts";
+import {
+  createOwnedDirectory,
+  prepareDatabaseDirectory,
+} from "../../src/embedded/database-directory.ts";
 import { serverIdentity } from "../../src/embedded/identity.ts";
-import { runProgram, seenByServer, type Site } from "../../src/embedded/programs.ts";
+import { runProgram, pathForServer, type Site } from "../../src/embedded/programs.ts";
 import { startServer } from "../../src/embedded/server.ts";
 import { prepareSocket } from "../../src/embedded/transport.ts";
 import { connect } from "../../src/storage/connect.ts";
@@ -195,12 +198,12 @@ const olderMajor = [17, 16, 15, 14].find((major) =>
 async function makeOlder(dataDir: string, major: number): Promise<void> {
   const directory = join(dataDir, "database");
   const identity = serverIdentity(directory);
-  prepareHome(directory, identity);
+  prepareDatabaseDirectory(directory, identity);
   const home = openDirectory(directory);
   const binaries = { directory: `/usr/lib/postgresql/${major}/bin`, major };
   const site: Site = { binaries, identity, home };
-  makeOwned(join(directory, String(major)), identity);
-  const at = seenByServer(site, String(major));
+  createOwnedDirectory(join(directory, String(major)), identity);
+  const at = pathForServer(site, String(major));
   const args = ["-D", at, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C"];
   await runProgram(site, "initdb", args, 60_000);
   const server = await startServer({

@@ -3,8 +3,12 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Writable } from "node:stream";
 import { afterEach, expect, it } from "vitest";
-import { intoBackup } from "../../src/cli/backup-file.ts";
-import { makeOwned, prepareHome, takePlace } from "../../src/embedded/home.ts";
+import { withBackupFile } from "../../src/cli/backup-file.ts";
+import {
+  createOwnedDirectory,
+  prepareDatabaseDirectory,
+  renameDurably,
+} from "../../src/embedded/database-directory.ts";
 import { openLocalFiles } from "../../src/files/local.ts";
 import { loadMasterKey } from "../../src/tenancy/master-key.ts";
 import { watchDisk, type DiskModel } from "../support/disk-model.ts";
@@ -49,7 +53,7 @@ it("STORE: a file of a task is on the disk before it is acknowledged", async () 
 
 it("a backup that is said to be written is on the disk", async () => {
   const root = watched();
-  await intoBackup(
+  await withBackupFile(
     join(root, "a.backup"),
     (to: Writable) =>
       new Promise<void>((resolve, reject) => {
@@ -63,8 +67,8 @@ it("a backup that is said to be written is on the disk", async () => {
 it("an embedded database has its place before anything is kept in it", () => {
   const root = watched();
   const directory = join(root, "data", "database");
-  prepareHome(directory, undefined);
-  makeOwned(join(directory, "unfinished"), undefined);
-  takePlace(directory, "unfinished", "18");
+  prepareDatabaseDirectory(directory, undefined);
+  createOwnedDirectory(join(directory, "unfinished"), undefined);
+  renameDurably(directory, "unfinished", "18");
   expect(disk.atRisk()).toEqual([]);
 });

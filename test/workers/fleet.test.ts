@@ -1,7 +1,7 @@
 /** The fleet with workers that only say they are there: what it starts, and what it tells whom. */
 import { expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
-import type { Patience } from "../../src/cli/workers/answering.ts";
+import type { LivenessLimits } from "../../src/cli/workers/liveness.ts";
 import { Fleet } from "../../src/cli/workers/fleet.ts";
 import { createLink } from "../../src/cli/workers/link.ts";
 import type { ToWorker } from "../../src/cli/workers/messages.ts";
@@ -33,7 +33,7 @@ function fakeWorker(number: number): Fake {
 }
 
 /** Two of them; no process can be made after `processesMax`. */
-async function startFleet(processesMax = Infinity, patience?: Patience) {
+async function startFleet(processesMax = Infinity, liveness?: LivenessLimits) {
   const fakes: Fake[] = [];
   const errors: object[] = [];
   const fleet = new Fleet({
@@ -45,7 +45,7 @@ async function startFleet(processesMax = Infinity, patience?: Patience) {
       return fake.worker;
     },
     log: { ...silentLog, error: (fields, message) => void errors.push({ ...fields, message }) },
-    patience,
+    liveness,
     failed: () => undefined,
     gaveUp: () => undefined,
   });

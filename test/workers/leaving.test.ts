@@ -15,18 +15,18 @@ it("BILL-01: calls under way that had minutes are cut when they are to end soone
     () => "cut",
   );
   await asked;
-  const sooner = new AbortController();
+  const cutShort = new AbortController();
   const nothing = (): void => undefined;
   const stopping = {
     refuse: nothing,
     answerWaiting: nothing,
     endStreams: nothing,
-    sooner: { signal: sooner.signal, ms: 50 },
+    cutShort: { signal: cutShort.signal, ms: 50 },
   };
   const stopped = stopServer(server, stopping, 600_000);
   const first = await Promise.race([call, nextTick()]);
   expect(first).toBe("under way");
-  sooner.abort();
+  cutShort.abort();
   await stopped;
   expect(await call).toBe("cut");
 });

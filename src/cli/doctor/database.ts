@@ -13,8 +13,8 @@ import {
   type Database,
 } from "../../storage/index.ts";
 import { hasFirstPassword, masterKeyProgress, openSecrets } from "../../tenancy/index.ts";
-import { ofServer } from "../address.ts";
-import { forgotten, openDatabaseOf } from "../database.ts";
+import { gatewayOnServerPid } from "../address.ts";
+import { missingDatabaseUrl, openDatabaseOf } from "../database.ts";
 import type { Environment } from "../environment.ts";
 import { isUnused } from "../open.ts";
 import { failed, ok, warning, type Finding } from "./findings.ts";
@@ -24,16 +24,16 @@ const skewWarnedMs = 1_000;
 const skewFailedMs = 30_000;
 
 /** An error that may separate the problem from the fix. */
-interface Told extends Error {
+interface ExplainedError extends Error {
   readonly problem?: string;
   readonly fix?: string;
 }
 
 /** Returns all findings on the database. */
 export async function checkDatabase(environment: Environment): Promise<Finding[]> {
-  const pid = ofServer(environment);
+  const pid = gatewayOnServerPid(environment);
   if (pid !== undefined) {
-    const { problem, fix } = forgotten(pid, environment.dataDir);
+    const { problem, fix } = missingDatabaseUrl(pid, environment.dataDir);
     return [failed("database", problem, fix)];
   }
   if (isUnused(environment))
@@ -45,7 +45,11 @@ export async function checkDatabase(environment: Environment): Promise<Finding[]
   try {
     database = await openDatabaseOf(environment, { join: true, log: createLog("silent") });
   } catch (error) {
-    const { message, problem = message, fix = "read database/server.log" } = error as Told;
+    const {
+      message,
+      problem = message,
+      fix = "read database/server.log",
+    } = error as ExplainedError;
     return [failed("database", problem, fix), checkMasterKey(environment, true)];
   }
   try {
@@ -119,7 +123,7 @@ async function checkTextOrder(database: Database): Promise<Finding> {
   );
 }
 
-async function mayMakeTables(database: Database): Promise<boolean> {
+async function canCreateTables(database: Database): Promise<boolean> {
   const [row] = await database.query<{ may: boolean }>(
     "select has_schema_privilege(coalesce(current_schema(), 'public'), 'create') as may",
   );
@@ -136,7 +140,7 @@ async function checkSchema(database: Database): Promise<Finding> {
       missing[0] === baselineName
         ? "there is none yet"
         : `${counted(missing.length, "migration is", "migrations are")} missing`;
-    if (!(await mayMakeTables(database)))
+    if (!(await canCreateTables(database)))
       return failed(
         "schema",
         `${areMissing}, and this user may make no tables`,

@@ -4,7 +4,7 @@ import type { HookSettings } from "../../catalog/index.ts";
 import { loadModule } from "../../hooks/index.ts";
 import { inspectAddress, type Pools } from "../../upstream/index.ts";
 import { failed, ok, type Finding } from "./findings.ts";
-import { notReached, wayFinding } from "./way.ts";
+import { notReached, connectionFinding } from "./connection.ts";
 
 /** Returns the findings on one hook. */
 export async function checkHook(pools: Pools, hook: HookSettings): Promise<Finding[]> {
@@ -12,7 +12,7 @@ export async function checkHook(pools: Pools, hook: HookSettings): Promise<Findi
   const check = `hook ${name}`;
   if ("url" in target) {
     const found = await inspectAddress(pools, target.url).then(
-      (way) => wayFinding(check, way),
+      (way) => connectionFinding(check, way),
       (error: unknown) => notReached(check, reasonOf(error), "its url"),
     );
     return [found];

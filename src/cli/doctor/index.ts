@@ -83,8 +83,14 @@ export async function doctor(options: FileOption): Promise<void> {
   const unread = unreadFiles({ configPath: options.config ?? environment.configPath }).map((line) =>
     warning("configuration", line, "rename the file, or set TOLLGATE_CONFIG"),
   );
-  const whose = catalog.providers.size === 0 ? [] : [ok("keys", keysLookedAt)];
-  const findings = [...configuration.findings, ...unread, ...misspelt, ...found.flat(), ...whose];
+  const keysScope = catalog.providers.size === 0 ? [] : [ok("keys", keysScopeNote)];
+  const findings = [
+    ...configuration.findings,
+    ...unread,
+    ...misspelt,
+    ...found.flat(),
+    ...keysScope,
+  ];
   if (options.json) printJson({ findings });
   else for (const line of findings.flatMap(linesOf)) console.log(printableLines(line));
   if (findings.some(({ status }) => status === "failed")) process.exitCode = 1;
@@ -113,7 +119,7 @@ async function checkConfiguration(options: FileOption): Promise<Configured> {
   const simulated = hasSandbox ? ", and the sandbox's" : "";
   const message = `${where}: ${counted(providers.size, "provider")}, ${counted(models.size, "model")}${simulated}`;
   const isEmpty = providers.size === 0 && !hasSandbox && findings.length === 0;
-  const found = isEmpty ? warning(check, message, nobodyFix) : ok(check, message);
+  const found = isEmpty ? warning(check, message, noProvidersFix) : ok(check, message);
   // A wrong address is reported already, and without it the models of the list are unknown.
   const remarks = findings.length === 0 ? priceRemarksOf(result.config) : [];
   const prices = remarks.map(({ message, models }) =>
@@ -127,11 +133,11 @@ async function checkConfiguration(options: FileOption): Promise<Configured> {
 }
 
 /** Most people run the doctor in a shell, but the gateway in a service unit or a container, which has another environment. */
-const keysLookedAt =
+const keysScopeNote =
   "those above are of this command's environment and the file it reads; a gateway that runs has those of its own start, " +
   "and with providers that were added: tollgate providers test <name> asks it";
 
-const nobodyFix =
+const noProvidersFix =
   "set a vendor's key (tollgate vendors), write a file (tollgate config example), or add one (tollgate providers add); " +
   "a gateway that runs has those of its own start: tollgate providers list asks it";
 
@@ -142,13 +148,13 @@ function checkEnvironment(result: ConfigResult): Configured {
     return { catalog: catalogOf(result), settings, findings: [] };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    const catalog = "mistakes" in result ? nobody : result.config.catalog;
+    const catalog = "mistakes" in result ? emptyCatalog : result.config.catalog;
     const wrong = failed("environment", error.message, "correct the variable, or leave it out");
     return { catalog, settings, findings: [wrong] };
   }
 }
 
-const nobody: Catalog = { providers: new Map(), models: new Map() };
+const emptyCatalog: Catalog = { providers: new Map(), models: new Map() };
 
 const marks = { ok: "ok", warning: "warning", failed: "FAILED" } as const;
 

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { TLSSocket } from "node:tls";
 import { filesDirectory } from "../../files/index.ts";
 import { possibleAddresses } from "../address.ts";
-import { narrowAddress, type Environment } from "../environment.ts";
+import { publicAddressProblem, type Environment } from "../environment.ts";
 import { renewOwn } from "../certificate-watch.ts";
 import { findCertificate } from "./certificate-days.ts";
 import { failed, ok, warning, type Finding } from "./findings.ts";
@@ -67,14 +67,14 @@ export function checkMasterKey({ masterKey, dataDir }: Environment, isUsed: bool
 /** Checks how callers reach the gateway, and whether it answers. */
 export async function checkAddresses(environment: Environment): Promise<Finding[]> {
   const { publicUrl } = environment;
-  const narrow = narrowAddress(environment);
+  const addressProblem = publicAddressProblem(environment);
   const findings: Finding[] = [];
-  if (narrow !== undefined) {
+  if (addressProblem !== undefined) {
     const fix =
       publicUrl === undefined
         ? "set TOLLGATE_PUBLIC_URL to how callers reach the gateway, such as https://gateway.example.com"
         : "give it a host name or a port of its own";
-    findings.push(warning("public address", narrow, fix));
+    findings.push(warning("public address", addressProblem, fix));
   } else if (publicUrl === undefined)
     findings.push(
       ok("public address", "none: results have the address that the gateway listens on"),

@@ -8,13 +8,13 @@ import {
   type Pools,
 } from "../../upstream/index.ts";
 import { failed, ok, warning, type Finding } from "./findings.ts";
-import { notReached, wayFinding } from "./way.ts";
+import { notReached, connectionFinding } from "./connection.ts";
 
 /** Returns all findings on a provider: the connection first, then each of its keys. */
 export async function checkProvider(pools: Pools, provider: Provider): Promise<Finding[]> {
   const check = `provider ${provider.id}`;
   const way = await inspectProvider(pools, provider).catch((error: unknown) =>
-    noWay(check, provider, error),
+    connectionFailure(check, provider, error),
   );
   const keys = provider.credentials.map(({ id, apiKey }) => {
     const name = provider.credentials.length === 1 ? check : `${check}, key ${id}`;
@@ -23,10 +23,10 @@ export async function checkProvider(pools: Pools, provider: Provider): Promise<F
   // The format of a key can be checked without a connection to its vendor.
   if ("status" in way) return [way, ...keys.flatMap(formFindings)];
   const asked = keys.map((key) => checkKey(pools, provider, key));
-  return [wayFinding(`${check}, connection`, way), ...(await Promise.all(asked)).flat()];
+  return [connectionFinding(`${check}, connection`, way), ...(await Promise.all(asked)).flat()];
 }
 
-const noWay = (check: string, provider: Provider, error: unknown): Finding =>
+const connectionFailure = (check: string, provider: Provider, error: unknown): Finding =>
   notReached(check, withoutCredentials(provider, reasonOf(error)), "base_url");
 
 interface Key {
@@ -54,7 +54,7 @@ async function askWith(pools: Pools, provider: Provider, key: Key): Promise<Find
     if (status === undefined) return ok(check, "the cloud gave a credential");
     return statusFinding(check, status);
   } catch (error) {
-    return noWay(check, provider, error);
+    return connectionFailure(check, provider, error);
   }
 }
 

@@ -21,7 +21,7 @@ function field(
 ): string | undefined {
   const text = params.text(name);
   if (text === undefined) return undefined;
-  report.taken(params.at(name), becomes);
+  report.takenOver(params.at(name), becomes);
   return variables.plain(text, params.at(name), name);
 }
 
@@ -32,7 +32,7 @@ function secretField(parameters: Parameters, name: string, becomes: string): str
   if (text === undefined) return undefined;
   if (variables.isLiteral(text))
     report.changed(params.at(name), "the secret is not copied: set the variable", becomes);
-  else report.taken(params.at(name), becomes);
+  else report.takenOver(params.at(name), becomes);
   return variables.secret(text, params.at(name), name);
 }
 
@@ -48,7 +48,7 @@ const awsKeys = {
 };
 
 /** Adds the fields that the given ones need, as variables. A client id or a profile needs no others. */
-function whole(
+function withMissingFields(
   { params, variables }: Parameters,
   given: Record<string, unknown>,
   together: Readonly<Record<string, string>>,
@@ -104,7 +104,7 @@ function azureVersion({ params, variables, report }: Parameters): string | undef
     report.changed(path, currentNeedsNoVersion, "providers[].base_url");
     return undefined;
   }
-  report.taken(path, "providers[].query.api-version");
+  report.takenOver(path, "providers[].query.api-version");
   return variables.plain(text, path, "AZURE_API_VERSION");
 }
 
@@ -121,7 +121,7 @@ function azureAccess(parameters: Parameters): Record<string, unknown> {
     report.changed(params.at("azure_ad_token"), why, auth);
   }
   if (params.text("api_key") === undefined && (token ?? Object.keys(identity)[0]) !== undefined)
-    return { auth: { type: "azure", ...whole(parameters, identity, azureClient) } };
+    return { auth: { type: "azure", ...withMissingFields(parameters, identity, azureClient) } };
   return { api_key: keyOf(parameters, "AZURE", "AZURE_API_KEY") };
 }
 
@@ -142,7 +142,7 @@ export function bedrockTarget(parameters: Parameters): Target {
   const isClaude = model.startsWith("anthropic.");
   const endpoint = params.text("aws_bedrock_runtime_endpoint");
   if (endpoint !== undefined)
-    parameters.report.taken(params.at("aws_bedrock_runtime_endpoint"), "providers[].base_url");
+    parameters.report.takenOver(params.at("aws_bedrock_runtime_endpoint"), "providers[].base_url");
   const base_url = endpoint
     ? variables.plain(endpoint, params.at("aws_bedrock_runtime_endpoint"), "BEDROCK_RUNTIME")
     : `https://bedrock-runtime.${region}.amazonaws.com`;
@@ -171,7 +171,7 @@ function awsAccess(parameters: Parameters, region: string): Record<string, unkno
     session_token: secretField(parameters, "aws_session_token", `${auth}.session_token`),
     profile: field(parameters, "aws_profile_name", `${auth}.profile`),
   });
-  const all = whole(parameters, keys, awsKeys);
+  const all = withMissingFields(parameters, keys, awsKeys);
   return { auth: { type: "aws", region, service: "bedrock", ...all } };
 }
 

@@ -77,7 +77,7 @@ function addAlias(
 ): void {
   const field = `router_settings.model_group_alias.${alias}`;
   const row = models.get(group);
-  if (row === undefined) return report.unsupported(field, nobodyOf(group));
+  if (row === undefined) return report.unsupported(field, unknownModelNote(group));
   const isTaken = [...models.values()].some(
     ({ id, aliases }) => id === alias || (aliases as string[] | undefined)?.includes(alias),
   );
@@ -86,14 +86,14 @@ function addAlias(
   const { kind, offers, ...rest } = row;
   const aliases = [...((row["aliases"] as string[] | undefined) ?? []), alias];
   models.set(group, { ...rest, kind, aliases, offers });
-  report.taken(field, `models[${row.id}].aliases`);
+  report.takenOver(field, `models[${row.id}].aliases`);
 }
 
 /**
  * The note on an unknown model. A wildcard is expanded into its models. Models served by `*` alone come from their vendor's variable,
  * and are not in the file.
  */
-const nobodyOf = (group: string): string =>
+const unknownModelNote = (group: string): string =>
   group.includes("*")
     ? "is for a wildcard, which is many models here: name one of them"
     : "is for a model that is not there: models of * alone are not in the file";

@@ -2,7 +2,7 @@
 import { counted } from "../../base/counted.ts";
 import { providerFault } from "./check.ts";
 import { knownModel, listOf, listedPrice } from "./known.ts";
-import { offerPrice, ownPrice, saysTokens, type OwnPrice, type PriceRow } from "./prices.ts";
+import { offerPrice, ownPrice, setsTokenRates, type OwnPrice, type PriceRow } from "./prices.ts";
 import { callSettings } from "./providers.ts";
 import { numberOf, type Section } from "./file.ts";
 import type { Report } from "./report.ts";
@@ -82,7 +82,7 @@ function withCredential(own: Section, { credentials, report }: Work): Section {
   const path = own.at("litellm_credential_name");
   if (values === undefined)
     report.unsupported(path, "no credential of this name in credential_list");
-  else report.taken(path, "providers[].api_key");
+  else report.takenOver(path, "providers[].api_key");
   const all = values === undefined ? own : own.over(values);
   all.text("litellm_credential_name");
   return all;
@@ -104,7 +104,7 @@ function read(one: Entry): Deployment[] {
   if (mode !== undefined && !/^(chat|completion|responses|embedding)$/.test(mode))
     return refuse(entry, `${modeNote} (model_info.mode)`, report);
   const split = model === "*" ? undefined : splitModel(model, params.text("custom_llm_provider"));
-  if (model === "*") return refuse(entry, everyVendor, report);
+  if (model === "*") return refuse(entry, wildcardNote, report);
   if (split === undefined || split.name === "")
     return refuse(entry, "no known vendor: write vendor/model", report);
   if (/^(dall-e|gpt-image|whisper|tts-|sora)/.test(split.name))
@@ -122,7 +122,7 @@ function read(one: Entry): Deployment[] {
 }
 
 const modeNote = "only text and embeddings are converted; write images and videos by docs/media.md";
-const everyVendor =
+const wildcardNote =
   "set the variable of each vendor (tollgate vendors): its models are there without a line of configuration";
 
 /** Converts an entry that names a single model. */
@@ -130,15 +130,15 @@ function single(one: Entry, target: Target, mode: string | undefined): Deploymen
   const { entry, params, info, group, report } = one;
   const to = `models[${group}].offers[]`;
   const known = knownOf(one, target, to);
-  if (mode !== undefined) report.taken(info.at("mode"), `models[${group}].kind`);
-  report.taken(params.at("model"), `${to}.upstream_model`);
+  if (mode !== undefined) report.takenOver(info.at("mode"), `models[${group}].kind`);
+  report.takenOver(params.at("model"), `${to}.upstream_model`);
   const isEmbedding =
     mode === "embedding" || known?.kind === "embedding" || target.upstream.includes("embed");
   const kind = isEmbedding ? "embedding" : "text";
   // Gemini up to its second generation bills each answer that searched, however many searches it made.
   const searchKey = /^gemini-[12]\b/.test(target.upstream) ? "web_search_answer" : "web_search";
   const price = ownPrice([params, info], { kind, to, searchKey }, report);
-  if (price === undefined && target.isOwn) {
+  if (price === undefined && target.isSelfHosted) {
     const note = "a server of your own: its calls cost nothing";
     report.changed(params.at("model"), note, `${to}.price`);
   }
@@ -159,11 +159,11 @@ function knownOf({ params, info, group, report }: Entry, target: Target, to: str
   const vendor = target.known?.vendor;
   const last = (name: string): string => name.slice(name.lastIndexOf("/") + 1);
   const base = info.text("base_model");
-  if (base !== undefined) report.taken(info.at("base_model"), `models[${group}]`);
+  if (base !== undefined) report.takenOver(info.at("base_model"), `models[${group}]`);
   const named =
     (base !== undefined && knownModel(vendor ?? "openai", last(base))) ||
     knownModel(vendor, target.known?.name ?? target.upstream);
-  if (named || target.isOwn === true) return named || undefined;
+  if (named || target.isSelfHosted === true) return named || undefined;
   const guessed = knownModel(vendor, last(group));
   if (guessed !== undefined) {
     const note = `limits and price are the list's of ${guessed.id}: check them`;
@@ -179,15 +179,16 @@ function priceOf(
   known: Model | undefined,
 ): Readonly<Record<string, unknown>> | undefined {
   const listed = known && listedPrice(known);
-  if (own === undefined) return target.isOwn ? { price: { input: "0", output: "0" } } : listed;
+  if (own === undefined)
+    return target.isSelfHosted ? { price: { input: "0", output: "0" } } : listed;
   // A price for searches alone must not make the tokens of an unknown model free.
-  if (known === undefined && target.isOwn !== true && !saysTokens(own)) return undefined;
+  if (known === undefined && target.isSelfHosted !== true && !setsTokenRates(own)) return undefined;
   return offerPrice(own, listed?.["price"] as PriceRow | undefined);
 }
 
 function shareOf(params: Section, to: string, report: Report): Pick<Deployment, "share" | "order"> {
   const weight = numberOf(params.value("weight"));
-  if (weight !== undefined) report.taken(params.at("weight"), `${to}.weight`);
+  if (weight !== undefined) report.takenOver(params.at("weight"), `${to}.weight`);
   let share = weight;
   for (const name of ["rpm", "tpm"]) {
     const limit = numberOf(params.value(name));
@@ -215,7 +216,7 @@ function limitsOf(
   const read = (name: string, to: string): number | undefined => {
     const limit = numberOf(info.value(name));
     const counted = limit !== undefined && limit >= 1 ? Math.floor(limit) : undefined;
-    if (counted !== undefined) report.taken(info.at(name), `models[${group}].${to}`);
+    if (counted !== undefined) report.takenOver(info.at(name), `models[${group}].${to}`);
     return counted;
   };
   const contextLength = read("max_input_tokens", "context_length");

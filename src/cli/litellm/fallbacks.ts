@@ -6,7 +6,7 @@ import type { Report } from "./report.ts";
 const fallbacksMax = 3;
 
 /** The fallbacks of one model; `*` is for all models that have none. */
-interface Wanted {
+interface FallbackField {
   readonly field: string;
   readonly name: string;
   readonly others: readonly Value[];
@@ -20,61 +20,62 @@ export function addFallbacks(
   report: Report,
 ): void {
   const sections = [file.section("router_settings"), file.section("litellm_settings")];
-  const wanted = sections.flatMap((section) => specific(section, report));
-  const general = sections.flatMap(defaults);
+  const wanted = sections.flatMap((section) => modelFallbacks(section, report));
+  const general = sections.flatMap(defaultFallbacks);
   for (const one of wanted) {
     const entry = [...models].find(([, { id }]) => id === idOf(one.name));
     const ids = idsOf(one, idOf, report);
     if (entry === undefined) report.unsupported(one.field, "is for a model that is not there");
     else if (ids.length > 0) {
-      const given = give(models, entry, ids);
+      const given = assignFallbacks(models, entry, ids);
       reportGiven(one.field, `models[${entry[1].id}].fallbacks`, given, report);
     }
   }
   for (const one of general) {
     const ids = idsOf(one, idOf, report);
     const without = [...models].filter(([, row]) => row["fallbacks"] === undefined);
-    const given = without.map((entry) => give(models, entry, ids));
+    const given = without.map((entry) => assignFallbacks(models, entry, ids));
     const best = outcomes.find((outcome) => given.includes(outcome)) ?? "present";
     if (ids.length > 0) reportGiven(one.field, "models[].fallbacks", best, report);
   }
 }
 
-function specific(section: Section, report: Report): Wanted[] {
+function modelFallbacks(section: Section, report: Report): FallbackField[] {
   const value = section.value("fallbacks");
   const rows = isList(value) ? value : value === undefined ? [] : [value];
-  return rows.flatMap((row, index): Wanted[] => {
+  return rows.flatMap((row, index): FallbackField[] => {
     const field = `${section.at("fallbacks")}[${index}]`;
     if (!isMap(row)) {
       report.unsupported(field, "is no map from a model to others");
       return [];
     }
     return Object.entries(row).flatMap(([name, others]) =>
-      name === "*" ? [] : [wantedOf(`${field}.${name}`, name, others)],
+      name === "*" ? [] : [fallbackField(`${field}.${name}`, name, others)],
     );
   });
 }
 
-function defaults(section: Section): Wanted[] {
+function defaultFallbacks(section: Section): FallbackField[] {
   const value = section.value("default_fallbacks");
-  const own = value === undefined ? [] : [wantedOf(section.at("default_fallbacks"), "*", value)];
+  const own =
+    value === undefined ? [] : [fallbackField(section.at("default_fallbacks"), "*", value)];
   const rows = section.value("fallbacks");
   const stars = (isList(rows) ? rows : [rows]).flatMap((row, index) =>
     isMap(row) && row["*"] !== undefined
-      ? [wantedOf(`${section.at("fallbacks")}[${index}].*`, "*", row["*"])]
+      ? [fallbackField(`${section.at("fallbacks")}[${index}].*`, "*", row["*"])]
       : [],
   );
   return [...stars, ...own];
 }
 
-const wantedOf = (field: string, name: string, others: Value): Wanted => ({
+const fallbackField = (field: string, name: string, others: Value): FallbackField => ({
   field,
   name,
   others: isList(others) ? others : [others],
 });
 
 function idsOf(
-  { field, others }: Wanted,
+  { field, others }: FallbackField,
   idOf: (name: string) => string | undefined,
   report: Report,
 ): string[] {
@@ -94,7 +95,7 @@ const outcomes = ["cut", "all", "present", "unfit"] as const;
 type Outcome = (typeof outcomes)[number];
 
 /** Gives a model its fallbacks. cut: too many; present: it has some already; unfit: they are for other models. */
-function give(
+function assignFallbacks(
   models: Map<string, ModelRow>,
   [name, row]: readonly [string, ModelRow],
   ids: readonly string[],
@@ -110,7 +111,7 @@ function give(
 }
 
 function reportGiven(field: string, to: string, outcome: Outcome, report: Report): void {
-  if (outcome === "all") report.taken(field, to);
+  if (outcome === "all") report.takenOver(field, to);
   else if (outcome === "cut") report.changed(field, `the first ${fallbacksMax} of them`, to);
   else if (outcome === "present")
     report.unsupported(field, "fallbacks from another setting count instead");

@@ -42,7 +42,7 @@ function reportName(
 ): void {
   const field = `${path}.model_name`;
   if (isExpanded === true) return;
-  if (id === group) report.taken(field, `models[${id}].id`);
+  if (id === group) report.takenOver(field, `models[${id}].id`);
   else if (alias === undefined)
     report.changed(field, "a name has no spaces: callers must use the id", `models[${id}].id`);
   else {

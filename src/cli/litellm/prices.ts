@@ -53,11 +53,11 @@ interface Priced {
 }
 
 /** Returns why a tier is not taken over; undefined if it is. */
-const notOf = (kind: Priced["kind"], above: number): string | undefined =>
+const tierProblem = (kind: Priced["kind"], above: number): string | undefined =>
   kind === "embedding" && above > 0 ? "embeddings have one price, however long" : undefined;
 
 /** A rate from a field, in USD per million tokens. */
-interface Said {
+interface FieldRate {
   readonly field: string;
   readonly key: string;
   /** Applies to calls with more input tokens than this; 0: to all. */
@@ -71,7 +71,7 @@ const searchField = "search_context_cost_per_query";
 const searchSizes = ["medium", "low", "high"].map((size) => `search_context_size_${size}`);
 
 /** Returns the price of web searches. LiteLLM has one number, or one for each size of the result; ours has only one. */
-function searchPriceIn(section: Section, key: string, report: Report): Said[] {
+function searchPriceIn(section: Section, key: string, report: Report): FieldRate[] {
   const field = section.at(searchField);
   const single = section.text(searchField);
   const sizes = section.section(searchField);
@@ -89,14 +89,14 @@ function searchPriceIn(section: Section, key: string, report: Report): Said[] {
 }
 
 /** Returns the rates of a section; reports those that are not taken over. */
-function ratesIn(section: Section, { kind, searchKey }: Priced, report: Report): Said[] {
-  return section.names().flatMap((name): Said[] => {
+function ratesIn(section: Section, { kind, searchKey }: Priced, report: Report): FieldRate[] {
+  return section.names().flatMap((name): FieldRate[] => {
     if (name === searchField && kind === "text") return searchPriceIn(section, searchKey, report);
     const rate = rateOf(name);
     const text = rate && section.text(name);
     if (rate === undefined || text === undefined) return [];
     const usd = perMillion(text);
-    const fault = notOf(kind, rate.above);
+    const fault = tierProblem(kind, rate.above);
     if (usd !== undefined && fault === undefined)
       return [{ field: section.at(name), ...rate, usd }];
     report.unsupported(section.at(name), fault ?? "is no number: write the price");
@@ -111,10 +111,10 @@ export function ownPrice(
   report: Report,
 ): OwnPrice | undefined {
   const { to } = priced;
-  const said = sections.flatMap((section) => ratesIn(section, priced, report));
-  if (said.length === 0) return undefined;
+  const fieldRates = sections.flatMap((section) => ratesIn(section, priced, report));
+  if (fieldRates.length === 0) return undefined;
   const byInput = new Map<number, Record<string, string>>();
-  for (const { key, above, usd } of said) {
+  for (const { key, above, usd } of fieldRates) {
     const price = byInput.get(above) ?? {};
     price[key] ??= usd;
     byInput.set(above, price);
@@ -124,7 +124,7 @@ export function ownPrice(
     .map(([input_tokens, price]) => ({ input_tokens, price }))
     .toSorted((one, other) => one.input_tokens - other.input_tokens);
   const tier = tiers.length > 1 ? "price_tiers[]." : "price_above.";
-  for (const { field, key, above, note = "USD per million tokens" } of said) {
+  for (const { field, key, above, note = "USD per million tokens" } of fieldRates) {
     const becomes = `${to}.${above > 0 ? tier : ""}price.${key}`;
     report.changed(field, note, becomes);
   }
@@ -134,11 +134,11 @@ export function ownPrice(
 const searchKeys: ReadonlySet<string> = new Set(["web_search", "web_search_answer"]);
 
 /** True if it has a token rate for calls of any length. A price for searches or long calls alone is combined with the list's rates. */
-export const saysTokens = ({ rates: own }: OwnPrice): boolean =>
+export const setsTokenRates = ({ rates: own }: OwnPrice): boolean =>
   Object.keys(own).some((key) => !searchKeys.has(key));
 
 /** All rates that LiteLLM's fields can express. */
-const sayable: ReadonlySet<string> = new Set([...rates.values(), ...searchKeys]);
+const expressibleRates: ReadonlySet<string> = new Set([...rates.values(), ...searchKeys]);
 
 /**
  * Returns the deployment's own price as in an offer. Missing input and output rates come from the list. So do rates that LiteLLM's
@@ -149,7 +149,8 @@ export function offerPrice(
   { rates: own, tiers }: OwnPrice,
   listed: PriceRow | undefined,
 ): Readonly<Record<string, unknown>> {
-  const isKept = (key: string): boolean => !sayable.has(key) || !saysTokens({ rates: own, tiers });
+  const isKept = (key: string): boolean =>
+    !expressibleRates.has(key) || !setsTokenRates({ rates: own, tiers });
   const kept = Object.entries(listed ?? {}).filter(([key]) => isKept(key));
   const base = { input: listed?.["input"] ?? "0", output: listed?.["output"] ?? "0" };
   const price = { ...base, ...Object.fromEntries(kept), ...own } as PriceRow;

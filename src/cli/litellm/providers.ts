@@ -46,7 +46,7 @@ export function callSettings(
     settings.headers = Object.fromEntries(
       fit.map(([name, value]) => [name, variables.header(name, value, field)]),
     );
-    if (fit.length > 0) report.taken(field, "providers[].headers");
+    if (fit.length > 0) report.takenOver(field, "providers[].headers");
     else report.unsupported(field, "has no header that can be set");
   }
   const timeouts = {
@@ -75,6 +75,6 @@ export function timeout(
 ): number | undefined {
   const seconds = numberOf(section.value(name));
   if (seconds === undefined || seconds === 0) return undefined;
-  report.taken(section.at(name), `providers[].timeouts.${to}`);
+  report.takenOver(section.at(name), `providers[].timeouts.${to}`);
   return seconds;
 }

@@ -23,7 +23,7 @@ export class Report {
     return this.#fields.has(field);
   }
 
-  taken(field: string, becomes: string): void {
+  takenOver(field: string, becomes: string): void {
     this.#add({ field, outcome: "taken_over", becomes });
   }
 
@@ -45,7 +45,7 @@ export class Report {
     return headings.flatMap(([outcome, heading]) => {
       const rows = this.rows.filter((row) => row.outcome === outcome);
       if (rows.length === 0) return [];
-      return ["", `${heading}: ${rows.length}`, ...together(rows)];
+      return ["", `${heading}: ${rows.length}`, ...mergedLines(rows)];
     });
   }
 }
@@ -56,7 +56,7 @@ const headings: readonly (readonly [Outcome, string])[] = [
   ["not_supported", "Not supported"],
 ];
 
-function together(rows: readonly ReportRow[]): string[] {
+function mergedLines(rows: readonly ReportRow[]): string[] {
   const counts = new Map<string, number>();
   for (const { field, becomes, note } of rows) {
     const name = field.replaceAll(/\[\d+\]/g, "[]");

@@ -133,7 +133,7 @@ function note(section: Section, name: string, report: Report): void {
 function bodyLimit(general: Section, report: Report): object {
   const megabytes = numberOf(general.value("max_request_size_mb"));
   if (megabytes === undefined || megabytes === 0) return {};
-  report.taken(general.at("max_request_size_mb"), "limits.body_mb");
+  report.takenOver(general.at("max_request_size_mb"), "limits.body_mb");
   return { limits: { body_mb: megabytes, text_body_mb: Math.min(megabytes, 32) } };
 }
 
@@ -146,7 +146,7 @@ function retention(general: Section, report: Report): object {
     report.unsupported(field, "write retention.request_log_days, from 2 to 3650");
     return {};
   }
-  report.taken(field, "retention.request_log_days");
+  report.takenOver(field, "retention.request_log_days");
   return { retention: { request_log_days: Number(days) } };
 }
 
@@ -218,7 +218,7 @@ function strategyOf(router: Section, report: Report): void {
   if (strategy === undefined) return;
   const field = router.at("routing_strategy");
   const sort = Object.hasOwn(byStrategy, strategy) ? byStrategy[strategy] : undefined;
-  if (strategy === "simple-shuffle") report.taken(field, "models[].offers[].weight");
+  if (strategy === "simple-shuffle") report.takenOver(field, "models[].offers[].weight");
   else if (sort === undefined)
     report.changed(field, "calls are shared by weight (docs/routing.md)");
   else

@@ -17,7 +17,7 @@ export interface Target {
   /** The vendor in the list of models, and the model's name there. */
   readonly known?: { readonly vendor: string; readonly name: string } | undefined;
   /** A self-hosted server: its models are free unless the file sets a price. */
-  readonly isOwn?: boolean;
+  readonly isSelfHosted?: boolean;
   /** True if all models of the vendor's list can be called there, by their own names. */
   readonly hasList?: boolean;
   /** True if the address is not the vendor's own. The plain vendor name is then left for a provider at the vendor's address. */
@@ -80,7 +80,7 @@ export function addressOf(
   const query = [...new URLSearchParams(search)].map(
     ([name, value]) => [name, variables.header(name, value, path)] as const,
   );
-  report.taken(path, "providers[].base_url");
+  report.takenOver(path, "providers[].base_url");
   return { path, url: address.replace(/\/+$/, ""), query: Object.fromEntries(query) };
 }
 
@@ -99,12 +99,12 @@ export function keyOf(
   if (text === undefined)
     return fallback === undefined ? "none" : variables.named(fallback, params.at("model"));
   if (isNoKey(text)) {
-    report.taken(path, becomes);
+    report.takenOver(path, becomes);
     return "none";
   }
   const key = variables.secret(text, path, `${wish}_API_KEY`);
   if (variables.isLiteral(text))
     report.changed(path, "the key is not copied: set the variable that the file names", becomes);
-  else report.taken(path, becomes);
+  else report.takenOver(path, becomes);
   return key;
 }

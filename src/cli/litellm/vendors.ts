@@ -31,7 +31,7 @@ const prefixes: Readonly<Record<string, { readonly vendor: string; readonly vari
   };
 
 /** Prefixes of self-hosted servers that speak chat completions, with the default address, or its variable, without `api_base`. */
-const ownServers: Readonly<Record<string, string>> = {
+const selfHostedServers: Readonly<Record<string, string>> = {
   ollama: "http://localhost:11434",
   ollama_chat: "http://localhost:11434",
   hosted_vllm: "HOSTED_VLLM_API_BASE",
@@ -55,12 +55,12 @@ export function splitModel(
   if (named !== undefined)
     return { prefix: named, name: first === named ? model.slice(slash + 1) : model };
   if (slash > 0 && isPrefix(first)) return { prefix: first, name: model.slice(slash + 1) };
-  const prefix = nameless.find(([pattern]) => pattern.test(model))?.[1];
+  const prefix = prefixesByName.find(([pattern]) => pattern.test(model))?.[1];
   return prefix === undefined ? undefined : { prefix, name: model };
 }
 
 /** Model names that LiteLLM knows without a prefix. */
-const nameless: readonly (readonly [RegExp, string])[] = [
+const prefixesByName: readonly (readonly [RegExp, string])[] = [
   [/^(gpt-|chatgpt-|o\d|text-embedding-|ft:gpt|codex)/, "openai"],
   [/^claude-/, "anthropic"],
   [/^gemini-/, "vertex_ai"],
@@ -75,25 +75,25 @@ const clouds: Readonly<Record<string, (parameters: Parameters) => Target | Refus
 };
 
 const vendorOf = (prefix: string) => {
-  const { vendor = prefix.replaceAll("_", "-"), variable } = ownOf(prefixes, prefix) ?? {};
+  const { vendor = prefix.replaceAll("_", "-"), variable } = ownValue(prefixes, prefix) ?? {};
   const row = vendorRows().find(({ id }) => id === vendor);
   return row && { row, variable: variable ?? row.variables[0] };
 };
 
-const ownOf = <Row>(table: Readonly<Record<string, Row>>, name: string): Row | undefined =>
+const ownValue = <Row>(table: Readonly<Record<string, Row>>, name: string): Row | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined;
 
 const isPrefix = (word: string): boolean =>
-  ownOf(clouds, word) !== undefined ||
-  ownOf(ownServers, word) !== undefined ||
+  ownValue(clouds, word) !== undefined ||
+  ownValue(selfHostedServers, word) !== undefined ||
   word === "azure_ai" ||
   vendorOf(word) !== undefined;
 
 /** Returns the target of a deployment. `prefix`: LiteLLM's name of the provider. */
 export function targetOf(prefix: string, parameters: Parameters): Target | Refused {
-  const cloud = ownOf(clouds, prefix);
+  const cloud = ownValue(clouds, prefix);
   if (cloud) return cloud(parameters);
-  const server = ownOf(ownServers, prefix);
+  const server = ownValue(selfHostedServers, prefix);
   if (server !== undefined) return serverTarget(prefix, server, parameters);
   if (prefix === "azure_ai") return foundryTarget(parameters);
   const vendor = vendorOf(prefix);
@@ -127,7 +127,9 @@ function serverTarget(prefix: string, otherwise: string, parameters: Parameters)
     },
     protocols: ["chat"],
     upstream: name,
-    isOwn: Object.hasOwn(ownServers, prefix) ? prefix !== "litellm_proxy" : local.test(base_url),
+    isSelfHosted: Object.hasOwn(selfHostedServers, prefix)
+      ? prefix !== "litellm_proxy"
+      : local.test(base_url),
   };
 }
 
@@ -161,7 +163,7 @@ function vendorTarget(
     protocols: isOpenai ? ["chat"] : protocols,
     upstream: name,
     known,
-    isOwn: local.test(base_url),
+    isSelfHosted: local.test(base_url),
     isElsewhere: true,
   };
 }
@@ -177,7 +179,7 @@ function organizationOf({ id }: VendorRow, { params, variables, report }: Parame
   const organization = id === "openai" ? params.text("organization") : undefined;
   if (organization === undefined) return undefined;
   const field = params.at("organization");
-  report.taken(field, "providers[].headers.OpenAI-Organization");
+  report.takenOver(field, "providers[].headers.OpenAI-Organization");
   return { "OpenAI-Organization": variables.plain(organization, field, "OPENAI_ORG") };
 }
 

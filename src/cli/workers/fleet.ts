@@ -3,7 +3,7 @@ import { adviceOnEnd } from "./ended.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../base/log.ts";
 import type { FirstStart } from "../first-start.ts";
-import { watchAnswers, type Patience } from "./answering.ts";
+import { watchLiveness, type LivenessLimits } from "./liveness.ts";
 import { Hub } from "./hub.ts";
 import type { ToSupervisor } from "./messages.ts";
 import type { WorkerProcess } from "./worker-process.ts";
@@ -13,14 +13,14 @@ const stableMs = 10_000;
 const pauseMsMax = 5_000;
 
 /** Limits on retrying a worker that does not start. */
-export interface Trials {
+export interface RestartLimits {
   /** Pause before the second attempt; it doubles before each further one. */
   readonly pauseMs: number;
   /** Consecutive failures of every worker after which the gateway gives up. */
   readonly failuresMax: number;
 }
 
-const usualTrials: Trials = { pauseMs: 200, failuresMax: 6 };
+const restartLimitsDefault: RestartLimits = { pauseMs: 200, failuresMax: 6 };
 /** Time limit for a worker's end, in addition to the drain: calls, tasks and callbacks in flight have limits of their own. */
 const endMsMax = 45_000;
 /** Time limit for calls in flight of a replaced worker. */
@@ -38,9 +38,9 @@ export interface FleetOptions {
   ) => WorkerProcess;
   readonly log: Log;
   /** The default ones if absent. */
-  readonly trials?: Trials | undefined;
+  readonly trials?: RestartLimits | undefined;
   /** The default one if absent. */
-  readonly patience?: Patience | undefined;
+  readonly liveness?: LivenessLimits | undefined;
   /** Called if a worker could not be restarted: its waiting connections must go to others. */
   readonly failed: (number: number) => void;
   /** Called if no worker runs and none could be started; `fix` is the advice, if known. */
@@ -63,7 +63,7 @@ export interface Started {
 
 export class Fleet {
   readonly #options: FleetOptions;
-  readonly #trials: Trials;
+  readonly #restartLimits: RestartLimits;
   readonly #hub: Hub;
   readonly #places: Place[] = [];
   readonly #alive = new Set<WorkerProcess>();
@@ -71,7 +71,7 @@ export class Fleet {
 
   constructor(options: FleetOptions) {
     this.#options = options;
-    this.#trials = options.trials ?? usualTrials;
+    this.#restartLimits = options.trials ?? restartLimitsDefault;
     this.#hub = new Hub(options.count);
   }
 
@@ -82,7 +82,7 @@ export class Fleet {
     const starts = await Promise.allSettled(this.#places.map(({ current }) => current.ready));
     const ready = starts.flatMap((start) => (start.status === "fulfilled" ? [start.value] : []));
     if (ready.length === 0) throw (starts[0] as PromiseRejectedResult).reason;
-    for (const place of this.#places) void this.#keep(place);
+    for (const place of this.#places) void this.#keepRunning(place);
     return {
       first: ready.find(({ first }) => first !== undefined)?.first,
       metricsUrl: ready[0]!.metricsUrl,
@@ -98,7 +98,7 @@ export class Fleet {
       () => {
         this.#hub.enter(worker, restarted);
         this.#elect();
-        void watchAnswers(worker, this.#options.log, this.#options.patience);
+        void watchLiveness(worker, this.#options.log, this.#options.liveness);
       },
       () => undefined,
     );
@@ -121,7 +121,7 @@ export class Fleet {
   }
 
   /** Restarts a place's worker whenever it dies. */
-  async #keep(place: Place): Promise<void> {
+  async #keepRunning(place: Place): Promise<void> {
     for (;;) {
       const worker = place.current;
       const how = await worker.ended;
@@ -133,15 +133,15 @@ export class Fleet {
       if (worker.state === "ready" && livedMs > stableMs) place.failures = 0;
       const end = { worker: place.number, how, ...adviceOnEnd(how) };
       this.#options.log.error(end, "a worker ended; it is started again");
-      await this.#again(place);
+      await this.#restart(place);
       if (this.#stopping.signal.aborted) return;
     }
   }
 
   /** Tries once more to start a place's worker, after a pause that grows with each failure. */
-  async #again(place: Place): Promise<void> {
+  async #restart(place: Place): Promise<void> {
     const { log, failed, gaveUp } = this.#options;
-    const pauseMs = Math.min(this.#trials.pauseMs * 2 ** (place.failures - 1), pauseMsMax);
+    const pauseMs = Math.min(this.#restartLimits.pauseMs * 2 ** (place.failures - 1), pauseMsMax);
     if (place.failures > 0)
       await sleep(pauseMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
     if (this.#stopping.signal.aborted) return;
@@ -164,7 +164,9 @@ export class Fleet {
 
   #isHopeless(): boolean {
     const runs = [...this.#alive].some(({ state }) => state === "ready");
-    return !runs && this.#places.every(({ failures }) => failures >= this.#trials.failuresMax);
+    return (
+      !runs && this.#places.every(({ failures }) => failures >= this.#restartLimits.failuresMax)
+    );
   }
 
   /** Replaces all workers, one after the other. The old one leaves when the new one takes calls. */

@@ -19,7 +19,7 @@ export interface Link extends WorkerRole {
   /** Sets the running gateway, which answers questions. */
   serve(gateway: LinkedGateway): void;
   /** Sends the counters a last time; resolves when they are on their way. */
-  lastWords(): Promise<void>;
+  sendFinalReport(): Promise<void>;
 }
 
 export interface LinkedGateway extends OwnState {
@@ -80,7 +80,7 @@ export function createLink(start: WorkerStart, channel: Channel): Link {
       gateway = running;
       if (stop !== undefined) running.stop(stop);
     },
-    lastWords: () => reports.last(),
+    sendFinalReport: () => reports.last(),
   };
 }
 

@@ -1,13 +1,13 @@
 /** Messages between a supervisor and its workers: plain data, sent as JSON. docs/operate.md "Workers". */
 import type { MetricFamily } from "../../base/metric-family.ts";
 import type { FirstStart } from "../first-start.ts";
-import type { Given } from "./role.ts";
+import type { SupervisorResources } from "./role.ts";
 
 /** The variable that makes a process a worker; its value is a {@link WorkerStart}. */
 export const workerVariable = "TOLLGATE_WORKER_START";
 
 /** The start parameters of a worker, in addition to the environment. */
-export interface WorkerStart extends Given {
+export interface WorkerStart extends SupervisorResources {
   /** From 1; a worker that replaces a dead one has its number. */
   readonly number: number;
   readonly count: number;

@@ -3,7 +3,7 @@ import type { MetricFamily } from "../../base/metric-family.ts";
 import type { JoinMetrics, Readiness } from "../../http/index.ts";
 
 /** Resources that a supervisor gives its workers; all absent for a single process, which opens its own. */
-export interface Given {
+export interface SupervisorResources {
   /** The gateway's address. */
   readonly url?: string | undefined;
   readonly sandboxUrl?: string | undefined;
@@ -20,7 +20,7 @@ export interface WorkerRole {
   readonly isWorker: boolean;
   /** Number of processes that share the port, by which limits are divided. */
   readonly count: number;
-  readonly given: Given;
+  readonly given: SupervisorResources;
   /** True if this process polls for work that no signal announced. */
   readonly sweeps: () => boolean;
   /** Returns whether the gateway takes calls; `isOpen`: whether this process does. */

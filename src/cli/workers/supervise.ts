@@ -13,7 +13,7 @@ import { openDatabaseOf } from "../database.ts";
 import type { Environment } from "../environment.ts";
 import { sameSignalMs, type listenForHangUps } from "../signals.ts";
 import { connectionsLeft, planWorkers, type WorkersPlan } from "./count.ts";
-import { Fleet, type Trials } from "./fleet.ts";
+import { Fleet, type RestartLimits } from "./fleet.ts";
 import { openListening, type Listening } from "./listening.ts";
 import { startWorker } from "./worker-process.ts";
 
@@ -26,7 +26,7 @@ interface Supervised {
   /** Start of the command on the monotonic clock, in ms. */
   readonly startedMs: number;
   /** Limits on retrying a worker that does not start; the default if absent. Tests only. */
-  readonly trials?: Trials;
+  readonly trials?: RestartLimits;
 }
 
 /** Closes everything and ends the process. */

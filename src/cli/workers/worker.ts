@@ -38,7 +38,7 @@ async function run(start: WorkerStart): Promise<void> {
     ...gateway.own,
     stop({ leaveMs, replaced }) {
       const closed = gateway.close({ leaveMs, ...(replaced && { callsMs: replacedMsMax }) });
-      void closed.then(() => link.lastWords()).then(() => process.exit(0), fail);
+      void closed.then(() => link.sendFinalReport()).then(() => process.exit(0), fail);
     },
   });
   channel.send({ kind: "ready", first, metricsUrl });

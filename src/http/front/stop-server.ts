@@ -32,8 +32,8 @@ interface Stopping {
    * that began since and for answers that have not begun.
    */
   readonly endStreams: (isLast: boolean) => void;
-  /** On abort of the signal, calls get `sooner.ms` (20 s if absent) from then on, if that is less than `cutMs`. */
-  readonly sooner?: { readonly signal: AbortSignal; readonly ms: number | undefined };
+  /** On abort of the signal, calls get `cutShort.ms` (20 s if absent) from then on, if that is less than `cutMs`. */
+  readonly cutShort?: { readonly signal: AbortSignal; readonly ms: number | undefined };
 }
 
 /**
@@ -42,7 +42,7 @@ interface Stopping {
  */
 export async function stopServer(
   server: Server,
-  { refuse, answerWaiting, endStreams, sooner }: Stopping,
+  { refuse, answerWaiting, endStreams, cutShort }: Stopping,
   cutMs = cutMsDefault,
 ): Promise<void> {
   const closed = whenClosed(server);
@@ -50,16 +50,16 @@ export async function stopServer(
   closeListeners(server);
   const late = setTimeout(refuse, lateMs);
   const cutTimer = createCutTimer(server, { answerWaiting, endStreams });
-  const shorten = (): void => cutTimer.in(Math.min(cutMs, sooner?.ms ?? cutMsDefault));
-  if (sooner?.signal.aborted === true) shorten();
+  const shorten = (): void => cutTimer.in(Math.min(cutMs, cutShort?.ms ?? cutMsDefault));
+  if (cutShort?.signal.aborted === true) shorten();
   else cutTimer.in(cutMs);
-  sooner?.signal.addEventListener("abort", shorten, { once: true });
+  cutShort?.signal.addEventListener("abort", shorten, { once: true });
   // Clients keep connections open that were busy when we began to close. This runs right after a read, so that no request is cut that
   // has already arrived.
   const idle = setInterval(() => setImmediate(() => server.closeIdleConnections()), idleCheckMs);
   await closed;
   clearInterval(idle);
-  sooner?.signal.removeEventListener("abort", shorten);
+  cutShort?.signal.removeEventListener("abort", shorten);
   cutTimer.cancel();
   clearTimeout(late);
 }
@@ -100,16 +100,16 @@ function createCutTimer(
 /**
  * Closes the listeners only, because another process goes on with the same sockets. Waits at most `ms` until no connection is left.
  * Connections close as usual: by their clients, after an answer with `Connection: close`, or when idle for too long, which clients
- * expect. So none is closed while its next request is on the way. An abort of `sooner` ends the wait.
+ * expect. So none is closed while its next request is on the way. An abort of `cutShort` ends the wait.
  */
 export async function leaveConnections(
   server: Server,
   ms: number,
-  sooner: AbortSignal,
+  cutShort: AbortSignal,
 ): Promise<void> {
   closeListeners(server);
   const deadline = performance.now() + ms;
-  while (!sooner.aborted && performance.now() < deadline && (await countConnections(server)) > 0)
+  while (!cutShort.aborted && performance.now() < deadline && (await countConnections(server)) > 0)
     await sleep(idleCheckMs);
 }
 

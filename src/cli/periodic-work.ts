@@ -1,7 +1,7 @@
 /** Periodic background work, one round at a time. A failed round is logged, and the next one tries again. */
 import type { Log } from "../base/log.ts";
 
-export interface Rounds {
+export interface PeriodicWork {
   /** Milliseconds between rounds; 0: never. */
   readonly everyMs: number;
   /** True if the first round starts at once; otherwise it starts after the first interval. */
@@ -11,19 +11,19 @@ export interface Rounds {
   readonly log: Log;
   /** Log message for a failed round. */
   readonly failure: string;
-  /** Does one round. Must call `goesOn` between its steps, and stop when it returns false. */
-  readonly round: (goesOn: () => boolean) => Promise<void>;
+  /** Does one round. Must call `shouldContinue` between its steps, and stop when it returns false. */
+  readonly round: (shouldContinue: () => boolean) => Promise<void>;
 }
 
 /** Starts the rounds. The returned function ends them, after the current step or round. */
-export function startRounds(rounds: Rounds): () => Promise<void> {
+export function startPeriodicWork(rounds: PeriodicWork): () => Promise<void> {
   const { everyMs, atOnce = false, sweeps, log, failure, round } = rounds;
   let underWay: Promise<void> | undefined;
   let open = true;
-  const goesOn = (): boolean => open;
+  const shouldContinue = (): boolean => open;
   const begin = (): void => {
     if (underWay !== undefined || !sweeps()) return;
-    underWay = round(goesOn)
+    underWay = round(shouldContinue)
       .catch((error: unknown) => log.warn({ err: error }, failure))
       .finally(() => (underWay = undefined));
   };

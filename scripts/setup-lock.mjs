@@ -29,8 +29,8 @@ const alive = (pid) => {
  * A process writes its id into its lock at once. A lock still empty after this many ms was left by a process that was killed, or
  * found the disk full.
  */
-const namelessMsMax = 5_000;
-const toldMs = 3_000;
+const emptyLockMsMax = 5_000;
+const noticeAfterMs = 3_000;
 
 /** @returns whether this process took the lock */
 function takeLock(lock) {
@@ -49,14 +49,14 @@ function takeLock(lock) {
   }
 }
 
-/** The process id of the lock's holder. `isLeft`: the holder no longer runs. */
+/** The process id of the lock's holder. `isStale`: the holder no longer runs. */
 function holderOf(lock) {
   try {
     const holder = Number(readFileSync(lock, "utf8"));
-    if (holder > 0) return { holder, isLeft: !alive(holder) };
-    return { holder, isLeft: Date.now() - statSync(lock).mtimeMs > namelessMsMax };
+    if (holder > 0) return { holder, isStale: !alive(holder) };
+    return { holder, isStale: Date.now() - statSync(lock).mtimeMs > emptyLockMsMax };
   } catch {
-    return { holder: 0, isLeft: false };
+    return { holder: 0, isStale: false };
   }
 }
 
@@ -69,16 +69,16 @@ function removeLock(lock) {
 }
 
 /** Runs `work` while no other process runs such work in this checkout; the second one waits. @throws SetupError */
-export async function alone(work) {
+export async function withLock(work) {
   const lock = join(tmpdir(), `tollgate-setup-${hash(root).slice(0, 16)}`);
   const beganMs = Date.now();
-  let isTold = false;
+  let isReported = false;
   while (!takeLock(lock)) {
     await sleep(200);
-    const { holder, isLeft } = holderOf(lock);
-    if (isLeft) removeLock(lock);
-    else if (!isTold && holder > 0 && Date.now() - beganMs > toldMs) {
-      isTold = true;
+    const { holder, isStale } = holderOf(lock);
+    if (isStale) removeLock(lock);
+    else if (!isReported && holder > 0 && Date.now() - beganMs > noticeAfterMs) {
+      isReported = true;
       say(`waiting for process ${holder}, which does the same; where it does not, remove ${lock}`);
     }
   }

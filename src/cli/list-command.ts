@@ -13,31 +13,31 @@ export interface ListOptions extends ApiOptions {
 }
 
 /** The request for a list. */
-interface Listed {
+interface ListRequest {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
 }
 
 /** A command that prints a list. */
-interface OverList<Options extends ListOptions> {
+interface ListCommand<Options extends ListOptions> {
   /** Checks the options, and returns a function that builds the request. */
-  readonly list: (options: Options) => (api: Api) => Promise<Listed>;
+  readonly list: (options: Options) => (api: Api) => Promise<ListRequest>;
   readonly show: (answer: Json, options: Options) => void;
 }
 
 const daysDefault = 30;
 
 /** CSV covers a period; the default is the last 30 days. */
-function withPeriod(query: Listed["query"]): Listed["query"] {
+function withPeriod(query: ListRequest["query"]): ListRequest["query"] {
   const to = query["to"] ?? new Date().toISOString();
   const from = query["from"] ?? new Date(Date.parse(to) - daysDefault * dayMs).toISOString();
   return { ...query, from, to };
 }
 
 /** Turns a command into one that prints a list of the API: a table, JSON, or the API's CSV. */
-export const overList = <Options extends ListOptions>(
+export const listCommand = <Options extends ListOptions>(
   command: Command,
-  { list, show }: OverList<Options>,
+  { list, show }: ListCommand<Options>,
 ): Command =>
   addApiOptions(command)
     .option("--csv", "print CSV, with every column and up to 100,000 rows")

@@ -7,7 +7,7 @@ import type { Log } from "../../base/log.ts";
 import type { WorkerProcess } from "./worker-process.ts";
 
 /** How long a worker may hang. */
-export interface Patience {
+export interface LivenessLimits {
   /** Milliseconds between questions, and the time limit for each answer. */
   readonly everyMs: number;
   /** Number of consecutive unanswered questions after which a worker is killed. */
@@ -15,15 +15,15 @@ export interface Patience {
 }
 
 /** A minute: by then the leases of its calls have expired. */
-const usual: Patience = { everyMs: 10_000, missedMax: 6 };
+const limitsDefault: LivenessLimits = { everyMs: 10_000, missedMax: 6 };
 
-type Asked = Pick<WorkerProcess, "number" | "ask" | "kill" | "ended">;
+type WatchedWorker = Pick<WorkerProcess, "number" | "ask" | "kill" | "ended">;
 
 /** Questions a ready worker until it has ended. If this process hangs too, no question counts as missed. */
-export async function watchAnswers(
-  worker: Asked,
+export async function watchLiveness(
+  worker: WatchedWorker,
   log: Pick<Log, "error">,
-  { everyMs, missedMax }: Patience = usual,
+  { everyMs, missedMax }: LivenessLimits = limitsDefault,
 ): Promise<void> {
   const over = new AbortController();
   void worker.ended.then(() => over.abort());

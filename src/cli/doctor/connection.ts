@@ -4,7 +4,7 @@ import { findCertificate } from "./certificate-days.ts";
 import { failed, ok, type Finding } from "./findings.ts";
 
 /** The finding on a connection: through which proxy, and when its certificate expires. */
-export function wayFinding(check: string, { proxy, certificate }: Inspected): Finding {
+export function connectionFinding(check: string, { proxy, certificate }: Inspected): Finding {
   const way = proxy === undefined ? "reached directly" : `reached through ${proxy}`;
   if (certificate === undefined) return ok(check, `${way}, without TLS`);
   const message = `${way}; certificate of ${certificate.issuer}`;

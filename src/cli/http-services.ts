@@ -20,7 +20,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openAdmin } from "./admin.ts";
 import type { Environment } from "./environment.ts";
 import type { GatewayOptions } from "./gateway-options.ts";
-import type { Ground } from "./ground.ts";
+import type { Resources } from "./resources.ts";
 import type { Media } from "./media.ts";
 import type { WorkerRole } from "./workers/role.ts";
 
@@ -29,9 +29,9 @@ const receiveDefault = { headersMs: 30_000, requestMs: 600_000, checkMs: 5_000 }
 /** How long a reader of the request log waits for the rows of calls that were just answered, in ms. */
 const logWaitMs = 250;
 
-interface DoorParts {
+interface HttpParts {
   readonly options: GatewayOptions;
-  readonly ground: Ground;
+  readonly resources: Resources;
   readonly media: Media;
   readonly spend: Spend;
   readonly underWay: InFlightCalls;
@@ -49,10 +49,10 @@ interface DoorParts {
 }
 
 /** Returns everything that the routes need. */
-export async function httpServices(parts: DoorParts): Promise<HttpServices> {
-  const { options, ground, media, metrics, isReady, isOpen } = parts;
-  const { environment, log, accessLog, tracer, role, catalog, database, files } = ground;
-  const { limits, descriptors, secure } = ground;
+export async function httpServices(parts: HttpParts): Promise<HttpServices> {
+  const { options, resources, media, metrics, isReady, isOpen } = parts;
+  const { environment, log, accessLog, tracer, role, catalog, database, files } = resources;
+  const { limits, descriptors, secure } = resources;
   const { settings } = catalog;
   return {
     ...callServices(parts),
@@ -60,21 +60,21 @@ export async function httpServices(parts: DoorParts): Promise<HttpServices> {
     tasks: media.tasks,
     files,
     fileUrl: (name) => media.fileUrl(name),
-    authenticator: ground.authenticator,
-    rates: ground.rates,
-    load: ground.load,
+    authenticator: resources.authenticator,
+    rates: resources.rates,
+    load: resources.load,
     admin: await adminServices(parts),
     metrics,
     metricsAccess: parts.metricsAccess,
     corsOrigins: settings.cors.origins,
     trustedProxies: environment.trustedProxies,
-    clients: ground.clients,
+    clients: resources.clients,
     log,
     accessLog,
     tracer,
     secure,
     bodies: {
-      budget: ground.budget,
+      budget: resources.budget,
       uploads: uploadBudget(),
       textBytesMax: limits.textBodyBytes,
       mediaBytesMax: limits.bodyBytes,
@@ -100,10 +100,10 @@ export async function httpServices(parts: DoorParts): Promise<HttpServices> {
 }
 
 /** Returns the services of text and image calls: the shared ones, and those of each kind. */
-function callServices({ options, ground, media, metrics, spend, hooks, underWay }: DoorParts) {
+function callServices({ options, resources, media, metrics, spend, hooks, underWay }: HttpParts) {
   const { environment, catalog, database, files, requestLog, bodyLog, pools, health, clock, log } =
-    ground;
-  const { answers, ledger, sharedClock } = ground;
+    resources;
+  const { answers, ledger, sharedClock } = resources;
   const recorded = (record: CallRecord | ImageRecord): void => {
     metrics.observe(record);
     requestLog.add(requestRow(record));
@@ -126,7 +126,7 @@ function callServices({ options, ground, media, metrics, spend, hooks, underWay 
     health,
     clock,
     log,
-    load: ground.load,
+    load: resources.load,
     began: (record: CallRecord | ImageRecord) => underWay.began(record),
     finished,
     hooks,
@@ -146,11 +146,11 @@ function callServices({ options, ground, media, metrics, spend, hooks, underWay 
   };
 }
 
-function adminServices({ ground, media, verifier, ownUrl }: DoorParts) {
-  const { flushLogs, bodyLog, role, health, hour } = ground;
+function adminServices({ resources, media, verifier, ownUrl }: HttpParts) {
+  const { flushLogs, bodyLog, role, health, hour } = resources;
   return openAdmin({
-    ...ground,
-    clock: ground.sharedClock,
+    ...resources,
+    clock: resources.sharedClock,
     ownUrl,
     running: {
       verifier,

@@ -38,7 +38,7 @@ import { watchClocks } from "./clock-watch.ts";
 import { watchDatabase } from "./database-watch.ts";
 import { openDatabaseOf, openReplicaOf } from "./database.ts";
 import { openFilesLimit, planDescriptors } from "./descriptors.ts";
-import { narrowAddress, type Environment } from "./environment.ts";
+import { publicAddressProblem, type Environment } from "./environment.ts";
 import type { Closers } from "./closers.ts";
 import type { GatewayOptions } from "./gateway-options.ts";
 import { overloadedCalls } from "./gauges.ts";
@@ -59,14 +59,14 @@ const privateAddressesAllowed =
 /** Warns of settings that are not suitable for every use. */
 function warnOf(environment: Environment, log: Log): void {
   if (environment.allowPrivateAddresses) log.warn({}, privateAddressesAllowed);
-  const narrow = narrowAddress(environment);
-  if (narrow !== undefined) log.warn({}, narrow);
+  const addressProblem = publicAddressProblem(environment);
+  if (addressProblem !== undefined) log.warn({}, addressProblem);
 }
 
-export type Ground = Awaited<ReturnType<typeof openGround>>;
+export type Resources = Awaited<ReturnType<typeof openResources>>;
 
 /** Opens all resources. If one fails, those opened before it are in `closers`. */
-export async function openGround(options: GatewayOptions, closers: Closers) {
+export async function openResources(options: GatewayOptions, closers: Closers) {
   const { environment, log, clock = systemClock, role = alone, holdLeaseMs = minuteMs } = options;
   warnOf(environment, log);
   const sandbox = await startSandboxIfWanted(environment, role);
@@ -92,8 +92,8 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   await catalog.follow(database, secrets);
   // The embedded database runs on the same cores as this process.
   const sharesCore = environment.databaseUrl === undefined && availableParallelism() === 1;
-  const hears = { ...watchLedger({ ...watching, log }), leaseMs: holdLeaseMs, sharesCore };
-  const ledger = closers.keep(createLedger(database, hears));
+  const ledgerOptions = { ...watchLedger({ ...watching, log }), leaseMs: holdLeaseMs, sharesCore };
+  const ledger = closers.keep(createLedger(database, ledgerOptions));
   const files = closers.keep(await openFiles({ catalog, proxies, outgoing, options }));
   const rates = closers.keep(openRates(database));
   const pools = closers.keep(createPools({ log, proxies, slots: outgoing, ownOrigin: sandboxUrl }));
@@ -103,7 +103,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
     createAuthenticator({ database, secrets, clock: sharedClock, log }),
   );
   const rules = options.health;
-  const standing = await openStanding({ database, secrets, log, catalog, clock, rules }, closers);
+  const state = await openProviderState({ database, secrets, log, catalog, clock, rules }, closers);
   return {
     ...share,
     environment,
@@ -127,7 +127,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
     pools,
     ...logs,
     authenticator,
-    ...standing,
+    ...state,
   };
 }
 
@@ -164,7 +164,7 @@ async function openSharedClock(
 }
 
 /** Opens the state of providers: their health, and the outcomes of attempts at them. */
-async function openStanding(parts: Parameters<typeof openHealth>[0], closers: Closers) {
+async function openProviderState(parts: Parameters<typeof openHealth>[0], closers: Closers) {
   const health = await openHealth(parts, closers);
   return { health, hour: closers.keep(openProviderHour({ ...parts, health })) };
 }
@@ -236,9 +236,9 @@ function openLogs(
   { catalog, database, secrets, budget }: LogParts,
   closers: Closers,
 ) {
-  const requestLog = closers.keepFlushed(createRequestLog(database, log, logGatherMs));
+  const requestLog = closers.flushOnClose(createRequestLog(database, log, logGatherMs));
   const clients = closers.keep(openKeyClients(database, log));
-  const bodyLog = closers.keepFlushed(
+  const bodyLog = closers.flushOnClose(
     createBodyLog({
       database,
       sealing: secrets,
@@ -247,7 +247,7 @@ function openLogs(
       gatherMs: logGatherMs,
     }),
   );
-  const answers = closers.keepFlushed(
+  const answers = closers.flushOnClose(
     createAnswerCache(database, secrets, log, budget.part(queueShares.cachedAnswers)),
   );
   const accessLog = wanted && createAccessLog({ ...wanted, ...catalog.settings.accessLog });

@@ -23,7 +23,7 @@ export function refuse(directory: string, why: string): never {
 }
 
 /** Prepares the directory; creates it if there is none. @throws DataDirectoryUnusableError for links in it that are not of root */
-export function prepareHome(directory: string, identity: Identity | undefined): void {
+export function prepareDatabaseDirectory(directory: string, identity: Identity | undefined): void {
   makeDirectory(directory, 0o700);
   if (identity === undefined) return chmodSync(directory, 0o700);
   if (statSync(dirname(directory)).uid !== 0) {
@@ -45,7 +45,7 @@ export function prepareHome(directory: string, identity: Identity | undefined): 
 }
 
 /** Creates a directory that only the server's user can access. */
-export function makeOwned(path: string, identity: Identity | undefined): void {
+export function createOwnedDirectory(path: string, identity: Identity | undefined): void {
   mkdirSync(path, { mode: 0o700 });
   if (identity !== undefined) chownSync(path, identity.uid, identity.gid);
 }
@@ -61,7 +61,7 @@ export function majorsIn(directory: string): number[] {
 }
 
 /** Renames `from` to `to`, and syncs the rename to disk before any write under the new name is acknowledged. */
-export function takePlace(directory: string, from: string, to: string): void {
+export function renameDurably(directory: string, from: string, to: string): void {
   renameSync(join(directory, from), join(directory, to));
   syncDirectoryNow(directory);
 }

@@ -3,14 +3,14 @@ import type { Log } from "../base/log.ts";
 import type { Settings } from "../catalog/index.ts";
 
 /** Certificates take effect at once, but whether TLS is used at all is decided at the start. */
-const ofTheStart = ({ server, ...rest }: Settings) => ({
+const startSettings = ({ server, ...rest }: Settings) => ({
   ...rest,
   tls: server.tls !== undefined,
   keepAlive: server.keepAliveMs,
 });
 
 /** The parts by their names in the file. */
-const partNames: Readonly<Record<keyof ReturnType<typeof ofTheStart>, string>> = {
+const partNames: Readonly<Record<keyof ReturnType<typeof startSettings>, string>> = {
   limits: "limits",
   storage: "storage",
   console: "console",
@@ -27,15 +27,15 @@ const partNames: Readonly<Record<keyof ReturnType<typeof ofTheStart>, string>> =
 };
 
 /** Returns the parts that differ from those at the start. */
-export function waitingParts(started: Settings, said: Settings): string[] {
-  const [before, now]: Record<string, unknown>[] = [ofTheStart(started), ofTheStart(said)];
+export function partsNeedingRestart(started: Settings, said: Settings): string[] {
+  const [before, now]: Record<string, unknown>[] = [startSettings(started), startSettings(said)];
   return Object.entries(partNames)
     .filter(([part]) => JSON.stringify(before![part]) !== JSON.stringify(now![part]))
     .map(([, name]) => name);
 }
 
 /** Logs a warning with the parts that need a restart, if there are any. */
-export function tellWaiting(restart: readonly string[], log: Log): void {
+export function logRestartNeeded(restart: readonly string[], log: Log): void {
   if (restart.length > 0)
     log.warn({ restart }, "changes that take effect at the next start, and not before");
 }

@@ -4,11 +4,11 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { watchAnswers } from "../../src/cli/workers/answering.ts";
+import { watchLiveness } from "../../src/cli/workers/liveness.ts";
 import { Questions } from "../../src/cli/workers/questions.ts";
 import { temporaryDirectory } from "../support/postgres.ts";
 
-type Watched = Parameters<typeof watchAnswers>[0] & { readonly child: ChildProcess };
+type Watched = Parameters<typeof watchLiveness>[0] & { readonly child: ChildProcess };
 
 /** A process that answers as long as it runs. */
 async function answering(): Promise<Watched> {
@@ -31,7 +31,7 @@ async function answering(): Promise<Watched> {
 function watch(worker: Watched, everyMs: number) {
   const lines: object[] = [];
   const error = (fields: object, msg: string): void => void lines.push({ ...fields, msg });
-  return { lines, over: watchAnswers(worker, { error }, { everyMs, missedMax: 3 }) };
+  return { lines, over: watchLiveness(worker, { error }, { everyMs, missedMax: 3 }) };
 }
 
 it("a worker that stands still is said and ended, and one that stood still for a moment is not", async () => {
