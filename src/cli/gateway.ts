@@ -1,5 +1,5 @@
 /**
- * Assembles the running gateway: its resources (ground.ts), its background work, and its HTTP services (door.ts). Everything is created
+ * Assembles the running gateway: its resources (resources.ts), its background work, and its HTTP services (http-services.ts). Everything is created
  * here, and closed here in reverse order. docs/architecture.md.
  */
 import type { Server } from "node:http";
@@ -146,7 +146,7 @@ interface Shutdown {
   readonly closers: Closers;
 }
 
-/** Closes once, after `leaving`. A later call without `callsMs` makes the first one end sooner. */
+/** Closes once, after `leaving`. A later call without `callsMs` cuts the first one short. */
 function closeOnce(
   shutdown: Shutdown,
   leaving: (options: CloseOptions) => Promise<void>,

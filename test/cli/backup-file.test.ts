@@ -57,8 +57,8 @@ it.skipIf(process.platform === "win32")(
   async () => {
     const directory = temporaryDirectory();
     const file = new URL("../../src/cli/backup-file.ts", import.meta.url).href;
-    const script = `const { intoBackup } = await import(${JSON.stringify(file)});
-      await intoBackup(process.argv[1], async (to) => {
+    const script = `const { withBackupFile } = await import(${JSON.stringify(file)});
+      await withBackupFile(process.argv[1], async (to) => {
         to.write("half of it", () => console.log("begun"));
         setInterval(Object, 2 ** 30);
         await new Promise(Object);

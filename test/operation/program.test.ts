@@ -28,7 +28,7 @@ describe("the program", () => {
     checkout = temporaryDirectory();
     for (const folder of ["src/cli/workers", "src/hooks", "src/exports", "sandbox", "scripts"])
       mkdirSync(join(checkout, folder), { recursive: true });
-    for (const name of ["program.mjs", "alone.mjs"])
+    for (const name of ["program.mjs", "setup-lock.mjs"])
       cpSync(join(root, "scripts", name), join(checkout, "scripts", name));
     mkdirSync(join(checkout, "node_modules"));
     symlinkSync(join(root, "node_modules/rolldown"), join(checkout, "node_modules/rolldown"));

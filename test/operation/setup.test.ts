@@ -9,8 +9,8 @@ import { useDirectory } from "./support.ts";
 const root = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
 const directory = useDirectory();
 const lockName = `tollgate-setup-${createHash("sha256").update(root).digest("hex").slice(0, 16)}`;
-const script = `import { alone } from ${JSON.stringify(`${root}/scripts/setup.mjs`)};
-try { await alone(() => console.log("done")); } catch (error) { console.log(error.message); }`;
+const script = `import { withLock } from ${JSON.stringify(`${root}/scripts/setup.mjs`)};
+try { await withLock(() => console.log("done")); } catch (error) { console.log(error.message); }`;
 
 /** Does some work of the setup with its lock in a directory. */
 function workIn(place: string): string {
