@@ -15,10 +15,10 @@ import {
   type ProtocolName,
   type UpstreamProtocol,
 } from "../src/protocols/index.ts";
-import type { Limits } from "../src/protocols/limits.ts";
 import { lossesOf } from "../src/protocols/losses.ts";
 import { content } from "./docs-protocols-content.ts";
-import { heads, perProtocol, table, titles } from "./docs-protocols-table.ts";
+import { numbers } from "./docs-protocols-numbers.ts";
+import { heads, table, titles } from "./docs-protocols-table.ts";
 
 /** One row per field, with a sample value that shows its place. The type requires every field. */
 const samples: Record<CanonicalFieldName, { concept: string; value: Partial<CanonicalRequest> }> = {
@@ -122,90 +122,6 @@ const fieldRow = (field: CanonicalFieldName): string[] => [
   ...upstreamProtocols.map((target) => fate(target, field)),
 ];
 
-const count = (value: number): string => (value === Infinity ? "no bound" : String(value));
-
-function numbers(): string {
-  return table(
-    ["limit", ...heads],
-    [
-      perProtocol("Highest temperature; higher ones are lowered to it", (one) =>
-        count(one.temperatureMax),
-      ),
-      perProtocol("Stop sequences; further ones are cut off", (one) =>
-        "stop" in one.unsupportedFields ? "none" : count(one.stopSequencesMax),
-      ),
-      perProtocol("Stop sequences of white space only", (one) =>
-        "stop" in one.unsupportedFields ? "none" : one.refusesBlankStops ? "left out" : "carried",
-      ),
-      perProtocol("Largest seed; a larger one is sent as the remainder", (one) =>
-        "seed" in one.unsupportedFields ? "none" : count(one.seedMax ?? Infinity),
-      ),
-      perProtocol("Smallest maximum output; a smaller one is raised", (one) =>
-        count(one.outputTokensMin ?? 1),
-      ),
-      perProtocol(
-        "JSON output without a schema must be asked for in words; added if missing",
-        (one) =>
-          one.jsonWord === undefined
-            ? "no"
-            : one.jsonWord === "input"
-              ? "in the input"
-              : "anywhere",
-      ),
-      perProtocol("Metadata of an answer that is not stored", (one) =>
-        "metadata" in one.unsupportedFields || one.metadataNeedsStore ? "lost" : "carried",
-      ),
-      perProtocol("Maximum output if the caller sets none", (one) =>
-        one.needsMaximum ? "the model's own" : "not sent",
-      ),
-      perProtocol("Characters of an end-user id; a longer one is sent as a hash", (one) =>
-        "endUserId" in one.unsupportedFields ? "none" : count(one.endUserIdMax),
-      ),
-      perProtocol("Cache markers", (one) =>
-        one.cacheMarkersMax === 0
-          ? "lost: caching is automatic"
-          : `${one.cacheMarkersMax}; of more, the first and the last are kept`,
-      ),
-      perProtocol(
-        "Names of tools; others are replaced by a short one",
-        (one) => `\`${one.toolName.source}\``,
-      ),
-      perProtocol("Names of arguments; others are replaced by a legal one", (one) =>
-        one.argumentName ? `\`${one.argumentName.source}\`` : "any",
-      ),
-      perProtocol("System turns", (one) =>
-        one.systemOnTop ? "gathered at the top, reported" : "unchanged",
-      ),
-      perProtocol("White space at the end of an answer to continue", (one) =>
-        one.trimsPrefill ? "left out" : "carried",
-      ),
-      perProtocol("Earlier reasoning without a signature of this protocol", (one) =>
-        one.unsignedReasoning ? "carried" : "lost",
-      ),
-      perProtocol("Refused by the vendor together with reasoning", (one) =>
-        one.reasoning.excludes.length === 0
-          ? "nothing"
-          : `${one.reasoning.excludes.map((field) => samples[field].concept).join(", ")}: lost`,
-      ),
-      perProtocol("Efforts that the vendor does not have", effortsOf),
-      perProtocol("JSON Schema", (one) =>
-        one.schemaLosses ? "local `$ref` resolved; refused keywords lost" : "whole",
-      ),
-    ],
-  );
-}
-
-function effortsOf({ reasoning }: Limits): string {
-  const { budgetByEffort, effortReplacements } = reasoning;
-  const pairs = (record: Readonly<Record<string, string | number>>) =>
-    Object.entries(record).map(
-      ([from, to]) => `${from}: ${to === "limit" ? "the model's maximum" : to}`,
-    );
-  if (budgetByEffort) return `become budgets (${pairs(budgetByEffort).join(", ")})`;
-  const becomes = pairs(effortReplacements);
-  return becomes.length === 0 ? "passed on" : becomes.join(", ");
-}
-
 /** The fields that only one protocol has, with their class; places with the same reason are grouped. */
 function onlyOwn(name: ProtocolName): string {
   const groups = Map.groupBy(lossesOf(name), ([, loss]) => loss);
@@ -289,7 +205,7 @@ ${protocolNames.map(onlyOwn).join("\n\n")}
 
 ## Bounds
 
-${numbers()}
+${numbers((field) => samples[field].concept)}
 
 ## Content
 
