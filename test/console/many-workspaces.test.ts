@@ -1,4 +1,4 @@
-/** More workspaces than one page of their list: none is left out, and a list of them asks for no more than it shows. */
+/** More workspaces, organizations and tokens than one page of their list: none is left out, and a list of them asks for no more than it shows. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { arrive } from "./arrive.ts";
 import type { Visit } from "./browser.ts";
@@ -18,6 +18,11 @@ beforeAll(async () => {
     `insert into workspaces (id, organization_id, name)
      select 'ws_zz' || lpad(n::text, 3, '0'), $1, 'Customer ' || n from generate_series(1, $2::integer) n`,
     [world.home.organizationId, count],
+  );
+  await database.query(
+    `insert into organizations (id, name)
+     select 'org_zz' || lpad(n::text, 3, '0'), 'Company ' || n from generate_series(1, $1::integer) n`,
+    [count],
   );
   const rows = await database.query<{ name: string }>("select name from workspaces order by id");
   all = rows.length;
@@ -83,4 +88,52 @@ it("balances are asked for together, 25 at a time, and all of them can be shown"
   }
   expect(await rows.count()).toBe(all + 1);
   await page.getByRole("link", { name: oldest, exact: true }).waitFor();
+});
+
+it("one of the oldest of many organizations can be changed, and can get a workspace", async () => {
+  const { page } = root;
+  const [first] = await world.gateway.database.query<{ id: string; name: string }>(
+    "select id, name from organizations order by id offset 1 limit 1",
+    [],
+  );
+  const { name } = first!;
+  const choose = async () => {
+    const field = page.getByRole("combobox", { name: "Organization" });
+    await field.fill(name);
+    await page.getByRole("option", { name, exact: true }).click();
+  };
+  await arrive(root, "/settings/organization");
+  await choose();
+  await expect.poll(() => page.getByLabel("Name", { exact: true }).inputValue()).toBe(name);
+  await arrive(root, "/settings/workspaces");
+  await page.getByRole("button", { name: "New workspace" }).click();
+  await page.getByRole("dialog").getByLabel("Name").fill("Of an old one");
+  await choose();
+  await page.getByRole("button", { name: "Create", exact: true }).click();
+  await page.waitForURL(/settings\/workspaces\/ws_/);
+  const found = await world.gateway.database.query(
+    "select name from workspaces where organization_id = $1 and name = 'Of an old one'",
+    [first!.id],
+  );
+  expect(found).toHaveLength(1);
+});
+
+it("a token that is older than a hundred revoked ones is shown, and revoked", async () => {
+  const { page } = root;
+  const { database } = world.gateway;
+  await database.query(
+    `insert into admin_tokens (id, user_id, name, lookup, revoked_at)
+     select 'token_0' || lpad(n::text, 3, '0'), $1, case n when 0 then 'forgotten' else 'rotated' end,
+       sha256(n::text::bytea), case n when 0 then null else now() end
+     from generate_series(0, $2::integer) n`,
+    [world.root.userId, count],
+  );
+  await arrive(root, "/account");
+  const table = page.getByRole("table", { name: "Personal tokens" });
+  await expect.poll(() => table.getByRole("row").count()).toBe(101);
+  await page.getByRole("button", { name: "Show more" }).click();
+  await page.getByRole("button", { name: "Revoke forgotten" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke token" }).click();
+  const revoked = "select 1 from admin_tokens where name = 'forgotten' and revoked_at is not null";
+  await expect.poll(async () => (await database.query(revoked, [])).length).toBe(1);
 });

@@ -1,10 +1,10 @@
-/** All workspaces that the reader sees, newest first. */
+/** All workspaces, and all organizations, that the reader sees, newest first. */
 import { client, type Schemas } from "../api/client.ts";
 import { pageSize, useAllPages, type AllPages } from "./all-pages.ts";
 
 export type Workspace = Schemas["Workspaces"]["data"][number];
 
-/** Two thousand workspaces; search finds the others (Ctrl K). */
+/** Two thousand rows. Search finds further workspaces (Ctrl K). */
 const pagesMax = 20;
 
 export const useWorkspaces = (): AllPages<Workspace> =>
@@ -14,6 +14,16 @@ export const useWorkspaces = (): AllPages<Workspace> =>
     async read(cursor, signal) {
       const params = { query: { limit: pageSize, cursor } };
       return (await client.GET("/admin/v1/workspaces", { params, signal })).data!;
+    },
+  });
+
+export const useOrganizations = (): AllPages<Schemas["Organization"]> =>
+  useAllPages({
+    key: ["get", "/admin/v1/organizations", "all"],
+    pagesMax,
+    async read(cursor, signal) {
+      const params = { query: { limit: pageSize, cursor } };
+      return (await client.GET("/admin/v1/organizations", { params, signal })).data!;
     },
   });
 

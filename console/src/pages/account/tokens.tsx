@@ -1,12 +1,14 @@
 /** Personal tokens: for management programs, with their owner's rights. */
 import { Button, Group, Stack, Table, Text, TextInput, Title } from "@mantine/core";
 import { useCallback, useState, type FormEvent } from "react";
-import { api, client, type Schemas } from "../../api/client.ts";
+import { client, type Schemas } from "../../api/client.ts";
 import { touched } from "../../api/keys.ts";
 import { readAgo, readTime } from "../../base/time.ts";
 import { useChange } from "../../ui/change.ts";
 import { confirm } from "../../ui/confirm.tsx";
 import { FormError } from "../../ui/form-error.tsx";
+import { More } from "../../ui/more.tsx";
+import { usePages } from "../../ui/pages.ts";
 import { RegionError } from "../../ui/region-error.tsx";
 import { Secret } from "../../ui/secret.tsx";
 import { SmallTable } from "../../ui/small-table.tsx";
@@ -89,10 +91,15 @@ function Row({ token }: { token: Token }) {
 }
 
 export function Tokens() {
-  const { data, error, refetch } = api.useQuery("get", "/admin/v1/tokens", {
-    params: { query: { limit: "100" } },
+  const query = usePages({
+    key: ["get", "/admin/v1/tokens", "pages"],
+    async read(cursor, signal) {
+      const params = { query: { limit: "100", cursor } };
+      return (await client.GET("/admin/v1/tokens", { params, signal })).data!;
+    },
   });
-  const tokens = data?.data ?? [];
+  const { data, error, refetch } = query;
+  const tokens = data?.pages.flatMap((page) => page.data) ?? [];
   return (
     <Stack gap="sm" w="100%" maw={720}>
       <Title order={2} size="h4">
@@ -110,6 +117,7 @@ export function Tokens() {
           ))}
         </SmallTable>
       )}
+      <More next={query} />
     </Stack>
   );
 }

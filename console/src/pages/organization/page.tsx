@@ -15,6 +15,8 @@ import { LayerFields } from "../../ui/layer-fields.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { SaveBar } from "../../ui/save-bar.tsx";
 import { Settings } from "../../ui/settings.tsx";
+import { choosing } from "../../ui/use-searched.ts";
+import { choicesMax, useOrganizations } from "../../ui/workspaces.ts";
 
 type Organization = Schemas["Organization"];
 type Patch = Schemas["ChangeOrganizationRequest"];
@@ -115,10 +117,7 @@ export function OrganizationPage() {
   const { data: me } = api.useQuery("get", "/admin/v1/me");
   const [chosen, setChosen] = useState<string | null>(null);
   const [isMaking, setMaking] = useState(false);
-  const { data, error, refetch } = api.useQuery("get", "/admin/v1/organizations", {
-    params: { query: { limit: "100" } },
-  });
-  const organizations = data?.data ?? [];
+  const { rows: organizations = [], error, refetch } = useOrganizations();
   const id = chosen ?? organizations.at(-1)?.id;
   const open = (made: string | null) => {
     setChosen(made);
@@ -136,7 +135,9 @@ export function OrganizationPage() {
           label="Organization"
           maw={720}
           mb="lg"
-          searchable
+          {...choosing}
+          limit={choicesMax}
+          nothingFoundMessage="No such organization"
           allowDeselect={false}
           data={organizations.map((one) => ({ value: one.id, label: one.name }))}
           value={id ?? null}

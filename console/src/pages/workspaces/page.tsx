@@ -11,12 +11,11 @@ import { CreateDialog, CreateForm } from "../../ui/create.tsx";
 import { Money } from "../../ui/money.tsx";
 import { Settings } from "../../ui/settings.tsx";
 import { SmallTable } from "../../ui/small-table.tsx";
-import { useWorkspaces } from "../../ui/workspaces.ts";
-
-const firstHundred = { params: { query: { limit: "100" } } };
+import { choosing } from "../../ui/use-searched.ts";
+import { choicesMax, useOrganizations, useWorkspaces } from "../../ui/workspaces.ts";
 
 function Fields({ done }: { done: (id: string) => void }) {
-  const { data } = api.useQuery("get", "/admin/v1/organizations", firstHundred);
+  const { rows: organizations = [] } = useOrganizations();
   const [name, setName] = useState("");
   const [organization, setOrganization] = useState<string | null>(null);
   const change = useChange({
@@ -41,7 +40,10 @@ function Fields({ done }: { done: (id: string) => void }) {
         label="Organization"
         placeholder="None: a personal workspace, without spend caps"
         clearable
-        data={(data?.data ?? []).map((one) => ({ value: one.id, label: one.name }))}
+        {...choosing}
+        limit={choicesMax}
+        nothingFoundMessage="No such organization"
+        data={organizations.map((one) => ({ value: one.id, label: one.name }))}
         value={organization}
         error={change.at("organization_id")}
         onChange={setOrganization}
