@@ -76,6 +76,19 @@ it("no frame breaks the reading, whatever a vendor sends", () => {
   }
 });
 
+it("an error of a responses stream is shown, flat or nested, with or without a message", () => {
+  const flat = { type: "error", code: "server_error", message: "Overloaded", param: null };
+  const nested = { type: "error", error: { code: "server_error", message: "Gone" } };
+  const failed = { type: "response.failed", response: { error: null } };
+  for (const [frame, text] of [
+    [flat, "Overloaded"],
+    [{ type: "error", code: "server_error" }, "The stream ended with an error."],
+    [nested, "Gone"],
+    [failed, "The stream ended with an error."],
+  ] as const)
+    expect(piecesOf("responses", frame)).toEqual([{ kind: "error", text }]);
+});
+
 it("a field is read as its domain says, or says what is wrong", () => {
   const integer = { type: "integer", min: 1, max: 8 };
   for (const [domain, text, read] of [

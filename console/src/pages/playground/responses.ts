@@ -56,6 +56,9 @@ export function pieces(frame: unknown): Piece[] {
     }
     case "response.function_call_arguments.delta":
       return [{ kind: "call", at: textAt(frame, "item_id"), arguments: delta }];
+    // OpenAI's error event has no `error` object.
+    case "error":
+      return [{ kind: "error", text: textAt(frame, "message") }];
     case "response.failed":
       return [{ kind: "error", text: textAt(frame, "response", "error", "message") }];
     default:

@@ -25,9 +25,14 @@ export const bodyOf = (protocol: Protocol, ask: Ask): Record<string, unknown> =>
 /** The pieces that a stream frame, or a whole answer, adds. */
 export function piecesOf(protocol: Protocol, frame: unknown): Piece[] {
   const error = at(frame, "error");
-  if (typeof error === "object" && error !== null)
-    return [{ kind: "error", text: textAt(error, "message") || "The stream ended with an error." }];
-  return wires[protocol].pieces(frame).filter((piece) => !("text" in piece) || piece.text !== "");
+  const pieces =
+    typeof error === "object" && error !== null
+      ? [{ kind: "error" as const, text: textAt(error, "message") }]
+      : wires[protocol].pieces(frame);
+  return pieces.flatMap((piece) => {
+    if (!("text" in piece) || piece.text !== "") return [piece];
+    return piece.kind === "error" ? [{ ...piece, text: "The stream ended with an error." }] : [];
+  });
 }
 
 const lineEnd = /\r\n|\r|\n/;
