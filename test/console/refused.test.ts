@@ -135,3 +135,17 @@ it("a choice of providers that cannot be read says so in its list", async () => 
   await expect.poll(() => list.innerText()).toBe(`Providers cannot be read: ${words}`);
   await allow();
 });
+
+it("a model is chosen in the playground where the browser stores nothing", async () => {
+  const { page, close } = await world.open("root");
+  await page.addInitScript(`
+    Storage.prototype.setItem = () => {
+      throw new DOMException("Storage is disabled.", "SecurityError");
+    };
+  `);
+  await page.goto("/playground?mode=text");
+  await page.getByRole("combobox", { name: "Models" }).click();
+  await page.getByRole("option", { selected: false }).first().click();
+  await expect.poll(() => page.url()).toMatch(/[?&]models=/);
+  await close();
+});

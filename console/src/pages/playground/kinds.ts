@@ -61,5 +61,10 @@ export function rememberedModels(mode: Mode): readonly string[] {
   return Array.isArray(models) ? models.filter((one) => typeof one === "string") : [];
 }
 
-export const rememberModels = (mode: Mode, models: readonly string[]): void =>
-  localStorage.setItem(kept, JSON.stringify({ ...choices(), [mode]: models }));
+export function rememberModels(mode: Mode, models: readonly string[]): void {
+  try {
+    localStorage.setItem(kept, JSON.stringify({ ...choices(), [mode]: models }));
+  } catch {
+    // Storage is disabled: the choice lasts as long as the page.
+  }
+}
