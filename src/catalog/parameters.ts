@@ -212,6 +212,13 @@ export const spellingOf = (name: string, protocol: TextProtocol, body: WireObjec
 /** The id and parameters of a model, or of the model at one offer. */
 type Narrowed = Pick<TextModel, "id" | "parameters">;
 
+/** True if `value` is a multiple of `step`, within the precision of floats: 0.3 is a multiple of 0.1. */
+function isMultiple(value: number, step: number): boolean {
+  if (Number.isInteger(step)) return value % step === 0;
+  const times = value / step;
+  return Math.abs(times - Math.round(times)) <= 2 * Number.EPSILON * Math.abs(times);
+}
+
 /** The reason why a value is outside the domain; undefined if it is inside. The codecs check types. */
 export function domainFault(domain: Narrowing, value: unknown): string | undefined {
   const { values, min, max, multiple_of: step, pattern } = domain;
@@ -222,7 +229,7 @@ export function domainFault(domain: Narrowing, value: unknown): string | undefin
   if (typeof size === "number") {
     if (min !== undefined && size < min) return `must be at least ${min}`;
     if (max !== undefined && size > max) return `must be at most ${max}`;
-    if (step !== undefined && size % step !== 0) return `must be a multiple of ${step}`;
+    if (step !== undefined && !isMultiple(size, step)) return `must be a multiple of ${step}`;
   }
   if (typeof value === "string" && pattern !== undefined && !new RegExp(pattern).test(value)) {
     return `must match ${pattern}`;

@@ -177,6 +177,7 @@ describe("checkParameters", () => {
     reasoning_effort: { values: ["low", "high"] },
     stop: { max: 2 },
     max_tokens: { multiple_of: 8 },
+    top_p: { multiple_of: 0.1 },
     user: { pattern: "^[a-z]+$" },
     seed: false,
   });
@@ -197,6 +198,8 @@ describe("checkParameters", () => {
     ["chat", { stop: ["a", "b", "c"] }, "400 invalid_value stop"],
     ["chat", { max_tokens: 12 }, "400 invalid_value max_tokens"],
     ["chat", { max_completion_tokens: 12 }, "400 invalid_value max_completion_tokens"],
+    ["chat", { top_p: 0.3 }, "accepted"],
+    ["chat", { top_p: 0.35 }, "400 invalid_value top_p"],
     ["chat", { user: "A1" }, "400 invalid_value user"],
     ["messages", { metadata: { user_id: "A1" } }, "400 invalid_value metadata.user_id"],
     ["chat", { temperature: null, seed: 4 }, "accepted"],

@@ -90,13 +90,20 @@ type Read = { readonly value: unknown } | { readonly fault: string };
 
 const number = /^-?\d+(?:\.\d+)?$/;
 
+/** True if `value` is a multiple of `step`, within the precision of floats: 0.3 is a multiple of 0.1. */
+function isMultiple(value: number, step: number): boolean {
+  if (Number.isInteger(step)) return value % step === 0;
+  const times = value / step;
+  return Math.abs(times - Math.round(times)) <= 2 * Number.EPSILON * Math.abs(times);
+}
+
 function readNumber({ type, min, max, multiple_of: step }: Domain, text: string): Read {
   if (!number.test(text)) return { fault: "A number is needed." };
   const value = Number(text);
   if (type === "integer" && !Number.isInteger(value)) return { fault: "A whole number is needed." };
   if (min !== undefined && value < min) return { fault: `At least ${min}.` };
   if (max !== undefined && value > max) return { fault: `At most ${max}.` };
-  if (step !== undefined && value % step !== 0) return { fault: `A multiple of ${step}.` };
+  if (step !== undefined && !isMultiple(value, step)) return { fault: `A multiple of ${step}.` };
   return { value };
 }
 
