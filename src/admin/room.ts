@@ -42,8 +42,9 @@ const rooms = {
     counting: "of yours, with those of the last day that were revoked",
     remedy: "Revoke what is not used",
     withinMs: dayMs,
+    // The gateway's time is a day after $2.
     rows: `select 1 from admin_tokens where user_id = $1
-      and (created_at > $2 or revoked_at is null and (expires_at is null or expires_at > now()))`,
+      and (created_at > $2 or revoked_at is null and (expires_at is null or expires_at > $2::timestamptz + interval '24 hours'))`,
   },
   invitation: {
     most: 1_000,

@@ -89,6 +89,23 @@ it("a user has 100 personal tokens at most", async () => {
   ]);
 });
 
+it("a token whose time is over makes room, by the clock of the gateway", async () => {
+  const oz = await newMember(world.gateway, world.home.id, {
+    email: "oz@example.com",
+    role: "member",
+  });
+  const headers = { cookie: oz.cookie };
+  const make = () => call(world.gateway.url, "POST", "/tokens", { body: { name: "ci" }, headers });
+  await sql(
+    `insert into admin_tokens (id, user_id, name, lookup, created_at, expires_at)
+     select 'token_oz' || i, $1, 'ci', sha256(('oz' || i)::bytea), $2, $3 from generate_series(1, 100) i`,
+    [oz.userId, new Date(clock.now() - 2 * dayMs), new Date(clock.now() + 1_000)],
+  );
+  expect((await make()).status).toBe(409);
+  clock.advance(1_001);
+  expect((await make()).status).toBe(201);
+});
+
 it("a workspace's own administrators invite 1000 people at a time, also by adding and removing them in turn", async () => {
   const invite = (email: string, by?: Pick<World["gateway"], "admin">) => {
     const body = { email, role: "member" };
