@@ -51,13 +51,18 @@ export async function catalogList(database: Queryable): Promise<string | undefin
  */
 const keptMax = 100;
 
+/** Locks the lists, in the caller's transaction: concurrent changes wait, so that the list in force stays the same until the commit. */
+export async function lockCatalogLists(tx: Queryable): Promise<void> {
+  await tx.query("lock table catalog_lists in exclusive mode", []);
+}
+
 /** Adds a list and puts it in force, in the caller's transaction; deletes the oldest. Concurrent calls wait for each other. */
 export async function addCatalogList(
   tx: Queryable,
   signals: Database["signals"],
   input: Omit<CatalogListRow, "version"> & { readonly list: string },
 ): Promise<number> {
-  await tx.query("lock table catalog_lists in exclusive mode", []);
+  await lockCatalogLists(tx);
   const [row] = await tx.query<{ version: number }>(
     `insert into catalog_lists (version, created_at, source, models, list)
      select coalesce(max(version), 0) + 1, $1, $2, $3, $4 from catalog_lists returning version`,

@@ -7,6 +7,7 @@ export {
   catalogList,
   catalogLists,
   catalogVersion,
+  lockCatalogLists,
   onCatalogList,
   shippedVersion,
   useCatalogList,

@@ -105,6 +105,42 @@ describe("a newer list of models", () => {
     expect(json.data).toHaveLength(4);
   });
 
+  it("says what it replaced, also when another list came into force meanwhile", async () => {
+    const { database } = gateways[0];
+    const meanwhile = async (method: string, path: string, body: object, version: number) => {
+      const answer = await database.transaction(async (tx) => {
+        await tx.query("lock table catalog_lists in exclusive mode", []);
+        const asked = ask(method, path, body);
+        await eventually(async () => {
+          const rows = await database.query(
+            "select 1 from pg_locks where relation = 'catalog_lists'::regclass and not granted",
+            [],
+          );
+          return rows.length > 0;
+        }, "the request waiting");
+        await tx.query("update catalog_list_in_force set version = $1", [version]);
+        return { asked };
+      });
+      const { json } = await answer.asked;
+      const audit = await ask("GET", "/audit?action=catalog.change");
+      return [json, audit.json.data[0].before] as const;
+    };
+    const third = { source: "third", list: list("0.2") };
+    const [updated, replaced] = await meanwhile("POST", "/catalog", third, 1);
+    expect(updated).toMatchObject({
+      applied: true,
+      gone: [],
+      dearer: [{ after: { input: "0.2" } }],
+    });
+    expect(replaced).toEqual({ version: 1 });
+    const [back, left] = await meanwhile("POST", "/catalog/rollback", { version: 1 }, 2);
+    expect(back).toMatchObject({
+      cheaper: [{ before: { input: "0.3" }, after: { input: "0.1" } }],
+    });
+    expect(left).toEqual({ version: 2 });
+    await ask("POST", "/catalog/rollback", { version: 0 });
+  });
+
   it.each(['"0.1"', "null", "-1", "1e9"])(
     "with the price %s it is refused by line, and nothing changes",
     async (price) => {

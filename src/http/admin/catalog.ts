@@ -22,6 +22,7 @@ import {
   catalogList,
   catalogLists,
   catalogVersion,
+  lockCatalogLists,
   shippedVersion,
   useCatalogList,
   type Queryable,
@@ -158,15 +159,16 @@ function mistakesText(mistakes: readonly ListMistake[]): string {
   return `The list is refused, and nothing was changed:\n${lines.join("\n")}`;
 }
 
-/** Checks the list of the body, and returns its models and its changes. @throws GatewayError with every mistake */
-function readList(text: string, inForce: string) {
-  const rows = vendorRows();
-  const result = readPublicList(text, rows);
+/** Checks the list of the body, and returns its models. @throws GatewayError with every mistake */
+function readList(text: string) {
+  const result = readPublicList(text, vendorRows());
   if ("mistakes" in result)
     throw new GatewayError("invalid_value", mistakesText(result.mistakes), { param: "list" });
-  const before = listedModels(inForce, new Set(rows.map(({ id }) => id)));
-  return { models: result.models, diff: listDiff(before, result.models, rows) };
+  return result.models;
 }
+
+/** The models of a stored list, by which lists are compared. */
+const modelsOf = (list: string) => listedModels(list, new Set(vendorRows().map(({ id }) => id)));
 
 const hasNoChanges = ({ added, gone, dearer, cheaper, changed }: ListDiff): boolean =>
   [added, gone, dearer, cheaper, changed].every((list) => list.length === 0);
@@ -176,12 +178,18 @@ async function takeOver(
 ): Promise<Static<typeof change>> {
   const { services, actor, body, requestId } = request;
   const { database, clock } = services;
-  const { models, diff } = readList(body.list, await listInForce(database));
-  const before = await catalogVersion(database);
-  const answer = { object: "catalog_change", ...diff } as unknown as Static<typeof change>;
-  if (body.dry_run === true || hasNoChanges(diff))
-    return { ...answer, version: before, applied: false };
-  const now = await database.transaction(async (tx) => {
+  const models = readList(body.list);
+  const compared = async (reader: Queryable) => {
+    const diff = listDiff(modelsOf(await listInForce(reader)), models, vendorRows());
+    const version = await catalogVersion(reader);
+    const answer = { object: "catalog_change", ...diff, version, applied: false };
+    return { isSame: hasNoChanges(diff), answer: answer as unknown as Static<typeof change> };
+  };
+  if (body.dry_run === true) return (await compared(database)).answer;
+  const answer = await database.transaction(async (tx) => {
+    await lockCatalogLists(tx);
+    const { isSame, answer: current } = await compared(tx);
+    if (isSame) return current;
     const added = await addCatalogList(tx, database.signals, {
       createdAt: new Date(clock.now()),
       source: body.source,
@@ -196,14 +204,14 @@ async function takeOver(
         action: "catalog.change",
         object: { type: "catalog", id: String(added) },
         place: {},
-        before: { version: before },
+        before: { version: current.version },
         after: { version: added, source: body.source },
       },
     );
-    return added;
+    return { ...current, version: added, applied: true };
   });
   await database.signals.confirmedEverywhere();
-  return { ...answer, version: now, applied: true };
+  return answer;
 }
 
 const update = route({
@@ -243,11 +251,10 @@ const rollback = route({
   errors: ["insufficient_permissions", "not_found"],
   async handle({ services: { database, clock }, actor, body, requestId }) {
     permit(actor, "catalog.change", {}, "the catalogue");
-    const rows = vendorRows();
-    const ids = new Set(rows.map(({ id }) => id));
-    const was = await listInForce(database);
-    const before = await catalogVersion(database);
-    await database.transaction(async (tx) => {
+    const [was, is] = await database.transaction(async (tx) => {
+      await lockCatalogLists(tx);
+      const before = await catalogVersion(tx);
+      const replaced = await listInForce(tx);
       if (!(await useCatalogList(tx, database.signals, body.version)))
         throw new GatewayError(
           "not_found",
@@ -265,10 +272,10 @@ const rollback = route({
           after: { version: body.version },
         },
       );
+      return [replaced, await listInForce(tx)] as const;
     });
     await database.signals.confirmedEverywhere();
-    const is = await listInForce(database);
-    const diff = listDiff(listedModels(was, ids), listedModels(is, ids), rows);
+    const diff = listDiff(modelsOf(was), modelsOf(is), vendorRows());
     return { body: { object: "catalog_change", version: body.version, applied: true, ...diff } };
   },
 });
