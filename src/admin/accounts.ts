@@ -18,10 +18,10 @@ import {
   type Member,
 } from "../tenancy/index.ts";
 import { writeAudit } from "./audit.ts";
-import { noteAccepted, type ThrottledContext } from "./joining.ts";
+import { noteAccepted, type ThrottledContext } from "./invitation-acceptance.ts";
 import { knownBrowser, type KnownBrowserContext } from "./known-browser.ts";
 import type { WithinChange } from "./objects.ts";
-import { inItsTurn, isOverloaded } from "./throttle.ts";
+import { checkWithinLimit, isOverloaded } from "./throttle.ts";
 
 interface SignIn {
   readonly email: string;
@@ -53,13 +53,13 @@ export async function signIn(
 ): Promise<SignedIn> {
   const browser = () => knownBrowser(context, { cookie, email });
   const admission = await context.throttle.begin({
-    door: "account",
-    whose: email,
+    kind: "account",
+    subject: email,
     address,
     browser,
   });
   const { onlyUser } = admission;
-  const logins = await inItsTurn(context.throttle, admission, () =>
+  const logins = await checkWithinLimit(context.throttle, admission, () =>
     findLogins(context, { email, password, onlyUser }).catch(async (error: unknown) => {
       // Strangers may use up all password checks. A known browser has its own, for its own user.
       const known = isOverloaded(error) ? await browser() : undefined;
@@ -69,11 +69,11 @@ export async function signIn(
   );
   for (const login of logins) {
     if (login.oneTime && !(await useOneTimePassword(context, login))) continue;
-    await context.throttle.takeBack(admission);
+    await context.throttle.uncount(admission);
     if (login.oneTime) return { userId: login.userId, passwordChangeRequired: true };
     const own = logins.filter(({ oneTime }) => !oneTime);
     const { userId } = own.find(({ joined }) => joined) ?? login;
-    await joinAll(context, own, { userId, email, requestId });
+    await acceptInvitationsOfLogins(context, own, { userId, email, requestId });
     return { userId, passwordChangeRequired: false };
   }
   throw new GatewayError(
@@ -83,7 +83,7 @@ export async function signIn(
 }
 
 /** Accepts the open invitations of all users with this password, as user `by.userId`. */
-async function joinAll(
+async function acceptInvitationsOfLogins(
   context: ThrottledContext,
   logins: readonly Login[],
   by: { readonly userId: string; readonly email: string; readonly requestId: string },
@@ -93,7 +93,7 @@ async function joinAll(
   await changeMany(context.database, async (database) => {
     const within = { ...context, database };
     const open = await openInvitationsFor(within, { userIds, joiner: by.userId });
-    await acceptAll(within, { open, ...by });
+    await acceptInvitations(within, { open, ...by });
   });
 }
 
@@ -118,16 +118,16 @@ export async function changePassword(
   const { userId, currentPassword, newPassword } = change;
   const { email } = await getUser(context, userId);
   // Signed-in users have their own count: guesses by strangers do not block a password change.
-  const admission = await context.throttle.begin({ door: "session", whose: userId });
+  const admission = await context.throttle.begin({ kind: "session", subject: userId });
   const stored = await storedPassword(context, userId);
   if (stored === undefined) {
     throw new GatewayError("conflict", "Your account has no password, so there is none to change.");
   }
-  const isRight = await inItsTurn(context.throttle, admission, () =>
+  const isRight = await checkWithinLimit(context.throttle, admission, () =>
     verifyPassword(currentPassword, stored),
   );
   if (!isRight) throw invalidValue("currentPassword", "is not your password");
-  await context.throttle.takeBack(admission);
+  await context.throttle.uncount(admission);
   if (newPassword === currentPassword) {
     throw invalidValue("newPassword", "must differ from the current password");
   }
@@ -157,7 +157,7 @@ export async function changePassword(
       after: { revoked_tokens: revoked },
       requestId,
     });
-    await acceptAll(within, { open, userId, email, requestId });
+    await acceptInvitations(within, { open, userId, email, requestId });
   });
 }
 
@@ -170,7 +170,10 @@ interface Accepting {
 }
 
 /** Accepts open invitations as one user, whether they are for this user or for another user of the same person. */
-async function acceptAll(context: WithinChange, { open, userId, ...by }: Accepting): Promise<void> {
+async function acceptInvitations(
+  context: WithinChange,
+  { open, userId, ...by }: Accepting,
+): Promise<void> {
   for (const invited of open) {
     const member =
       invited.userId === userId

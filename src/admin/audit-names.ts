@@ -5,7 +5,7 @@ import { addressEraser, type ErasedPerson } from "../tenancy/index.ts";
 /** Audit entries read per page. */
 const pageMax = 2_000;
 
-interface Naming {
+interface NameErasure {
   readonly person: ErasedPerson;
   readonly token: string;
   /** Only counts; changes nothing. */
@@ -56,7 +56,7 @@ function mapTexts(value: unknown, change: (text: string) => string): unknown {
  * Replaces addresses everywhere. Names are replaced only as whole values in the person's own entries, because others may have the
  * same name.
  */
-function renamed(entries: readonly Entry[], { person, token }: Naming) {
+function withNamesErased(entries: readonly Entry[], { person, token }: NameErasure) {
   const withoutAddresses = addressEraser(person.emails, token);
   const names = new Set(person.names);
   return entries.map(({ own, acted, ...entry }) => {
@@ -72,11 +72,14 @@ function renamed(entries: readonly Entry[], { person, token }: Naming) {
 }
 
 /** The changeable fields of an entry, as text to compare. */
-const said = ({ actor_name: name, before, after }: Omit<Entry, "own" | "acted">): string =>
-  JSON.stringify([name, before, after]);
+const comparableText = ({
+  actor_name: name,
+  before,
+  after,
+}: Omit<Entry, "own" | "acted">): string => JSON.stringify([name, before, after]);
 
-async function page(tx: Queryable, naming: Naming, from: string) {
-  const { person, dryRun } = naming;
+async function page(tx: Queryable, erasure: NameErasure, from: string) {
+  const { person, dryRun } = erasure;
   const [found] = await tx.query<{ last: string | null; ids: string[] }>(pageSql, [
     from,
     person.userIds,
@@ -85,7 +88,9 @@ async function page(tx: Queryable, naming: Naming, from: string) {
   const { last, ids } = found!;
   if (ids.length === 0) return { last, count: 0 };
   const entries = await tx.query<Entry>(entriesSql, [ids, person.userIds]);
-  const changed = renamed(entries, naming).filter((one, at) => said(one) !== said(entries[at]!));
+  const changed = withNamesErased(entries, erasure).filter(
+    (one, at) => comparableText(one) !== comparableText(entries[at]!),
+  );
   if (changed.length > 0 && !dryRun) await tx.query(renameSql, [JSON.stringify(changed)]);
   return { last, count: changed.length };
 }
@@ -96,13 +101,13 @@ async function page(tx: Queryable, naming: Naming, from: string) {
  */
 export async function eraseAuditNames(
   database: Database,
-  naming: Naming,
+  erasure: NameErasure,
   from = "",
 ): Promise<{ readonly entries: number; readonly last: string }> {
   let entries = 0;
   let last = from;
   for (;;) {
-    const done = await database.transaction((tx) => page(tx, naming, last));
+    const done = await database.transaction((tx) => page(tx, erasure, last));
     entries += done.count;
     if (done.last === null) return { entries, last };
     last = done.last;

@@ -16,7 +16,7 @@ export interface Place {
   readonly ownerId?: string | null | undefined;
 }
 
-interface Standing {
+interface RoleAndRelation {
   readonly role: Role;
   readonly relation: Relation;
 }
@@ -38,7 +38,7 @@ const roleOf = (role: "admin" | "member"): Role =>
   role === "admin" ? "workspace_admin" : "member";
 
 /** Returns the role in which the actor meets an object, and the object's relation to the actor. */
-function standing(actor: Actor, place: Place): Standing {
+function roleAndRelation(actor: Actor, place: Place): RoleAndRelation {
   const member = memberOf(actor, place);
   const role = actor.organizationAdmin ? "organization_admin" : (member ?? "member");
   const mine = actor.userId !== null && place.ownerId === actor.userId;
@@ -53,7 +53,7 @@ function standing(actor: Actor, place: Place): Standing {
  * @throws GatewayError 403 `insufficient_permissions`; 404 `not_found`, if the actor may not even see the object
  */
 export function permit(actor: Actor, action: Action, place: Place, what: string): void {
-  const { role, relation } = standing(actor, place);
+  const { role, relation } = roleAndRelation(actor, place);
   const decided = verdict(action, role, relation);
   if (decided === "missing") throw notFound(what);
   if (decided === "refused") throw insufficient(action);
@@ -61,7 +61,7 @@ export function permit(actor: Actor, action: Action, place: Place, what: string)
 
 /** True if the actor may do the action, for decisions that depend on it. */
 export function allows(actor: Actor, action: Action, place: Place): boolean {
-  const { role, relation } = standing(actor, place);
+  const { role, relation } = roleAndRelation(actor, place);
   return verdict(action, role, relation) === "allowed";
 }
 

@@ -13,14 +13,14 @@ export interface Profile {
 }
 
 /** Tokens that the provider returned for the code of a sign-in. */
-interface Granted {
+interface TokenResponse {
   readonly idToken?: string | undefined;
 }
 
 /** The part of the library's provider that returns the user's claims; it verifies an ID token if there is one. */
-export interface ToldProvider {
+export interface UserInfoProvider {
   readonly id: string;
-  getUserInfo(granted: Granted): Promise<{ readonly data: Profile } | null>;
+  getUserInfo(tokens: TokenResponse): Promise<{ readonly data: Profile } | null>;
 }
 
 interface Checking {
@@ -28,7 +28,7 @@ interface Checking {
   readonly clientId: string;
   readonly log: Pick<Log, "warn">;
   /** Receives each trusted profile before the library looks for its account. */
-  readonly meet: (profile: Profile) => Promise<void>;
+  readonly linkUser: (profile: Profile) => Promise<void>;
 }
 
 /** The claims of a token that is already verified. */
@@ -51,33 +51,33 @@ function faultOf({ exp, azp }: WireObject, clientId: string): string | undefined
   return undefined;
 }
 
-async function believed(
-  provider: ToldProvider,
-  granted: Granted,
-  { clientId, log, meet }: Checking,
-): ReturnType<ToldProvider["getUserInfo"]> {
-  const { idToken } = granted;
+async function checkedUserInfo(
+  provider: UserInfoProvider,
+  tokens: TokenResponse,
+  { clientId, log, linkUser }: Checking,
+): ReturnType<UserInfoProvider["getUserInfo"]> {
+  const { idToken } = tokens;
   const refuse = (why: string): null => {
     log.warn({}, `sign-in: the identity provider ${why}`);
     return null;
   };
   if (idToken === undefined) return refuse("gave no ID token");
-  const told = await provider.getUserInfo(granted);
-  if (told === null) return null;
+  const userInfo = await provider.getUserInfo(tokens);
+  if (userInfo === null) return null;
   const claims = claimsOf(idToken);
   const fault = faultOf(claims, clientId);
   if (fault !== undefined) return refuse(fault);
-  if (told.data.sub !== claims["sub"])
+  if (userInfo.data.sub !== claims["sub"])
     return refuse("told of another person than its ID token names");
-  await meet(told.data);
-  return told;
+  await linkUser(userInfo.data);
+  return userInfo;
 }
 
 /** Wraps the library's provider with these checks. */
-export const checkedProvider = <Provider extends ToldProvider>(
+export const checkedProvider = <Provider extends UserInfoProvider>(
   provider: Provider,
   checking: Checking,
 ): Provider => ({
   ...provider,
-  getUserInfo: (granted: Granted) => believed(provider, granted, checking),
+  getUserInfo: (tokens: TokenResponse) => checkedUserInfo(provider, tokens, checking),
 });

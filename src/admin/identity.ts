@@ -14,7 +14,7 @@ import {
   type ChangeContext,
 } from "../tenancy/index.ts";
 import { writeAudit } from "./audit.ts";
-import { noteAccepted } from "./joining.ts";
+import { noteAccepted } from "./invitation-acceptance.ts";
 
 /** Stands for the request id in the audit log: the provider's answer has none of ours. */
 const oidcRequest = "oidc";
@@ -22,7 +22,7 @@ const oidcRequest = "oidc";
 export const oidcProvider = "oidc";
 
 /** The identity that the provider confirmed. */
-export interface Vouched {
+export interface VerifiedIdentity {
   /** The person's id at the provider, with the issuer ({@link subjectAt}). */
   readonly subject: string;
   readonly email: string;
@@ -55,14 +55,18 @@ export async function forgetTokens(database: Queryable): Promise<void> {
 }
 
 /** Links the person to their user, if there is one, and accepts the user's open invitations. */
-export async function meetPerson(context: ChangeContext, vouched: Vouched): Promise<void> {
-  const email = addressText(vouched.email);
+export async function linkIdentity(
+  context: ChangeContext,
+  identity: VerifiedIdentity,
+): Promise<void> {
+  const email = addressText(identity.email);
   await changeMany(context.database, async (database) => {
     const within = { ...context, database };
     // Same lock order as accepting an invitation.
     const open = await openInvitationsOf(within, { email });
     const userId =
-      (await linkedUser(database, vouched.subject)) ?? (await link(within, vouched.subject, email));
+      (await linkedUser(database, identity.subject)) ??
+      (await link(within, identity.subject, email));
     if (userId === undefined) return;
     for (const invited of open) {
       const taken = await database.query(
@@ -88,7 +92,7 @@ async function linkedUser(database: Queryable, subject: string): Promise<string 
 }
 
 /** Prefers the user with a verified address, then an active member, then an invited one. */
-const ofAddress = `
+const userByAddressSql = `
   select u.id, u.email_verified from users u left join members m on m.user_id = u.id
     and (m.status = 'active' or m.invitation_expires_at > $2)
   where u.email = $1 and (u.email_verified or m.user_id is not null)
@@ -101,7 +105,7 @@ async function link(
 ): Promise<string | undefined> {
   const { database } = context;
   const now = new Date(context.clock.now());
-  const [user] = await database.query<{ id: string; email_verified: boolean }>(ofAddress, [
+  const [user] = await database.query<{ id: string; email_verified: boolean }>(userByAddressSql, [
     email,
     now,
   ]);
@@ -113,7 +117,7 @@ async function link(
   );
   // Another tab of theirs linked it a moment ago.
   if (linked.length === 0) return linkedUser(database, subject);
-  if (!user.email_verified) await takeOver(context, { userId: user.id, email });
+  if (!user.email_verified) await endUnverifiedAccess(context, { userId: user.id, email });
   return user.id;
 }
 
@@ -121,7 +125,7 @@ async function link(
  * Runs when the identity provider first confirms a user. Until then the address was only claimed, and the one who added the user
  * may know the password. So the password, its sessions and its tokens end.
  */
-async function takeOver(
+async function endUnverifiedAccess(
   context: ChangeContext,
   { userId, email }: { readonly userId: string; readonly email: string },
 ): Promise<void> {

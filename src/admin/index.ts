@@ -9,7 +9,7 @@ export {
   createEventHub,
   type EventHub,
   type EventHubOptions,
-  type Sight,
+  type ReaderScope,
   type Sink,
   type StreamEvent,
 } from "./events/hub.ts";
@@ -17,7 +17,7 @@ export type { NoticeTopic } from "./events/notices.ts";
 export type { NewRow, Topic } from "./events/reader.ts";
 export { etagOf } from "./etag.ts";
 export { allows, insufficient, organizationIdsOf, permit, visibilityOf } from "./guard.ts";
-export { acceptInvitation } from "./joining.ts";
+export { acceptInvitation } from "./invitation-acceptance.ts";
 export {
   keyKind,
   memberKind,
@@ -31,8 +31,8 @@ export {
   changeObject,
   createObject,
   readObject,
-  type Asked,
-  type Kind,
+  type RequestContext,
+  type ObjectKind,
   type WithinChange,
 } from "./objects.ts";
 export {
@@ -42,7 +42,7 @@ export {
   passwordLengthMin,
   type Sessions,
 } from "./sessions.ts";
-export { offerReset, readReset, useReset } from "./password-resets.ts";
+export { createPasswordReset, readPasswordReset, redeemPasswordReset } from "./password-resets.ts";
 export {
   endSession,
   endSessions,
@@ -69,7 +69,7 @@ export {
   pauseProvider,
 } from "./providers.ts";
 export { browserCookie } from "./known-browser.ts";
-export { checkRoom } from "./room.ts";
+export { checkObjectLimit } from "./object-limits.ts";
 export { createThrottle, sweepSignIns, type Throttle } from "./throttle.ts";
 export { loosensCaps, sameCaps } from "./spend-caps.ts";
 export { rightsOf } from "./rights-of.ts";
@@ -78,7 +78,7 @@ export { createToken, getToken, listTokens, renderToken, revokeToken } from "./t
 export { listAlerts } from "./reads/alerts.ts";
 export {
   listByAvailable,
-  readBalancesAtRest,
+  readSettledBalances,
   sumBalances,
   type Balance,
 } from "./reads/balances.ts";
@@ -95,6 +95,6 @@ export {
 export { listRequestHeadlines, readHeadlines } from "./reads/request-list.ts";
 export { search } from "./reads/search.ts";
 export { readSpend, readSpends } from "./reads/spend.ts";
-export { deliveryTrail, requestConditions, taskTrail } from "./reads/trails.ts";
+export { deliveryTable, requestConditions, taskTable } from "./reads/log-tables.ts";
 export { findVisible } from "./reads/visible-ids.ts";
 export { listVisible } from "./reads/visible-page.ts";

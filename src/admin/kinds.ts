@@ -14,12 +14,12 @@ import {
   type Workspace,
   type RowContext,
 } from "../tenancy/index.ts";
-import type { Kind } from "./objects.ts";
+import type { ObjectKind } from "./objects.ts";
 import type { AdminToken } from "./tokens.ts";
 
-export const organizationKind: Kind<Organization> = {
+export const organizationKind: ObjectKind<Organization> = {
   type: "organization",
-  what: "organization",
+  label: "organization",
   id: (organization) => organization.id,
   place: (organization) => ({ organizationId: organization.id }),
   view: ({ name, modelAllowlist, routing }) => ({
@@ -29,9 +29,9 @@ export const organizationKind: Kind<Organization> = {
   }),
 };
 
-export const workspaceKind: Kind<Workspace> = {
+export const workspaceKind: ObjectKind<Workspace> = {
   type: "workspace",
-  what: "workspace",
+  label: "workspace",
   id: (workspace) => workspace.id,
   place: (workspace) => ({ workspaceId: workspace.id, organizationId: workspace.organizationId }),
   view: (workspace) => ({
@@ -54,12 +54,12 @@ export const workspaceKind: Kind<Workspace> = {
 /** The workspace in which an object is created, as a place. @throws GatewayError `not_found` */
 export async function placeOfWorkspace(context: RowContext, id: string) {
   const workspace = await getWorkspace(context, id);
-  return { place: workspaceKind.place(workspace), what: workspaceKind.what };
+  return { place: workspaceKind.place(workspace), label: workspaceKind.label };
 }
 
-export const memberKind: Kind<Member> = {
+export const memberKind: ObjectKind<Member> = {
   type: "member",
-  what: "member",
+  label: "member",
   id: (member) => member.userId,
   place: (member) => ({ workspaceId: member.workspaceId, ownerId: member.userId }),
   view: ({ workspaceId, userId, role, status, invitation, spendCaps, rateLimits }) => ({
@@ -76,26 +76,26 @@ export const memberKind: Kind<Member> = {
   }),
 };
 
-export const keyKind: Kind<KeyRecord> = {
+export const keyKind: ObjectKind<KeyRecord> = {
   type: "api_key",
-  what: "API key",
+  label: "API key",
   id: (key) => key.id,
   place: (key) => ({ workspaceId: key.workspaceId, ownerId: key.createdBy }),
   view: renderKeySettings,
 };
 
 /** The view leaves out the secret itself. */
-export const signingSecretKind: Kind<SigningSecret & { readonly workspace: Workspace }> = {
+export const signingSecretKind: ObjectKind<SigningSecret & { readonly workspace: Workspace }> = {
   type: "signing_secret",
-  what: "workspace",
+  label: "workspace",
   id: ({ workspace }) => workspace.id,
   place: ({ workspace }) => workspaceKind.place(workspace),
   view: ({ enabled, version }) => ({ enabled, version }),
 };
 
-export const tokenKind: Kind<AdminToken> = {
+export const tokenKind: ObjectKind<AdminToken> = {
   type: "admin_token",
-  what: "token",
+  label: "token",
   id: (token) => token.id,
   place: (token) => ({ ownerId: token.userId }),
   view: ({ name, userId, expiresAt, revokedAt }) => ({

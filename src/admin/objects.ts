@@ -10,11 +10,11 @@ import { permit, type Place } from "./guard.ts";
 import type { Action } from "./rights.ts";
 
 /** The traits that all objects of a kind share. */
-export interface Kind<Row> {
+export interface ObjectKind<Row> {
   /** Name in the audit log, such as `api_key`. */
   readonly type: string;
   /** Name in messages, such as `API key`. */
-  readonly what: string;
+  readonly label: string;
   id(row: Row): string;
   place(row: Row): Place;
   /** The settings as sent on the wire, without secrets and without values that change by themselves. */
@@ -22,7 +22,7 @@ export interface Kind<Row> {
 }
 
 /** The actor and headers of a request. */
-export interface Asked {
+export interface RequestContext {
   readonly actor: Actor;
   readonly requestId: string;
   readonly ifMatch: string | undefined;
@@ -30,13 +30,13 @@ export interface Asked {
 
 /** Loads an object that the actor may read, or throws `not_found`. */
 export async function readObject<Row>(
-  kind: Kind<Row>,
-  asked: Pick<Asked, "actor">,
+  kind: ObjectKind<Row>,
+  request: Pick<RequestContext, "actor">,
   action: Action,
   load: () => Promise<Row>,
 ): Promise<Row> {
   const row = await load();
-  permit(asked.actor, action, kind.place(row), kind.what);
+  permit(request.actor, action, kind.place(row), kind.label);
   return row;
 }
 
@@ -63,21 +63,21 @@ interface ObjectChange<Row> {
  */
 export function changeObject<Row>(
   context: ChangeContext,
-  kind: Kind<Row>,
-  asked: Asked,
+  kind: ObjectKind<Row>,
+  request: RequestContext,
   change: ObjectChange<Row>,
 ): Promise<Row> {
   return changeMany(context.database, async (database) => {
     const within = { ...context, database };
     const row = await change.load(within);
     const place = kind.place(row);
-    permit(asked.actor, change.action, place, kind.what);
+    permit(request.actor, change.action, place, kind.label);
     const before = kind.view(row);
-    checkIfMatch(asked.ifMatch, before);
+    checkIfMatch(request.ifMatch, before);
     const changed = await change.apply(within, row);
     await writeAudit(within, {
-      actor: asked.actor,
-      requestId: asked.requestId,
+      actor: request.actor,
+      requestId: request.requestId,
       action: change.entry ?? change.action,
       place,
       before,
@@ -91,7 +91,7 @@ export function changeObject<Row>(
 interface ObjectCreation<Made, Row> {
   readonly action: Action;
   /** The place of the new object, and what to call that place if the actor may not see it. */
-  place(context: WithinChange): Promise<{ readonly place: Place; readonly what: string }>;
+  place(context: WithinChange): Promise<{ readonly place: Place; readonly label: string }>;
   create(context: WithinChange): Promise<Made>;
   /** Extracts the row from the result, which may also hold a secret. */
   row(made: Made): Row;
@@ -100,19 +100,19 @@ interface ObjectCreation<Made, Row> {
 /** Creates an object in one transaction: right, creation, audit entry. @throws GatewayError as {@link changeObject} */
 export function createObject<Made, Row>(
   context: ChangeContext,
-  kind: Kind<Row>,
-  asked: Asked,
+  kind: ObjectKind<Row>,
+  request: RequestContext,
   creation: ObjectCreation<Made, Row>,
 ): Promise<Made> {
   return changeMany(context.database, async (database) => {
     const within = { ...context, database };
-    const { place, what } = await creation.place(within);
-    permit(asked.actor, creation.action, place, what);
+    const { place, label } = await creation.place(within);
+    permit(request.actor, creation.action, place, label);
     const made = await creation.create(within);
     const row = creation.row(made);
     await writeAudit(within, {
-      actor: asked.actor,
-      requestId: asked.requestId,
+      actor: request.actor,
+      requestId: request.requestId,
       action: creation.action,
       before: null,
       after: kind.view(row),

@@ -13,7 +13,7 @@ import {
   type ReadOptions,
   type RowContext,
 } from "../tenancy/index.ts";
-import type { Kind } from "./objects.ts";
+import type { ObjectKind } from "./objects.ts";
 
 /** A session, without its token, which never leaves the database. */
 export interface OwnSession {
@@ -31,9 +31,9 @@ type SessionRow = SnakeCased<OwnSession>;
 const columns =
   "id, user_id, created_at, expires_at, nullif(ip_address, '') as ip, nullif(user_agent, '') as user_agent";
 
-export const sessionKind: Kind<OwnSession> = {
+export const sessionKind: ObjectKind<OwnSession> = {
   type: "session",
-  what: "session",
+  label: "session",
   id: ({ id }) => id,
   place: ({ userId }) => ({ ownerId: userId }),
   view: ({ userId, ip, userAgent, createdAt }) => ({

@@ -24,7 +24,7 @@ import { writeAudit } from "./audit.ts";
 import { oidcProvider } from "./identity.ts";
 import { memberKind } from "./kinds.ts";
 import { allows, permit } from "./guard.ts";
-import type { Asked } from "./objects.ts";
+import type { RequestContext } from "./objects.ts";
 
 const action = "member.reset_password";
 
@@ -71,16 +71,16 @@ interface MadeReset {
  * Makes a member's reset link, replacing an existing one.
  * @throws GatewayError `not_found`, `insufficient_permissions`; `conflict` for a member who has not joined
  */
-export function offerReset(
+export function createPasswordReset(
   context: ChangeContext,
-  { actor, requestId }: Pick<Asked, "actor" | "requestId">,
+  { actor, requestId }: Pick<RequestContext, "actor" | "requestId">,
   reference: MemberReference,
 ): Promise<MadeReset> {
   return changeMany(context.database, async (database) => {
     const within = { ...context, database };
     const member = await getMember(within, reference, { forUpdate: true });
     const place = memberKind.place(member);
-    permit(actor, action, place, memberKind.what);
+    permit(actor, action, place, memberKind.label);
     const { workspaceId, userId } = member;
     if (member.status !== "active") {
       throw new GatewayError(
@@ -105,7 +105,7 @@ export function offerReset(
 }
 
 /** Returns the reset of a token, if its maker may still make one. @throws GatewayError `not_found` */
-export async function readReset(
+export async function readPasswordReset(
   context: RowContext,
   token: string,
   options: { readonly forUpdate?: boolean } = {},
@@ -137,15 +137,15 @@ interface NewPassword {
  * Sets the password that the link's holder chose, once. The user's sessions and personal tokens end.
  * @returns the user's id @throws GatewayError `not_found`
  */
-export async function useReset(
+export async function redeemPasswordReset(
   context: ChangeContext,
   { token, password, requestId }: NewPassword,
 ): Promise<string> {
-  const { email } = await readReset(context, token);
+  const { email } = await readPasswordReset(context, token);
   const hash = await hashFor(context, email, password);
   return changeMany(context.database, async (database) => {
     const within = { ...context, database };
-    const { userId, workspaceId } = await readReset(within, token, { forUpdate: true });
+    const { userId, workspaceId } = await readPasswordReset(within, token, { forUpdate: true });
     await setPassword(within, userId, { hash, oneTime: false });
     const revoked = await revokeTokens(within, userId);
     await writeAudit(within, {

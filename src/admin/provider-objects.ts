@@ -24,7 +24,7 @@ import {
   type ChangeContext,
   type Secrets,
 } from "../tenancy/index.ts";
-import type { Kind } from "./objects.ts";
+import type { ObjectKind } from "./objects.ts";
 
 export interface ProviderContext extends ChangeContext {
   readonly secrets: Secrets;
@@ -43,9 +43,9 @@ export interface ProviderObject {
 }
 
 /** Views contain no keys, nor values that may be keys. */
-export const providerKind: Kind<ProviderObject> = {
+export const providerKind: ObjectKind<ProviderObject> = {
   type: "provider",
-  what: "provider",
+  label: "provider",
   id: ({ id }) => id,
   place: () => ({}),
   view: ({ shown, source, pausedUntil, added }) => ({

@@ -47,7 +47,7 @@ function readOnly(id: string, { kind, line }: ProviderSource): GatewayError {
 }
 
 /** The settings of a provider that was added here. @throws GatewayError `conflict` for any other */
-function own({ id, source, added }: ProviderObject) {
+function requireAddedHere({ id, source, added }: ProviderObject) {
   if (added === undefined) throw readOnly(id, source);
   return added;
 }
@@ -144,7 +144,7 @@ export function changeProvider(
   object: ProviderObject,
   { settings: patch, apiKey }: ProviderPatch,
 ): Promise<ProviderObject> {
-  const added = own(object);
+  const added = requireAddedHere(object);
   const { id } = added;
   const merged = Object.entries({ ...added.settings, ...patch });
   const settings = Object.fromEntries(merged.filter(([, value]) => value !== null));
@@ -174,7 +174,7 @@ export function addCredential(
   object: ProviderObject,
   credential: Credential,
 ): Promise<ProviderObject> {
-  const added = own(object);
+  const added = requireAddedHere(object);
   const { id } = added;
   if (added.credentials.some((one) => one.id === credential.id))
     throw new GatewayError(
@@ -195,7 +195,7 @@ export function dropCredential(
   object: ProviderObject,
   credential: string,
 ): Promise<ProviderObject> {
-  const added = own(object);
+  const added = requireAddedHere(object);
   const { id } = added;
   if (!added.credentials.some((one) => one.id === credential)) throw notFound("credential");
   if (added.credentials.length === 1)
@@ -214,7 +214,7 @@ export async function dropProvider(
   context: ProviderContext,
   object: ProviderObject,
 ): Promise<ProviderObject> {
-  const { id } = own(object);
+  const { id } = requireAddedHere(object);
   await changeRow(context.database, "providers", async (tx) => {
     await removeProvider(tx, id, new Date(context.clock.now()));
     return { id };

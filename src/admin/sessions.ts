@@ -9,7 +9,7 @@ import type { Settings } from "../catalog/index.ts";
 import { readOnce, type Database } from "../storage/index.ts";
 import type { Secrets } from "../tenancy/index.ts";
 import type { SignedIn } from "./accounts.ts";
-import { adoptSubjects, forgetTokens, meetPerson, oidcProvider, subjectAt } from "./identity.ts";
+import { adoptSubjects, forgetTokens, linkIdentity, oidcProvider, subjectAt } from "./identity.ts";
 import { checkedProvider, type Profile } from "./identity-provider.ts";
 import type { SessionOpening } from "./open-session.ts";
 import { endOldest } from "./own-sessions.ts";
@@ -159,12 +159,12 @@ type Auth = Pick<ReturnType<typeof betterAuth>, "handler"> & {
 };
 
 /** An address that the provider calls unverified proves nothing. Without `email_verified`, the address counts as verified. */
-async function meet(options: SessionsOptions, issuer: string, profile: Profile): Promise<void> {
+async function linkUser(options: SessionsOptions, issuer: string, profile: Profile): Promise<void> {
   const { email, email_verified: verified } = profile;
   const subject = subjectAt(issuer, profile.sub);
   const isVerified = verified === undefined || verified === true || verified === "true";
   if (subject !== "" && typeof email === "string" && isVerified) {
-    await meetPerson(options, { subject, email });
+    await linkIdentity(options, { subject, email });
   }
 }
 
@@ -191,7 +191,7 @@ async function loadProvider(
   const checking = {
     clientId: oidc.clientId,
     log: options.log,
-    meet: (profile: Profile) => meet(options, issuer, profile),
+    linkUser: (profile: Profile) => linkUser(options, issuer, profile),
   };
   const auth = betterAuth({
     ...baseOptions(options),

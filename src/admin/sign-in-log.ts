@@ -13,13 +13,13 @@ const everyMs = 60_000;
 const kindsMax = 20;
 const reasonMax = 300;
 
-type Write = (level: string, message: string, ...said: readonly unknown[]) => void;
+type Write = (level: string, message: string, ...details: readonly unknown[]) => void;
 
 /** Returns the library's option `logger.log`. */
 export function signInLog(log: Pick<Log, "info" | "warn" | "error">): Write {
   const counters = { info: countersOf(), warn: countersOf(), error: countersOf() };
-  return (level, message, ...said) => {
-    const [first] = said;
+  return (level, message, ...details) => {
+    const [first] = details;
     const as = levelOf(level, message, first);
     const count = counters[as](message);
     if (count === undefined) return;
@@ -43,8 +43,8 @@ function countersOf(): (kind: string) => number | undefined {
 /** Caused by nonsense calls to `/auth`, or by people of the provider without an account here. */
 const ofCallers = /^(?:State not found|signup_disabled|account_not_linked|Invalid \w+: .*)$/;
 
-function levelOf(level: string, message: string, said: unknown): "info" | "warn" | "error" {
-  const { code, error } = Object(said) as Record<string, unknown>;
+function levelOf(level: string, message: string, details: unknown): "info" | "warn" | "error" {
+  const { code, error } = Object(details) as Record<string, unknown>;
   // The state belongs to another browser's sign-in, or the code is made up.
   const isStrange =
     message === "Failed to parse state"
@@ -57,9 +57,9 @@ function levelOf(level: string, message: string, said: unknown): "info" | "warn"
 }
 
 /** The reason of an error or of the identity provider's refusal, which the operator needs to fix it. */
-function reasonOf(said: unknown): string {
-  if (!isObject(said) && !(said instanceof Error)) return "";
-  const { status, error, error_description, message } = said as Record<string, unknown>;
+function reasonOf(details: unknown): string {
+  if (!isObject(details) && !(details instanceof Error)) return "";
+  const { status, error, error_description, message } = details as Record<string, unknown>;
   const parts = [status, error, error_description, message];
   const words = parts.filter((part) => typeof part === "string" || typeof part === "number");
   return shortText(words.join(": "), reasonMax);

@@ -17,16 +17,16 @@ export interface Throttle {
    * Uncounts an attempt that was right, or whose password was not checked. Earlier attempts still count. Several users may have one
    * address: signing in as one must not allow more guesses at the others.
    */
-  takeBack(admission: Admission): Promise<void>;
+  uncount(admission: Admission): Promise<void>;
 }
 
 /** The kind of password check: a sign-in by e-mail address, an invitation by its own, a session by its user's id. */
-type Door = "account" | "invited" | "session";
+type AttemptKind = "account" | "invited" | "session";
 
 export interface Attempt {
-  readonly door: Door;
+  readonly kind: AttemptKind;
   /** The e-mail address or user id whose password is tried. */
-  readonly whose: string;
+  readonly subject: string;
   /** The client address that is limited as one (base/client-address.ts); undefined if no address limit applies. */
   readonly address?: string | undefined;
   /** Looks up the known browser of the attempt; used if the door is closed. */
@@ -69,7 +69,7 @@ export function createThrottle(database: Queryable, clock: Clock): Throttle {
     return Math.max(row!.started_at.getTime() + windowMs - nowMs, 1);
   }
   return {
-    async begin({ door, whose, address, browser }) {
+    async begin({ kind, subject, address, browser }) {
       const names: string[] = [];
       const refusal = async (kind: keyof typeof failuresMax, text: string) => {
         const name = nameOf(kind, text);
@@ -79,7 +79,7 @@ export function createThrottle(database: Queryable, clock: Clock): Throttle {
       };
       const closed =
         (address === undefined ? undefined : await refusal("address", address)) ??
-        (await refusal(door, whose));
+        (await refusal(kind, subject));
       if (closed === undefined) return { onlyUser: undefined, names };
       const known = await browser?.();
       if (known === undefined) throw closed;
@@ -87,7 +87,7 @@ export function createThrottle(database: Queryable, clock: Clock): Throttle {
       if (closedToo !== undefined) throw closedToo;
       return { onlyUser: known.userId, names };
     },
-    async takeBack({ names }) {
+    async uncount({ names }) {
       await database.query(
         "update auth_attempts set count = count - 1 where name = any($1::text[]) and count > 0",
         [names],
@@ -97,15 +97,15 @@ export function createThrottle(database: Queryable, clock: Clock): Throttle {
 }
 
 /** Checks an attempt's password. If the check is overloaded, the attempt is taken back, because it was not wrong. */
-export async function inItsTurn<Found>(
+export async function checkWithinLimit<Found>(
   throttle: Throttle,
   admission: Admission,
-  look: () => Promise<Found>,
+  check: () => Promise<Found>,
 ): Promise<Found> {
   try {
-    return await look();
+    return await check();
   } catch (error) {
-    if (isOverloaded(error)) await throttle.takeBack(admission);
+    if (isOverloaded(error)) await throttle.uncount(admission);
     throw error;
   }
 }

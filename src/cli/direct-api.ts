@@ -76,7 +76,7 @@ async function directApi(
       signIn: notHere,
       open: notHere,
     },
-    throttle: { begin: notHere, takeBack: notHere },
+    throttle: { begin: notHere, uncount: notHere },
     publicUrl: () =>
       environment.publicUrl ??
       possibleAddresses(environment)[0] ??

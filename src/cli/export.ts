@@ -3,7 +3,7 @@ import { counted } from "../base/counted.ts";
 import { hasDay, dayText } from "../base/days.ts";
 import { dayMs } from "../base/durations.ts";
 import { exportFormats } from "../base/export-place.ts";
-import { exportByHand, exportKinds, openExportPlace } from "../exports/index.ts";
+import { exportOnRequest, exportKinds, openExportPlace } from "../exports/index.ts";
 import { readsOf } from "../storage/index.ts";
 import { agentsThrough } from "../upstream/index.ts";
 import { createLog } from "../base/log.ts";
@@ -68,7 +68,7 @@ export async function exportCommand(what: string, options: ExportOptions): Promi
         for (let ms = first; ms <= last; ms += dayMs) {
           const day = dayText(ms);
           const reads = replica ?? readsOf(database);
-          const done = await exportByHand(reads, place, { kind, day, format });
+          const done = await exportOnRequest(reads, place, { kind, day, format });
           if (options.json) printJsonLine({ day, ...done });
           else
             console.log(

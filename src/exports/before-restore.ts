@@ -19,7 +19,7 @@ export async function fileBeforeRestore(
   );
   if (rows.length === 0) return undefined;
   const file = fileOf(day);
-  const standing = await place.open(file);
-  standing?.stream.destroy();
-  return standing && { file, bytes: standing.bytes };
+  const existing = await place.open(file);
+  existing?.stream.destroy();
+  return existing && { file, bytes: existing.bytes };
 }

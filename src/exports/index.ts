@@ -1,5 +1,5 @@
 /** Exports: the request log and the ledger as files by day, in a folder or a bucket. docs/operate.md. */
-export { exportByHand } from "./by-hand.ts";
+export { exportOnRequest } from "./on-request.ts";
 export { type ExportKind, exportKinds } from "./lines.ts";
 export { exportNext } from "./next.ts";
 export { openExportPlace } from "./place.ts";

@@ -84,9 +84,9 @@ export function exportNext(
       );
       const day = lock?.mine === true ? await nextDay(tx, kind) : undefined;
       if (day === undefined) return undefined;
-      const standing = await fileBeforeRestore(tx, place, { kind, day, format });
-      const done = standing
-        ? { ...standing, rows: 0, kept: true }
+      const existing = await fileBeforeRestore(tx, place, { kind, day, format });
+      const done = existing
+        ? { ...existing, rows: 0, kept: true }
         : { ...(await exportDay(tx, place, { kind, day, format })), kept: false };
       await tx.query(
         "insert into exported_days (what, day, file, rows) values ($1, $2, $3, $4) on conflict do nothing",

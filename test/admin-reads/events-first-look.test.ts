@@ -42,7 +42,7 @@ it("a change at the very moment of `ready` is told: what there was is known befo
     topics: ["verification"],
     filter: {},
     sight,
-    lookAgain: async () => sight,
+    reloadScope: async () => sight,
     since: undefined,
     sink: {
       send(events) {

@@ -59,7 +59,7 @@ async function follow(hub: Hub, filter = {}) {
     topics: ["requests"],
     filter,
     sight,
-    lookAgain: async () => sight,
+    reloadScope: async () => sight,
     since: undefined,
     sink: {
       send: (sent) => void events.push(...sent),

@@ -10,11 +10,11 @@ describeDatabase("the throttle of sign-ins", (open) => {
   it("attempts that were right after their window make no room in the next one", async () => {
     const clock = manualClock(Date.now());
     const throttle = createThrottle(await open(), clock);
-    const attempt = { door: "account", whose: "slow@example.com" } as const;
+    const attempt = { kind: "account", subject: "slow@example.com" } as const;
     const early = [await throttle.begin(attempt), await throttle.begin(attempt)];
     clock.advance(windowMs);
     await throttle.begin(attempt);
-    for (const admission of early) await throttle.takeBack(admission);
+    for (const admission of early) await throttle.uncount(admission);
     for (let failure = 0; failure < 10; failure += 1) await throttle.begin(attempt);
     await expect(throttle.begin(attempt)).rejects.toMatchObject({ code: "too_many_attempts" });
     // A window later it is open again.
@@ -24,7 +24,7 @@ describeDatabase("the throttle of sign-ins", (open) => {
 
   it("an account is one however its address is typed, and another account is not it", async () => {
     const throttle = createThrottle(await open(), manualClock(Date.now()));
-    const of = (whose: string) => ({ door: "account", whose }) as const;
+    const of = (subject: string) => ({ kind: "account", subject }) as const;
     for (let failure = 0; failure < 10; failure += 1) await throttle.begin(of("Ann@Example.com"));
     const typed = throttle.begin(of(" ann@example.COM "));
     await expect(typed).rejects.toMatchObject({ code: "too_many_attempts" });

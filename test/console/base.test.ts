@@ -1,11 +1,16 @@
 /** Amounts, counts, times, addresses and sentences of the console, by tables. */
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import { differencesOf, formerOf, readValue, saidOf } from "../../console/src/base/former.ts";
+import {
+  differencesOf,
+  previousValues,
+  readValue,
+  changedValueAt,
+} from "../../console/src/base/previous-values.ts";
 import { briefUsd, exactUsd, parseUsd, readUsd, shareOf } from "../../console/src/base/money.ts";
 import { readCount, readDuration } from "../../console/src/base/numbers.ts";
 import { parseSearch, pick, stringifySearch } from "../../console/src/base/search.ts";
-import { paceOf, reaches, spentBy } from "../../console/src/base/pace.ts";
+import { paceText, reaches, projectedSpend } from "../../console/src/base/pace.ts";
 import {
   readAgo,
   readIn,
@@ -14,8 +19,8 @@ import {
   readTime,
   readUntil,
 } from "../../console/src/base/time.ts";
-import { standingOf } from "../../console/src/base/standing.ts";
-import { merged, renewed, type Pages } from "../../console/src/base/merge.ts";
+import { keyStateOf } from "../../console/src/base/key-state.ts";
+import { withNewRows, withUpdatedRows, type Pages } from "../../console/src/base/merge.ts";
 import { comparisonOf } from "../../console/src/pages/requests/one/comparison.ts";
 import {
   barsOf,
@@ -121,7 +126,7 @@ it("a change knows what it takes back, and two states of an object differ in wha
     spend: "1",
     etag: "a",
   };
-  expect(formerOf(before, { name: "other", expires_at: "2027-01-01" })).toEqual({
+  expect(previousValues(before, { name: "other", expires_at: "2027-01-01" })).toEqual({
     name: "ci",
     expires_at: null,
   });
@@ -132,7 +137,7 @@ it("a change knows what it takes back, and two states of an object differ in wha
   const change = { spend_caps: { daily: "7" }, name: null };
   expect(
     ["spend_caps.daily", "name", "spend_caps.weekly", "name.first"].map((path) =>
-      saidOf(change, path),
+      changedValueAt(change, path),
     ),
   ).toEqual(["7", "none", undefined, undefined]);
   expect(differencesOf(null, { id: "key_1" })).toEqual([
@@ -166,9 +171,9 @@ it("a spend goes on at its pace: to the end of its time, to its cap, and not at 
   const [begin, end] = [new Date("2026-11-01T00:00:00Z"), new Date("2026-12-01T00:00:00Z")];
   const on = (now: string, spent: bigint) => ({ spent, begin, now: new Date(now) });
   const third = on("2026-11-11T00:00:00Z", 10_000_000_001n);
-  expect(spentBy(end, third)).toBe(30_000_000_003n);
-  expect(spentBy(end, on("2026-11-01T23:59:00Z", 5n))).toBeUndefined();
-  expect(spentBy(end, on("2026-12-01T00:00:00Z", 5n))).toBeUndefined();
+  expect(projectedSpend(end, third)).toBe(30_000_000_003n);
+  expect(projectedSpend(end, on("2026-11-01T23:59:00Z", 5n))).toBeUndefined();
+  expect(projectedSpend(end, on("2026-12-01T00:00:00Z", 5n))).toBeUndefined();
   expect(reaches(20_000_000_002n, third)?.toISOString()).toBe("2026-11-21T00:00:00.000Z");
   for (const [limit, spent] of [
     [10n, 10n],
@@ -177,7 +182,7 @@ it("a spend goes on at its pace: to the end of its time, to its cap, and not at 
   ] as const)
     expect(reaches(limit, on("2026-11-11T00:00:00Z", spent))).toBeUndefined();
   const words = (cap: bigint, window: string, resetsAt?: string) =>
-    paceOf({ window, resetsAt }, { spent: third.spent, cap }, third.now);
+    paceText({ window, resetsAt }, { spent: third.spent, cap }, third.now);
   const month = end.toISOString();
   expect(words(20_000_000_002n, "monthly", month)).toBe("at this pace reached on 21 Nov (UTC)");
   // Not before it begins anew, of no such time, or in a week that began two days ago.
@@ -345,12 +350,12 @@ const idsOf = ({ pages }: Pages<Row>) => pages.flatMap(({ data }) => data.map(({
 it("rows that come enter a list once and in its order; those behind its end wait for their page", () => {
   const list = listOf([{ id: "req_05" }, { id: "req_03" }], true);
   const rows = ["req_04", "req_05", "req_09", "req_01"].map((id) => ({ id }));
-  expect(idsOf(merged(list, rows))).toEqual(["req_09", "req_05", "req_04", "req_03"]);
-  expect(idsOf(merged(listOf([{ id: "req_05" }]), rows))).toContain("req_01");
+  expect(idsOf(withNewRows(list, rows))).toEqual(["req_09", "req_05", "req_04", "req_03"]);
+  expect(idsOf(withNewRows(listOf([{ id: "req_05" }]), rows))).toContain("req_01");
   const many = Array.from({ length: 600 }, (_, n) => ({
     id: `req_1${String(n).padStart(3, "0")}`,
   }));
-  const full = merged(list, many);
+  const full = withNewRows(list, many);
   expect(full.pages[0]!.data).toHaveLength(500);
   expect(full.pages[0]!.next_cursor).toBe(idsOf(full).at(-1));
 });
@@ -358,9 +363,11 @@ it("rows that come enter a list once and in its order; those behind its end wait
 it("a row that changed is as it is now, and leaves a list that it does not fit any more", () => {
   const list = listOf([{ id: "task_2", state: "running" }, { id: "task_1" }]);
   const row = { id: "task_2", state: "succeeded" };
-  expect(renewed(list, [row], () => true).pages[0]!.data[0]).toEqual(row);
-  expect(idsOf(renewed(list, [row], ({ state }) => state === "running"))).toEqual(["task_1"]);
-  expect(renewed(list, [{ id: "task_3" }], () => true)).toBe(list);
+  expect(withUpdatedRows(list, [row], () => true).pages[0]!.data[0]).toEqual(row);
+  expect(idsOf(withUpdatedRows(list, [row], ({ state }) => state === "running"))).toEqual([
+    "task_1",
+  ]);
+  expect(withUpdatedRows(list, [{ id: "task_3" }], () => true)).toBe(list);
 });
 
 it("a key that refuses every call is not called active", () => {
@@ -383,5 +390,5 @@ it("a key that refuses every call is not called active", () => {
     [{ status: "revoked", expires_at: "2026-11-25T08:00:00Z" }, { word: "revoked" }],
     [{ status: "disabled", remaining: { ...free, total: "0" } }, { word: "disabled" }],
   ] as const)
-    expect([change, standingOf({ ...key, ...change }, now)]).toEqual([change, standing]);
+    expect([change, keyStateOf({ ...key, ...change }, now)]).toEqual([change, standing]);
 });

@@ -5,7 +5,7 @@ import { arrive } from "./arrive.ts";
 import type { Visit } from "./browser.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 import { fileNameOf } from "../../console/src/base/file-name.ts";
-import { answersOf } from "../../console/src/pages/callbacks/answers.ts";
+import { attemptResults } from "../../console/src/pages/callbacks/answers.ts";
 
 let world: ConsoleWorld;
 let root: Visit;
@@ -115,7 +115,7 @@ it("a callback that did not arrive is found by its state, leads to its task, and
 
 it("tries that met the same are told once, with how many they were", () => {
   const met = (...all: (number | string | null)[]) =>
-    answersOf(
+    attemptResults(
       all.map((one) => ({
         http_status: typeof one === "number" ? one : null,
         error: typeof one === "string" ? one : null,

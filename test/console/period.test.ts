@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { readChange, readShare } from "../../console/src/base/numbers.ts";
-import { momentsIn, shownOf } from "../../console/src/base/period.ts";
+import { momentsIn, shownSpanOf } from "../../console/src/base/period.ts";
 import {
   cutOf,
   endOf,
@@ -45,7 +45,7 @@ it("each period has its ends in UTC, and the one before it", () => {
       ["2026-03-01T00:00", "2026-04-01T00:00"],
     ],
   ] as const) {
-    const shown = shownOf({ period }, now);
+    const shown = shownSpanOf({ period }, now);
     expect({ period, span: ends(shown), before: ends(shown.before), unread: shown.unread }).toEqual(
       { period, span, before, unread: false },
     );
@@ -55,11 +55,11 @@ it("each period has its ends in UTC, and the one before it", () => {
 it("two moments win over a word; what cannot be read is the usual period, and is said", () => {
   const from = "2026-05-01T00:00:00Z";
   const to = "2026-05-03T00:00:00Z";
-  expect(ends(shownOf({ period: "24h", from, to }, now))).toEqual([
+  expect(ends(shownSpanOf({ period: "24h", from, to }, now))).toEqual([
     "2026-05-01T00:00",
     "2026-05-03T00:00",
   ]);
-  expect(ends(shownOf({ from }, now))).toEqual(["2026-05-01T00:00", "2026-05-31T10:30"]);
+  expect(ends(shownSpanOf({ from }, now))).toEqual(["2026-05-01T00:00", "2026-05-31T10:30"]);
   for (const [search, unread] of [
     [{}, false],
     [{ period: "constructor" }, true],
@@ -70,7 +70,7 @@ it("two moments win over a word; what cannot be read is the usual period, and is
     // It begins after now, and has no end.
     [{ from: "2027-01-01T00:00:00Z" }, true],
   ] as const) {
-    const shown = shownOf(search, now);
+    const shown = shownSpanOf(search, now);
     expect({ search, unread: shown.unread }).toEqual({ search, unread });
     expect(shown.from < shown.to).toBe(true);
   }
@@ -97,7 +97,7 @@ it("whatever is in the address, a period has a beginning, an end, and steps that
   );
   fc.assert(
     fc.property(fc.record({ period: text, from: text, to: text }), ({ period, from, to }) => {
-      const shown = shownOf(
+      const shown = shownSpanOf(
         { ...(period && { period }), ...(from && { from }), ...(to && { to }) },
         now,
       );

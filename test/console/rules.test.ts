@@ -1,8 +1,8 @@
 /** Small rules of the console's pages, by tables: what is read of addresses, prices, attempts and refusals. */
 import { expect, it } from "vitest";
-import { ApiError, stillStands } from "../../console/src/api/errors.ts";
-import { asReached } from "../../console/src/base/reached.ts";
-import { beganMs, isAnswered } from "../../console/src/pages/requests/one/sentence.ts";
+import { ApiError, keepsShownData } from "../../console/src/api/errors.ts";
+import { reachableUrl } from "../../console/src/base/reachable-url.ts";
+import { attemptStartMs, isAnswered } from "../../console/src/pages/requests/one/sentence.ts";
 import { readIn, readMoment } from "../../console/src/base/time.ts";
 import { filtersOf } from "../../console/src/pages/requests/filters.ts";
 import { priceLines } from "../../console/src/base/rates.ts";
@@ -11,7 +11,7 @@ it("an attempt of a task is placed by its time, and one that succeeded has answe
   const callAt = "2026-11-26T14:00:00.000Z";
   const asked = { provider: "acme", outcome: "succeeded", started_at: "2026-11-26T14:00:01.500Z" };
   const call = { provider: "acme", outcome: "ok", status: 200, started_ms: 20, duration_ms: 1 };
-  expect([asked, call].map((one) => [beganMs(one, callAt), isAnswered(one)])).toEqual([
+  expect([asked, call].map((one) => [attemptStartMs(one, callAt), isAnswered(one)])).toEqual([
     [1500, true],
     [20, true],
   ]);
@@ -49,13 +49,13 @@ it("the address that calls go to is the one that the page was reached by, where 
     ["https://gateway.example.com/join#a", "https://gateway.example.com/join#a"],
     ["http://127.0.0.1:8080", "http://127.0.0.1:8080"],
   ] as const)
-    expect(asReached(own, lan)).toBe(reached);
+    expect(reachableUrl(own, lan)).toBe(reached);
 });
 
 it("what was read stays while a gateway is away, and goes where it is refused", () => {
   const stays = [null, new TypeError("fetch"), new ApiError(503, "")];
-  expect(stays.map(stillStands)).toEqual([true, true, true]);
-  expect([401, 403, 404].map((status) => stillStands(new ApiError(status, "")))).toEqual([
+  expect(stays.map(keepsShownData)).toEqual([true, true, true]);
+  expect([401, 403, 404].map((status) => keepsShownData(new ApiError(status, "")))).toEqual([
     false,
     false,
     false,

@@ -3,7 +3,7 @@ import { buffer } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
 import { beforeEach, expect, it } from "vitest";
 import { idTime, newId } from "../../src/base/ids.ts";
-import { exportByHand, exportNext, openExportPlace } from "../../src/exports/index.ts";
+import { exportOnRequest, exportNext, openExportPlace } from "../../src/exports/index.ts";
 import type { FileStore } from "../../src/files/index.ts";
 import { readsOf, reportGateway, type Database } from "../../src/storage/index.ts";
 import { tollgateHere } from "../support/command.ts";
@@ -41,7 +41,7 @@ describeDatabase("calls that outlive their day", (open) => {
       callsSince,
       masterKeys: { held: [], sealing: "" },
     });
-  const byHand = () => exportByHand(readsOf(database), place, { kind: "requests", day });
+  const byHand = () => exportOnRequest(readsOf(database), place, { kind: "requests", day });
   const idsIn = async (file: string): Promise<string[]> =>
     gunzipSync(await buffer((await place.open(file))!.stream))
       .toString()

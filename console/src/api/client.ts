@@ -3,17 +3,17 @@ import { notifyManager, QueryClient } from "@tanstack/react-query";
 import createFetchClient from "openapi-fetch";
 import createQueryClient from "openapi-react-query";
 import { noteDate } from "../base/clock.ts";
-import { fetchAgain } from "./again.ts";
+import { fetchWithReauth } from "./reauth.ts";
 import { ApiError, asApiError, errorOf } from "./errors.ts";
 import { withEtag } from "./etag.ts";
-import { fetchInTime, isLate } from "./in-time.ts";
+import { fetchWithTimeout, isTimeout } from "./read-timeout.ts";
 import type { components, paths } from "./schema.d.ts";
 
 export type Schemas = components["schemas"];
 
 export const client = createFetchClient<paths>({
   baseUrl: "",
-  fetch: (request) => fetchAgain(request, fetchInTime),
+  fetch: (request) => fetchWithReauth(request, fetchWithTimeout),
 });
 client.use({
   async onResponse({ response }) {
@@ -49,7 +49,7 @@ export const queryClient = new QueryClient({
       retry: (failures, error) => {
         const refusal = asApiError(error);
         const { status } = refusal;
-        return failures < tries && !isLate(refusal) && (status === 0 || status >= 500);
+        return failures < tries && !isTimeout(refusal) && (status === 0 || status >= 500);
       },
     },
   },

@@ -52,7 +52,7 @@ export const asApiError = (error: unknown): ApiError =>
  * True if the page keeps showing earlier data: an unreachable or failing gateway must not remove a form that the reader is typing in. A
  * refusal removes it.
  */
-export function stillStands(error: unknown): boolean {
+export function keepsShownData(error: unknown): boolean {
   if (error == null) return true;
   const { status } = asApiError(error);
   return status === 0 || status >= 500;
@@ -69,14 +69,14 @@ const isAbout = (name: string, { param }: ApiError): boolean =>
   (param === name || param.startsWith(`${name}.`) || param.startsWith(`${name}[`));
 
 /** The refusal message for a form field, by its API name: for the field itself or a value inside it. */
-export function refusalOf(error: unknown, name: string): string | undefined {
+export function errorOfField(error: unknown, name: string): string | undefined {
   if (error == null) return undefined;
   const refusal = asApiError(error);
   return isAbout(name, refusal) ? refusal.message : undefined;
 }
 
 /** The refusal, if it concerns none of the fields that show their own; null otherwise. */
-export function refusalBeside(error: unknown, names: readonly string[]): ApiError | null {
+export function errorOutsideFields(error: unknown, names: readonly string[]): ApiError | null {
   if (error == null) return null;
   const refusal = asApiError(error);
   return names.some((name) => isAbout(name, refusal)) ? null : refusal;

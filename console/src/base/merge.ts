@@ -21,19 +21,19 @@ export interface Pages<Row extends Listed> {
 const keptMax = 500;
 
 /** Ids sort by time after their prefix. */
-const placeOf = ({ id }: Listed): string => id.slice(id.indexOf("_") + 1);
+const sortKeyOf = ({ id }: Listed): string => id.slice(id.indexOf("_") + 1);
 
 const newestFirst = (one: Listed, other: Listed): number =>
-  placeOf(one) < placeOf(other) ? 1 : -1;
+  sortKeyOf(one) < sortKeyOf(other) ? 1 : -1;
 
 /** Returns the rows that are not in the list yet. */
-export function unknownOf<Row extends Listed>(list: Pages<Row>, rows: readonly Row[]): Row[] {
+export function newRowsOf<Row extends Listed>(list: Pages<Row>, rows: readonly Row[]): Row[] {
   const known = new Set(list.pages.flatMap(({ data }) => data.map(({ id }) => id)));
   return rows.filter(({ id }) => !known.has(id));
 }
 
 /** Returns the list with its rows updated, and without updated rows that no longer match. */
-export function renewed<Row extends Listed>(
+export function withUpdatedRows<Row extends Listed>(
   list: Pages<Row>,
   rows: readonly Row[],
   fits: (row: Row) => boolean,
@@ -55,14 +55,17 @@ export function renewed<Row extends Listed>(
 }
 
 /** Returns the list with new rows added. Rows after the list's end are left to its next page. */
-export function merged<Row extends Listed>(list: Pages<Row>, rows: readonly Row[]): Pages<Row> {
+export function withNewRows<Row extends Listed>(
+  list: Pages<Row>,
+  rows: readonly Row[],
+): Pages<Row> {
   const [first, ...others] = list.pages;
   if (first === undefined) return list;
   const end = list.pages.at(-1)!;
   const last = end.data.at(-1);
   const isBehind = (row: Row): boolean =>
-    end.has_more && last !== undefined && placeOf(row) < placeOf(last);
-  const fresh = unknownOf(list, rows).filter((row) => !isBehind(row));
+    end.has_more && last !== undefined && sortKeyOf(row) < sortKeyOf(last);
+  const fresh = newRowsOf(list, rows).filter((row) => !isBehind(row));
   if (fresh.length === 0) return list;
   const data = [...fresh, ...first.data].sort(newestFirst);
   if (data.length <= keptMax) return { ...list, pages: [{ ...first, data }, ...others] };

@@ -3,7 +3,7 @@ import { dayMs } from "./durations.ts";
 import { monthBefore } from "./period.ts";
 import { readStart } from "./steps.ts";
 
-interface Going {
+interface Spending {
   /** Nano-USD. */
   readonly spent: bigint;
   readonly begin: Date;
@@ -11,29 +11,29 @@ interface Going {
 }
 
 /** The elapsed time in ms; undefined on the first day, which is too short to project from. */
-function elapsedMs({ begin, now }: Going): bigint | undefined {
+function elapsedMs({ begin, now }: Spending): bigint | undefined {
   const ms = now.getTime() - begin.getTime();
   return ms < dayMs ? undefined : BigInt(ms);
 }
 
 /** The projected spend at `end`, in nano-USD; undefined if it is too early to say, or `end` is past. */
-export function spentBy(end: Date, going: Going): bigint | undefined {
-  const ms = elapsedMs(going);
-  if (ms === undefined || end <= going.now) return undefined;
-  return (going.spent * BigInt(end.getTime() - going.begin.getTime())) / ms;
+export function projectedSpend(end: Date, spending: Spending): bigint | undefined {
+  const ms = elapsedMs(spending);
+  if (ms === undefined || end <= spending.now) return undefined;
+  return (spending.spent * BigInt(end.getTime() - spending.begin.getTime())) / ms;
 }
 
 /** When the spend reaches `limit`, in nano-USD; undefined if it is too early to say, already reached, or never. */
-export function reaches(limit: bigint, going: Going): Date | undefined {
-  const ms = elapsedMs(going);
-  if (ms === undefined || going.spent <= 0n || going.spent >= limit) return undefined;
-  const at = BigInt(going.begin.getTime()) + (limit * ms) / going.spent;
+export function reaches(limit: bigint, spending: Spending): Date | undefined {
+  const ms = elapsedMs(spending);
+  if (ms === undefined || spending.spent <= 0n || spending.spent >= limit) return undefined;
+  const at = BigInt(spending.begin.getTime()) + (limit * ms) / spending.spent;
   // The largest time that a Date can hold.
   return at < 8_640_000_000_000_000n ? new Date(Number(at)) : undefined;
 }
 
 /** "at this pace reached on 27 Nov (UTC)", for a weekly or monthly cap that would be reached before it resets. */
-export function paceOf(
+export function paceText(
   { window, resetsAt }: { readonly window: string; readonly resetsAt: string | undefined },
   amounts: { readonly spent: bigint; readonly cap: bigint },
   now: Date,

@@ -141,7 +141,7 @@ export function momentsIn(search: PeriodSearch, now: Date): { from?: Date; to?: 
   return to.getTime() === now.getTime() ? { from } : { from, to };
 }
 
-export interface Shown extends Span {
+export interface ShownSpan extends Span {
   readonly label: string;
   /** Its word in the URL; undefined if two times define it. */
   readonly word: string | undefined;
@@ -157,7 +157,7 @@ export interface Shown extends Span {
 const fallback = "7d";
 
 /** The period of a page that always has one: by default the last seven days. */
-export function shownOf(search: PeriodSearch, now: Date): Shown {
+export function shownSpanOf(search: PeriodSearch, now: Date): ShownSpan {
   const { from, to } = momentsOf(search);
   const end = to ?? now;
   const asked = [search.period, search.from, search.to].filter((text) => text !== undefined);

@@ -2,7 +2,7 @@
 import { Table, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Schemas } from "../api/client.ts";
-import { differencesOf } from "../base/former.ts";
+import { differencesOf } from "../base/previous-values.ts";
 import { readTime } from "../base/time.ts";
 import { ScrollBox } from "./scroll-box.tsx";
 

@@ -6,7 +6,7 @@ import { Text, VisuallyHidden } from "@mantine/core";
 import { useIsFetching, useIsMutating } from "@tanstack/react-query";
 import { useRouterState } from "@tanstack/react-router";
 import { useEffect, useState, useSyncExternalStore } from "react";
-import { isSignInNeeded, watchSignIn } from "../api/again.ts";
+import { isSignInNeeded, watchSignIn } from "../api/reauth.ts";
 import classes from "./busy.module.css";
 
 /** Faster responses need no line, in ms. */

@@ -4,12 +4,12 @@
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
-import { asApiError, refusalBeside, refusalOf, type ApiError } from "../api/errors.ts";
+import { asApiError, errorOutsideFields, errorOfField, type ApiError } from "../api/errors.ts";
 import { ifMatch } from "../api/etag.ts";
-import { refresh } from "../api/keys.ts";
+import { refetchPaths } from "../api/invalidation.ts";
 import { randomId } from "../base/ids.ts";
 import { openConflict } from "./conflict.tsx";
-import { offerUndo, say, sayRefusal } from "./undo.tsx";
+import { offerUndo, notify, notifyError } from "./undo.tsx";
 
 export interface Headers {
   /** From the object on which the change is based. */
@@ -20,15 +20,15 @@ export interface Headers {
 
 export interface ChangeOptions<Input, Output, Base extends object> {
   readonly send: (input: Input, headers: Headers) => Promise<Output>;
-  /** Paths to read again (`touched`). */
-  readonly touches: readonly string[];
+  /** Paths to read again (`invalidatedPaths`). */
+  readonly invalidates: readonly string[];
   /** The object, as read, on which the input is based. With `read`, a 412 shows both versions. */
   readonly base?: Base | undefined;
   readonly read?: () => Promise<Base>;
   /** Shown on success. */
-  readonly said?: string;
+  readonly success?: string;
   /** Shown with the reason on refusal, if no field shows it. */
-  readonly refused?: string;
+  readonly failure?: string;
   /**
    * Undoes the change, offered for ten seconds: sends the former values with `ifMatch(after)`. `before` is the replaced state: `base`,
    * or another user's version of it.
@@ -71,10 +71,10 @@ function useIdempotency(): { of: (input: unknown) => Headers["idempotency"]; tak
 export function useChange<Input, Output, Base extends object>(
   options: ChangeOptions<Input, Output, Base>,
 ): Change<Input> {
-  const { send, touches, base, read, said, refused, undo, mayUndo, done, settled } = options;
+  const { send, invalidates, base, read, success, failure, undo, mayUndo, done, settled } = options;
   const queries = useQueryClient();
   const idempotency = useIdempotency();
-  const again = () => refresh(queries, touches);
+  const again = () => refetchPaths(queries, invalidates);
   const forget = async () => {
     mutation.reset();
     await again();
@@ -88,19 +88,19 @@ export function useChange<Input, Output, Base extends object>(
       await again();
       settled?.();
       if (undo !== undefined && mayUndo?.(input) !== false) {
-        offerUndo(said ?? "Done.", async () => {
+        offerUndo(success ?? "Done.", async () => {
           try {
             await undo(after, input, (over ?? base)!);
           } finally {
             await again();
           }
         });
-      } else if (said !== undefined) say(said);
+      } else if (success !== undefined) notify(success);
       done?.(after, input);
     },
     async onError(error, { input }) {
-      if (refused !== undefined) {
-        sayRefusal(refused, error);
+      if (failure !== undefined) {
+        notifyError(failure, error);
         // The refusal may come from stale data.
         await again();
       }
@@ -120,8 +120,8 @@ export function useChange<Input, Output, Base extends object>(
     runNow: (input) => mutation.mutateAsync({ input }),
     isPending: mutation.isPending,
     error: mutation.error,
-    at: (name) => refusalOf(mutation.error, name),
-    beside: (...names) => refusalBeside(mutation.error, names),
+    at: (name) => errorOfField(mutation.error, name),
+    beside: (...names) => errorOutsideFields(mutation.error, names),
     reset: mutation.reset,
   };
 }

@@ -1,7 +1,7 @@
 /** The conflict dialog (412): shows another user's changes beside the reader's own, and lets the reader choose. */
 import { Button, Group, Stack, Table, Text } from "@mantine/core";
 import { modals } from "@mantine/modals";
-import { differencesOf, saidOf } from "../base/former.ts";
+import { differencesOf, changedValueAt } from "../base/previous-values.ts";
 import { ScrollBox } from "./scroll-box.tsx";
 
 export interface Conflict {
@@ -38,7 +38,7 @@ function Body({ conflict, close }: { conflict: Conflict; close: () => void }) {
                 <Table.Td>{field}</Table.Td>
                 <Table.Td>{before}</Table.Td>
                 <Table.Td>{after}</Table.Td>
-                <Table.Td>{saidOf(conflict.mine, field) ?? "-"}</Table.Td>
+                <Table.Td>{changedValueAt(conflict.mine, field) ?? "-"}</Table.Td>
               </Table.Tr>
             ))}
           </Table.Tbody>

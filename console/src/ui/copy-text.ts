@@ -1,5 +1,5 @@
 /** Copies a text and shows whether that worked: for keyboard shortcuts, which have no button to show it. */
-import { say } from "./undo.tsx";
+import { notify } from "./undo.tsx";
 
 /** The legacy way: copies the selection of a temporary field, then restores the focus. */
 function copySelected(text: string): boolean {
@@ -32,7 +32,7 @@ export async function putOnClipboard(text: string): Promise<void> {
 
 export function copyText(text: string): void {
   void putOnClipboard(text).then(
-    () => say("Copied."),
-    () => say("The browser did not let it be copied."),
+    () => notify("Copied."),
+    () => notify("The browser did not let it be copied."),
   );
 }

@@ -1,7 +1,7 @@
 /** A button that downloads a response as a CSV file. */
 import { Button } from "@mantine/core";
 import { useState } from "react";
-import { fetchAgain } from "../api/again.ts";
+import { fetchWithReauth } from "../api/reauth.ts";
 import { errorOf, asApiError } from "../api/errors.ts";
 import { fileNameOf } from "../base/file-name.ts";
 import { useWorkspaceNames } from "./workspaces.ts";
@@ -37,7 +37,7 @@ async function download(
     value === undefined ? [] : [[field, value]],
   );
   const address = new URL(`${path}?${String(new URLSearchParams(kept))}`, location.origin);
-  const answer = await fetchAgain(new Request(address, { headers: { accept: "text/csv" } }));
+  const answer = await fetchWithReauth(new Request(address, { headers: { accept: "text/csv" } }));
   if (!answer.ok) throw await errorOf(answer);
   const file = await answer.blob();
   const link = document.createElement("a");

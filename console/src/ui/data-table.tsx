@@ -20,7 +20,7 @@ import { useNarrow } from "./narrow.ts";
 import { useNextSoon, type NextPage } from "./pages.ts";
 import { useRowKeys } from "./row-keys.ts";
 import { useCoveredTitles } from "./use-covered-titles.ts";
-import { useRoom } from "./use-room.ts";
+import { useWidth } from "./use-width.ts";
 
 export type { Column } from "./data-row.tsx";
 
@@ -81,7 +81,7 @@ function useColumns<Row>(
   place: RefObject<HTMLElement | null>,
 ): { readonly columns: readonly Column<Row>[]; readonly isNarrow: boolean } {
   const isPhone = useNarrow();
-  const room = useRoom(place);
+  const room = useWidth(place);
   if (isPhone || minWidth !== undefined) return { columns, isNarrow: isPhone };
   const fitted = fitting(columns, room);
   return fits(fitted, room) ? { columns: fitted, isNarrow: false } : { columns, isNarrow: true };

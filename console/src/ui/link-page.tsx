@@ -4,7 +4,7 @@ import { useRouterState } from "@tanstack/react-router";
 import { useEffect, type ReactNode } from "react";
 import { ApiError, isFinal } from "../api/errors.ts";
 import { FormError } from "./form-error.tsx";
-import { Outside } from "./outside.tsx";
+import { NarrowPage } from "./narrow-page.tsx";
 import { RegionError } from "./region-error.tsx";
 
 /** The link's token: after the `#`, which browsers do not send. */
@@ -25,7 +25,7 @@ export function LinkPage({ title, gone, read, children }: LinkPageProps) {
     document.title = `${title} - Tollgate`;
   }, [title]);
   return (
-    <Outside title={title}>
+    <NarrowPage title={title}>
       {!isGone && read.error != null && (
         <RegionError what="link" error={read.error} retry={read.refetch} />
       )}
@@ -36,6 +36,6 @@ export function LinkPage({ title, gone, read, children }: LinkPageProps) {
           <Anchor href="/">Go to the first page</Anchor>
         </>
       )}
-    </Outside>
+    </NarrowPage>
   );
 }

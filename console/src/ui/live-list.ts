@@ -3,14 +3,14 @@ import { useQueryClient, type QueryKey } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import type { EventFilter, RowTopic, StreamEvent } from "../api/events.ts";
 import {
-  merged,
-  renewed,
-  unknownOf,
+  withNewRows,
+  withUpdatedRows,
+  newRowsOf,
   type Listed,
   type ListPage,
   type Pages,
 } from "../base/merge.ts";
-import { useMeanwhile, type Came } from "./meanwhile.ts";
+import { useRowsDuringRead, type ReceivedRow } from "./rows-during-read.ts";
 import { useEvents } from "./use-events.ts";
 
 /** The most waiting rows that are kept; beyond that only their number. */
@@ -59,29 +59,29 @@ function useRows<Row extends Listed>(queryKey: QueryKey) {
   const list = () => queries.getQueryData<Pages<Row>>(queryKey);
   const change = (run: (list: Pages<Row>) => Pages<Row>) =>
     queries.setQueryData<Pages<Row>>(queryKey, (before) => before && run(before));
-  const enter = (rows: readonly Row[]) => change((before) => merged(before, rows));
+  const enter = (rows: readonly Row[]) => change((before) => withNewRows(before, rows));
   /** Updates rows that are already in the list. Returns the rows that match it. */
-  const renew = (came: readonly Came<Row>[]): readonly Row[] => {
-    const rows = came.map(({ row }) => row);
-    const wanted = new Set(came.filter(({ isWanted }) => isWanted).map(({ row }) => row.id));
+  const renew = (received: readonly ReceivedRow<Row>[]): readonly Row[] => {
+    const rows = received.map(({ row }) => row);
+    const wanted = new Set(received.filter(({ isWanted }) => isWanted).map(({ row }) => row.id));
     const fitting = ({ id }: Row) => wanted.has(id);
-    change((before) => renewed(before, rows, fitting));
+    change((before) => withUpdatedRows(before, rows, fitting));
     return rows.filter(fitting);
   };
-  const putBack = (came: readonly Came<Row>[]) => {
+  const putBack = (received: readonly ReceivedRow<Row>[]) => {
     const waits = new Set(waiting.rows.map(({ id }) => id));
-    enter(renew(came).filter(({ id }) => !waits.has(id)));
+    enter(renew(received).filter(({ id }) => !waits.has(id)));
   };
-  const meanwhile = useMeanwhile<Row>(queryKey, putBack);
-  const take = (came: readonly Came<Row>[]) => {
-    meanwhile.note(came);
-    const rows = renew(came);
+  const rowsDuringRead = useRowsDuringRead<Row>(queryKey, putBack);
+  const take = (received: readonly ReceivedRow<Row>[]) => {
+    rowsDuringRead.note(received);
+    const rows = renew(received);
     if (isAtTop()) return enter(rows);
     const now = list();
-    const fresh = now === undefined ? rows : unknownOf(now, rows);
+    const fresh = now === undefined ? rows : newRowsOf(now, rows);
     return setWaiting((before) => withMore(before, fresh));
   };
-  return { waiting, setWaiting, list, enter, renew, take, during: meanwhile.during };
+  return { waiting, setWaiting, list, enter, renew, take, during: rowsDuringRead.during };
 }
 
 /** Reads rows written before the stream began, or while it was broken. */
@@ -99,7 +99,7 @@ function useCatchUp<Row extends Listed>(
     });
     const now = list();
     const isLost =
-      now !== undefined && page.has_more && unknownOf(now, page.data).length === page.data.length;
+      now !== undefined && page.has_more && newRowsOf(now, page.data).length === page.data.length;
     if (now === undefined || isLost) {
       // A next page in flight belongs to the end of the old list.
       await queries.cancelQueries({ queryKey });

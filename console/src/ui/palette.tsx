@@ -23,9 +23,10 @@ interface PaletteProps {
   readonly close: () => void;
 }
 
-const lookAfterMs = 150;
+const debounceMs = 150;
 const providersMax = 10;
-const has = (label: string, text: string) => label.toLowerCase().includes(text.toLowerCase());
+const containsText = (label: string, text: string) =>
+  label.toLowerCase().includes(text.toLowerCase());
 const knownId = /^(req|task|key)_[0-9a-z]{26}$/;
 
 /**
@@ -34,7 +35,7 @@ const knownId = /^(req|task|key)_[0-9a-z]{26}$/;
  */
 function useFound(text: string, go: (to: NavigateOptions) => void): Item[] {
   const now = text.trim();
-  const [q] = useDebouncedValue(now, lookAfterMs);
+  const [q] = useDebouncedValue(now, debounceMs);
   const { data, isPlaceholderData } = api.useQuery(
     "get",
     "/admin/v1/search",
@@ -68,7 +69,7 @@ function useFound(text: string, go: (to: NavigateOptions) => void): Item[] {
       act: () => go({ to: "/requests", search: (before) => ({ ws: before.ws, model }) }),
     })),
   ];
-  return found.filter(({ label }) => answered || has(label, now));
+  return found.filter(({ label }) => answered || containsText(label, now));
 }
 
 /** Providers by name, for readers who may open their page. There are few: one response lists all. */
@@ -78,7 +79,7 @@ function useProviders({ pages }: PaletteProps, text: string, go: (to: NavigateOp
   const { data } = api.useQuery("get", "/admin/v1/providers", {}, { enabled });
   if (!enabled) return [];
   return (data?.data ?? [])
-    .filter(({ id }) => has(id, now))
+    .filter(({ id }) => containsText(id, now))
     .slice(0, providersMax)
     .map(({ id }): Item => {
       const act = () => go({ to: "/providers/$id", params: { id } });
@@ -87,7 +88,7 @@ function useProviders({ pages }: PaletteProps, text: string, go: (to: NavigateOp
 }
 
 /** The pages of the object with this id, as logs and callbacks show it. */
-function placesOf(id: string, go: (to: NavigateOptions) => void): Item[] {
+function pagesOfId(id: string, go: (to: NavigateOptions) => void): Item[] {
   const kind = knownId.exec(id)?.[1];
   const params = { id };
   const key = () => go({ to: "/keys/$id", params });
@@ -117,8 +118,8 @@ function useKnown(
         go({ to, search: (before: { ws?: string }) => ({ ws: before.ws }) } as NavigateOptions),
     })),
     ...actions.map((one) => ({ group: "Actions", ...one })),
-  ].filter(({ label }) => has(label, text.trim()));
-  return [...placesOf(text.trim(), go), ...items];
+  ].filter(({ label }) => containsText(label, text.trim()));
+  return [...pagesOfId(text.trim(), go), ...items];
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Shown if a region could not be loaded: the API's message and a retry. */
 import { Button, Group, Text } from "@mantine/core";
 import { asApiError } from "../api/errors.ts";
-import { isLate } from "../api/in-time.ts";
+import { isTimeout } from "../api/read-timeout.ts";
 
 export function RegionError(props: { what: string; error: unknown; retry?: () => unknown }) {
   const refusal = asApiError(props.error);
@@ -12,7 +12,7 @@ export function RegionError(props: { what: string; error: unknown; retry?: () =>
   const text =
     status === 404
       ? "It does not exist, or it is not yours to see."
-      : `${message} ${isLate(refusal) ? "" : code}`.trim();
+      : `${message} ${isTimeout(refusal) ? "" : code}`.trim();
   return (
     <div className="panel" role="alert">
       <Text fw={650} c="var(--bad)">

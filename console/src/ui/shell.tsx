@@ -4,7 +4,7 @@ import { useDisclosure } from "@mantine/hooks";
 import { modals } from "@mantine/modals";
 import { Link, Outlet, useRouter, useRouterState, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from "react";
-import { isSignInNeeded, watchSignIn } from "../api/again.ts";
+import { isSignInNeeded, watchSignIn } from "../api/reauth.ts";
 import { api, client, queryClient } from "../api/client.ts";
 import { mayAll, mayOwn } from "../base/rights.ts";
 import { BottomBar } from "./bottom-bar.tsx";
@@ -15,7 +15,7 @@ import { ProviderBanner } from "./provider-banner.tsx";
 import { SchemeSwitch } from "./scheme-switch.tsx";
 import { RegionError } from "./region-error.tsx";
 import { Stale } from "./stale.tsx";
-import { sayRefusal } from "./undo.tsx";
+import { notifyError } from "./undo.tsx";
 import classes from "./shell.module.css";
 import icon from "../theme/icon.svg";
 import { WorkspaceLine, WorkspaceSwitch } from "./workspace-switch.tsx";
@@ -31,7 +31,7 @@ async function signOut() {
   try {
     await client.POST("/auth/sign-out");
   } catch (error) {
-    sayRefusal("You are not signed out.", error);
+    notifyError("You are not signed out.", error);
     return;
   }
   queryClient.clear();
@@ -102,7 +102,7 @@ function NoSuchWorkspace() {
 }
 
 /** Closes a page's dialogs on navigation: after Back, no question about another page stays. */
-function useQuestionsOfThePage(): void {
+function useCloseDialogsOnNavigation(): void {
   const router = useRouter();
   useEffect(
     () =>
@@ -114,7 +114,7 @@ function useQuestionsOfThePage(): void {
 }
 
 /** Another tab may have signed in another user: this tab then reloads, so that the new user sees no data of the previous one. */
-function useOnePerson(id: string | null | undefined): void {
+function useReloadOnUserChange(id: string | null | undefined): void {
   const [first, setFirst] = useState(id);
   if (first === undefined && id !== undefined) setFirst(id);
   const isAnother = first !== undefined && id !== undefined && id !== first;
@@ -129,8 +129,8 @@ export function Shell() {
   const { data: me } = api.useQuery("get", "/admin/v1/me");
   const [zone] = useZone();
   const mustSignIn = useSyncExternalStore(watchSignIn, isSignInNeeded);
-  useQuestionsOfThePage();
-  useOnePerson(me?.user_id);
+  useCloseDialogsOnNavigation();
+  useReloadOnUserChange(me?.user_id);
   const shown = entries.filter(
     (entry) => me !== undefined && ("all" in entry ? mayAll : mayOwn)(me.rights, entry.action),
   );

@@ -1,7 +1,7 @@
 /** The sign-in dialog over a page whose session has ended. The page stays as it is; refused requests are sent again. */
 import { Anchor, Modal, Text } from "@mantine/core";
 import { useEffect } from "react";
-import { signedInAgain } from "../api/again.ts";
+import { resendAfterSignIn } from "../api/reauth.ts";
 import { useFocusBack } from "./use-focus-back.ts";
 import { SignInForm } from "./sign-in-form.tsx";
 
@@ -15,7 +15,7 @@ async function lookWho(userId: string | null): Promise<void> {
   const answer = await fetch("/admin/v1/me").catch(() => undefined);
   if (answer?.ok !== true) return;
   const me = (await answer.json()) as { user_id: string | null };
-  if (me.user_id === userId) signedInAgain();
+  if (me.user_id === userId) resendAfterSignIn();
   else location.assign("/");
 }
 
@@ -43,7 +43,7 @@ export function SignInDialog({ userId, email }: SignInDialogProps) {
         email={email}
         onSignedIn={({ password_change_required: mustChange }) => {
           if (mustChange) location.assign("/password");
-          else signedInAgain();
+          else resendAfterSignIn();
         }}
         // Opens a new tab; this one checks for a session when it regains the focus.
         onElsewhere={(address) => window.open(address, "_blank", "noopener")}

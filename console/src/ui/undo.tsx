@@ -4,16 +4,16 @@ import { notifications } from "@mantine/notifications";
 import { asApiError } from "../api/errors.ts";
 
 const undoMs = 10_000;
-const saidMs = 4_000;
+const notificationMs = 4_000;
 const closeButtonProps = { "aria-label": "Close" };
 
 /** Shows that something is done. */
-export function say(text: string): void {
-  notifications.show({ message: text, autoClose: saidMs, closeButtonProps });
+export function notify(text: string): void {
+  notifications.show({ message: text, autoClose: notificationMs, closeButtonProps });
 }
 
 /** Shows that something failed; stays until it is closed. */
-export function sayRefusal(text: string, error: unknown): void {
+export function notifyError(text: string, error: unknown): void {
   const { message } = asApiError(error);
   const title = <span className="bad">{text}</span>;
   notifications.show({ title, message, autoClose: false, closeButtonProps });
@@ -23,19 +23,19 @@ export function sayRefusal(text: string, error: unknown): void {
  * Shows a finished change, with Undo for ten seconds. `undo` sends the former values with the `If-Match` of the change's response. If
  * another user has changed the object since, nothing is undone, and the reader is told.
  */
-export function offerUndo(said: string, undo: () => Promise<unknown>): void {
+export function offerUndo(success: string, undo: () => Promise<unknown>): void {
   const take = async () => {
     notifications.hide(id);
     try {
       await undo();
-      say("Undone.");
+      notify("Undone.");
     } catch (error) {
-      sayRefusal("It could not be undone.", error);
+      notifyError("It could not be undone.", error);
     }
   };
   const message = (
     <Group justify="space-between" wrap="nowrap">
-      <Text size="sm">{said}</Text>
+      <Text size="sm">{success}</Text>
       <Button size="xs" variant="default" onClick={() => void take()}>
         Undo
       </Button>

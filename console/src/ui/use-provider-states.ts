@@ -2,7 +2,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import type { ProviderState, StreamEvent } from "../api/events.ts";
 import { api, type Schemas } from "../api/client.ts";
-import { readAgain } from "./read-again.ts";
+import { refetchAfterReads } from "./refetch-after-reads.ts";
 import { useEvents } from "./use-events.ts";
 
 type Providers = Schemas["Providers"];
@@ -31,7 +31,7 @@ export function useProviderStates(enabled = true) {
       if (list !== undefined) queries.setQueryData(queryKey, withStates(list, event.data));
       // A response in flight may be older than this event, even the first.
       if (isRead || (list !== undefined && isOther(list, event.data)))
-        void readAgain(queries, queryKey);
+        void refetchAfterReads(queries, queryKey);
     },
   });
   return api.useQuery("get", "/admin/v1/providers", {}, { enabled });

@@ -2,7 +2,7 @@
 import { useQueryClient, type QueryKey } from "@tanstack/react-query";
 import { useEffect, useEffectEvent, useRef } from "react";
 import type { EventFilter, StreamEvent, Topic } from "../api/events.ts";
-import { readAgain } from "./read-again.ts";
+import { refetchAfterReads } from "./refetch-after-reads.ts";
 import { useEvents } from "./use-events.ts";
 
 interface UseRenewalOptions {
@@ -34,7 +34,7 @@ export function useRenewal(options: UseRenewalOptions): void {
   useEffect(() => () => clearTimeout(timer.current), []);
   const read = useEffectEvent(async () => {
     renew?.();
-    await Promise.all(reads.map((key) => readAgain(queries, key)));
+    await Promise.all(reads.map((key) => refetchAfterReads(queries, key)));
   });
   const rested = () =>
     new Promise<void>((resolve) => {

@@ -3,14 +3,14 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { useState, type KeyboardEvent } from "react";
 import { asApiError } from "../api/errors.ts";
 
-const lookAfterMs = 200;
+const debounceMs = 200;
 const textMax = 100;
 
 /** The number of choices that are requested and listed. */
 export const listedMax = 50;
 
 /** Options of a searchable field: Enter takes the first match, and a long name breaks across lines. */
-export const choosing = {
+export const searchableSelect = {
   searchable: true,
   selectFirstOptionOnChange: true,
   styles: { option: { overflowWrap: "anywhere" } },
@@ -20,7 +20,7 @@ export const choosing = {
  * Enter takes the marked choice, or the first. `Select` marks none if matches arrive later from the server. If the reader types at
  * once, it marks a choice and forgets it when the list opens.
  */
-function takeMarked(event: KeyboardEvent<HTMLInputElement>): void {
+function chooseMarkedOption(event: KeyboardEvent<HTMLInputElement>): void {
   // During composition, the input method handles Enter.
   if (event.key !== "Enter" || event.nativeEvent.isComposing) return;
   const list = document.getElementById(event.currentTarget.getAttribute("aria-controls") ?? "");
@@ -38,16 +38,16 @@ export function useSearched(set: (id: string | undefined) => void) {
   const [text, setText] = useState("");
   // The field also shows the chosen value, which is not a search.
   const [isTyped, setIsTyped] = useState(false);
-  const [wanted] = useDebouncedValue(isTyped ? text.trim().slice(0, textMax) : "", lookAfterMs);
+  const [wanted] = useDebouncedValue(isTyped ? text.trim().slice(0, textMax) : "", debounceMs);
   const field = {
-    ...choosing,
+    ...searchableSelect,
     clearable: true,
     limit: listedMax,
     searchValue: text,
     onSearchChange: setText,
     // By typing, pasting or dictation.
     onInput: () => setIsTyped(true),
-    ...(isTyped ? { onKeyDownCapture: takeMarked } : {}),
+    ...(isTyped ? { onKeyDownCapture: chooseMarkedOption } : {}),
     onDropdownClose: () => setIsTyped(false),
     onChange: (id: string | null) => {
       setIsTyped(false);

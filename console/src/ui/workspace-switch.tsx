@@ -1,7 +1,7 @@
 /** The workspace of the pages: all, or one, as `ws` in the URL. */
 import { Select, Text } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { choosing } from "./use-searched.ts";
+import { searchableSelect } from "./use-searched.ts";
 import { choicesMax, useWorkspaces } from "./workspaces.ts";
 
 /** On phones the switch is in the menu; this line names the page's workspace. Empty for all workspaces, or if there is only one. */
@@ -33,7 +33,7 @@ export function WorkspaceSwitch() {
   return (
     <Select
       aria-label="Workspace"
-      {...choosing}
+      {...searchableSelect}
       limit={choicesMax}
       nothingFoundMessage="No such workspace"
       value={ws ?? ""}

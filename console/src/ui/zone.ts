@@ -1,11 +1,11 @@
 /** The time zone for display: that of the URL (`tz`), else the one kept in this browser, else the reader's own. */
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { readIn, type Zone } from "../base/time.ts";
-import { keptAs, useKept } from "./kept.ts";
+import { storedValue, useStoredValue } from "./stored-value.ts";
 
 export const zones: readonly Zone[] = ["local", "utc"];
 
-const kept = keptAs("tollgate-times");
+const kept = storedValue("tollgate-times");
 
 export const zoneOf = (text: string | undefined): Zone => (text === "utc" ? "utc" : "local");
 
@@ -16,7 +16,7 @@ export const settleZone = (tz: string | undefined): void => readIn(zoneOf(tz ?? 
 export function useZone(): readonly [Zone, (zone: Zone) => void] {
   const { tz } = useSearch({ from: "/shell" });
   const navigate = useNavigate();
-  const own = useKept(kept);
+  const own = useStoredValue(kept);
   const zone = zoneOf(tz ?? own);
   const choose = (chosen: Zone) => {
     readIn(chosen);

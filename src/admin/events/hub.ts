@@ -7,8 +7,15 @@ import { GatewayError, overloaded } from "../../base/errors.ts";
 import type { Queryable } from "../../storage/index.ts";
 import type { Visibility } from "../../tenancy/index.ts";
 import { readNews, type News, type RowTopic } from "./news.ts";
-import { newsFor, Notices, type NoticeSources, type NoticeTopic } from "./notices.ts";
-import { Had, isVisible, rowTopicsOf, type NewRow, type RowFilter, type Topic } from "./reader.ts";
+import { changedTopics, Notices, type NoticeSources, type NoticeTopic } from "./notices.ts";
+import {
+  ReadPosition,
+  isVisible,
+  rowTopicsOf,
+  type NewRow,
+  type RowFilter,
+  type Topic,
+} from "./reader.ts";
 import { RowEvents, type RowEventsOptions } from "./row-events.ts";
 import { timingDefault, type Timing } from "./timing.ts";
 
@@ -30,19 +37,19 @@ export interface Sink {
 }
 
 /** The visibility of a reader: rows by kind, and notices of other topics. */
-export interface Sight {
+export interface ReaderScope {
   readonly rows: Readonly<Record<RowTopic, Visibility>>;
   readonly notices: readonly NoticeTopic[];
 }
 
-export interface Joining {
+export interface ReaderOptions {
   /** The user who reads. */
   readonly userId: string;
   readonly topics: readonly Topic[];
   readonly filter: RowFilter;
-  readonly sight: Sight;
+  readonly sight: ReaderScope;
   /** Reloads what the reader may see. @throws GatewayError 401 or 403 if the reader may see nothing any more */
-  readonly lookAgain: () => Promise<Sight>;
+  readonly reloadScope: () => Promise<ReaderScope>;
   /** The mark from which the reader resumes; undefined: from now on. */
   readonly since: bigint | undefined;
   readonly sink: Sink;
@@ -58,17 +65,17 @@ export interface EventHubOptions extends RowEventsOptions {
   readonly timing?: Partial<Timing> | undefined;
 }
 
-interface Reader extends Omit<Joining, "sight"> {
-  sight: Sight;
+interface Reader extends Omit<ReaderOptions, "sight"> {
+  sight: ReaderScope;
   /** Undefined until the reader's start is known. */
-  had: Had | undefined;
+  position: ReadPosition | undefined;
   checkedMs: number;
   sentMs: number;
   usageMs: number;
   /** The last provider state that was sent, as JSON. */
   providers: string | undefined;
   /** The last known text of each notice topic. */
-  readonly noticed: Map<NoticeTopic, string>;
+  readonly noticeTexts: Map<NoticeTopic, string>;
 }
 
 /** The notice topics that the reader follows and may see. */
@@ -77,10 +84,10 @@ const noticesOf = ({ topics, sight }: Reader): NoticeTopic[] =>
 
 export interface EventHub {
   /** Adds a reader until the returned function is called or the stream ends. @throws GatewayError `overloaded` */
-  join(joining: Joining): () => void;
+  join(options: ReaderOptions): () => void;
 }
 
-const rightsOver = new Set([401, 403]);
+const endedSessionStatuses = new Set([401, 403]);
 
 /** Creates the hub of this process. It looks for news only while it has readers. */
 export const createEventHub = (options: EventHubOptions): EventHub => new Hub(options);
@@ -100,18 +107,23 @@ class Hub implements EventHub {
     this.#rows = new RowEvents(options);
   }
 
-  join(joining: Joining): () => void {
+  join(options: ReaderOptions): () => void {
     const { streamsMax, personStreamsMax } = this.#timing;
     if (this.#readers.size >= streamsMax)
       throw overloaded("This gateway has reached its limit of event streams. Retry in a moment.");
-    const own = [...this.#readers].filter(({ userId }) => userId === joining.userId);
+    const own = [...this.#readers].filter(({ userId }) => userId === options.userId);
     if (own.length >= personStreamsMax)
       throw overloaded(
         "You have reached the limit of event streams of one person. Close some pages of the console.",
       );
     const nowMs = performance.now();
-    const fresh = { had: undefined, providers: undefined, usageMs: -Infinity, noticed: new Map() };
-    const reader: Reader = { ...joining, ...fresh, checkedMs: nowMs, sentMs: nowMs };
+    const fresh = {
+      position: undefined,
+      providers: undefined,
+      usageMs: -Infinity,
+      noticeTexts: new Map(),
+    };
+    const reader: Reader = { ...options, ...fresh, checkedMs: nowMs, sentMs: nowMs };
     this.#readers.add(reader);
     void this.#run();
     return () => this.#readers.delete(reader);
@@ -122,7 +134,7 @@ class Hub implements EventHub {
     this.#isRunning = true;
     while (this.#readers.size > 0) {
       try {
-        await this.#turn();
+        await this.#poll();
       } catch (error) {
         // The database may be unavailable for a moment. No reader's mark has moved, so no reader misses anything.
         this.#options.log.warn({ err: error }, "events could not be read");
@@ -132,76 +144,79 @@ class Hub implements EventHub {
     this.#isRunning = false;
   }
 
-  async #turn(): Promise<void> {
+  async #poll(): Promise<void> {
     if (this.#options.leaving()) {
       for (const reader of this.#readers) this.#end(reader, "stopping");
       return;
     }
     await Promise.all([...this.#readers].map((reader) => this.#checkRights(reader)));
-    for (const reader of this.#readers) if (reader.had === undefined) await this.#begin(reader);
-    await this.#goOn([...this.#readers].filter(({ had }) => had !== undefined));
-    this.#tellProviders();
-    await this.#tellChanged();
+    for (const reader of this.#readers)
+      if (reader.position === undefined) await this.#startReader(reader);
+    await this.#advanceReaders([...this.#readers].filter(({ position }) => position !== undefined));
+    this.#sendProviderStates();
+    await this.#sendNotices();
     const nowMs = performance.now();
     for (const reader of this.#readers) {
       if (reader.sink.isStuck()) this.#end(reader);
       else if (nowMs - reader.sentMs > this.#timing.keepAliveMs) {
         reader.sentMs = nowMs;
-        reader.sink.keepAlive(reader.had?.mark);
+        reader.sink.keepAlive(reader.position?.mark);
       }
     }
   }
 
   /** Looks up the start of one reader separately: the others are already further. */
-  async #begin(reader: Reader): Promise<void> {
+  async #startReader(reader: Reader): Promise<void> {
     const { since, topics, sink } = reader;
     // Once told that the stream has begun, a client that loads its page misses nothing: the notices known now are the baseline.
-    newsFor(
+    changedTopics(
       noticesOf(reader),
       await this.#notices.read(new Set(noticesOf(reader))),
-      reader.noticed,
+      reader.noticeTexts,
     );
     const news = await readNews(this.#options.database, since, rowTopicsOf(topics));
-    const had = new Had(since ?? news.mark);
+    const position = new ReadPosition(since ?? news.mark);
     const isThere = since === undefined || (since <= news.top && !news.isCut);
     const rows = isThere ? await this.#rows.read(news.names) : undefined;
     const isLost = rows === undefined;
     const events: StreamEvent[] = [{ event: isLost ? "reset" : "ready", data: {} }];
     events.push(...this.#rows.eventsFor(reader, rows ?? []));
-    had.add(news.mark, news.names);
-    reader.had = isLost ? new Had(news.mark, news.names) : had;
-    sink.send(events, reader.had.mark);
+    position.add(news.mark, news.names);
+    reader.position = isLost ? new ReadPosition(news.mark, news.names) : position;
+    sink.send(events, reader.position.mark);
   }
 
-  async #goOn(readers: readonly Reader[]): Promise<void> {
+  async #advanceReaders(readers: readonly Reader[]): Promise<void> {
     const topics = rowTopicsOf(readers.flatMap((reader) => reader.topics));
     if (topics.length === 0) return;
-    const marks = readers.map(({ had }) => had!.since);
+    const marks = readers.map(({ position }) => position!.since);
     const since = marks.reduce((least, mark) => (mark < least ? mark : least));
     const news = await readNews(this.#options.database, since, topics);
-    const unread = news.names.filter((name) => readers.some(({ had }) => !had!.has(name)));
+    const unread = news.names.filter((name) =>
+      readers.some(({ position }) => !position!.has(name)),
+    );
     const rows = news.isCut ? [] : await this.#rows.read(unread);
     for (const reader of readers) {
-      const fresh = rows?.filter(({ name }) => !reader.had!.has(name));
-      const isWhole = this.#move(reader.had!, news);
+      const fresh = rows?.filter(({ name }) => !reader.position!.has(name));
+      const isWhole = this.#recordNews(reader.position!, news);
       if (fresh === undefined || !isWhole) this.#send(reader, [{ event: "reset", data: {} }]);
       else this.#deliver(reader, fresh);
     }
   }
 
   /** Records the news that was read for a reader. False if it was incomplete: the reader must read its lists again. */
-  #move(had: Had, news: News): boolean {
-    if (had.since > news.top) {
+  #recordNews(position: ReadPosition, news: News): boolean {
+    if (position.since > news.top) {
       // Another server: a standby that lacks the last transactions, or a restored database.
-      had.restart(news.mark);
+      position.restart(news.mark);
       return false;
     }
-    const { isHeld, mark } = had;
-    had.add(news.mark, news.names);
+    const { isHeld, mark } = position;
+    position.add(news.mark, news.names);
     // A long-open write transaction, even of another database, holds the mark back: all rows behind it would be read each time.
-    if (news.isCut && news.mark <= mark) had.leap(news.top);
+    if (news.isCut && news.mark <= mark) position.skipTo(news.top);
     // The transactions that were open at the leap have ended, and may have written rows.
-    return !news.isCut && isHeld === had.isHeld;
+    return !news.isCut && isHeld === position.isHeld;
   }
 
   #deliver(reader: Reader, rows: readonly NewRow[]): void {
@@ -222,7 +237,7 @@ class Hub implements EventHub {
     return true;
   }
 
-  #tellProviders(): void {
+  #sendProviderStates(): void {
     const following = [...this.#readers].filter(({ topics }) => topics.includes("providers"));
     if (following.length === 0) return;
     const data = this.#options.providers();
@@ -235,11 +250,11 @@ class Hub implements EventHub {
   }
 
   /** Sends `changed` for notice topics that changed, to readers who may see them. */
-  async #tellChanged(): Promise<void> {
+  async #sendNotices(): Promise<void> {
     const readers = [...this.#readers].map((reader) => ({ reader, topics: noticesOf(reader) }));
     const texts = await this.#notices.read(new Set(readers.flatMap(({ topics }) => topics)));
     for (const { reader, topics } of readers) {
-      const news = newsFor(topics, texts, reader.noticed);
+      const news = changedTopics(topics, texts, reader.noticeTexts);
       this.#send(
         reader,
         news.map((topic) => ({ event: "changed", data: { topic } })),
@@ -250,16 +265,16 @@ class Hub implements EventHub {
   #send(reader: Reader, events: readonly StreamEvent[]): void {
     if (events.length === 0) return;
     reader.sentMs = performance.now();
-    reader.sink.send(events, reader.had?.mark);
+    reader.sink.send(events, reader.position?.mark);
   }
 
   async #checkRights(reader: Reader): Promise<void> {
     if (performance.now() - reader.checkedMs < this.#timing.checkMs) return;
     try {
-      reader.sight = await reader.lookAgain();
+      reader.sight = await reader.reloadScope();
       reader.checkedMs = performance.now();
     } catch (error) {
-      const isOver = error instanceof GatewayError && rightsOver.has(error.status);
+      const isOver = error instanceof GatewayError && endedSessionStatuses.has(error.status);
       // Without the database, no rows are read either.
       if (!isOver) throw error;
       this.#end(reader, "signed_out");

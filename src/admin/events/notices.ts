@@ -43,7 +43,7 @@ export class Notices {
 }
 
 /** Returns the topics whose text changed since this reader last saw it, and updates `known`. The first text is not a change. */
-export function newsFor(
+export function changedTopics(
   topics: readonly NoticeTopic[],
   texts: ReadonlyMap<NoticeTopic, string>,
   known: Map<NoticeTopic, string>,

@@ -57,7 +57,7 @@ export function fitsFilter(filter: RowFilter, row: NewRow): boolean {
 }
 
 /** Which rows a reader has had: those before its mark, and later ones that were already visible. */
-export class Had {
+export class ReadPosition {
   #mark: bigint;
   /** Reading starts here instead of at the mark while a long-open transaction holds the mark back. */
   #floor: bigint | undefined;
@@ -108,7 +108,7 @@ export class Had {
   }
 
   /** The reader reads its lists again. From then on it gets only rows of transactions from `top` on. */
-  leap(top: bigint): void {
+  skipTo(top: bigint): void {
     this.#floor = top;
     this.#beyond.clear();
   }

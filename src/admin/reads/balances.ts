@@ -98,22 +98,22 @@ export async function readBalances(
 }
 
 /** A key returns its headroom a moment after its last call (ledger/key-use.ts). Milliseconds to wait for it, and between checks. */
-const restWaitMs = 200;
-const restRetryMs = 20;
+const settleWaitMs = 200;
+const settleRetryMs = 20;
 
 /**
  * Returns balances once unused headroom has gone back: then `held` is only what calls and tasks in flight reserve. If new calls
  * keep reserving headroom, reads the balances after 200 ms.
  */
-export async function readBalancesAtRest(
+export async function readSettledBalances(
   database: Queryable,
   workspaceIds: readonly string[],
 ): Promise<ReadonlyMap<string, Balance>> {
-  const untilMs = performance.now() + restWaitMs;
+  const untilMs = performance.now() + settleWaitMs;
   const sql = `select exists (select from ledger_allowances where workspace_id = any($1::text[]) and idle_nano > 0) as idle`;
   for (;;) {
     const [row] = await database.query<{ readonly idle: boolean }>(sql, [workspaceIds]);
     if (!row!.idle || performance.now() >= untilMs) return readBalances(database, workspaceIds);
-    await sleep(restRetryMs);
+    await sleep(settleRetryMs);
   }
 }

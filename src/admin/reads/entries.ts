@@ -48,7 +48,7 @@ const toEntry = ({ entry, ...row }: EntryRow): Entry => ({
 });
 
 /** The most entries that a page with rare filters scans. */
-const lookedAtMax = 50_000;
+const scannedRowsMax = 50_000;
 const entryColumns =
   "entry, kind, amount_nano, held_nano, balance_after_nano, reference, key_id, member_id, note, created_at";
 
@@ -69,7 +69,7 @@ function pieceSql(
   if (page.from !== undefined) where.push(`created_at >= ${bind(page.from)}::timestamptz`);
   if (page.to !== undefined) where.push(`created_at < ${bind(page.to)}::timestamptz`);
   if (page.reference !== undefined) where.push(`reference = ${bind(page.reference)}`);
-  return `select ${entryColumns} from ledger_entries where ${where.join(" and ")} order by entry desc limit ${lookedAtMax}`;
+  return `select ${entryColumns} from ledger_entries where ${where.join(" and ")} order by entry desc limit ${scannedRowsMax}`;
 }
 
 /**
@@ -99,6 +99,6 @@ export async function readEntries(
     `select count(*) as n, min(x.entry) as last from (${piece}) x`,
     looked,
   );
-  const more = end !== undefined && end.n >= BigInt(lookedAtMax);
+  const more = end !== undefined && end.n >= BigInt(scannedRowsMax);
   return { entries, nextCursor: more ? String(end.last) : null };
 }

@@ -2,7 +2,7 @@
  * Id bounds of a page's rows: with them, a query plan has only the parts of the log that hold the rows
  * (storage/baseline/10_request_parts.sql).
  */
-import { requestTrail } from "./trails.ts";
+import { requestTable } from "./log-tables.ts";
 import { nameParams, type RowName } from "./visible-ids.ts";
 
 const wellFormed = /^(?:req|task)_[0-9a-z]{26}$/;
@@ -14,7 +14,7 @@ export function boundedNames(names: readonly RowName[]): {
 } {
   const params: unknown[] = nameParams(names);
   if (!names.every(({ id }) => wellFormed.test(id))) return { params, bounds: "true" };
-  const arms = requestTrail.prefixes.flatMap((prefix) => {
+  const arms = requestTable.prefixes.flatMap((prefix) => {
     const ids = names.map(({ id }) => id).filter((id) => id.startsWith(prefix));
     ids.sort();
     if (ids.length === 0) return [];

@@ -2,18 +2,18 @@
 import { idMs, idTime } from "../../base/ids.ts";
 import type { Queryable } from "../../storage/index.ts";
 import { boundedNames } from "./name-bounds.ts";
-import { besideByCost } from "./dearest.ts";
+import { neighboursByCost } from "./by-cost.ts";
 import type { RequestFilter } from "./requests.ts";
-import { nearMs, partOf } from "./scan-steps.ts";
-import { requestTrail } from "./trails.ts";
+import { nearMs, idPartOf } from "./scan-steps.ts";
+import { requestTable } from "./log-tables.ts";
 import {
   findVisible,
   idBounds,
-  ofKeysWorkspace,
+  withWorkspaceOfKey,
   readNames,
   scanEnd,
   type RowName,
-  type TrailFilter,
+  type LogFilter,
 } from "./visible-ids.ts";
 import { listVisible } from "./visible-page.ts";
 
@@ -28,25 +28,25 @@ interface Neighbours {
 const oldestFirst = { inside: "x.id", outside: "split_part(n.id, '_', 2)" };
 
 /** The lowest id part after this one: all ids have one length. */
-const behind = (part: string): string => `${part}0`;
+const nextIdPart = (part: string): string => `${part}0`;
 
 /** Returns the next newer call, searching the nearest days first as a page does; null: none. */
 async function newerThan(
   database: Queryable,
-  filter: TrailFilter,
+  filter: LogFilter,
   part: string,
 ): Promise<string | null> {
-  const { low: begin, high: end } = idBounds(requestTrail, filter);
-  const low = behind(part) > begin ? behind(part) : begin;
+  const { low: begin, high: end } = idBounds(requestTable, filter);
+  const low = nextIdPart(part) > begin ? nextIdPart(part) : begin;
   const scan =
     (filter.rare ?? []).length === 0
       ? undefined
-      : await scanEnd(database, requestTrail, filter, { low, high: end, way: "up" });
-  const high = scan === undefined ? end : behind(scan.part);
+      : await scanEnd(database, requestTable, filter, { low, high: end, way: "up" });
+  const high = scan === undefined ? end : nextIdPart(scan.part);
   const near = nearMs.map((ms) => idTime((idMs(low) ?? 0) + ms));
   for (const bound of [...near.filter((one) => one < high), high]) {
-    const wanted = { low, high: bound, most: 1, order: oldestFirst };
-    const [row] = await readNames(database, requestTrail, filter, wanted);
+    const query = { low, high: bound, most: 1, order: oldestFirst };
+    const [row] = await readNames(database, requestTable, filter, query);
     if (row !== undefined) return row.id;
   }
   return null;
@@ -70,14 +70,14 @@ export async function findNeighbours(
   id: string,
   { sort, ...given }: RequestFilter,
 ): Promise<Neighbours> {
-  const name = await findVisible(database, requestTrail, id, given.visibility);
-  const filter = await ofKeysWorkspace(database, { ...given, cursor: undefined, limit: 1 });
-  const part = partOf(id) ?? "";
+  const name = await findVisible(database, requestTable, id, given.visibility);
+  const filter = await withWorkspaceOfKey(database, { ...given, cursor: undefined, limit: 1 });
+  const part = idPartOf(id) ?? "";
   if (sort === "cost")
-    return besideByCost(database, filter, { costNano: await costOf(database, name), part });
+    return neighboursByCost(database, filter, { costNano: await costOf(database, name), part });
   const [previous, older] = await Promise.all([
     newerThan(database, filter, part),
-    listVisible(database, requestTrail, { ...filter, cursor: id }),
+    listVisible(database, requestTable, { ...filter, cursor: id }),
   ]);
   return { previous, next: older.names[0]?.id ?? null };
 }

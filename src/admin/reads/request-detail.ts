@@ -10,7 +10,7 @@ import { changesOf } from "./changes.ts";
 import { readEntries, type Entry } from "./entries.ts";
 import { chargeLines } from "./price-lines.ts";
 import { readRows, renderRequest, type RequestLogRow } from "./requests.ts";
-import { requestTrail } from "./trails.ts";
+import { requestTable } from "./log-tables.ts";
 import { findVisible } from "./visible-ids.ts";
 
 /** The error for an id from before the log begins. It says since when the log is kept, but not whether such a call existed. */
@@ -58,7 +58,7 @@ export async function getRequest(
   id: string,
   visibility: Visibility,
 ): Promise<object> {
-  const name = await findVisible(database, requestTrail, id, visibility).catch(
+  const name = await findVisible(database, requestTable, id, visibility).catch(
     async (error: unknown) => {
       throw (await droppedError(database, id)) ?? error;
     },
@@ -79,9 +79,9 @@ export async function getRequestBody(
   id: string,
   visibility: Visibility,
 ): Promise<Bodies & { readonly keptUntil: Date }> {
-  const name = await findVisible(database, requestTrail, id, visibility);
+  const name = await findVisible(database, requestTable, id, visibility);
   const bodies = await readBodies(database, secrets, name);
-  if (bodies === undefined) throw notFound(requestTrail.what);
+  if (bodies === undefined) throw notFound(requestTable.label);
   return bodies;
 }
 

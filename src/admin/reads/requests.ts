@@ -2,11 +2,11 @@
 import { formatUsd } from "../../base/money.ts";
 import type { Catalog } from "../../catalog/index.ts";
 import type { Queryable } from "../../storage/index.ts";
-import { listDearest } from "./dearest.ts";
+import { listByCost } from "./by-cost.ts";
 import { boundedNames } from "./name-bounds.ts";
 import { chargeLines } from "./price-lines.ts";
-import { requestTrail } from "./trails.ts";
-import type { NamePage, RowName, TrailFilter } from "./visible-ids.ts";
+import { requestTable } from "./log-tables.ts";
+import type { NamePage, RowName, LogFilter } from "./visible-ids.ts";
 import { listVisible } from "./visible-page.ts";
 
 /** A row of the view `request_log`. */
@@ -52,7 +52,7 @@ export interface RenderedPage {
   readonly scannedTo: Date | null;
 }
 
-export interface RequestFilter extends TrailFilter {
+export interface RequestFilter extends LogFilter {
   /** `cost`: the most expensive first. Newest first if absent. */
   readonly sort?: "cost" | undefined;
 }
@@ -62,7 +62,7 @@ export const findRequests = (
   database: Queryable,
   { sort, ...filter }: RequestFilter,
 ): Promise<NamePage> =>
-  sort === "cost" ? listDearest(database, filter) : listVisible(database, requestTrail, filter);
+  sort === "cost" ? listByCost(database, filter) : listVisible(database, requestTable, filter);
 
 /**
  * Lists log rows that the actor sees, with their price lines (`catalog`: price-lines.ts). @throws GatewayError `invalid_value`

@@ -4,12 +4,12 @@ import { idMs, idTime } from "../../base/ids.ts";
 
 const randomCharacters = 16;
 /** Sorts after every id part that follows a prefix. */
-export const newest = "z".repeat(10 + randomCharacters);
+export const maxIdPart = "z".repeat(10 + randomCharacters);
 
 const shape = /^[a-z]{1,10}_([0-9a-z]{26})$/;
 
 /** An id without its prefix; undefined for an invalid id. */
-export const partOf = (id: string): string | undefined => shape.exec(id)?.[1];
+export const idPartOf = (id: string): string | undefined => shape.exec(id)?.[1];
 
 /**
  * A page is searched in the last day first, then in the last 8 days, then in all time, until it is full. A query reads each part of
@@ -19,7 +19,7 @@ export const nearMs = [1, 8].map((days) => days * dayMs);
 
 /** The start of each near time before `high`, if it is after `low`; `low` itself last. */
 export function nearLows({ low, high }: { readonly low: string; readonly high: string }): string[] {
-  const end = (high === newest ? Date.now() : idMs(high)) ?? 0;
+  const end = (high === maxIdPart ? Date.now() : idMs(high)) ?? 0;
   const near = nearMs.map((ms) => idTime(Math.max(0, end - ms)));
   return [...near.filter((one) => one > low), low];
 }

@@ -30,7 +30,7 @@ export interface Found {
   readonly workspaces: readonly FoundWorkspace[];
 }
 
-export interface SearchSight {
+export interface SearchScope {
   readonly keys: Visibility;
   readonly members: Visibility;
   readonly workspaces: Visibility;
@@ -62,7 +62,7 @@ const workspaceSql = `select id, name from workspaces
 export async function search(
   database: Queryable,
   text: string,
-  sight: SearchSight,
+  scope: SearchScope,
 ): Promise<Found> {
   const of = <Row extends object>(
     sql: string,
@@ -71,9 +71,9 @@ export async function search(
   ): Promise<Row[]> =>
     database.query<Row>(sql, [text, ...visibilityParams(visibility).slice(0, params)]);
   const [keys, members, workspaces] = await Promise.all([
-    of<FoundKey>(keySql, sight.keys),
-    of<FoundMember>(memberSql, sight.members),
-    of<FoundWorkspace>(workspaceSql, sight.workspaces, 2),
+    of<FoundKey>(keySql, scope.keys),
+    of<FoundMember>(memberSql, scope.members),
+    of<FoundWorkspace>(workspaceSql, scope.workspaces, 2),
   ]);
   return { keys, members, workspaces };
 }

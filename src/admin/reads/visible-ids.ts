@@ -14,8 +14,8 @@ import {
   type PageRequest,
   type Visibility,
 } from "../../tenancy/index.ts";
-import { newest, partOf } from "./scan-steps.ts";
-import type { Bind, Condition, Trail } from "./trails.ts";
+import { maxIdPart, idPartOf } from "./scan-steps.ts";
+import type { Bind, Condition, LogTable } from "./log-tables.ts";
 
 /** Identifies a row, which is read separately. */
 export interface RowName {
@@ -23,7 +23,7 @@ export interface RowName {
   readonly id: string;
 }
 
-export interface TrailFilter extends PageRequest {
+export interface LogFilter extends PageRequest {
   readonly visibility: Visibility;
   readonly workspaceId?: string | undefined;
   /** Rows created at or after it. */
@@ -44,10 +44,10 @@ export interface NamePage {
 }
 
 /** Rows that a page with rare conditions scans: of all workspaces together, and at least of each where there are many. */
-const lookedAtMax = 50_000;
-const lookedAtMin = 2_000;
+const scannedRowsMax = 50_000;
+const scannedRowsMin = 2_000;
 /** With more workspaces, the least rows of each would be too many in all. */
-const fewWorkspacesMax = lookedAtMax / lookedAtMin;
+const fewWorkspacesMax = scannedRowsMax / scannedRowsMin;
 
 /** An id is made when a call arrives, while `created_at` is when it began: later, after its body was read, or by another clock. */
 const clockSlackMs = hourMs;
@@ -71,7 +71,7 @@ function scopeParams(visibility: Visibility): unknown[] {
 }
 
 /** Adds the workspace of the filter's key. Without it, each row of every workspace would be scanned. */
-export async function ofKeysWorkspace<Filter extends TrailFilter>(
+export async function withWorkspaceOfKey<Filter extends LogFilter>(
   database: Queryable,
   filter: Filter,
 ): Promise<Filter> {
@@ -87,11 +87,11 @@ export interface Bounds {
 }
 
 /** Returns the id bounds, without prefixes. @throws GatewayError `invalid_value` for a cursor of another list */
-export function idBounds({ prefixes }: Trail, { cursor, from, to }: TrailFilter): Bounds {
+export function idBounds({ prefixes }: LogTable, { cursor, from, to }: LogFilter): Bounds {
   const low = from === undefined ? "" : idTime(from.getTime() - clockSlackMs);
-  const high = to === undefined ? newest : idTime(to.getTime() + clockSlackMs);
+  const high = to === undefined ? maxIdPart : idTime(to.getTime() + clockSlackMs);
   if (cursor === undefined) return { low, high };
-  const before = partOf(cursor);
+  const before = idPartOf(cursor);
   // Another list's id also has a time: the page would look like the intended one.
   if (before === undefined || !prefixes.some((prefix) => cursor.startsWith(prefix)))
     throw invalidCursor();
@@ -112,9 +112,9 @@ interface Scan extends Bounds {
 /** Returns where a page with rare conditions ends at the latest; undefined if the rows are few enough to scan all. */
 export async function scanEnd(
   database: Queryable,
-  trail: Trail,
-  filter: TrailFilter,
-  { low, high, way }: Scan = { ...idBounds(trail, filter), way: "down" },
+  logTable: LogTable,
+  filter: LogFilter,
+  { low, high, way }: Scan = { ...idBounds(logTable, filter), way: "down" },
 ): Promise<ScanEnd | undefined> {
   const order = way === "up" ? "" : "desc";
   const params = scopeParams(filter.visibility);
@@ -123,29 +123,29 @@ export async function scanEnd(
     filter.workspaceId === undefined ? "" : `where w.workspace_id = ${bind(filter.workspaceId)}`;
   const [end] = await database.query<ScanEnd>(
     `with seen as materialized (select w.workspace_id from ${scope} ${only}),
-     last as (select n.* from seen w cross join lateral (${trail.prefixes
+     last as (select n.* from seen w cross join lateral (${logTable.prefixes
        .map(
          (prefix) => `(
-       select x.workspace_id, x.id from ${trail.table} x
+       select x.workspace_id, x.id from ${logTable.table} x
        where x.workspace_id = w.workspace_id and x.id >= ${bind(prefix + low)} and x.id < ${bind(prefix + high)}
          and ($1::text is null or true)
        order by x.id ${order}
-       offset (select greatest(${lookedAtMin}, ${lookedAtMax} / count(*)) - 1 from seen) limit 1)`,
+       offset (select greatest(${scannedRowsMin}, ${scannedRowsMax} / count(*)) - 1 from seen) limit 1)`,
        )
        .join(" union all ")}
      ) n order by split_part(n.id, '_', 2) ${order} limit 1)
      -- The rows that are passed over are read from the index alone.
      select split_part(e.id, '_', 2) as part,
-       (select x.created_at from ${trail.table} x where x.workspace_id = e.workspace_id and x.id = e.id) as at from last e`,
+       (select x.created_at from ${logTable.table} x where x.workspace_id = e.workspace_id and x.id = e.id) as at from last e`,
     params,
   );
   return end;
 }
 
 /** SQL for a column; for `status`, any of several values separated by commas. */
-function anyOf(trail: Trail, column: string, { value, bind }: { value: string; bind: Bind }) {
+function anyOf(logTable: LogTable, column: string, { value, bind }: { value: string; bind: Bind }) {
   const values = column === "status" ? value.split(",") : [value];
-  return `(${values.map((one) => trail.equal(column, bind(one))).join(" or ")})`;
+  return `(${values.map((one) => logTable.equal(column, bind(one))).join(" or ")})`;
 }
 
 /** The order of names: within a workspace by columns of row `x`, then among all workspaces by those of `n`. */
@@ -158,7 +158,7 @@ interface Order {
 
 const newestFirst: Order = { inside: "x.id desc", outside: "split_part(n.id, '_', 2) desc" };
 
-interface Wanted extends Bounds {
+interface NamesQuery extends Bounds {
   readonly most: number;
   /** Newest first if absent. */
   readonly order?: Order;
@@ -167,15 +167,15 @@ interface Wanted extends Bounds {
 /** Returns the first names that match the filter, with ids from `low` up to `high`, at most `most`. */
 export function readNames(
   database: Queryable,
-  trail: Trail,
-  filter: TrailFilter,
-  { low, high, most, order = newestFirst }: Wanted,
+  logTable: LogTable,
+  filter: LogFilter,
+  { low, high, most, order = newestFirst }: NamesQuery,
 ): Promise<NameRow[]> {
   const params = [...scopeParams(filter.visibility), filter.workspaceId ?? null];
   const bind: Bind = (value) => `$${params.push(value)}`;
   const where = Object.entries(filter.equal ?? {})
     .filter(([, value]) => value !== undefined)
-    .map(([column, value]) => anyOf(trail, column, { value: value!, bind }));
+    .map(([column, value]) => anyOf(logTable, column, { value: value!, bind }));
   if (filter.from !== undefined) where.push(`x.created_at >= ${bind(filter.from)}::timestamptz`);
   if (filter.to !== undefined) where.push(`x.created_at < ${bind(filter.to)}::timestamptz`);
   where.push(...(filter.rare ?? []).map((condition) => condition(bind)));
@@ -183,13 +183,13 @@ export function readNames(
   const column = order.column === undefined ? "" : `, ${order.column}`;
   // Literal bounds per prefix, so that a plan has only the parts between them.
   const ofPrefix = (prefix: string): string => `(
-       select x.workspace_id, x.id${column} from ${trail.table} x
+       select x.workspace_id, x.id${column} from ${logTable.table} x
        where x.workspace_id = w.workspace_id and x.id >= ${bind(prefix + low)} and x.id < ${bind(prefix + high)}
-         and ${["true", ...where].join(" and ")} and (w.whole or ${trail.mine})
+         and ${["true", ...where].join(" and ")} and (w.whole or ${logTable.ownSql})
        order by ${order.inside} limit ${count})`;
   return database.query<NameRow>(
     `select n.* from ${scope}
-     cross join lateral (${trail.prefixes.map(ofPrefix).join(" union all ")}) n
+     cross join lateral (${logTable.prefixes.map(ofPrefix).join(" union all ")}) n
      where $5::text is null or w.workspace_id = $5
      order by ${order.outside} limit ${count}`,
     params,
@@ -197,7 +197,10 @@ export function readNames(
 }
 
 /** True if the filter covers many workspaces. */
-export async function seesMany(database: Queryable, filter: TrailFilter): Promise<boolean> {
+export async function coversManyWorkspaces(
+  database: Queryable,
+  filter: LogFilter,
+): Promise<boolean> {
   if (filter.workspaceId !== undefined) return false;
   const [row] = await database.query<{ many: boolean }>(
     `select count(*) > ${fewWorkspacesMax} as many from (select from ${scope} where $1::text is null or true limit ${fewWorkspacesMax + 1}) x`,
@@ -212,19 +215,19 @@ export async function seesMany(database: Queryable, filter: TrailFilter): Promis
  */
 export async function findVisible(
   database: Queryable,
-  trail: Trail,
+  logTable: LogTable,
   id: string,
   visibility: Visibility,
 ): Promise<RowName> {
   const rows = await database.query<NameRow>(
     `select n.workspace_id, n.id from ${scope}
      cross join lateral (
-       select x.workspace_id, x.id from ${trail.table} x
-       where x.workspace_id = w.workspace_id and x.id = $5 and (w.whole or ${trail.mine})
+       select x.workspace_id, x.id from ${logTable.table} x
+       where x.workspace_id = w.workspace_id and x.id = $5 and (w.whole or ${logTable.ownSql})
      ) n`,
     [...scopeParams(visibility), id],
   );
-  return nameOf(onlyRow(rows, trail.what));
+  return nameOf(onlyRow(rows, logTable.label));
 }
 
 /** The two parameters that select a page's rows: workspace ids and row ids. */

@@ -1,7 +1,7 @@
 /** Balances over the management API: of one workspace, and of all in one list. docs/management.md. */
 import {
   listByAvailable,
-  readBalancesAtRest,
+  readSettledBalances,
   sumBalances,
   visibilityOf,
   workspaceKind,
@@ -67,9 +67,9 @@ const one = readRoute({
   kind: workspaceKind,
   load: (services, { id }) => getWorkspace(services, id!),
   async render({ database }, workspace) {
-    const balances = await readBalancesAtRest(database, [workspace.id]);
+    const balances = await readSettledBalances(database, [workspace.id]);
     const now = balances.get(workspace.id);
-    if (now === undefined) throw notFound(workspaceKind.what);
+    if (now === undefined) throw notFound(workspaceKind.label);
     return { body: render(workspace, now) };
   },
 });
@@ -117,7 +117,7 @@ const list = route({
       query.order === undefined
         ? await listWorkspaces(services, asked)
         : await listByAvailable(services.database, asked);
-    const balances = await readBalancesAtRest(
+    const balances = await readSettledBalances(
       services.database,
       page.records.map(({ id }) => id),
     );

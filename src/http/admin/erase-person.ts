@@ -1,5 +1,5 @@
 /** Erases a person with an account: memberships, the account, the names in the audit log. */
-import { eraseAuditNames, writeAudit, type Asked } from "../../admin/index.ts";
+import { eraseAuditNames, writeAudit, type RequestContext } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
 import {
   activeKeysOf,
@@ -21,7 +21,7 @@ interface PersonErasure {
   readonly dryRun: boolean;
 }
 
-interface Request extends Asked {
+interface Request extends RequestContext {
   readonly services: AdminServices;
 }
 

@@ -7,7 +7,7 @@ import {
   type Action,
   type Actor,
   type NoticeTopic,
-  type Sight,
+  type ReaderScope,
   type Sink,
   type Topic,
 } from "../../admin/index.ts";
@@ -42,7 +42,7 @@ const noticeActions = {
   verification: "ledger.verify",
 } as const satisfies Record<NoticeTopic, Action>;
 
-const sightOf = (actor: Actor): Sight => ({
+const readerScopeOf = (actor: Actor): ReaderScope => ({
   rows: {
     requests: visibilityOf(actor, "request.read"),
     tasks: visibilityOf(actor, "task.read"),
@@ -107,8 +107,8 @@ const stream = route({
         userId: creatorOf(actor),
         topics: followed.split(",") as Topic[],
         filter: { ...filter, error },
-        sight: sightOf(actor),
-        lookAgain: async () => sightOf(await actorAgain()),
+        sight: readerScopeOf(actor),
+        reloadScope: async () => readerScopeOf(await actorAgain()),
         since: markOf(lastEventId),
         sink,
       });

@@ -4,24 +4,30 @@ import {
   changeObject,
   memberKind,
   writeAudit,
-  type Asked,
-  type Kind,
+  type RequestContext,
+  type ObjectKind,
   type WithinChange,
 } from "../../admin/index.ts";
 import { getInvited, removeMember, removeUser, type Member } from "../../tenancy/index.ts";
 import { route } from "./route.ts";
 
 /** Writes the audit entry of a new invitation. */
-export const auditInvited = (context: WithinChange, asked: Asked, member: Member): Promise<void> =>
-  auditInvitation(context, asked, member, "invitation.create");
+export const auditInvited = (
+  context: WithinChange,
+  asked: RequestContext,
+  member: Member,
+): Promise<void> => auditInvitation(context, asked, member, "invitation.create");
 
 /** Writes the audit entry of an invitation that was revoked or replaced. */
-export const auditRevoked = (context: WithinChange, asked: Asked, member: Member): Promise<void> =>
-  auditInvitation(context, asked, member, "invitation.revoke");
+export const auditRevoked = (
+  context: WithinChange,
+  asked: RequestContext,
+  member: Member,
+): Promise<void> => auditInvitation(context, asked, member, "invitation.revoke");
 
 function auditInvitation(
   context: WithinChange,
-  { actor, requestId }: Asked,
+  { actor, requestId }: RequestContext,
   member: Member,
   action: "invitation.create" | "invitation.revoke",
 ): Promise<void> {
@@ -45,10 +51,10 @@ export async function removeInvited(context: WithinChange, member: Member): Prom
   return removed;
 }
 
-const invitationKind: Kind<Member> = {
+const invitationKind: ObjectKind<Member> = {
   ...memberKind,
   type: "invitation",
-  what: "invitation",
+  label: "invitation",
   id: (member) => member.invitation!.id,
 };
 

@@ -4,7 +4,7 @@ import { Type, type Static } from "../../base/json-schema.ts";
 import {
   allows,
   changeObject,
-  checkRoom,
+  checkObjectLimit,
   createObject,
   creatorOf,
   keyKind,
@@ -148,7 +148,7 @@ function permitCache(
   { before, after }: Readonly<Record<"before" | "after", KeyRecord["responseCache"]>>,
 ): void {
   if (after !== null && !isDeepStrictEqual(before, after))
-    permit(actor, "key.loosen_limits", place, keyKind.what);
+    permit(actor, "key.loosen_limits", place, keyKind.label);
 }
 
 const create = route({
@@ -177,13 +177,13 @@ const create = route({
         action: "key.create",
         async place(context) {
           const { id } = await getWorkspace(context, body.workspace_id);
-          return { place: { workspaceId: id }, what: "workspace" };
+          return { place: { workspaceId: id }, label: "workspace" };
         },
         async create(context) {
           const place = { workspaceId: body.workspace_id };
           const createdBy = await ownerOf(context, actor, body);
           if (!actor.organizationAdmin)
-            await checkRoom(context, "key", body.workspace_id, createdBy);
+            await checkObjectLimit(context, "key", body.workspace_id, createdBy);
           const made = await createKey(
             { ...context, secrets: services.secrets },
             {
@@ -287,7 +287,7 @@ const change = route({
           after: after.responseCache,
         });
         if (loosensCaps(before.spendCaps, after.spendCaps)) {
-          permit(actor, "key.loosen_spend_caps", keyKind.place(before), keyKind.what);
+          permit(actor, "key.loosen_spend_caps", keyKind.place(before), keyKind.label);
         }
         return after;
       },

@@ -1,5 +1,5 @@
 /** Disables the keys of a member who leaves, and enables them on return. T70: without the member, the member's caps bind nothing. */
-import { keyKind, writeAudits, type Asked, type WithinChange } from "../../admin/index.ts";
+import { keyKind, writeAudits, type RequestContext, type WithinChange } from "../../admin/index.ts";
 import {
   disableKeysOf,
   enableKeys,
@@ -10,7 +10,7 @@ import {
 /** Disables the active keys that a member created in a workspace, each with its audit entry. Returns their ids. */
 export const disableMemberKeys = (
   context: WithinChange,
-  asked: Asked,
+  asked: RequestContext,
   reference: MemberReference,
 ): Promise<string[]> =>
   changeWithAudit(context, asked, {
@@ -22,7 +22,7 @@ export const disableMemberKeys = (
 /** Enables those of the given keys that are still disabled, each with its audit entry. Returns their ids. */
 export const reenableMemberKeys = (
   context: WithinChange,
-  asked: Asked,
+  asked: RequestContext,
   keys: { readonly workspaceId: string; readonly ids: readonly string[] },
 ): Promise<string[]> =>
   changeWithAudit(context, asked, {
@@ -42,7 +42,7 @@ interface Move {
 /** Changes all of them in batches: one by one, thousands of keys would take longer than a change may. */
 async function changeWithAudit(
   context: WithinChange,
-  { actor, requestId }: Asked,
+  { actor, requestId }: RequestContext,
   { action, from, nextBatch }: Move,
 ): Promise<string[]> {
   const ids: string[] = [];

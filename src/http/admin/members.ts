@@ -2,7 +2,7 @@
 import { Type } from "../../base/json-schema.ts";
 import {
   changeObject,
-  checkRoom,
+  checkObjectLimit,
   createObject,
   etagOf,
   memberKind,
@@ -102,7 +102,8 @@ const create = route({
       action: "member.create",
       place: (context) => placeOfWorkspace(context, workspaceId),
       async create(context) {
-        if (!request.actor.organizationAdmin) await checkRoom(context, "invitation", workspaceId);
+        if (!request.actor.organizationAdmin)
+          await checkObjectLimit(context, "invitation", workspaceId);
         const invited = await invite(context, {
           workspaceId,
           email,

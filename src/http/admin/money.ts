@@ -90,7 +90,7 @@ function addCredit(request: CreditRequest): Promise<CreditResult & { reference: 
     const context = { database, clock: services.clock };
     const workspace = await getWorkspace(context, params["id"]!);
     const place = workspaceKind.place(workspace);
-    permit(actor, "workspace.add_credits", place, workspaceKind.what);
+    permit(actor, "workspace.add_credits", place, workspaceKind.label);
     const input = { workspaceId: workspace.id, amountNano, reference };
     const note = body.note ?? undefined;
     const credit = async (tx: Queryable) => {

@@ -77,7 +77,7 @@ const create = route({
     checkProviders(services.catalog(), routing);
     const record = await createObject(services, organizationKind, request, {
       action: "organization.create",
-      place: () => Promise.resolve({ place: {}, what: "organization" }),
+      place: () => Promise.resolve({ place: {}, label: "organization" }),
       create: (context) =>
         createOrganization(context, {
           name: body.name,

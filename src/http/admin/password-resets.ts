@@ -1,7 +1,7 @@
 /** Password reset links: making one for a member over the management API, and using it. */
 import type { FastifyInstance } from "fastify";
 import { Type } from "../../base/json-schema.ts";
-import { offerReset, readReset, useReset } from "../../admin/index.ts";
+import { createPasswordReset, readPasswordReset, redeemPasswordReset } from "../../admin/index.ts";
 import { timestamp } from "../shapes/schema.ts";
 import type { HttpServices } from "../services.ts";
 import { readAuthBody } from "./auth-bodies.ts";
@@ -30,7 +30,7 @@ const make = route({
   async handle(request) {
     const { services, params } = request;
     const reference = { workspaceId: params["id"]!, userId: params["user_id"]! };
-    const { userId, token, expiresAt } = await offerReset(services, request, reference);
+    const { userId, token, expiresAt } = await createPasswordReset(services, request, reference);
     const url = new URL("/reset", services.publicUrl());
     // The token is after the `#`, which no browser sends: no log has it.
     url.hash = token;
@@ -51,7 +51,7 @@ export const passwordResetRoutes = [make];
 export function registerPasswordResets(app: FastifyInstance, services: HttpServices): void {
   app.post("/auth/password-resets/read", async (request, reply) => {
     const { token } = await readAuthBody("ReadPasswordResetRequest", request);
-    const { email, expiresAt } = await readReset(services.admin, token);
+    const { email, expiresAt } = await readPasswordReset(services.admin, token);
     return prepare(reply).send({
       object: "password_reset",
       email,
@@ -60,7 +60,7 @@ export function registerPasswordResets(app: FastifyInstance, services: HttpServi
   });
   app.post("/auth/password-resets/use", async (request, reply) => {
     const sent = await readAuthBody("ResetPasswordRequest", request);
-    const userId = await useReset(services.admin, { ...sent, requestId: request.id });
+    const userId = await redeemPasswordReset(services.admin, { ...sent, requestId: request.id });
     const opened = { userId, passwordChangeRequired: false };
     return passAnswer(reply, await openSession(services, request, opened));
   });

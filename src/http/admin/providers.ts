@@ -88,7 +88,7 @@ const add = route({
     await checkAddresses(services, settings);
     const object = await createObject(services, providerKind, request, {
       action: "provider.create",
-      place: () => Promise.resolve({ place: {}, what: "provider" }),
+      place: () => Promise.resolve({ place: {}, label: "provider" }),
       create: (context) =>
         addProvider(within(services, context), { id, settings, credentials: keys }),
       row: (made) => made,

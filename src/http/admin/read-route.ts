@@ -1,5 +1,5 @@
 /** The management API's `GET` of one object by its path, for any kind of object. */
-import { readObject, type Action, type Actor, type Kind } from "../../admin/index.ts";
+import { readObject, type Action, type Actor, type ObjectKind } from "../../admin/index.ts";
 import type { AdminServices } from "../services.ts";
 import { route, type AdminAnswer, type AdminRequest, type AdminRoute } from "./route.ts";
 
@@ -10,7 +10,7 @@ type Described = Pick<
 
 interface ReadRoute<Row> extends Described {
   readonly action: Action;
-  readonly kind: Kind<Row>;
+  readonly kind: ObjectKind<Row>;
   /** The object that the path names. @throws GatewayError `not_found` */
   readonly load: (services: AdminServices, params: Params) => Promise<Row>;
   readonly render: (

@@ -3,13 +3,13 @@
  * OpenAPI document. docs/management.md.
  */
 import type { Static, TObject, TSchema } from "../../base/json-schema.ts";
-import type { Action, Actor, Asked, EventHub, Sink } from "../../admin/index.ts";
+import type { Action, Actor, RequestContext, EventHub, Sink } from "../../admin/index.ts";
 import type { ErrorCode } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { AdminServices } from "../services.ts";
 
 /** The request that a handler gets: the actor, and the input that the route's schemas have checked. */
-export interface AdminRequest<Body, Query> extends Asked {
+export interface AdminRequest<Body, Query> extends RequestContext {
   readonly services: AdminServices;
   readonly log: Pick<Log, "warn">;
   readonly actor: Actor;

@@ -111,7 +111,7 @@ const endOthers = route({
   errors: ["insufficient_permissions"],
   async handle({ services, actor, requestId }) {
     const userId = userOf(actor);
-    permit(actor, "session.end", { ownerId: userId }, sessionKind.what);
+    permit(actor, "session.end", { ownerId: userId }, sessionKind.label);
     const deleted = await changeMany(services.database, async (database) => {
       const context = { ...services, database };
       const ended = await endSessions(context, { userId, keep: actor.sessionId });

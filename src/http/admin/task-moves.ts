@@ -1,5 +1,5 @@
 /** Reads one task in its four shapes, and cancels it, over the management API. docs/management.md. */
-import { findVisible, taskTrail, visibilityOf, writeAudit } from "../../admin/index.ts";
+import { findVisible, taskTable, visibilityOf, writeAudit } from "../../admin/index.ts";
 import { Type } from "../../base/json-schema.ts";
 import { notFound } from "../../tenancy/index.ts";
 import {
@@ -24,7 +24,7 @@ export async function taskFor(
 ): Promise<Task> {
   const { database } = services;
   const visibility = visibilityOf(actor, action);
-  const { workspaceId, id } = await findVisible(database, taskTrail, params["id"]!, visibility);
+  const { workspaceId, id } = await findVisible(database, taskTable, params["id"]!, visibility);
   const task = await readTask(database, workspaceId, id);
   if (task === undefined) throw notFound("task");
   return task;

@@ -1,6 +1,6 @@
 /** Tasks over the management API: the unified shape, and fields for operators. docs/management.md. */
 import { Type } from "../../base/json-schema.ts";
-import { listVisible, taskTrail, visibilityOf } from "../../admin/index.ts";
+import { listVisible, taskTable, visibilityOf } from "../../admin/index.ts";
 import { readTasks, taskStates } from "../../tasks/index.ts";
 import { route } from "./route.ts";
 import {
@@ -43,7 +43,7 @@ const list = route({
   async handle({ services, actor, query }) {
     const { key_id, member_id, kind, provider, model, status } = query;
     const visibility = visibilityOf(actor, "task.read");
-    const { names, nextCursor } = await listVisible(services.database, taskTrail, {
+    const { names, nextCursor } = await listVisible(services.database, taskTable, {
       ...pageOfQuery(query),
       visibility,
       workspaceId: query.workspace_id,

@@ -2,7 +2,7 @@
 import { Type } from "../../base/json-schema.ts";
 import {
   changeObject,
-  checkRoom,
+  checkObjectLimit,
   createObject,
   createToken,
   getToken,
@@ -71,10 +71,10 @@ const create = route({
       async place(context) {
         // A password change ends the session and all tokens made from it: lock the session against one meanwhile.
         await keepSession(context, actor.sessionId);
-        return { place: { ownerId: userId }, what: "token" };
+        return { place: { ownerId: userId }, label: "token" };
       },
       async create(context) {
-        await checkRoom(context, "token", userId);
+        await checkObjectLimit(context, "token", userId);
         return createToken(
           { ...context, secrets: services.secrets },
           { userId, name: body.name, expiresAt: timeOf(body.expires_at ?? null, "expires_at") },

@@ -6,13 +6,13 @@ import { wireCased } from "../../base/casing.ts";
 import { Type } from "../../base/json-schema.ts";
 import {
   changeObject,
-  checkRoom,
+  checkObjectLimit,
   createObject,
-  deliveryTrail,
+  deliveryTable,
   listVisible,
   visibilityOf,
   placeOfWorkspace,
-  type Kind,
+  type ObjectKind,
 } from "../../admin/index.ts";
 import { parseSafeUrl } from "../../base/safe-url.ts";
 import {
@@ -58,9 +58,9 @@ export const renderDelivery = ({ memberId: _member, dueAt, tries, ...one }: Deli
   attempts: tries.map(wireCased),
 });
 
-const deliveryKind: Kind<Delivery> = {
+const deliveryKind: ObjectKind<Delivery> = {
   type: "webhook_delivery",
-  what: "delivery",
+  label: "delivery",
   id: (one) => one.id,
   place: (one) => ({ workspaceId: one.workspaceId, ownerId: one.memberId }),
   view: ({ workspaceId, taskId, url, status }) => ({
@@ -87,7 +87,7 @@ const list = route({
   answer: { name: "WebhookDeliveries", schema: pageSchema(delivery) },
   async handle({ services, actor, query }) {
     const { task_id, status } = query;
-    const { names, nextCursor } = await listVisible(services.database, deliveryTrail, {
+    const { names, nextCursor } = await listVisible(services.database, deliveryTable, {
       ...pageOfQuery(query),
       visibility: visibilityOf(actor, "delivery.read"),
       workspaceId: query.workspace_id,
@@ -142,7 +142,7 @@ const test = route({
       action: "webhook.test",
       place: (context) => placeOfWorkspace(context, workspaceId),
       async create(context) {
-        await checkRoom(context, "webhookTest", workspaceId);
+        await checkObjectLimit(context, "webhookTest", workspaceId);
         return sendTest(context, { workspaceId, url: href });
       },
       row: (made) => made,

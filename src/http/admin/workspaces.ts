@@ -67,7 +67,7 @@ const create = route({
     const record = await withParam("organization_id", () =>
       createObject(services, workspaceKind, request, {
         action: "workspace.create",
-        place: () => Promise.resolve({ place: {}, what: "workspace" }),
+        place: () => Promise.resolve({ place: {}, label: "workspace" }),
         async create(context) {
           const made = await createWorkspace(context, {
             ...input,
@@ -138,17 +138,17 @@ const change = route({
         const after = await changeWorkspace(context, id, input);
         const place = workspaceKind.place(before);
         if (!sameCaps(before.spendCaps, after.spendCaps)) {
-          permit(actor, "workspace.set_spend_caps", place, workspaceKind.what);
+          permit(actor, "workspace.set_spend_caps", place, workspaceKind.label);
           refusePersonalCaps(after);
         }
         if (before.creditLineNano !== after.creditLineNano) {
-          permit(actor, "workspace.set_credit_line", place, workspaceKind.what);
+          permit(actor, "workspace.set_credit_line", place, workspaceKind.label);
         }
         if (!sameRateLimits(before.rateLimits, after.rateLimits)) {
-          permit(actor, "workspace.set_rate_limits", place, workspaceKind.what);
+          permit(actor, "workspace.set_rate_limits", place, workspaceKind.label);
         }
         if (before.status !== after.status) {
-          permit(actor, "workspace.set_status", place, workspaceKind.what);
+          permit(actor, "workspace.set_status", place, workspaceKind.label);
         }
         return after;
       },

@@ -68,7 +68,7 @@ const acceptInvitation = operation({
   },
 });
 
-const readReset = operation({
+const readPasswordReset = operation({
   operationId: "getPasswordReset",
   summary: "Read a password link",
   description: "Answers whose password it is for. Reading does not use up the link.",
@@ -89,7 +89,7 @@ const readReset = operation({
   },
 });
 
-const useReset = operation({
+const redeemPasswordReset = operation({
   operationId: "resetPassword",
   summary: "Choose a new password with a link",
   description:
@@ -117,7 +117,7 @@ const invitationLink = operation({
 export const authLinks: Part["paths"] = {
   "/auth/invitations/read": { post: readInvitation },
   "/auth/invitations/accept": { post: acceptInvitation },
-  "/auth/password-resets/read": { post: readReset },
-  "/auth/password-resets/use": { post: useReset },
+  "/auth/password-resets/read": { post: readPasswordReset },
+  "/auth/password-resets/use": { post: redeemPasswordReset },
   "/invitations/{token}": { get: invitationLink },
 };

@@ -1,7 +1,7 @@
 /** The reader's sessions, with buttons to end the others. */
 import { Button, Group, Stack, Table, Text, Title } from "@mantine/core";
 import { api, client, type Schemas } from "../../api/client.ts";
-import { touched } from "../../api/keys.ts";
+import { invalidatedPaths } from "../../api/invalidation.ts";
 import { readTime } from "../../base/time.ts";
 import { useChange } from "../../ui/change.ts";
 import { confirm } from "../../ui/confirm.tsx";
@@ -15,9 +15,9 @@ function Row({ session }: { session: Session }) {
   const opened = readTime(new Date(session.created_at)).slice(0, -7);
   const change = useChange({
     send: () => client.DELETE("/admin/v1/sessions/{id}", { params: { path: { id } } }),
-    touches: touched.session,
-    said: "The session has ended.",
-    refused: "The session has not ended.",
+    invalidates: invalidatedPaths.session,
+    success: "The session has ended.",
+    failure: "The session has not ended.",
   });
   return (
     <Table.Tr>
@@ -46,8 +46,8 @@ function Row({ session }: { session: Session }) {
 function SignOutOthers() {
   const change = useChange({
     send: () => client.DELETE("/admin/v1/sessions"),
-    touches: touched.session,
-    said: "You are signed out everywhere else.",
+    invalidates: invalidatedPaths.session,
+    success: "You are signed out everywhere else.",
   });
   const ask = () =>
     confirm({

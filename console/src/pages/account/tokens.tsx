@@ -2,7 +2,7 @@
 import { Button, Group, Stack, Table, Text, TextInput, Title } from "@mantine/core";
 import { useCallback, useState, type FormEvent } from "react";
 import { client, type Schemas } from "../../api/client.ts";
-import { touched } from "../../api/keys.ts";
+import { invalidatedPaths } from "../../api/invalidation.ts";
 import { readAgo, readTime } from "../../base/time.ts";
 import { useChange } from "../../ui/change.ts";
 import { confirm } from "../../ui/confirm.tsx";
@@ -21,7 +21,7 @@ function NewToken() {
   const hide = useCallback(() => setValue(undefined), []);
   const change = useChange({
     send: async (body: { name: string }) => (await client.POST("/admin/v1/tokens", { body })).data!,
-    touches: touched.token,
+    invalidates: invalidatedPaths.token,
     done: ({ token }) => {
       setValue(token);
       setName("");
@@ -61,8 +61,8 @@ function Row({ token }: { token: Token }) {
   const { id, name, last_used_at: used, revoked_at: revoked } = token;
   const change = useChange({
     send: () => client.DELETE("/admin/v1/tokens/{id}", { params: { path: { id } } }),
-    touches: touched.token,
-    said: `${name} is revoked.`,
+    invalidates: invalidatedPaths.token,
+    success: `${name} is revoked.`,
   });
   const ask = () =>
     confirm({

@@ -3,7 +3,7 @@ import { Button, Group, Text, TextInput } from "@mantine/core";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { api, client, type Schemas } from "../../api/client.ts";
-import { askedIn } from "../../base/asked.ts";
+import { periodQuery } from "../../base/period-query.ts";
 import { gatewayMs } from "../../base/clock.ts";
 import { mayAll } from "../../base/rights.ts";
 import { AuditEntries } from "../../ui/audit-entries.tsx";
@@ -34,7 +34,7 @@ const useEntries = ({ ws, actor, action, subject, ...period }: Filters) =>
         actor_id: actor,
         action,
         subject_id: subject,
-        ...askedIn(period, gatewayMs()),
+        ...periodQuery(period, gatewayMs()),
         cursor,
       };
       return (await client.GET("/admin/v1/audit", { params: { query }, signal })).data!;

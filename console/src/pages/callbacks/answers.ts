@@ -3,15 +3,15 @@
 export const statuses = ["pending", "delivered", "failed"] as const;
 export type Status = (typeof statuses)[number];
 
-interface Try {
+interface CallbackAttempt {
   readonly http_status: number | null;
   readonly error: string | null;
 }
 
 /** The results of attempts in order, with equal neighbours counted: ["3 x 503", "200"]. */
-export function answersOf(tries: readonly Try[]): readonly string[] {
+export function attemptResults(attempts: readonly CallbackAttempt[]): readonly string[] {
   const met: { text: string; count: number }[] = [];
-  for (const { http_status: status, error } of tries) {
+  for (const { http_status: status, error } of attempts) {
     const text = String(status ?? error ?? "no answer");
     const last = met.at(-1);
     if (last?.text === text) last.count += 1;

@@ -4,22 +4,22 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState, type FormEvent } from "react";
 import { client } from "../../api/client.ts";
-import { refresh, touched } from "../../api/keys.ts";
+import { refetchPaths, invalidatedPaths } from "../../api/invalidation.ts";
 import { readTime } from "../../base/time.ts";
 import { useChange } from "../../ui/change.ts";
 import { confirm } from "../../ui/confirm.tsx";
 import { More } from "../../ui/more.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { SmallTable } from "../../ui/small-table.tsx";
-import { say } from "../../ui/undo.tsx";
-import { answersOf, statuses, type Status } from "./answers.ts";
+import { notify } from "../../ui/undo.tsx";
+import { attemptResults, statuses, type Status } from "./answers.ts";
 import { useDeliveries, type Delivery } from "./queries.ts";
 
 /** The results of the attempts, and the time of the next one. */
 function Tries({ delivery: { attempts, next_attempt_at: next } }: { delivery: Delivery }) {
   return (
     <>
-      {answersOf(attempts).map((answer, place) => (
+      {attemptResults(attempts).map((answer, place) => (
         // oxlint-disable-next-line react/no-array-index-key -- the same answer may come again later
         <div key={place}>{answer}</div>
       ))}
@@ -54,8 +54,8 @@ function Row({ delivery }: { delivery: Delivery }) {
       async run() {
         const params = { path: { id } };
         await client.POST("/admin/v1/webhook_deliveries/{id}/redeliver", { params, body: {} });
-        await refresh(queries, touched.delivery);
-        say("It is sent again.");
+        await refetchPaths(queries, invalidatedPaths.delivery);
+        notify("It is sent again.");
       },
     });
   return (
@@ -87,8 +87,8 @@ function Test({ workspaceId }: { workspaceId: string }) {
       const params = { path: { id: workspaceId } };
       return (await client.POST("/admin/v1/workspaces/{id}/webhook_test", { params, body })).data!;
     },
-    touches: touched.delivery,
-    said: "A test event is on its way: what comes of it is in the list.",
+    invalidates: invalidatedPaths.delivery,
+    success: "A test event is on its way: what comes of it is in the list.",
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();

@@ -3,7 +3,7 @@ import { Button, Group, Skeleton, Stack, Switch, Text, Title } from "@mantine/co
 import { useCallback, useState } from "react";
 import { client } from "../../api/client.ts";
 import { ifMatch } from "../../api/etag.ts";
-import { touched } from "../../api/keys.ts";
+import { invalidatedPaths } from "../../api/invalidation.ts";
 import { readTime } from "../../base/time.ts";
 import { useChange } from "../../ui/change.ts";
 import { confirm } from "../../ui/confirm.tsx";
@@ -23,9 +23,9 @@ function Toggle({ workspace: { id }, signing }: ToggleProps) {
   const change = useChange({
     base: signing,
     send: (to: boolean, headers) => enable(id, to, headers.ifMatch),
-    touches: touched.workspace,
-    said: enabled ? "No callback is sent any more." : "Callbacks are sent.",
-    refused: enabled ? "Callbacks are not switched off." : "Callbacks are not switched on.",
+    invalidates: invalidatedPaths.workspace,
+    success: enabled ? "No callback is sent any more." : "Callbacks are sent.",
+    failure: enabled ? "Callbacks are not switched off." : "Callbacks are not switched on.",
     undo: (after, to) => enable(id, !to, ifMatch(after)),
   });
   return (
@@ -51,8 +51,8 @@ function Rotate({ workspace: { id, name }, disabled }: RotateProps) {
         await client.POST("/admin/v1/workspaces/{id}/signing_secret/rotate", { params, body: {} })
       ).data!;
     },
-    touches: touched.workspace,
-    said: "The secret is replaced. For a day callbacks are signed with both.",
+    invalidates: invalidatedPaths.workspace,
+    success: "The secret is replaced. For a day callbacks are signed with both.",
   });
   const ask = () =>
     confirm({

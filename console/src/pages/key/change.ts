@@ -1,8 +1,8 @@
 /** Changes a key's settings from a form, with Undo. */
 import { client, type Schemas } from "../../api/client.ts";
 import { ifMatch } from "../../api/etag.ts";
-import { touched } from "../../api/keys.ts";
-import { formerOf } from "../../base/former.ts";
+import { invalidatedPaths } from "../../api/invalidation.ts";
+import { previousValues } from "../../base/previous-values.ts";
 import { routingOf } from "../../base/routing.ts";
 import { useChange } from "../../ui/change.ts";
 import type { Draft } from "../../ui/draft.ts";
@@ -12,8 +12,8 @@ import { useMay } from "./rights.ts";
 export type Patch = Schemas["ChangeKeyRequest"];
 
 /** Returns the patch that undoes a patch. If routing was `follow`, it sends only the mode: the API refuses unused settings. */
-function formerPatch(before: Key, patch: Patch): Patch {
-  const former = formerOf(before, patch);
+function previousPatch(before: Key, patch: Patch): Patch {
+  const former = previousValues(before, patch);
   return patch.routing === undefined ? former : { ...former, routing: routingOf(before.routing) };
 }
 
@@ -29,10 +29,10 @@ export function usePatch(draft: Pick<Draft<Key, object>, "base" | "discard">) {
     base,
     read: () => readKey(base.id),
     send: (body: Patch, headers) => send(body, headers.ifMatch),
-    touches: touched.key,
+    invalidates: invalidatedPaths.key,
     settled: discard,
-    said: "Saved.",
-    undo: (after, body, before) => send(formerPatch(before, body), ifMatch(after)),
+    success: "Saved.",
+    undo: (after, body, before) => send(previousPatch(before, body), ifMatch(after)),
     // Undoing a lowered cap raises it.
     mayUndo: (body) => body.spend_caps === undefined || may("key.loosen_spend_caps"),
   });

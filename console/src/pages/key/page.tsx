@@ -2,17 +2,17 @@
 import { Group, Tabs, Text } from "@mantine/core";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { stillStands } from "../../api/errors.ts";
+import { keepsShownData } from "../../api/errors.ts";
 import { readCache } from "../../base/cache.ts";
 import { readAgo, readTime } from "../../base/time.ts";
-import { KeyStanding } from "../../ui/key-standing.tsx";
+import { KeyStateText } from "../../ui/key-state-text.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { useWorkspaceNames } from "../../ui/workspaces.ts";
 import { Caps } from "./caps.tsx";
 import { History } from "./history.tsx";
 import { Models } from "./models.tsx";
-import { Moves } from "./moves.tsx";
+import { KeyActions } from "./actions.tsx";
 import { useKey, type Key } from "./queries.ts";
 import { useMay } from "./rights.ts";
 import { RoutingTab } from "./routing.tsx";
@@ -40,7 +40,7 @@ function Facts({ apiKey }: { apiKey: Key }) {
       <span className="mono">
         {apiKey.key_prefix}...{apiKey.key_last4}
       </span>
-      <KeyStanding of={apiKey} />
+      <KeyStateText of={apiKey} />
       <Text>{owner === null ? "nobody's" : `of ${owner}`}</Text>
       {workspace !== undefined && <Text style={{ overflowWrap: "anywhere" }}>in {workspace}</Text>}
       <Text className="muted" title={made}>
@@ -105,10 +105,10 @@ export function KeyPage() {
   return (
     <Page
       title={key === undefined ? "Key" : `Key ${key.name}`}
-      aside={key && <Moves apiKey={key} />}
+      aside={key && <KeyActions apiKey={key} />}
     >
       {error !== null && <RegionError what="key" error={error} retry={refetch} />}
-      {key !== undefined && stillStands(error) && (
+      {key !== undefined && keepsShownData(error) && (
         <>
           <Facts apiKey={key} />
           <Reveal apiKey={key} />

@@ -1,9 +1,9 @@
 /** The period of a key's usage: that of the URL, or the last 24 hours. */
 import { gatewayMs } from "../../base/clock.ts";
 import { minuteMs } from "../../base/durations.ts";
-import { shownOf, type PeriodSearch, type Shown } from "../../base/period.ts";
+import { shownSpanOf, type PeriodSearch, type ShownSpan } from "../../base/period.ts";
 
-export interface Period extends Pick<Shown, "from" | "to" | "label" | "unread" | "isOpen"> {
+export interface Period extends Pick<ShownSpan, "from" | "to" | "label" | "unread" | "isOpen"> {
   /** The shown period, as URL parameters of other pages. */
   readonly search: PeriodSearch;
 }
@@ -20,7 +20,7 @@ export const isStillOf = ({ isOpen, to }: Pick<Period, "isOpen" | "to">): boolea
 export function periodOf(search: PeriodSearch): Period {
   const now = new Date(thisMinuteMs());
   const asked = Object.keys(search).length === 0 ? { period: fallback } : search;
-  const { from, to, label, unread, isOpen, word } = shownOf(asked, now);
+  const { from, to, label, unread, isOpen, word } = shownSpanOf(asked, now);
   const said = word === undefined ? asked : { period: word };
   return { from, to, label, unread, isOpen, search: said };
 }

@@ -7,7 +7,7 @@ import { exactUsd } from "../../base/money.ts";
 import { readMomentsIn } from "../../base/time.ts";
 import { RegionError } from "../../ui/region-error.tsx";
 import { ScrollBox } from "../../ui/scroll-box.tsx";
-import { choosing } from "../../ui/use-searched.ts";
+import { searchableSelect } from "../../ui/use-searched.ts";
 import { usePreview, type Key } from "./queries.ts";
 
 type Question = Schemas["PreviewRoutingRequest"];
@@ -87,7 +87,7 @@ export function Preview(props: { apiKey: Key; settings: Omit<Question, "key_id" 
       <Group align="end" mb="md">
         <Select
           label="Model"
-          {...choosing}
+          {...searchableSelect}
           allowDeselect={false}
           limit={100}
           data={choices}

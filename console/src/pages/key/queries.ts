@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { api, client, type Schemas } from "../../api/client.ts";
 import type { Step } from "../../base/steps.ts";
-import { asking } from "../../ui/same-question.ts";
+import { keepPreviousFor } from "../../ui/keep-previous.ts";
 import { isStillOf, type Period } from "./period.ts";
 
 export type Key = Schemas["KeyRecord"];
@@ -41,7 +41,7 @@ export function useUse(id: string, period: Period, step: Step) {
       staleTime: 30_000,
       // On return in a later minute, the new period is a new query.
       refetchOnWindowFocus: () => isStillOf(period),
-      ...asking(JSON.stringify({ id, step, search })),
+      ...keepPreviousFor(JSON.stringify({ id, step, search })),
     },
   );
 }

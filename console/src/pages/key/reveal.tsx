@@ -2,7 +2,7 @@
 import { Button, Group, Modal, Radio, Stack, Text } from "@mantine/core";
 import { useCallback, useState, type FormEvent } from "react";
 import { client } from "../../api/client.ts";
-import { touched } from "../../api/keys.ts";
+import { invalidatedPaths } from "../../api/invalidation.ts";
 import { gatewayMs } from "../../base/clock.ts";
 import { readTime } from "../../base/time.ts";
 import { useChange } from "../../ui/change.ts";
@@ -38,7 +38,7 @@ function Rotate({ apiKey, close, show }: RotateProps) {
       const body = { grace_seconds: Number(grace) };
       return (await client.POST("/admin/v1/keys/{id}/rotate", { params, body })).data!;
     },
-    touches: touched.key,
+    invalidates: invalidatedPaths.key,
     done: ({ key }) => {
       const oldUntil = new Date(gatewayMs() + Number(grace) * 1000);
       show({ value: key, ...(grace !== "0" && { oldUntil }) });
@@ -80,7 +80,7 @@ function RevealButton({ apiKey, show }: { apiKey: Key; show: (shown: Shown) => v
       const params = { path: { id: apiKey.id } };
       return (await client.POST("/admin/v1/keys/{id}/reveal", { params, body: {} })).data!;
     },
-    touches: ["/admin/v1/audit"],
+    invalidates: ["/admin/v1/audit"],
     done: ({ key }) => show({ value: key }),
   });
   return (

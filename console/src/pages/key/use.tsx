@@ -8,7 +8,7 @@ import { Money } from "../../ui/money.tsx";
 import { PeriodPicker, UnreadPeriod } from "../../ui/period-picker.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { ScrollBox } from "../../ui/scroll-box.tsx";
-import { useReturn } from "../../ui/use-return.ts";
+import { useRerenderOnFocus } from "../../ui/use-rerender-on-focus.ts";
 import { byModel } from "./by-model.ts";
 import { Clients } from "./clients.tsx";
 import { fallback, periodOf, type Period } from "./period.ts";
@@ -119,7 +119,7 @@ function Tables({ id, period }: { id: string; period: Period }) {
 export function Use({ apiKey, search }: { apiKey: Key; search: PeriodSearch }) {
   const navigate = useNavigate();
   const { id } = apiKey;
-  useReturn();
+  useRerenderOnFocus();
   const period = periodOf(search);
   return (
     <>

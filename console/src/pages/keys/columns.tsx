@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { readAgo } from "../../base/time.ts";
 import { CapBar } from "../../ui/cap-bar.tsx";
 import type { Column } from "../../ui/data-table.tsx";
-import { KeyStanding } from "../../ui/key-standing.tsx";
+import { KeyStateText } from "../../ui/key-state-text.tsx";
 import type { Key } from "./queries.ts";
 
 const nothing = <span className="muted">-</span>;
@@ -50,7 +50,7 @@ export const columnsOf = (
       ]
     : []),
   { header: "Owner", width: 170, wide: true, cell: (key) => key.owner_email ?? nothing },
-  { header: "Status", width: 100, cell: (key) => <KeyStanding of={key} /> },
+  { header: "Status", width: 100, cell: (key) => <KeyStateText of={key} /> },
   {
     header: "Today (USD)",
     width: 160,

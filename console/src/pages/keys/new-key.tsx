@@ -3,7 +3,7 @@ import { Button, Group, Select, Stack, Text, TextInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, client, type Schemas } from "../../api/client.ts";
-import { touched } from "../../api/keys.ts";
+import { invalidatedPaths } from "../../api/invalidation.ts";
 import { capsOf, noCaps } from "../../base/caps.ts";
 import { mayAll } from "../../base/rights.ts";
 import { CapsFields } from "../../ui/caps-fields.tsx";
@@ -12,7 +12,7 @@ import { Copy } from "../../ui/copy.tsx";
 import { CreateDialog, CreateForm } from "../../ui/create.tsx";
 import { MemberSelect, useMembers } from "../../ui/member-select.tsx";
 import { ModelPicker } from "../../ui/model-picker.tsx";
-import { choosing } from "../../ui/use-searched.ts";
+import { searchableSelect } from "../../ui/use-searched.ts";
 import { choicesMax } from "../../ui/workspaces.ts";
 import { More } from "./more-button.tsx";
 import { moreNames, moreOf, noMore } from "./more.ts";
@@ -95,7 +95,7 @@ function Place({ place, isFixed, at }: PlaceProps) {
       {!isFixed && workspaces.length > 1 && (
         <Select
           label="Workspace"
-          {...choosing}
+          {...searchableSelect}
           limit={choicesMax}
           allowDeselect={false}
           data={workspaces}
@@ -139,7 +139,7 @@ function Fields({ ws, done }: { ws: string | undefined; done: (made: Made) => vo
       };
       return (await client.POST("/admin/v1/keys", { body })).data!;
     },
-    touches: touched.key,
+    invalidates: invalidatedPaths.key,
     done,
   });
   const { at } = change;

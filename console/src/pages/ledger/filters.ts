@@ -1,5 +1,5 @@
 /** The filters of the ledger, as in the URL. */
-import { askedIn } from "../../base/asked.ts";
+import { periodQuery } from "../../base/period-query.ts";
 import { isTime, periodWords } from "../../base/period.ts";
 import { fit, pick } from "../../base/search.ts";
 
@@ -28,7 +28,7 @@ export function queryOf(filters: Filters, now: number) {
     key_id: key,
     member_id: member,
     reference,
-    ...askedIn(period, now),
+    ...periodQuery(period, now),
   };
 }
 

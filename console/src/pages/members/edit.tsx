@@ -3,10 +3,10 @@ import { Modal, Select, Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { ifMatch } from "../../api/etag.ts";
-import { touched } from "../../api/keys.ts";
+import { invalidatedPaths } from "../../api/invalidation.ts";
 import { capFieldsOf, capsOf } from "../../base/caps.ts";
 import { limitFieldsOf, limitsOf } from "../../base/limits.ts";
-import { formerOf } from "../../base/former.ts";
+import { previousValues } from "../../base/previous-values.ts";
 import { CapsFields } from "../../ui/caps-fields.tsx";
 import { useChange } from "../../ui/change.ts";
 import { changedFields, useDraft } from "../../ui/draft.ts";
@@ -37,10 +37,11 @@ function Fields({ member, close }: { member: Member; close: () => void }) {
     base,
     read: () => readMember(base),
     send: (body: Patch, headers) => changeMember(base, body, headers.ifMatch),
-    touches: touched.member,
+    invalidates: invalidatedPaths.member,
     settled: draft.discard,
-    said: `${base.email} is changed.`,
-    undo: (after, body, before) => changeMember(after, formerOf(before, body), ifMatch(after)),
+    success: `${base.email} is changed.`,
+    undo: (after, body, before) =>
+      changeMember(after, previousValues(before, body), ifMatch(after)),
     done: close,
   });
   const submit = (event: FormEvent) => {

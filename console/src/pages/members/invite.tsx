@@ -2,9 +2,9 @@
 import { Select, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { client, type Schemas } from "../../api/client.ts";
-import { touched } from "../../api/keys.ts";
+import { invalidatedPaths } from "../../api/invalidation.ts";
 import { capsOf, noCaps } from "../../base/caps.ts";
-import { asReached } from "../../base/reached.ts";
+import { reachableUrl } from "../../base/reachable-url.ts";
 import { readTime } from "../../base/time.ts";
 import { CapsFields } from "../../ui/caps-fields.tsx";
 import { useChange } from "../../ui/change.ts";
@@ -16,7 +16,7 @@ type Added = Schemas["MemberAdded"];
 
 function Link({ added, close }: { added: Added; close: () => void }) {
   const { expires_at: until } = added.invitation;
-  const url = asReached(added.invitation.url, location.origin);
+  const url = reachableUrl(added.invitation.url, location.origin);
   return (
     <OnceLink url={url} close={close}>
       Send this link to {added.email}. Whoever has it may join, once, until{" "}
@@ -35,7 +35,7 @@ function Fields({ workspaceId, done }: { workspaceId: string; done: (added: Adde
       const body = { email, role, spend_caps: capsOf(caps) };
       return (await client.POST("/admin/v1/workspaces/{id}/members", { params, body })).data!;
     },
-    touches: touched.member,
+    invalidates: invalidatedPaths.member,
     done,
   });
   return (

@@ -3,7 +3,7 @@ import { Button, Text, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
-import { stillStands } from "../../api/errors.ts";
+import { keepsShownData } from "../../api/errors.ts";
 import { More } from "../../ui/more.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { Settings } from "../../ui/settings.tsx";
@@ -15,20 +15,20 @@ import { Reset } from "./reset.tsx";
 import { useMembers, type Member, type Workspace } from "./queries.ts";
 import { Row } from "./row.tsx";
 
-const lookAfterMs = 200;
+const debounceMs = 200;
 /** With more members, a search field appears. */
 const fewMembers = 8;
 
 function Members({ workspace }: { workspace: Workspace }) {
   const [q, setQ] = useState("");
-  const [wanted] = useDebouncedValue(q.trim(), lookAfterMs);
+  const [wanted] = useDebouncedValue(q.trim(), debounceMs);
   const query = useMembers(workspace.id, wanted === "" ? undefined : wanted);
   const { data, error, refetch } = query;
   const { data: me } = api.useQuery("get", "/admin/v1/me");
   const [edited, setEdited] = useState<Member>();
   const [lost, setLost] = useState<Member>();
   const refusal = error !== null && <RegionError what="members" error={error} retry={refetch} />;
-  if (!stillStands(error)) return refusal;
+  if (!keepsShownData(error)) return refusal;
   const members = data?.pages.flatMap(({ data: page }) => page) ?? [];
   return (
     <>

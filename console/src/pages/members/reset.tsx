@@ -1,8 +1,8 @@
 /** Creates a password reset link for a member after confirmation, and shows it once. */
 import { Text } from "@mantine/core";
 import { client, type Schemas } from "../../api/client.ts";
-import { touched } from "../../api/keys.ts";
-import { asReached } from "../../base/reached.ts";
+import { invalidatedPaths } from "../../api/invalidation.ts";
+import { reachableUrl } from "../../base/reachable-url.ts";
 import { readTime } from "../../base/time.ts";
 import { useChange } from "../../ui/change.ts";
 import { CreateDialog, CreateForm } from "../../ui/create.tsx";
@@ -14,7 +14,7 @@ import type { Member } from "./queries.ts";
 type Made = Schemas["PasswordResetMade"];
 
 function Link({ made, email, close }: { made: Made; email: string; close: () => void }) {
-  const url = asReached(made.url, location.origin);
+  const url = reachableUrl(made.url, location.origin);
   return (
     <OnceLink url={url} close={close}>
       Send this link to {email}. Whoever has it may choose the password, once, until{" "}
@@ -31,7 +31,7 @@ function Question({ member, done }: { member: Member; done: (made: Made) => void
       const path = "/admin/v1/workspaces/{id}/members/{user_id}/reset_password";
       return (await client.POST(path, { params })).data!;
     },
-    touches: touched.member,
+    invalidates: invalidatedPaths.member,
     done,
   });
   return (

@@ -1,17 +1,17 @@
 /** A member's table row with its actions. */
 import { Button, Group, Table, Text } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import { refresh, touched } from "../../api/keys.ts";
+import { refetchPaths, invalidatedPaths } from "../../api/invalidation.ts";
 import { readTime } from "../../base/time.ts";
 import { CapBar } from "../../ui/cap-bar.tsx";
 import { confirm } from "../../ui/confirm.tsx";
-import { offerUndo, say, sayRefusal } from "../../ui/undo.tsx";
+import { offerUndo, notify, notifyError } from "../../ui/undo.tsx";
 import { keysOf, removeMember, restoreMember, type Member } from "./queries.ts";
 
 /** Returns a function that confirms a removal, listing the keys that stop. */
 function useRemoval() {
   const queries = useQueryClient();
-  const refuse = (error: unknown) => sayRefusal("The member's keys cannot be read.", error);
+  const refuse = (error: unknown) => notifyError("The member's keys cannot be read.", error);
   return async (member: Member) => {
     const isInvited = member.status === "invited";
     const keys = isInvited ? [] : await keysOf(member).catch(refuse);
@@ -36,12 +36,12 @@ function useRemoval() {
       danger: true,
       async run() {
         await removeMember(member);
-        await refresh(queries, touched.member);
-        if (isInvited) say("The invitation is taken back.");
+        await refetchPaths(queries, invalidatedPaths.member);
+        if (isInvited) notify("The invitation is taken back.");
         else {
           offerUndo(`${member.email} is removed.`, async () => {
             await restoreMember(member);
-            await refresh(queries, touched.member);
+            await refetchPaths(queries, invalidatedPaths.member);
           });
         }
       },

@@ -2,7 +2,7 @@
 import { Button, FileInput, Group, Modal, Stack, Table } from "@mantine/core";
 import { useRef, useState } from "react";
 import { api, client, type Schemas } from "../../api/client.ts";
-import { touched } from "../../api/keys.ts";
+import { invalidatedPaths } from "../../api/invalidation.ts";
 import { readTime } from "../../base/time.ts";
 import { useChange } from "../../ui/change.ts";
 import { confirm } from "../../ui/confirm.tsx";
@@ -22,14 +22,14 @@ function Newer() {
   const last = useRef<Update>(undefined);
   const look = useChange({
     send: (body: Update) => send({ ...body, dry_run: true }),
-    touches: [],
+    invalidates: [],
     // The response for a previously chosen file may arrive later.
     done: (change, of) => of === last.current && setSeen(change),
   });
   const take = useChange({
     send,
-    touches: touched.catalog,
-    said: "The list is in force.",
+    invalidates: invalidatedPaths.catalog,
+    success: "The list is in force.",
     done: () => setSeen(undefined),
   });
   const choose = async (file: File | null) => {
@@ -77,8 +77,8 @@ function Versions({ versions }: { versions: readonly Version[] }) {
   const back = useChange({
     send: async (version: number) =>
       (await client.POST("/admin/v1/catalog/rollback", { body: { version } })).data!,
-    touches: touched.catalog,
-    said: "The list is in force.",
+    invalidates: invalidatedPaths.catalog,
+    success: "The list is in force.",
   });
   const ask = (version: number) =>
     confirm({

@@ -7,7 +7,7 @@ import { RegionError } from "../../ui/region-error.tsx";
 import { ScrollBox } from "../../ui/scroll-box.tsx";
 import { comparisonOf } from "./comparison.ts";
 import { comparedMax, idsOf, type Model } from "./filters.ts";
-import { useNamed } from "./queries.ts";
+import { useModelsById } from "./queries.ts";
 
 const route = getRouteApi("/shell/models/compare");
 
@@ -51,7 +51,7 @@ function Compared({ models }: { models: readonly Model[] }) {
 export function ComparePage() {
   const { ids: text } = route.useSearch();
   const ids = idsOf(text).slice(0, comparedMax);
-  const read = useNamed(ids);
+  const read = useModelsById(ids);
   const models = ids.flatMap((id) => read.data?.data.find((one) => one.id === id) ?? []);
   const missing = ids.filter((id) => !models.some((one) => one.id === id));
   return (

@@ -11,7 +11,7 @@ import { domainText } from "./domains.ts";
 import { factsOf } from "./facts.ts";
 import type { Model } from "./filters.ts";
 import { Offers } from "./offers.tsx";
-import { useNamed } from "./queries.ts";
+import { useModelsById } from "./queries.ts";
 import { Use } from "./use.tsx";
 
 const route = getRouteApi("/shell/models/$vendor/$");
@@ -81,7 +81,7 @@ export function ModelPage() {
   const { vendor, _splat: rest = "" } = route.useParams();
   // The URL may encode the id's slash as %2F: then the first path segment has the whole id.
   const id = rest === "" ? vendor : `${vendor}/${rest}`;
-  const read = useNamed([id]);
+  const read = useModelsById([id]);
   const [model] = read.data?.data ?? [];
   const isMissing = read.data !== undefined && model === undefined;
   return (

@@ -13,7 +13,7 @@ export const useModels = (key: string | undefined) =>
   );
 
 /** Models by id, with their parameters. */
-export const useNamed = (ids: readonly string[]) =>
+export const useModelsById = (ids: readonly string[]) =>
   api.useQuery(
     "get",
     "/admin/v1/models",

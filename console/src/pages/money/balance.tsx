@@ -49,7 +49,7 @@ function Tile(props: {
 const daysMax = 365;
 
 /** How long the available money lasts at the pace of the last week, in words; only for readers who see all spending. */
-function useLasting(id: string, available: string, mayRead: boolean): string | undefined {
+function useRunOutText(id: string, available: string, mayRead: boolean): string | undefined {
   const { spent, begin, now } = useWeek(id, mayRead && available !== "unlimited");
   if (spent === undefined || spent === 0n) return undefined;
   const end = reaches(spent + parseUsd(available), { spent, begin, now });
@@ -62,7 +62,7 @@ function useLasting(id: string, available: string, mayRead: boolean): string | u
 function Tiles({ balance, id, mayRead }: { balance: Balance; id: string; mayRead: boolean }) {
   const entries = (kind: string) => (mayRead ? { ws: id, kind } : undefined);
   const { available, credits, charged, held, credit_line: line } = balance;
-  const lasting = useLasting(id, available, mayRead);
+  const lasting = useRunOutText(id, available, mayRead);
   const isSpent = available !== "unlimited" && parseUsd(available) <= 0n;
   return (
     <div className={classes["tiles"]}>
@@ -125,7 +125,7 @@ function BalanceLine({ balance }: { balance: Balance }) {
 }
 
 /** The sums over all workspaces, without the available money: some workspaces may be unlimited. */
-function Together({ sum }: { sum: Schemas["Balances"]["sum"] }) {
+function BalanceSums({ sum }: { sum: Schemas["Balances"]["sum"] }) {
   if (sum === undefined) return null;
   const [credits, charged, held] = [sum.credits, sum.charged, sum.held].map((usd) =>
     fullUsd(parseUsd(usd)),
@@ -165,7 +165,7 @@ export function Balances({ count }: { count: number }) {
           ))}
         </tbody>
       </table>
-      <Together sum={data.pages[0]?.sum} />
+      <BalanceSums sum={data.pages[0]?.sum} />
       <More next={balances} label={`Show more of ${count}`}>
         <Text size="sm" className="muted">
           Choose a workspace for its caps and its ledger.

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { gatewayNow } from "../../base/clock.ts";
 import { parseUsd } from "../../base/money.ts";
-import { paceOf } from "../../base/pace.ts";
+import { paceText } from "../../base/pace.ts";
 import { CapBar } from "../../ui/cap-bar.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import classes from "./money.module.css";
@@ -38,7 +38,7 @@ function Name({ node, ws }: { node: Node; ws: string }) {
 function Pace({ line }: { line: CapLine }) {
   const [now] = useState(gatewayNow);
   const amounts = { spent: parseUsd(line.spent), cap: parseUsd(line.cap) };
-  const words = paceOf(line, amounts, now);
+  const words = paceText(line, amounts, now);
   return words !== undefined && <span className={`warn ${classes["pace"]}`}>{words}</span>;
 }
 

@@ -121,8 +121,8 @@ function CreditForm({ id, name, close }: { id: string; name: string; close: () =
         params: { path: { id }, header: { "Idempotency-Key": key } },
         body: { amount, note: note === "" ? null : note },
       }),
-    touches: ["/admin/v1/workspaces", "/admin/v1/audit"],
-    said: "The credit is in the ledger.",
+    invalidates: ["/admin/v1/workspaces", "/admin/v1/audit"],
+    success: "The credit is in the ledger.",
     done: close,
   });
   if (!isAsked) {

@@ -58,7 +58,7 @@ export function Verify() {
   const { data: run, error, refetch } = useVerification();
   const start = useChange({
     send: () => client.POST("/admin/v1/verify", { body: {} }),
-    touches: ["/admin/v1/verify"],
+    invalidates: ["/admin/v1/verify"],
   });
   const isBad = run !== undefined && (run.differences_count > 0 || run.state === "failed");
   return (

@@ -2,10 +2,10 @@
 import { Button, Select, Stack, TextInput } from "@mantine/core";
 import { useState, type FormEvent } from "react";
 import { api, client, type Schemas } from "../../api/client.ts";
-import { stillStands } from "../../api/errors.ts";
+import { keepsShownData } from "../../api/errors.ts";
 import { ifMatch } from "../../api/etag.ts";
-import { touched } from "../../api/keys.ts";
-import { formerOf } from "../../base/former.ts";
+import { invalidatedPaths } from "../../api/invalidation.ts";
+import { previousValues } from "../../base/previous-values.ts";
 import { mayAll } from "../../base/rights.ts";
 import { routingOf, type Routing } from "../../base/routing.ts";
 import { useChange } from "../../ui/change.ts";
@@ -15,7 +15,7 @@ import { LayerFields } from "../../ui/layer-fields.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { SaveBar } from "../../ui/save-bar.tsx";
 import { Settings } from "../../ui/settings.tsx";
-import { choosing } from "../../ui/use-searched.ts";
+import { searchableSelect } from "../../ui/use-searched.ts";
 import { choicesMax, useOrganizations } from "../../ui/workspaces.ts";
 
 type Organization = Schemas["Organization"];
@@ -52,11 +52,11 @@ function Form({ organization }: { organization: Organization }) {
     read: async () =>
       (await client.GET("/admin/v1/organizations/{id}", { params: { path } })).data!,
     send: (body: Patch, headers) => send(base.id, body, headers.ifMatch),
-    touches: touched.organization,
+    invalidates: invalidatedPaths.organization,
     settled: draft.discard,
-    said: "Saved.",
+    success: "Saved.",
     undo: (after, body, before) => {
-      const former = formerOf(before, body);
+      const former = previousValues(before, body);
       const routing = body.routing === undefined ? {} : { routing: routingOf(before.routing) };
       return send(base.id, { ...former, ...routing }, ifMatch(after));
     },
@@ -84,7 +84,7 @@ function NewOrganization({ done }: { done: (id: string) => void }) {
   const [name, setName] = useState("");
   const change = useChange({
     send: async () => (await client.POST("/admin/v1/organizations", { body: { name } })).data!,
-    touches: touched.organization,
+    invalidates: invalidatedPaths.organization,
     done: ({ id }) => done(id),
   });
   return (
@@ -108,7 +108,7 @@ function One({ id }: { id: string }) {
   return (
     <>
       {error !== null && <RegionError what="organization" error={error} retry={refetch} />}
-      {data !== undefined && stillStands(error) && <Form key={data.id} organization={data} />}
+      {data !== undefined && keepsShownData(error) && <Form key={data.id} organization={data} />}
     </>
   );
 }
@@ -135,7 +135,7 @@ export function OrganizationPage() {
           label="Organization"
           maw={720}
           mb="lg"
-          {...choosing}
+          {...searchableSelect}
           limit={choicesMax}
           nothingFoundMessage="No such organization"
           allowDeselect={false}

@@ -2,7 +2,7 @@
 import { Button, Group as Row, Skeleton, Text, Title } from "@mantine/core";
 import { useState, type ReactNode } from "react";
 import { exactUsd, readUsd } from "../../base/money.ts";
-import type { Shown } from "../../base/period.ts";
+import type { ShownSpan } from "../../base/period.ts";
 import { CsvButton } from "../../ui/csv-button.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { useWorkspaceNames } from "../../ui/workspaces.ts";
@@ -17,7 +17,7 @@ const shownFirst = 8;
 interface BreakdownProps {
   readonly by: Group;
   readonly search: OverviewSearch;
-  readonly shown: Shown;
+  readonly shown: ShownSpan;
   readonly rows: Readonly<Record<string, string | undefined>>;
   readonly set: (change: Partial<OverviewSearch>) => void;
 }

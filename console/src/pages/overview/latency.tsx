@@ -3,12 +3,12 @@ import { Skeleton, Title } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { readCount, readDuration } from "../../base/numbers.ts";
-import type { Shown } from "../../base/period.ts";
+import type { ShownSpan } from "../../base/period.ts";
 import { readPlace, startsOf } from "../../base/steps.ts";
 import { RegionError } from "../../ui/region-error.tsx";
 import classes from "./overview.module.css";
 import type { Group } from "./search.ts";
-import { groupIn, stepBy, useTimes, type Totals, type Whose } from "./queries.ts";
+import { groupIn, chartStepOf, useUsageOverTime, type Totals, type Scope } from "./queries.ts";
 
 const ChartLines = lazy(async () => ({ default: (await import("./chart-lines.tsx")).ChartLines }));
 
@@ -18,10 +18,10 @@ const stroke = (color: string, dash?: string) => (
   </svg>
 );
 
-export function Latency(props: { whose: Whose; shown: Shown; by: Group; isTable: boolean }) {
-  const { whose, shown, by, isTable } = props;
-  const query = useTimes(whose, shown, by);
-  const step = stepBy(shown, whose);
+export function Latency(props: { scope: Scope; shown: ShownSpan; by: Group; isTable: boolean }) {
+  const { scope, shown, by, isTable } = props;
+  const query = useUsageOverTime(scope, shown, by);
+  const step = chartStepOf(shown, scope);
   const title = `Duration by ${step} (UTC)`;
   const times = new Map(query.data?.data.map(({ start, duration }) => [start, duration]));
   const points = startsOf(shown, step).map((start) => ({

@@ -4,7 +4,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { readUsd } from "../../base/money.ts";
 import { readCount, readShare } from "../../base/numbers.ts";
-import type { Shown } from "../../base/period.ts";
+import type { ShownSpan } from "../../base/period.ts";
 import { cutOf, endOf, startsOf, type Step } from "../../base/steps.ts";
 import { CsvButton } from "../../ui/csv-button.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
@@ -12,7 +12,7 @@ import { usePageKeys } from "../../ui/shortcuts.ts";
 import { useWorkspaceNames } from "../../ui/workspaces.ts";
 import classes from "./overview.module.css";
 import { Measure, widthFor } from "./measure.tsx";
-import { daysOf, stepBy, stepsQuery, useSteps } from "./queries.ts";
+import { daysOf, chartStepOf, stepsQuery, useSteps } from "./queries.ts";
 import {
   byOf,
   labelOf,
@@ -24,7 +24,7 @@ import {
   type Metric,
   type OverviewSearch,
 } from "./search.ts";
-import { Twin } from "./twin.tsx";
+import { ChartTable } from "./chart-table.tsx";
 import { barsOf, type Bars } from "./usage.ts";
 
 const ChartBars = lazy(async () => ({ default: (await import("./chart-bars.tsx")).ChartBars }));
@@ -74,7 +74,7 @@ function Legend(props: {
 
 interface OverTimeProps {
   readonly search: OverviewSearch;
-  readonly shown: Shown;
+  readonly shown: ShownSpan;
   readonly groups: readonly Group[];
   /** The log filter of the whole period. */
   readonly rows: Readonly<Record<string, string | undefined>>;
@@ -114,7 +114,7 @@ function Choices({ search, shown, groups, set }: OverTimeProps) {
 }
 
 /** The time span of a bar. Tags have whole days, which may begin before the period. */
-function spanOf(start: string, of: { step: Step; shown: Shown; isDays: boolean }) {
+function spanOf(start: string, of: { step: Step; shown: ShownSpan; isDays: boolean }) {
   const { step, shown, isDays } = of;
   const end = endOf(start, step);
   const begin = new Date(start);
@@ -138,7 +138,7 @@ export function OverTime(props: OverTimeProps) {
   const { search, shown, rows, groups, set } = props;
   const navigate = useNavigate();
   const [by, metric] = [byOf(search, groups), metricOf(search)];
-  const step = stepBy(shown, search, by);
+  const step = chartStepOf(shown, search, by);
   const query = useSteps(search, shown, by);
   const names = useWorkspaceNames();
   const isTable = search.table !== undefined;
@@ -167,7 +167,9 @@ export function OverTime(props: OverTimeProps) {
         <RegionError what="usage" error={query.error} retry={query.refetch} />
       )}
       {bars === undefined && query.error === null && <Skeleton height={260} />}
-      {bars !== undefined && isTable && <Twin bars={bars} metric={metric} step={step} at={at} />}
+      {bars !== undefined && isTable && (
+        <ChartTable bars={bars} metric={metric} step={step} at={at} />
+      )}
       {bars !== undefined && !isTable && (
         <div className={classes["drawn"]}>
           <div className={classes["box"]}>

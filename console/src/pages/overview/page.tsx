@@ -2,15 +2,15 @@
 import { Button, Group as Row, Switch, Text } from "@mantine/core";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { parseUsd, readUsd } from "../../base/money.ts";
-import { spentBy } from "../../base/pace.ts";
-import { inSentence, monthAfter, shownOf, type Shown } from "../../base/period.ts";
+import { projectedSpend } from "../../base/pace.ts";
+import { inSentence, monthAfter, shownSpanOf, type ShownSpan } from "../../base/period.ts";
 import { readTime } from "../../base/time.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Page } from "../../ui/page.tsx";
 import { PeriodPicker, UnreadPeriod } from "../../ui/period-picker.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { SetFilters } from "../../ui/set-filters.tsx";
-import { Parts, useGroupsAsked } from "./parts.tsx";
+import { Parts, useRequestedGroups } from "./parts.tsx";
 import {
   daysOf,
   useLastCall,
@@ -24,7 +24,7 @@ import { nothing, Tiles } from "./tiles.tsx";
 
 const route = getRouteApi("/shell/overview");
 
-function Nothing({ ws, shown, now }: { ws: string | undefined; shown: Shown; now: Date }) {
+function Nothing({ ws, shown, now }: { ws: string | undefined; shown: ShownSpan; now: Date }) {
   const last = useLastCall(ws, true).data?.data[0];
   const when = last === undefined ? "" : readTime(new Date(last.created_at), now);
   return (
@@ -42,7 +42,7 @@ function Nothing({ ws, shown, now }: { ws: string | undefined; shown: Shown; now
 
 interface AsideProps {
   readonly search: OverviewSearch;
-  readonly shown: Shown;
+  readonly shown: ShownSpan;
   readonly busy: boolean;
   readonly renew: () => void;
   readonly set: (change: Partial<OverviewSearch>) => void;
@@ -69,7 +69,7 @@ function Aside({ search, shown, busy, renew, set }: AsideProps) {
 }
 
 /** The active tag or provider filter. */
-function OnlyOf({ search, set }: Pick<AsideProps, "search" | "set">) {
+function ActiveFilters({ search, set }: Pick<AsideProps, "search" | "set">) {
   if (search.tag === undefined && search.provider === undefined) return null;
   return (
     <Row mb="md">
@@ -93,10 +93,10 @@ function Unreadable({ totals, before }: { totals: Read; before: Read | undefined
 }
 
 /** Projects this month's spend at its pace so far. */
-function Forecast({ shown, cost }: { shown: Shown; cost: bigint | undefined }) {
+function Forecast({ shown, cost }: { shown: ShownSpan; cost: bigint | undefined }) {
   if (shown.word !== "month" || cost === undefined || cost === 0n) return null;
   const { from: begin, to: now } = shown;
-  const all = spentBy(monthAfter(begin), { spent: cost, begin, now });
+  const all = projectedSpend(monthAfter(begin), { spent: cost, begin, now });
   if (all === undefined) return null;
   return (
     <Text mb="lg" className="muted">
@@ -117,7 +117,7 @@ const tagged = (tag: string | undefined): { readonly tag?: string; readonly user
 /** The log filter for the period's calls. It always names the period, because the log's default is another one. */
 function rowsAt(
   { ws, from, to, tag, provider }: OverviewSearch,
-  { word }: Shown,
+  { word }: ShownSpan,
   of: Days | undefined,
 ) {
   const span = word === undefined ? { from, to } : { period: word };
@@ -130,15 +130,15 @@ export function OverviewPage() {
   const search: OverviewSearch = route.useSearch();
   const navigate = useNavigate();
   const [now, renew] = useNow();
-  const shown = shownOf(search, now);
+  const shown = shownSpanOf(search, now);
   const { ws } = search;
-  const asked = useGroupsAsked(search);
+  const requestedGroups = useRequestedGroups(search);
   const totals = useTotals(
     search,
     shown,
-    search.tag === undefined ? [...asked, "error_code"] : asked,
+    search.tag === undefined ? [...requestedGroups, "error_code"] : requestedGroups,
   );
-  const before = useTotalsBefore(search, { shown, also: asked }, isCompared(search));
+  const before = useTotalsBefore(search, { shown, also: requestedGroups }, isCompared(search));
   const others = useSeesOthers(ws);
   const total = totals.data && (totals.data.data[0] ?? nothing);
   const cost = total && parseUsd(total.cost);
@@ -149,7 +149,7 @@ export function OverviewPage() {
   return (
     <Page title={others ? "Overview" : "Your use"} aside={aside}>
       <UnreadPeriod unread={shown.unread} label={shown.label} />
-      <OnlyOf search={search} set={set} />
+      <ActiveFilters search={search} set={set} />
       <Unreadable totals={totals} before={isCompared(search) ? before : undefined} />
       <Tiles
         isFailed={totals.isError}
@@ -163,7 +163,7 @@ export function OverviewPage() {
         <Nothing ws={ws} shown={shown} now={now} />
       ) : (
         <Parts
-          {...{ search, shown, asked, totals, rows, set }}
+          {...{ search, shown, requestedGroups, totals, rows, set }}
           before={before.data}
           total={totals.isFetching ? undefined : cost}
           counts={total}

@@ -1,5 +1,5 @@
 /** The sections below the overview's tiles: usage over time, each group, durations, errors and counts. */
-import type { Shown } from "../../base/period.ts";
+import type { ShownSpan } from "../../base/period.ts";
 import { useWorkspaceNames } from "../../ui/workspaces.ts";
 import { Breakdown, TagBreakdown } from "./breakdown.tsx";
 import { Counts } from "./counts.tsx";
@@ -19,7 +19,7 @@ import {
 import type { Total } from "./tiles.tsx";
 
 /** The groups to query: by member only if there may be several. With a tag, only sums of that tag exist. */
-export function useGroupsAsked({ ws, tag, provider }: OverviewSearch): readonly NamedGroup[] {
+export function useRequestedGroups({ ws, tag, provider }: OverviewSearch): readonly NamedGroup[] {
   const others = useSeesOthers(ws);
   return groups.filter((by) => {
     if (by === "provider" && provider !== undefined) return false;
@@ -37,8 +37,8 @@ function useTagsShown({ tag, provider }: OverviewSearch): readonly Group[] {
 
 export function Parts(props: {
   search: OverviewSearch;
-  shown: Shown;
-  asked: readonly NamedGroup[];
+  shown: ShownSpan;
+  requestedGroups: readonly NamedGroup[];
   totals: Totals;
   /** The comparison period; undefined while it loads. */
   before: Totals["data"];
@@ -47,9 +47,9 @@ export function Parts(props: {
   rows: Readonly<Record<string, string | undefined>>;
   set: (change: Partial<OverviewSearch>) => void;
 }) {
-  const { search, shown, asked, totals, before, total, counts, rows, set } = props;
+  const { search, shown, requestedGroups, totals, before, total, counts, rows, set } = props;
   const several = useWorkspaceNames().size > 1;
-  const plain = asked.filter((by) => by !== "workspace" || several);
+  const plain = requestedGroups.filter((by) => by !== "workspace" || several);
   const tags = useTagsShown(search);
   const shownGroups = [...plain, ...tags];
   const compared = isCompared(search) ? before : undefined;
@@ -70,7 +70,7 @@ export function Parts(props: {
           <TagBreakdown key={by} {...{ by, search, shown, rows, set }} />
         ))}
         <Latency
-          whose={search}
+          scope={search}
           shown={shown}
           by={byOf(search, shownGroups)}
           isTable={search.table !== undefined}

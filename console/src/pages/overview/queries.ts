@@ -3,9 +3,9 @@ import { useEffect, useRef, useState } from "react";
 import { api, type Schemas } from "../../api/client.ts";
 import { gatewayMs, gatewayNow } from "../../base/clock.ts";
 import { mayAll } from "../../base/rights.ts";
-import { type Shown, type Span } from "../../base/period.ts";
+import { type ShownSpan, type Span } from "../../base/period.ts";
 import { stepOf, type Step } from "../../base/steps.ts";
-import { asking } from "../../ui/same-question.ts";
+import { keepPreviousFor } from "../../ui/keep-previous.ts";
 import { useEvents } from "../../ui/use-events.ts";
 import { isNamed, tagOf, type Group, type NamedGroup } from "./search.ts";
 
@@ -44,7 +44,7 @@ export function useNow(): [Date, () => void] {
 /** A row of an additional group. */
 type GroupRow = NonNullable<Schemas["Usage"]["also"]>[number]["data"][number];
 
-interface Asked {
+interface UsageOptions {
   readonly granularity: "hour" | "day" | "month" | "total";
   readonly by?: Group;
   /** Additional groups of the same calls. */
@@ -53,37 +53,45 @@ interface Asked {
 }
 
 /** Restricts the calls: to a workspace, a tag, or a provider that answered. */
-export interface Whose {
+export interface Scope {
   readonly ws?: string | undefined;
   readonly provider?: string | undefined;
   readonly tag?: string | undefined;
 }
 
 /** The resolution of a period's chart: tags have days, but no hours. */
-export const stepBy = (shown: Shown, { tag }: Whose, by?: Group): Step => {
+export const chartStepOf = (shown: ShownSpan, { tag }: Scope, by?: Group): Step => {
   const step = stepOf(shown);
   const isByTag = tag !== undefined || (by !== undefined && tagOf(by) !== undefined);
   return isByTag && step === "hour" ? "day" : step;
 };
 
 /** The query of `GET /usage`; undefined values are not sent. */
-export const usageQuery = ({ ws, tag, provider }: Whose, { from, to }: Span, asked: Asked) => ({
+export const usageQuery = (
+  { ws, tag, provider }: Scope,
+  { from, to }: Span,
+  options: UsageOptions,
+) => ({
   from: from.toISOString(),
   to: to.toISOString(),
-  granularity: asked.granularity,
+  granularity: options.granularity,
   workspace_id: ws,
-  group_by: asked.by,
-  also_by: asked.also?.join(","),
+  group_by: options.by,
+  also_by: options.also?.join(","),
   tag,
   provider,
-  top: asked.top === undefined ? undefined : String(asked.top),
+  top: options.top === undefined ? undefined : String(options.top),
 });
 
 /**
  * Reads usage. An open-ended period keeps its numbers until newer ones arrive; those of another period or workspace are never kept. On
  * return, {@link useNow} asks for current numbers, so this does not refetch, unless the period has ended or its read failed.
  */
-function useUsage(query: ReturnType<typeof usageQuery>, { word, isOpen }: Shown, enabled = true) {
+function useUsage(
+  query: ReturnType<typeof usageQuery>,
+  { word, isOpen }: ShownSpan,
+  enabled = true,
+) {
   const question = JSON.stringify({
     ...query,
     // Additional groups do not change the rows.
@@ -99,7 +107,7 @@ function useUsage(query: ReturnType<typeof usageQuery>, { word, isOpen }: Shown,
       enabled,
       staleTime: 30_000,
       refetchOnWindowFocus: ({ state }) => !isOpen || state.status === "error",
-      ...asking(question),
+      ...keepPreviousFor(question),
     },
   );
 }
@@ -109,20 +117,20 @@ const tableTop = 50;
 
 /** The period's totals, and by group: all as of one moment. */
 export const useTotals = (
-  whose: Whose,
-  shown: Shown,
+  scope: Scope,
+  shown: ShownSpan,
   also: readonly (NamedGroup | "error_code")[],
 ) => {
   const tables = also.length > 0 && { also, top: tableTop };
-  return useUsage(usageQuery(whose, shown, { granularity: "total", ...tables }), shown);
+  return useUsage(usageQuery(scope, shown, { granularity: "total", ...tables }), shown);
 };
 
 /** The comparison period: all groups, since a group that grew may have been small. */
 export const useTotalsBefore = (
-  whose: Whose,
-  { shown, also }: { shown: Shown; also: readonly NamedGroup[] },
+  scope: Scope,
+  { shown, also }: { shown: ShownSpan; also: readonly NamedGroup[] },
   enabled: boolean,
-) => useUsage(usageQuery(whose, shown.before, { granularity: "total", also }), shown, enabled);
+) => useUsage(usageQuery(scope, shown.before, { granularity: "total", also }), shown, enabled);
 
 export type Totals = ReturnType<typeof useTotals>;
 
@@ -137,29 +145,29 @@ export function groupIn(
 
 const chartTop = 4;
 
-export const stepsQuery = (whose: Whose, shown: Shown, by: Group) =>
-  usageQuery(whose, shown, { granularity: stepBy(shown, whose, by), by, top: chartTop });
+export const stepsQuery = (scope: Scope, shown: ShownSpan, by: Group) =>
+  usageQuery(scope, shown, { granularity: chartStepOf(shown, scope, by), by, top: chartTop });
 
 /** All calls by hour, day or month, and additionally by a group. Sums by tag need a query of their own. */
-export function useTimes(whose: Whose, shown: Shown, by: Group) {
+export function useUsageOverTime(scope: Scope, shown: ShownSpan, by: Group) {
   const beside = isNamed(by) && { also: [by], top: chartTop };
   return useUsage(
-    usageQuery(whose, shown, { granularity: stepBy(shown, whose), ...beside }),
+    usageQuery(scope, shown, { granularity: chartStepOf(shown, scope), ...beside }),
     shown,
   );
 }
 
 /** The chart's rows by step and group, and the response that has them. */
-export function useSteps(whose: Whose, shown: Shown, by: Group) {
-  const times = useTimes(whose, shown, by);
-  const tagged = useUsage(stepsQuery(whose, shown, by), shown, !isNamed(by));
+export function useSteps(scope: Scope, shown: ShownSpan, by: Group) {
+  const times = useUsageOverTime(scope, shown, by);
+  const tagged = useUsage(stepsQuery(scope, shown, by), shown, !isNamed(by));
   const { data, error, refetch } = isNamed(by) ? times : tagged;
   return { data, error, refetch, rows: isNamed(by) ? groupIn(data, by) : data?.data };
 }
 
 /** Sums by tag: of whole days, in a query of their own. */
-export const useTagGroup = (whose: Whose, shown: Shown, by: Group) =>
-  useUsage(usageQuery(whose, shown, { granularity: "total", by, top: tableTop }), shown);
+export const useTagGroup = (scope: Scope, shown: ShownSpan, by: Group) =>
+  useUsage(usageQuery(scope, shown, { granularity: "total", by, top: tableTop }), shown);
 
 /** The newest call, for an empty period. */
 export const useLastCall = (ws: string | undefined, enabled: boolean) =>

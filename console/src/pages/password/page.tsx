@@ -6,7 +6,7 @@ import { useEffect, type FormEvent } from "react";
 import { client } from "../../api/client.ts";
 import { fieldsOf } from "../../ui/form.ts";
 import { FormError } from "../../ui/form-error.tsx";
-import { Outside } from "../../ui/outside.tsx";
+import { NarrowPage } from "../../ui/narrow-page.tsx";
 
 interface Fields {
   readonly currentPassword: string;
@@ -31,7 +31,7 @@ export function PasswordPage() {
     change.mutate({ currentPassword: field("current"), newPassword: field("new") });
   };
   return (
-    <Outside title="Choose a password">
+    <NarrowPage title="Choose a password">
       <Text mb="lg">At least ten characters. Your other sessions and personal tokens end.</Text>
       <form onSubmit={submit}>
         <Stack gap="md">
@@ -56,6 +56,6 @@ export function PasswordPage() {
           </Button>
         </Stack>
       </form>
-    </Outside>
+    </NarrowPage>
   );
 }

@@ -1,7 +1,7 @@
 /** Calls the gateway as any caller does: with a key, without the reader's session. */
 import { ApiError, asApiError, errorOf } from "../../api/errors.ts";
 import { at, textAt } from "./json.ts";
-import { forget, valueOf } from "./lend.ts";
+import { dropTemporaryKey, temporaryKey } from "./temporary-keys.ts";
 
 export interface Request {
   readonly keyId: string;
@@ -13,12 +13,18 @@ export interface Request {
 }
 
 /** Sends a call. @throws ApiError what the gateway refuses; AbortError where the reader stopped it */
-export async function ask({ keyId, path, body, headers, signal }: Request): Promise<Response> {
+export async function callGateway({
+  keyId,
+  path,
+  body,
+  headers,
+  signal,
+}: Request): Promise<Response> {
   const form = body instanceof FormData;
   const response = await fetch(path, {
     ...(body !== undefined && { method: "POST", body: form ? body : JSON.stringify(body) }),
     headers: {
-      authorization: `Bearer ${await valueOf(keyId)}`,
+      authorization: `Bearer ${await temporaryKey(keyId)}`,
       ...(body !== undefined && !form && { "content-type": "application/json" }),
       ...headers,
     },
@@ -29,7 +35,7 @@ export async function ask({ keyId, path, body, headers, signal }: Request): Prom
     throw asApiError(error);
   });
   if (response.ok) return response;
-  if (response.status === 401) forget(keyId);
+  if (response.status === 401) dropTemporaryKey(keyId);
   throw await refusalOf(response);
 }
 

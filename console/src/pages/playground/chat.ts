@@ -1,8 +1,8 @@
 /** Chat completions for the playground: builds bodies and parses answers. Pure. */
-import type { Ask, Piece, Said } from "./conversation.ts";
+import type { ChatInput, Piece, Message } from "./conversation.ts";
 import { at, listAt, textAt } from "./json.ts";
 
-const contentOf = ({ text, pictures }: Said): unknown =>
+const contentOf = ({ text, pictures }: Message): unknown =>
   pictures.length === 0
     ? text
     : [
@@ -13,7 +13,7 @@ const contentOf = ({ text, pictures }: Said): unknown =>
         })),
       ];
 
-export function body({ system, said, tools, fields }: Ask): Record<string, unknown> {
+export function body({ system, said, tools, fields }: ChatInput): Record<string, unknown> {
   return {
     messages: [
       ...(system === "" ? [] : [{ role: "system", content: system }]),

@@ -3,7 +3,7 @@ import { Group, SegmentedControl } from "@mantine/core";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { revealKey } from "../../api/reveal-key.ts";
-import { asReached } from "../../base/reached.ts";
+import { reachableUrl } from "../../base/reachable-url.ts";
 import type { CodeText, Place } from "../../base/sdks.ts";
 import { Copy } from "../../ui/copy.tsx";
 import classes from "./playground.module.css";
@@ -21,7 +21,8 @@ export function CodePanel({ apiKey, codes }: CodePanelProps) {
   const { data: info } = api.useQuery("get", "/admin/v1/info");
   const [label, setLabel] = useState("curl");
   if (info === undefined) return null;
-  const placed = (key: string) => codes({ url: asReached(info.public_url, location.origin), key });
+  const placed = (key: string) =>
+    codes({ url: reachableUrl(info.public_url, location.origin), key });
   const shown = placed(`${apiKey.key_prefix}...${apiKey.key_last4}`);
   const chosen = shown.find((one) => one.label === label) ?? shown[0]!;
   const whole = async () =>

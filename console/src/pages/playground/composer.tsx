@@ -1,12 +1,12 @@
 /** The input of a message: text and images. */
 import { Group, Textarea } from "@mantine/core";
-import type { Said } from "./conversation.ts";
+import type { Message } from "./conversation.ts";
 import { PictureButton } from "./picture-button.tsx";
 import { onCtrlEnter, RunButton, type Running } from "./run-button.tsx";
 
 interface ComposerProps extends Running {
-  readonly said: Said;
-  readonly change: (said: Said) => void;
+  readonly said: Message;
+  readonly change: (said: Message) => void;
 }
 
 export const Composer = ({ said, change, ...running }: ComposerProps) => (

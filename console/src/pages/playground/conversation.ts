@@ -7,7 +7,7 @@ export interface Picture {
   readonly name: string;
 }
 
-export interface Said {
+export interface Message {
   readonly role: "user" | "assistant";
   readonly text: string;
   readonly pictures: readonly Picture[];
@@ -22,9 +22,9 @@ export interface Tool {
 }
 
 /** The content of a request. */
-export interface Ask {
+export interface ChatInput {
   readonly system: string;
-  readonly said: readonly Said[];
+  readonly said: readonly Message[];
   readonly tools: readonly Tool[];
   /** Further fields of the protocol's body, built by parameters.ts. */
   readonly fields: Readonly<Record<string, unknown>>;

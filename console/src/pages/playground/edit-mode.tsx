@@ -4,7 +4,7 @@ import { useMemo, useState } from "react";
 import { quoted } from "../../base/literals.ts";
 import type { Place } from "../../base/sdks.ts";
 import type { Picture } from "./conversation.ts";
-import { tasksPath, type Prepared } from "./make.ts";
+import { tasksPath, type GenerationRequest } from "./generate.ts";
 import { MaskCanvas, type Brush } from "./mask-canvas.tsx";
 import { maskOf } from "./mask-png.ts";
 import type { Size, Stroke } from "./mask.ts";
@@ -86,7 +86,7 @@ async function formOf(
   wish: Wish,
   pictures: readonly Picture[],
   { strokes, size }: Painting,
-): Promise<Prepared> {
+): Promise<GenerationRequest> {
   const form = new FormData();
   form.set("model", wish.model.id);
   form.set("prompt", wish.prompt);

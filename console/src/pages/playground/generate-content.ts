@@ -1,15 +1,15 @@
 /** generateContent for the playground. Pure. */
-import type { Ask, Piece, Said } from "./conversation.ts";
+import type { ChatInput, Piece, Message } from "./conversation.ts";
 import { at, listAt, textAt } from "./json.ts";
 
-const partsOf = ({ text, pictures }: Said): unknown[] => [
+const partsOf = ({ text, pictures }: Message): unknown[] => [
   ...pictures.map(({ mediaType, base64 }) => ({
     inlineData: { mimeType: mediaType, data: base64 },
   })),
   { text },
 ];
 
-export function body({ system, said, tools, fields }: Ask): Record<string, unknown> {
+export function body({ system, said, tools, fields }: ChatInput): Record<string, unknown> {
   return {
     contents: said.map((one) => ({
       role: one.role === "user" ? "user" : "model",

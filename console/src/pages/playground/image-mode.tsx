@@ -1,7 +1,7 @@
 /** Generates images from text: in the response, or as a task if the model requires it. */
 import { curlOf } from "../../base/code.ts";
 import { inLanguages, openai } from "../../base/sdks.ts";
-import { tasksPath } from "./make.ts";
+import { tasksPath } from "./generate.ts";
 import { MediaMode, type Wish } from "./media-mode.tsx";
 import type { ModeProps } from "./mode-props.ts";
 

@@ -3,15 +3,15 @@ import { Group, Stack, Textarea } from "@mantine/core";
 import { useState, type ReactNode } from "react";
 import type { CodeText, Place } from "../../base/sdks.ts";
 import { CodePanel } from "./code-panel.tsx";
-import { MadeList } from "./made-list.tsx";
-import type { Prepared } from "./make.ts";
+import { GenerationList } from "./generation-list.tsx";
+import type { GenerationRequest } from "./generate.ts";
 import type { ModeProps } from "./mode-props.ts";
 import { fieldsOf, readFields, type Typed } from "./parameters.ts";
 import { ParametersForm } from "./parameters-form.tsx";
 import { useParts } from "./parts.tsx";
 import type { Callable } from "./queries.ts";
 import { onCtrlEnter, RunButton } from "./run-button.tsx";
-import { useMaking } from "./use-making.ts";
+import { useGenerations } from "./use-generations.ts";
 
 /** The reader's request. */
 export interface Wish {
@@ -26,7 +26,7 @@ interface MediaModeProps extends ModeProps {
   readonly inputs?: ReactNode;
   /** A hint for a missing input. */
   readonly missing?: string | undefined;
-  readonly prepare: (wish: Wish) => Prepared | Promise<Prepared>;
+  readonly prepare: (wish: Wish) => GenerationRequest | Promise<GenerationRequest>;
   readonly codes: (wish: Wish, place: Place) => readonly CodeText[];
 }
 
@@ -35,22 +35,22 @@ export function MediaMode(props: MediaModeProps) {
   const [prompt, setPrompt] = useState("");
   const [typed, setTyped] = useState<Typed>({});
   const { open, toggle } = useParts<"parameters" | "code">();
-  const making = useMaking(ended);
+  const generations = useGenerations(ended);
   const model = models.find(({ id }) => id === chosen[0])!;
   const fields = fieldsOf([model.supported_parameters]);
   const { body, faults } = readFields(fields, typed);
   const [fault] = Object.keys(faults);
   const wish: Wish = { model, prompt, fields: body };
   const running = {
-    running: making.running,
+    running: generations.running,
     obstacle:
       (fault !== undefined ? `Mend ${fault} first.` : missing) ??
       (prompt.trim() === "" ? "Write something." : undefined),
     run: () =>
-      void making.run({ keyId: apiKey.id, model: model.id, label: prompt }, () =>
+      void generations.run({ keyId: apiKey.id, model: model.id, label: prompt }, () =>
         props.prepare(wish),
       ),
-    stop: making.stop,
+    stop: generations.stop,
   };
   return (
     <Stack gap="md">
@@ -77,7 +77,7 @@ export function MediaMode(props: MediaModeProps) {
           <RunButton {...running} />
         </Group>
       </div>
-      <MadeList made={making.made} ended={ended} />
+      <GenerationList list={generations.list} ended={ended} />
     </Stack>
   );
 }

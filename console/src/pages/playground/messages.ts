@@ -1,11 +1,11 @@
 /** The messages protocol for the playground. Pure. */
-import type { Ask, Piece, Said } from "./conversation.ts";
+import type { ChatInput, Piece, Message } from "./conversation.ts";
 import { at, listAt, textAt } from "./json.ts";
 
 /** The protocol requires a maximum; this is used if the form has none. */
 const tokensMax = 1024;
 
-const contentOf = ({ text, pictures }: Said): unknown =>
+const contentOf = ({ text, pictures }: Message): unknown =>
   pictures.length === 0
     ? text
     : [
@@ -16,7 +16,7 @@ const contentOf = ({ text, pictures }: Said): unknown =>
         { type: "text", text },
       ];
 
-export function body({ system, said, tools, fields }: Ask): Record<string, unknown> {
+export function body({ system, said, tools, fields }: ChatInput): Record<string, unknown> {
   return {
     max_tokens: tokensMax,
     ...(system !== "" && { system }),

@@ -9,39 +9,39 @@ import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { useMay } from "../../ui/use-may.ts";
 import { Spent } from "./cost.tsx";
-import { modeNames, modes, rememberModels, type Mode } from "./kinds.ts";
+import { modeNames, modes, rememberModels, type Mode } from "./modes.ts";
 import type { ModeProps } from "./mode-props.ts";
 import { Picker } from "./picker.tsx";
 import {
-  useAgain,
+  useResentCall,
   useCallable,
   useChosenKey,
   useFirstKey,
-  useKept,
+  useStoredBody,
   type Callable,
   type Key,
 } from "./queries.ts";
-import { spokenIn } from "./spoken.ts";
+import { prefilledInputOf } from "./prefilled-input.ts";
 import { TextMode } from "./text-mode.tsx";
 import { useChoice } from "./use-choice.ts";
 
 const route = getRouteApi("/shell/playground");
 
 /** Says what a resent call keeps of the original one. */
-interface AgainProps {
+interface ResendNoteProps {
   readonly id: string;
   readonly choice: ReturnType<typeof useChoice>;
-  readonly isSpoken: boolean;
+  readonly isPrefilled: boolean;
 }
 
-function Again({ id, choice, isSpoken }: AgainProps) {
+function ResendNote({ id, choice, isPrefilled }: ResendNoteProps) {
   if (choice.error !== null) return <RegionError what="request" error={choice.error} />;
   return (
     <Text size="sm" mb="md" mih={20} role="note" style={{ overflowWrap: "anywhere" }}>
       {choice.lost == null
         ? `As in ${id}: model, protocol and streaming are those of that call.`
         : `This key cannot call ${choice.lost}, the model of ${id}.`}{" "}
-      {isSpoken
+      {isPrefilled
         ? "Its system text and its last message are filled in; the values of its parameters are not."
         : "Its prompt and the values of its parameters are not kept."}
     </Text>
@@ -75,17 +75,17 @@ function NoModel({ mode }: { mode: Mode }) {
   );
 }
 
-interface MadeProps {
+interface PlaygroundFormProps {
   readonly apiKey: Key;
   readonly callable: readonly Callable[];
   /** The stored request body of the call to resend. */
   readonly request: string | null;
 }
 
-function Made({ apiKey, callable, request }: MadeProps) {
+function PlaygroundForm({ apiKey, callable, request }: PlaygroundFormProps) {
   const choice = useChoice(callable);
   const { search, mode, protocol, models, chosen, change } = choice;
-  const spoken = spokenIn(protocol, request);
+  const prefilled = prefilledInputOf(protocol, request);
   const [ids, setIds] = useState<readonly string[]>([]);
   const choose = (chosenIds: readonly string[]) => {
     rememberModels(mode, chosenIds);
@@ -111,7 +111,7 @@ function Made({ apiKey, callable, request }: MadeProps) {
         <Spent ids={ids} />
       </Group>
       {search.from !== undefined && (
-        <Again id={search.from} choice={choice} isSpoken={spoken !== undefined} />
+        <ResendNote id={search.from} choice={choice} isPrefilled={prefilled !== undefined} />
       )}
       {models.length === 0 ? (
         <NoModel mode={mode} />
@@ -123,7 +123,7 @@ function Made({ apiKey, callable, request }: MadeProps) {
               protocol={protocol}
               speak={(value) => change({ protocol: value })}
               streams={choice.streamed ?? true}
-              spoken={spoken}
+              prefilled={prefilled}
             />
           ) : (
             <Media key={mode} {...common} />
@@ -138,10 +138,11 @@ function Made({ apiKey, callable, request }: MadeProps) {
 function WithKey({ apiKey }: { apiKey: Key }) {
   const { from } = route.useSearch();
   const { data, error, refetch } = useCallable(apiKey.id);
-  const kept = useKept(from);
-  const again = useAgain(from);
+  const kept = useStoredBody(from);
+  const resent = useResentCall(from);
   // After a first error it is not awaited: the component that shows the error retries.
-  const isAwaited = from !== undefined && again.data === undefined && again.errorUpdateCount === 0;
+  const isAwaited =
+    from !== undefined && resent.data === undefined && resent.errorUpdateCount === 0;
   const refusal = error !== null && <RegionError what="models" error={error} retry={refetch} />;
   // A draft survives a refused reload of the models.
   if (refusal !== false && data === undefined) return refusal;
@@ -149,18 +150,18 @@ function WithKey({ apiKey }: { apiKey: Key }) {
   return (
     <>
       {refusal}
-      <Made apiKey={apiKey} callable={data} request={kept.data ?? null} />
+      <PlaygroundForm apiKey={apiKey} callable={data} request={kept.data ?? null} />
     </>
   );
 }
 
 export function PlaygroundPage() {
   const { ws, from } = route.useSearch();
-  const { data: again } = useAgain(from);
+  const { data: resent } = useResentCall(from);
   const { data: me } = api.useQuery("get", "/admin/v1/me");
   const [picked, setPicked] = useState<{ id: string | undefined; before: Key }>();
   const { first, isNone, error, refetch } = useFirstKey(ws, me?.user_id);
-  const chosen = useChosenKey(picked?.id ?? again?.key_id, ws);
+  const chosen = useChosenKey(picked?.id ?? resent?.key_id, ws);
   // A draft survives while another key loads.
   const apiKey = chosen === null ? first : (chosen ?? picked?.before);
   const choice = apiKey !== undefined && (

@@ -56,7 +56,7 @@ const pathIn = (name: string, protocol: Protocol | undefined): string | undefine
   protocol === undefined || protocol === "chat" ? name : spellings[name]?.[protocol];
 
 /** Parameters with a field elsewhere on the page, or unsuitable for a form. */
-const elsewhere = new Set(
+const excludedParameters = new Set(
   "stream tools n prompt image mask images partial_images last_frame reference_images media encoding_format webhook_url".split(
     " ",
   ),
@@ -65,7 +65,9 @@ const elsewhere = new Set(
 /** The form's parameters for these models; if several models have one, the first model's domain counts. */
 export function fieldsOf(models: readonly Domains[], protocol?: Protocol): [string, Domain][] {
   const all = Object.entries(Object.assign({}, ...models.toReversed()) as Domains);
-  return all.filter(([name]) => !elsewhere.has(name) && pathIn(name, protocol) !== undefined);
+  return all.filter(
+    ([name]) => !excludedParameters.has(name) && pathIn(name, protocol) !== undefined,
+  );
 }
 
 /** Describes the allowed input. */

@@ -1,6 +1,6 @@
 /** The model picker: several models in text mode, otherwise one. */
 import { MultiSelect, Select } from "@mantine/core";
-import type { Mode } from "./kinds.ts";
+import type { Mode } from "./modes.ts";
 import type { Callable } from "./queries.ts";
 
 const modelsMax = 4;

@@ -2,7 +2,7 @@
 import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
 import { api, client, type Schemas } from "../../api/client.ts";
 import { asApiError } from "../../api/errors.ts";
-import { ask } from "./call.ts";
+import { callGateway } from "./call.ts";
 import type { Domains } from "./parameters.ts";
 
 export type Key = Schemas["KeyRecord"];
@@ -60,7 +60,7 @@ export const useCallable = (keyId: string | undefined) =>
     // A draft survives when another key is chosen.
     placeholderData: keepPreviousData,
     async queryFn({ signal }) {
-      const response = await ask({ keyId: keyId!, path: "/v1/models", signal });
+      const response = await callGateway({ keyId: keyId!, path: "/v1/models", signal });
       return ((await response.json()) as { data: Callable[] }).data;
     },
   });
@@ -78,7 +78,7 @@ export const rowOf = (id: string) =>
   });
 
 /** The request body of that call, if its workspace stores bodies; null if not. */
-export const useKept = (id: string | undefined) =>
+export const useStoredBody = (id: string | undefined) =>
   useQuery({
     queryKey: ["what was asked", id],
     enabled: id !== undefined,
@@ -96,5 +96,5 @@ export const useKept = (id: string | undefined) =>
   });
 
 /** The call to resend: already in the log, or not visible to this reader, so there is no retry. */
-export const useAgain = (id: string | undefined) =>
+export const useResentCall = (id: string | undefined) =>
   useQuery({ ...rowOf(id ?? ""), enabled: id !== undefined, retry: false });

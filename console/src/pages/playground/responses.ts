@@ -1,8 +1,8 @@
 /** The responses protocol for the playground. Pure. */
-import type { Ask, Piece, Said } from "./conversation.ts";
+import type { ChatInput, Piece, Message } from "./conversation.ts";
 import { at, listAt, textAt } from "./json.ts";
 
-const contentOf = ({ role, text, pictures }: Said): unknown[] => [
+const contentOf = ({ role, text, pictures }: Message): unknown[] => [
   { type: role === "user" ? "input_text" : "output_text", text },
   ...pictures.map(({ mediaType, base64 }) => ({
     type: "input_image",
@@ -10,7 +10,7 @@ const contentOf = ({ role, text, pictures }: Said): unknown[] => [
   })),
 ];
 
-export function body({ system, said, tools, fields }: Ask): Record<string, unknown> {
+export function body({ system, said, tools, fields }: ChatInput): Record<string, unknown> {
   return {
     ...(system !== "" && { instructions: system }),
     input: said.map((one) => ({ role: one.role, content: contentOf(one) })),

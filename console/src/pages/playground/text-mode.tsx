@@ -16,7 +16,7 @@ import type { ModeProps } from "./mode-props.ts";
 import { ParametersForm } from "./parameters-form.tsx";
 import { useParts } from "./parts.tsx";
 import { ToolsForm } from "./tools-form.tsx";
-import type { Spoken } from "./spoken.ts";
+import type { PrefilledInput } from "./prefilled-input.ts";
 import { TurnView } from "./turns.tsx";
 import { callOf, useConversation } from "./use-conversation.ts";
 import { useDraft } from "./use-draft.ts";
@@ -27,7 +27,7 @@ interface TextModeProps extends ModeProps {
   /** The default of the Stream switch. */
   readonly streams: boolean;
   /** The initial text. */
-  readonly spoken: Spoken | undefined;
+  readonly prefilled: PrefilledInput | undefined;
 }
 
 type Part = "tools" | "parameters" | "code";
@@ -46,7 +46,7 @@ interface ToolbarProps extends Pick<TextModeProps, "protocol" | "speak" | "picke
 }
 
 function Toolbar({ protocol, speak, picker, draft, talk, toggle }: ToolbarProps) {
-  const count = draft.asking.tools.length;
+  const count = draft.chatRequest.tools.length;
   return (
     <Group align="end" gap="md">
       <Select
@@ -61,7 +61,7 @@ function Toolbar({ protocol, speak, picker, draft, talk, toggle }: ToolbarProps)
       <Switch
         label="Stream"
         mb="sm"
-        checked={draft.asking.stream}
+        checked={draft.chatRequest.stream}
         onChange={({ currentTarget }) => draft.setStream(currentTarget.checked)}
       />
       {toggle("tools", count === 0 ? "Tools" : `Tools (${count})`)}
@@ -81,11 +81,11 @@ export function TextMode(props: TextModeProps) {
   const { open, toggle } = useParts<Part>();
   const draft = useDraft(props);
   const talk = useConversation(ended);
-  const { asking } = draft;
+  const { chatRequest } = draft;
   const [first] = chosen;
   const send = async () => {
     draft.clear();
-    if (!(await talk.run(asking))) draft.giveBack(asking.said);
+    if (!(await talk.run(chatRequest))) draft.giveBack(chatRequest.said);
   };
   return (
     <Stack gap="md">
@@ -95,12 +95,12 @@ export function TextMode(props: TextModeProps) {
       {open === "code" && first !== undefined && (
         <CodePanel
           apiKey={apiKey}
-          codes={(place) => codesOf({ ...place, ...callOf(asking, talk.turns, first) })}
+          codes={(place) => codesOf({ ...place, ...callOf(chatRequest, talk.turns, first) })}
         />
       )}
       <Textarea
         label="System"
-        value={asking.system}
+        value={chatRequest.system}
         autosize
         minRows={1}
         maxRows={8}
@@ -110,7 +110,7 @@ export function TextMode(props: TextModeProps) {
         <TurnView key={turn.id} turn={turn} />
       ))}
       <Composer
-        said={asking.said}
+        said={chatRequest.said}
         change={draft.setSaid}
         running={talk.running}
         obstacle={draft.obstacle}

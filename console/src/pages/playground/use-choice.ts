@@ -1,8 +1,8 @@
 /** The choices: from the URL, else from the call to resend, else the last ones in this browser. */
 import { getRouteApi } from "@tanstack/react-router";
 import { protocolOf } from "../../base/code.ts";
-import { fits, modes, rememberedModels } from "./kinds.ts";
-import { useAgain, type Callable } from "./queries.ts";
+import { fits, modes, rememberedModels } from "./modes.ts";
+import { useResentCall, type Callable } from "./queries.ts";
 
 const route = getRouteApi("/shell/playground");
 
@@ -16,9 +16,9 @@ function firstKnown(models: readonly Callable[], ...wanted: readonly (readonly s
 export function useChoice(callable: readonly Callable[]) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const again = useAgain(search.from);
-  const { model, protocol: spoken, stream = null } = again.data ?? {};
-  const protocol = protocolOf(search.protocol ?? spoken ?? undefined);
+  const resent = useResentCall(search.from);
+  const { model, protocol: resentProtocol, stream = null } = resent.data ?? {};
+  const protocol = protocolOf(search.protocol ?? resentProtocol ?? undefined);
   const was = callable.find(({ id }) => id === model);
   const mode =
     modes.find((one) => one === search.mode) ??
@@ -38,7 +38,7 @@ export function useChoice(callable: readonly Callable[]) {
     ),
     /** Whether the resent call was streamed; null if unknown. */
     streamed: stream,
-    error: again.error,
+    error: resent.error,
     /** The model of that call, if the key may not call it. */
     lost: was === undefined ? model : undefined,
     change: (fields: Partial<typeof search>) =>

@@ -2,8 +2,8 @@
 import { useEffect, useRef, useState } from "react";
 import { asApiError, type ApiError } from "../../api/errors.ts";
 import { pathOf, wireBody, type Protocol } from "../../base/code.ts";
-import { ask, idOf, isStop } from "./call.ts";
-import { nothing, withPiece, type Content, type Said, type Tool } from "./conversation.ts";
+import { callGateway, idOf, isStop } from "./call.ts";
+import { nothing, withPiece, type Content, type Message, type Tool } from "./conversation.ts";
 import { bodyOf, framesOf, piecesOf } from "./wire.ts";
 
 export interface Answer {
@@ -17,25 +17,25 @@ export interface Answer {
 
 export interface Turn {
   readonly id: number;
-  readonly said: Said;
+  readonly said: Message;
   readonly keyId: string;
   readonly answers: readonly Answer[];
 }
 
 /** The request to each chosen model. */
-export interface Asking {
+export interface ChatRequest {
   readonly keyId: string;
   readonly protocol: Protocol;
   readonly models: readonly string[];
   readonly stream: boolean;
   readonly system: string;
-  readonly said: Said;
+  readonly said: Message;
   readonly tools: readonly Tool[];
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
 /** The history for a model: only its own answers, not those of other models. */
-const heardBy = (turns: readonly Turn[], model: string): Said[] =>
+const historyFor = (turns: readonly Turn[], model: string): Message[] =>
   turns.flatMap(({ said, answers }) => {
     const own = answers.find((one) => one.model === model && one.content.text !== "");
     if (own === undefined) return [];
@@ -43,15 +43,15 @@ const heardBy = (turns: readonly Turn[], model: string): Said[] =>
   });
 
 /** The call of one model. */
-export const callOf = (asking: Asking, turns: readonly Turn[], model: string) => ({
-  protocol: asking.protocol,
-  stream: asking.stream,
+export const callOf = (chatRequest: ChatRequest, turns: readonly Turn[], model: string) => ({
+  protocol: chatRequest.protocol,
+  stream: chatRequest.stream,
   model,
-  body: bodyOf(asking.protocol, {
-    system: asking.system,
-    said: [...heardBy(turns, model), asking.said],
-    tools: asking.tools,
-    fields: asking.fields,
+  body: bodyOf(chatRequest.protocol, {
+    system: chatRequest.system,
+    said: [...historyFor(turns, model), chatRequest.said],
+    tools: chatRequest.tools,
+    fields: chatRequest.fields,
   }),
 });
 
@@ -59,7 +59,7 @@ type Call = ReturnType<typeof callOf>;
 const drawnMs = 50;
 
 /** Makes a call and reports its progress at most every 50 ms; it never throws. Returns whether any answer arrived. */
-async function listen(
+async function streamAnswer(
   call: Call,
   { keyId, signal }: { keyId: string; signal: AbortSignal },
   report: (answer: Partial<Answer>) => void,
@@ -67,7 +67,7 @@ async function listen(
   let content = nothing;
   let drawnAt = 0;
   try {
-    const response = await ask({ keyId, path: pathOf(call), body: wireBody(call), signal });
+    const response = await callGateway({ keyId, path: pathOf(call), body: wireBody(call), signal });
     report({ state: "answering", requestId: idOf(response) });
     const streamed = response.headers.get("content-type")?.startsWith("text/event-stream");
     const frames = streamed === true ? framesOf(response.body!) : [await response.json()];
@@ -101,17 +101,17 @@ export function useConversation(ended: (requestId: string) => void) {
   useEffect(() => () => stopping.current?.abort(), []);
 
   /** Calls all chosen models. False if none of them answered. */
-  async function run(asking: Asking): Promise<boolean> {
+  async function run(chatRequest: ChatRequest): Promise<boolean> {
     const stop = new AbortController();
     stopping.current = stop;
     setRunning(true);
     const id = (turns.at(-1)?.id ?? 0) + 1;
-    const begun = asking.models.map((model): Answer => ({
+    const begun = chatRequest.models.map((model): Answer => ({
       model,
       state: "waiting",
       content: nothing,
     }));
-    const { said, keyId } = asking;
+    const { said, keyId } = chatRequest;
     setTurns((before) => [...before, { id, said, keyId, answers: begun }]);
     const report = (model: string) => (part: Partial<Answer>) =>
       setTurns((before) =>
@@ -127,10 +127,10 @@ export function useConversation(ended: (requestId: string) => void) {
         ),
       );
     const answered = await Promise.all(
-      asking.models.map(async (model) => {
+      chatRequest.models.map(async (model) => {
         let requestId: string | undefined;
-        const call = callOf(asking, turns, model);
-        const isAnswered = await listen(call, { keyId, signal: stop.signal }, (part) => {
+        const call = callOf(chatRequest, turns, model);
+        const isAnswered = await streamAnswer(call, { keyId, signal: stop.signal }, (part) => {
           ({ requestId = requestId } = part);
           report(model)(part);
         });

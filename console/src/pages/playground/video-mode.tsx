@@ -3,7 +3,7 @@ import { Group } from "@mantine/core";
 import { useState } from "react";
 import { curlOf } from "../../base/code.ts";
 import type { Picture } from "./conversation.ts";
-import { tasksPath } from "./make.ts";
+import { tasksPath } from "./generate.ts";
 import { MediaMode, type Wish } from "./media-mode.tsx";
 import type { ModeProps } from "./mode-props.ts";
 import { PictureButton } from "./picture-button.tsx";

@@ -1,14 +1,14 @@
 /** The four protocols by name, and the parsing that they share. Pure. */
 import type { Protocol } from "../../base/code.ts";
 import * as chat from "./chat.ts";
-import type { Ask, Piece } from "./conversation.ts";
+import type { ChatInput, Piece } from "./conversation.ts";
 import * as generateContent from "./generate-content.ts";
 import { at, textAt } from "./json.ts";
 import * as messages from "./messages.ts";
 import * as responses from "./responses.ts";
 
 interface Wire {
-  readonly body: (ask: Ask) => Record<string, unknown>;
+  readonly body: (input: ChatInput) => Record<string, unknown>;
   readonly pieces: (frame: unknown) => Piece[];
 }
 
@@ -19,8 +19,8 @@ const wires: Readonly<Record<Protocol, Wire>> = {
   generate_content: generateContent,
 };
 
-export const bodyOf = (protocol: Protocol, ask: Ask): Record<string, unknown> =>
-  wires[protocol].body(ask);
+export const bodyOf = (protocol: Protocol, input: ChatInput): Record<string, unknown> =>
+  wires[protocol].body(input);
 
 /** The pieces that a stream frame, or a whole answer, adds. */
 export function piecesOf(protocol: Protocol, frame: unknown): Piece[] {

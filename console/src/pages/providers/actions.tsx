@@ -3,7 +3,7 @@ import { Button, Group } from "@mantine/core";
 import { confirm } from "../../ui/confirm.tsx";
 import { FormError } from "../../ui/form-error.tsx";
 import { useMay } from "../../ui/use-may.ts";
-import { usePause, useRemove, useResume } from "./moves.ts";
+import { usePause, useRemove, useResume } from "./mutations.ts";
 import type { Provider } from "./state.ts";
 
 export function Actions({ provider }: { provider: Provider }) {

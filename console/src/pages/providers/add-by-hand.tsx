@@ -13,7 +13,7 @@ import { useState } from "react";
 import type { Schemas } from "../../api/client.ts";
 import { FormError } from "../../ui/form-error.tsx";
 import { fieldsOf } from "../../ui/form.ts";
-import { useAdd, type AddBody } from "./moves.ts";
+import { useAdd, type AddBody } from "./mutations.ts";
 import { readModels, textModelRow } from "./model-rows.ts";
 import { TextModelForm, textModelFields } from "./text-model.tsx";
 

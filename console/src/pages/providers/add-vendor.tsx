@@ -4,7 +4,7 @@ import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { FormError } from "../../ui/form-error.tsx";
 import { fieldsOf } from "../../ui/form.ts";
-import { useAdd } from "./moves.ts";
+import { useAdd } from "./mutations.ts";
 
 const Fields = (props: { vendor: string | null; address: string | undefined }) => (
   <>

@@ -4,7 +4,7 @@ import { gatewayMs } from "../../base/clock.ts";
 import { readCount, readShare } from "../../base/numbers.ts";
 import { readTime } from "../../base/time.ts";
 import type { Column } from "../../ui/data-table.tsx";
-import { failuresOf, nextProbe, outSince, standingOf, untilOf, type Provider } from "./state.ts";
+import { failuresOf, nextProbe, outSince, stateLabelOf, untilOf, type Provider } from "./state.ts";
 
 const nothing = <span className="muted">-</span>;
 
@@ -43,7 +43,7 @@ const state: Column<Provider> = {
   header: "State",
   width: 150,
   cell: (one) => {
-    const { word, tone } = standingOf(one);
+    const { word, tone } = stateLabelOf(one);
     return <span className={tone}>{word}</span>;
   },
 };

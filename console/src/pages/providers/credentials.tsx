@@ -7,7 +7,7 @@ import { FormError } from "../../ui/form-error.tsx";
 import { fieldsOf } from "../../ui/form.ts";
 import { Part } from "../../ui/part.tsx";
 import { useNow } from "../../ui/use-now.ts";
-import { useAddCredential, useRemoveCredential } from "./moves.ts";
+import { useAddCredential, useRemoveCredential } from "./mutations.ts";
 import { untilOf, type Provider } from "./state.ts";
 
 type Credential = NonNullable<Provider["credentials"]>[number];

@@ -14,7 +14,7 @@ import { Credentials } from "./credentials.tsx";
 import { Errors } from "./errors.tsx";
 import { useModelsOf, useProviders } from "./queries.ts";
 import { Settings } from "./settings.tsx";
-import { sentenceOf, sourceOf, standingOf, type Provider } from "./state.ts";
+import { sentenceOf, sourceOf, stateLabelOf, type Provider } from "./state.ts";
 import { Trial } from "./trial.tsx";
 
 const route = getRouteApi("/shell/providers/$id");
@@ -48,7 +48,7 @@ function Inside({ provider }: { provider: Provider }) {
 function One({ provider }: { provider: Provider }) {
   const now = useNow();
   const mayChange = useMay("provider.change");
-  const { word, tone } = standingOf(provider);
+  const { word, tone } = stateLabelOf(provider);
   const isAffecting = provider.paused_until !== null || (provider.health?.out.length ?? 0) > 0;
   const models = useModelsOf(provider.id, isAffecting);
   return (

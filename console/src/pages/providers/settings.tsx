@@ -7,7 +7,7 @@ import { fieldsOf } from "../../ui/form.ts";
 import { Part } from "../../ui/part.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { readModels } from "./model-rows.ts";
-import { useChangeProvider, type Stored } from "./moves.ts";
+import { useChangeProvider, type Stored } from "./mutations.ts";
 import type { Provider } from "./state.ts";
 
 const monospace = { input: { fontFamily: "var(--mantine-font-family-monospace)" } };

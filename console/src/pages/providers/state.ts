@@ -5,7 +5,7 @@ import { readMoment, readUntil } from "../../base/time.ts";
 export type Provider = Schemas["Providers"]["data"][number];
 export type Model = Schemas["ConfiguredModels"]["data"][number];
 
-export interface Standing {
+export interface StateLabel {
   readonly word: string;
   /** `muted`: no fault. */
   readonly tone: "ok" | "warn" | "bad" | "muted";
@@ -15,7 +15,7 @@ export interface Standing {
 const shareOut = ({ health, models }: Provider): string =>
   models.length === 1 ? "" : ` (${health?.out.length ?? 0} of ${models.length})`;
 
-export function standingOf(provider: Provider): Standing {
+export function stateLabelOf(provider: Provider): StateLabel {
   const { paused_until: paused, health, circuits = [] } = provider;
   if (paused !== null) return { word: "paused", tone: "warn" };
   if (health === null) return { word: "unknown", tone: "muted" };
@@ -61,7 +61,7 @@ export function sourceOf({ source, source_line: line }: Provider): string {
 export function byNeed(providers: readonly Provider[]): readonly Provider[] {
   const needs = ["bad", "warn", "muted", "ok"];
   return providers.toSorted(
-    (one, other) => needs.indexOf(standingOf(one).tone) - needs.indexOf(standingOf(other).tone),
+    (one, other) => needs.indexOf(stateLabelOf(one).tone) - needs.indexOf(stateLabelOf(other).tone),
   );
 }
 

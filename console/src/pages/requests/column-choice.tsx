@@ -1,24 +1,26 @@
 /** Chooses the columns of the log; the browser keeps the choice. */
 import { Button, Checkbox, Popover, Stack } from "@mantine/core";
-import { keptAs, useKept } from "../../ui/kept.ts";
-import { choosable, usual } from "./columns.tsx";
+import { storedValue, useStoredValue } from "../../ui/stored-value.ts";
+import { selectableColumns, defaultColumns } from "./columns.tsx";
 
-const kept = keptAs("tollgate-request-columns");
+const kept = storedValue("tollgate-request-columns");
 
 /** The chosen headers; stored names that are no longer columns are left out. */
-export function useChosen(): readonly string[] {
-  const text = useKept(kept);
-  return text === undefined ? usual : choosable.filter((one) => text.split(",").includes(one));
+export function useChosenColumns(): readonly string[] {
+  const text = useStoredValue(kept);
+  return text === undefined
+    ? defaultColumns
+    : selectableColumns.filter((one) => text.split(",").includes(one));
 }
 
 /** Stores a choice. The default is not stored, so that it follows later defaults. */
-function keep(chosen: readonly string[]): void {
-  const ordered = choosable.filter((one) => chosen.includes(one)).join(",");
-  kept.write(ordered === usual.join(",") ? undefined : ordered);
+function storeChoice(chosen: readonly string[]): void {
+  const ordered = selectableColumns.filter((one) => chosen.includes(one)).join(",");
+  kept.write(ordered === defaultColumns.join(",") ? undefined : ordered);
 }
 
 export function ColumnChoice() {
-  const chosen = useChosen();
+  const chosen = useChosenColumns();
   return (
     <Popover trapFocus position="bottom-end" withinPortal>
       <Popover.Target>
@@ -27,9 +29,9 @@ export function ColumnChoice() {
         </Button>
       </Popover.Target>
       <Popover.Dropdown aria-label="Columns">
-        <Checkbox.Group aria-label="Columns" value={[...chosen]} onChange={keep}>
+        <Checkbox.Group aria-label="Columns" value={[...chosen]} onChange={storeChoice}>
           <Stack gap="xs">
-            {choosable.map((header) => (
+            {selectableColumns.map((header) => (
               <Checkbox key={header} value={header} label={header} />
             ))}
           </Stack>
@@ -38,8 +40,8 @@ export function ColumnChoice() {
           mt="md"
           size="xs"
           variant="default"
-          disabled={chosen === usual}
-          onClick={() => keep(usual)}
+          disabled={chosen === defaultColumns}
+          onClick={() => storeChoice(defaultColumns)}
         >
           As at first
         </Button>

@@ -104,10 +104,10 @@ const known: readonly LogColumn[] = [
 const fixed: ReadonlySet<string> = new Set(["Time", "Model", "Outcome"]);
 
 /** Headers of the optional columns, and of the default ones. */
-export const choosable: readonly string[] = known
+export const selectableColumns: readonly string[] = known
   .map(({ header }) => header)
   .filter((header) => !fixed.has(header));
-export const usual: readonly string[] = known
+export const defaultColumns: readonly string[] = known
   .filter(({ header, extra }) => !fixed.has(header) && extra !== true)
   .map(({ header }) => header);
 
@@ -116,13 +116,13 @@ export const columnsOf = (chosen: readonly string[]): readonly Column<Row>[] =>
   known
     .filter(({ header }) => fixed.has(header) || chosen.includes(header))
     .map(({ roomy, extra: _extra, ...column }) =>
-      roomy === true && chosen === usual ? { ...column, roomy } : column,
+      roomy === true && chosen === defaultColumns ? { ...column, roomy } : column,
     );
 
 const modelMin = 160;
 
 /** The width that chosen columns need, in pixels; the default columns adapt to the window. */
 export const widthOf = (chosen: readonly string[]): number | undefined =>
-  chosen === usual
+  chosen === defaultColumns
     ? undefined
     : columnsOf(chosen).reduce((sum, { width = modelMin }) => sum + width, 0);

@@ -4,21 +4,21 @@ import { Button, Group, Text } from "@mantine/core";
 interface LiveSwitchProps {
   readonly isLive: boolean;
   /** Why live updates are not possible. */
-  readonly still: string | undefined;
+  readonly disabledReason: string | undefined;
   readonly turn: () => void;
 }
 
-export const LiveSwitch = ({ isLive, still, turn }: LiveSwitchProps) => (
+export const LiveSwitch = ({ isLive, disabledReason, turn }: LiveSwitchProps) => (
   <Group gap="sm">
-    {still !== undefined && (
+    {disabledReason !== undefined && (
       <Text size="sm" className="muted">
-        {still}
+        {disabledReason}
       </Text>
     )}
     <Button
       variant={isLive ? "filled" : "default"}
       aria-pressed={isLive}
-      disabled={still !== undefined}
+      disabled={disabledReason !== undefined}
       onClick={turn}
     >
       Live

@@ -9,7 +9,7 @@ import { LongList } from "../../ui/long-list.tsx";
 import { Page } from "../../ui/page.tsx";
 import { usePageKeys } from "../../ui/shortcuts.ts";
 import { useToday } from "../../ui/use-today.ts";
-import { ColumnChoice, useChosen } from "./column-choice.tsx";
+import { ColumnChoice, useChosenColumns } from "./column-choice.tsx";
 import { columnsOf, widthOf } from "./columns.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { filterNames, inPeriod, withinOf, type Filters } from "./filters.ts";
@@ -30,7 +30,7 @@ function searchedTo(page: Rows | undefined): string | undefined {
 }
 
 /** Why live updates are not possible. */
-function stillOf(filters: Filters): string | undefined {
+function disabledReasonOf(filters: Filters): string | undefined {
   if (filters.sort !== undefined) return "Dearest first does not grow by itself.";
   return inPeriod(filters).to === undefined ? undefined : "This period has ended.";
 }
@@ -52,10 +52,10 @@ function Dearest({ filters, last }: { filters: Filters; last: Rows | undefined }
 export function RequestsPage() {
   const { live, open, ...filters } = withinOf(route.useSearch());
   const navigate = useNavigate();
-  const still = stillOf(filters);
-  const isLive = live === "1" && still === undefined;
+  const disabledReason = disabledReasonOf(filters);
+  const isLive = live === "1" && disabledReason === undefined;
   const isFiltered = filterNames.some((name) => filters[name] !== undefined);
-  const chosen = useChosen();
+  const chosen = useChosenColumns();
   const query = useRows(filters, isLive);
   const rows = query.data?.pages.flatMap(({ data }) => data) ?? [];
   const change = (to: Record<string, string | undefined>, replace = false) =>
@@ -66,14 +66,16 @@ export function RequestsPage() {
       replace,
     });
   const turnLive = () => change({ live: isLive ? undefined : "1" });
-  usePageKeys([{ key: "l", what: "Live, and not", act: () => still === undefined && turnLive() }]);
+  usePageKeys([
+    { key: "l", what: "Live, and not", act: () => disabledReason === undefined && turnLive() },
+  ]);
   return (
     <Page
       title="Requests"
       aside={
         <Group gap="sm">
           <ColumnChoice />
-          <LiveSwitch isLive={isLive} still={still} turn={turnLive} />
+          <LiveSwitch isLive={isLive} disabledReason={disabledReason} turn={turnLive} />
         </Group>
       }
     >

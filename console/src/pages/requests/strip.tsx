@@ -4,7 +4,7 @@ import { useState, type KeyboardEvent, type PointerEvent, type ReactNode } from 
 import { api } from "../../api/client.ts";
 import { asApiError } from "../../api/errors.ts";
 import { gatewayNow } from "../../base/clock.ts";
-import { asking } from "../../ui/same-question.ts";
+import { keepPreviousFor } from "../../ui/keep-previous.ts";
 import { useRenewal } from "../../ui/use-renewal.ts";
 import type { Filters } from "./filters.ts";
 import {
@@ -160,7 +160,11 @@ export function Strip({ filters, isLive, set }: StripProps) {
     "get",
     "/admin/v1/usage",
     { params: { query: shape === undefined ? {} : stripQuery(filters, shape) } },
-    { enabled: shape !== undefined, staleTime: 30_000, ...asking(JSON.stringify(filters)) },
+    {
+      enabled: shape !== undefined,
+      staleTime: 30_000,
+      ...keepPreviousFor(JSON.stringify(filters)),
+    },
   );
   if (shape === undefined) return null;
   const overview = overviewOf(filters, shape);

@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate, useRouter } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { ApiError } from "../../api/errors.ts";
-import { Outside } from "../../ui/outside.tsx";
+import { NarrowPage } from "../../ui/narrow-page.tsx";
 import { SignInForm } from "../../ui/sign-in-form.tsx";
 
 const route = getRouteApi("/sign-in");
@@ -21,7 +21,7 @@ export function SignInPage() {
     document.title = "Sign in - Tollgate";
   }, []);
   return (
-    <Outside title="Sign in to Tollgate">
+    <NarrowPage title="Sign in to Tollgate">
       <SignInForm
         notice={returned === undefined ? undefined : new ApiError(400, failedReturn)}
         onElsewhere={(address) => location.assign(address)}
@@ -31,6 +31,6 @@ export function SignInPage() {
           else router.history.push(to ?? "/");
         }}
       />
-    </Outside>
+    </NarrowPage>
   );
 }

@@ -32,7 +32,7 @@ const Choice = ({ label, value, choices, choose }: ChoiceProps) => (
 );
 
 /** Chooses the protocol or language of the client; empty if there is only one. */
-function Spoken({ value, choices, choose }: Omit<ChoiceProps, "label">) {
+function LanguageChoice({ value, choices, choose }: Omit<ChoiceProps, "label">) {
   const isNarrow = useNarrow();
   if (choices.length < 2) return <span />;
   if (isNarrow) return <Choice label="Called in" {...{ value, choices, choose }} />;
@@ -49,7 +49,7 @@ function Text({ url, model, apiKey, client }: CodeProps & { client: string }) {
   return (
     <>
       <Group justify="space-between" align="end" mb="sm" mih={36}>
-        <Spoken
+        <LanguageChoice
           value={chosen.protocol ?? ""}
           choices={choices.length > 1 ? choices.map((one) => one.protocol!) : []}
           choose={setProtocol}

@@ -4,13 +4,13 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, type Schemas } from "../../api/client.ts";
 import { keyLabel } from "../../base/key-label.ts";
-import { asReached } from "../../base/reached.ts";
+import { reachableUrl } from "../../base/reachable-url.ts";
 import { Copy } from "../../ui/copy.tsx";
 import { FormError } from "../../ui/form-error.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { useMay } from "../../ui/use-may.ts";
-import { choosing } from "../../ui/use-searched.ts";
+import { searchableSelect } from "../../ui/use-searched.ts";
 import { useWorkspaces } from "../../ui/workspaces.ts";
 import { Code } from "./code.tsx";
 import { Mark } from "./mark.tsx";
@@ -104,7 +104,7 @@ function FirstCall(props: {
         <Select
           label="Model"
           w={280}
-          {...choosing}
+          {...searchableSelect}
           allowDeselect={false}
           limit={100}
           data={[...models]}
@@ -162,7 +162,7 @@ export function StartPage() {
       {keys !== undefined && info !== undefined && models !== undefined && (
         <FirstCall
           keys={keys}
-          url={asReached(info.public_url, location.origin)}
+          url={reachableUrl(info.public_url, location.origin)}
           models={models.data}
           named={named}
         />

@@ -8,7 +8,7 @@ import {
   type TextCall,
 } from "../../base/code.ts";
 
-export interface Filled {
+export interface SnippetValues {
   /** Without a trailing slash. */
   readonly url: string;
   readonly model: string;
@@ -19,7 +19,7 @@ export interface Snippet {
   readonly client: string;
   /** The protocol or language, if the client offers several; otherwise absent. */
   readonly protocol?: string;
-  text(filled: Filled): string;
+  text(values: SnippetValues): string;
 }
 
 const hello = "Hello";
@@ -33,8 +33,8 @@ const bodies: Readonly<Record<Protocol, Record<string, unknown>>> = {
   generate_content: { contents: [{ role: "user", parts: [{ text: hello }] }] },
 };
 
-const callOf = (protocol: Protocol, filled: Filled): TextCall => ({
-  ...filled,
+const callOf = (protocol: Protocol, values: SnippetValues): TextCall => ({
+  ...values,
   protocol,
   stream: false,
   body: bodies[protocol],
@@ -43,7 +43,7 @@ const callOf = (protocol: Protocol, filled: Filled): TextCall => ({
 const curls: readonly Snippet[] = protocols.map((protocol) => ({
   client: "curl",
   protocol: protocolNames[protocol],
-  text: (filled) => curlOfText(callOf(protocol, filled)),
+  text: (values) => curlOfText(callOf(protocol, values)),
 }));
 
 /** Snippets of an SDK, in both its languages. */
@@ -51,7 +51,7 @@ const sdk = (client: string, protocol: Protocol): Snippet[] =>
   [0, 1].map((at) => ({
     client,
     protocol: ["Python", "JavaScript"][at]!,
-    text: (filled) => sdkCodesOf(callOf(protocol, filled)).codes[at]!.text,
+    text: (values) => sdkCodesOf(callOf(protocol, values)).codes[at]!.text,
   }));
 
 /** In tab order. */

@@ -7,7 +7,7 @@ import { confirm } from "../../ui/confirm.tsx";
 import { Part } from "../../ui/part.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { useMay } from "../../ui/use-may.ts";
-import { useRedeliver } from "./moves.ts";
+import { useRedeliver } from "./actions.ts";
 import { useDeliveries } from "./queries.ts";
 
 type Delivery = Schemas["WebhookDeliveries"]["data"][number];

@@ -4,7 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { ClearFilters } from "../../ui/clear-filters.tsx";
 import { Filters as FilterPlace } from "../../ui/filters.tsx";
 import { KeySelect } from "../../ui/key-select.tsx";
-import { choosing } from "../../ui/use-searched.ts";
+import { searchableSelect } from "../../ui/use-searched.ts";
 import { filterNames, kindChoices, stateChoices, type Filters } from "./filters.ts";
 import { useModelChoices } from "./queries.ts";
 
@@ -41,7 +41,7 @@ function Fields({ filters, ws }: FilterBarProps) {
       <Select
         aria-label="Model"
         placeholder="Any model"
-        {...choosing}
+        {...searchableSelect}
         limit={100}
         data={[...models]}
         {...choice("model")}

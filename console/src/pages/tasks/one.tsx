@@ -15,7 +15,7 @@ import { useToday } from "../../ui/use-today.ts";
 import { Attempts } from "./attempts.tsx";
 import { Callbacks } from "./callbacks.tsx";
 import { isUnderWay, outputsOf, toneOf } from "./filters.ts";
-import { useCancel } from "./moves.ts";
+import { useCancel } from "./actions.ts";
 import { Preview } from "./preview.tsx";
 import { useTask, useTaskRenewal } from "./queries.ts";
 import { Shapes } from "./shapes.tsx";
@@ -26,7 +26,7 @@ const route = getRouteApi("/shell/tasks/$id");
 type Whole = Schemas["TaskRecord"];
 
 /** Its duration so far or in all, and how much of the reservation was charged. */
-function Standing({ task }: { task: Whole }) {
+function TaskStateText({ task }: { task: Whole }) {
   const now = useNow();
   const end = task.finished_at === null ? now.getTime() : Date.parse(task.finished_at);
   const lasted = readDuration(Math.max(0, end - Date.parse(task.created_at)));
@@ -103,7 +103,7 @@ function One({ task }: { task: Whole }) {
   const { error, notes = [] } = task;
   return (
     <>
-      <Standing task={task} />
+      <TaskStateText task={task} />
       {error !== undefined && (
         <Text mt="xs" className="mono" role="note">
           {error.code}: {error.message}

@@ -1,10 +1,10 @@
 /** Changes a workspace: its settings with Undo, its status after typing its name. */
 import { client, type Schemas } from "../../api/client.ts";
 import { ifMatch } from "../../api/etag.ts";
-import { touched } from "../../api/keys.ts";
+import { invalidatedPaths } from "../../api/invalidation.ts";
 import { capFieldsOf, capsOf } from "../../base/caps.ts";
 import { limitFieldsOf, limitsOf } from "../../base/limits.ts";
-import { formerOf } from "../../base/former.ts";
+import { previousValues } from "../../base/previous-values.ts";
 import { routingOf, type Routing } from "../../base/routing.ts";
 import { useChange } from "../../ui/change.ts";
 import { confirm } from "../../ui/confirm.tsx";
@@ -64,16 +64,16 @@ export function useSettings(workspace: Workspace) {
   const draft = useDraft(workspace, fieldsOf);
   const { base } = draft;
   const former = (body: Patch, before: Workspace): Patch => {
-    const patch = formerOf(before, body);
+    const patch = previousValues(before, body);
     return body.routing === undefined ? patch : { ...patch, routing: routingOf(before.routing) };
   };
   const change = useChange({
     base,
     read: () => read(base.id),
     send: (body: Patch, headers) => send(base.id, body, headers.ifMatch),
-    touches: touched.workspace,
+    invalidates: invalidatedPaths.workspace,
     settled: draft.discard,
-    said: "Saved.",
+    success: "Saved.",
     undo: (after, body, before) => send(base.id, former(body, before), ifMatch(after)),
   });
   const save = () => change.run(patchOf(changedFields(fieldsOf(base), draft.fields)));
@@ -85,10 +85,10 @@ export function useSwitch({ id, name, status }: Workspace): () => void {
   const isActive = status === "active";
   const change = useChange({
     send: () => send(id, { status: isActive ? "disabled" : "active" }),
-    touches: touched.workspace,
-    said: isActive ? `${name} is disabled.` : `${name} works again.`,
+    invalidates: invalidatedPaths.workspace,
+    success: isActive ? `${name} is disabled.` : `${name} works again.`,
     // The confirmation dialog shows a refused disabling itself.
-    ...(!isActive && { refused: `${name} is not enabled.` }),
+    ...(!isActive && { failure: `${name} is not enabled.` }),
   });
   return () =>
     isActive

@@ -3,7 +3,7 @@ import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import type { FormEvent } from "react";
 import { api } from "../../api/client.ts";
-import { stillStands } from "../../api/errors.ts";
+import { keepsShownData } from "../../api/errors.ts";
 import { mayAll } from "../../base/rights.ts";
 import { CapsFields } from "../../ui/caps-fields.tsx";
 import { LayerFields } from "../../ui/layer-fields.tsx";
@@ -155,7 +155,7 @@ export function WorkspacePage() {
       aside={data && may("workspace.set_status") && <StatusSwitch workspace={data} />}
     >
       {error !== null && <RegionError what="workspace" error={error} retry={refetch} />}
-      {data !== undefined && stillStands(error) && (
+      {data !== undefined && keepsShownData(error) && (
         <Stack gap="xl">
           <Group gap="lg">
             <Text className={data.status === "active" ? "ok" : "bad"}>{data.status}</Text>

@@ -3,7 +3,7 @@ import { Anchor, Button, Select, Table, TextInput } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, client } from "../../api/client.ts";
-import { touched } from "../../api/keys.ts";
+import { invalidatedPaths } from "../../api/invalidation.ts";
 import { mayAll } from "../../base/rights.ts";
 import { CapBar } from "../../ui/cap-bar.tsx";
 import { useChange } from "../../ui/change.ts";
@@ -11,7 +11,7 @@ import { CreateDialog, CreateForm } from "../../ui/create.tsx";
 import { Money } from "../../ui/money.tsx";
 import { Settings } from "../../ui/settings.tsx";
 import { SmallTable } from "../../ui/small-table.tsx";
-import { choosing } from "../../ui/use-searched.ts";
+import { searchableSelect } from "../../ui/use-searched.ts";
 import { choicesMax, useOrganizations, useWorkspaces } from "../../ui/workspaces.ts";
 
 function Fields({ done }: { done: (id: string) => void }) {
@@ -23,7 +23,7 @@ function Fields({ done }: { done: (id: string) => void }) {
       const body = { name, organization_id: organization };
       return (await client.POST("/admin/v1/workspaces", { body })).data!;
     },
-    touches: touched.workspace,
+    invalidates: invalidatedPaths.workspace,
     done: ({ id }) => done(id),
   });
   return (
@@ -40,7 +40,7 @@ function Fields({ done }: { done: (id: string) => void }) {
         label="Organization"
         placeholder="None: a personal workspace, without spend caps"
         clearable
-        {...choosing}
+        {...searchableSelect}
         limit={choicesMax}
         nothingFoundMessage="No such organization"
         data={organizations.map((one) => ({ value: one.id, label: one.name }))}

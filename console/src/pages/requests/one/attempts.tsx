@@ -1,7 +1,7 @@
 /** The attempts at providers on a time axis, with the numbers beside the bars. */
 import { Table } from "@mantine/core";
 import { readDuration } from "../../../base/numbers.ts";
-import { beganMs, isAnswered, type Attempted } from "./sentence.ts";
+import { attemptStartMs, isAnswered, type Attempted } from "./sentence.ts";
 
 interface AttemptsProps {
   readonly attempts: readonly Attempted[];
@@ -12,7 +12,7 @@ interface AttemptsProps {
 
 /** The durations of a task's attempts are unknown. */
 export function Attempts({ attempts, callAt, durationMs }: AttemptsProps) {
-  const ends = attempts.map((one) => beganMs(one, callAt) + (one.duration_ms ?? 0));
+  const ends = attempts.map((one) => attemptStartMs(one, callAt) + (one.duration_ms ?? 0));
   const whole = Math.max(durationMs, 1, ...ends);
   const share = (ms: number) => `${Math.min(100, (ms / whole) * 100)}%`;
   return (
@@ -37,14 +37,14 @@ export function Attempts({ attempts, callAt, durationMs }: AttemptsProps) {
             >
               {one.status} {one.outcome}
             </Table.Td>
-            <Table.Td className="number">{readDuration(beganMs(one, callAt))}</Table.Td>
+            <Table.Td className="number">{readDuration(attemptStartMs(one, callAt))}</Table.Td>
             <Table.Td className="number">
               {one.duration_ms === undefined ? "-" : readDuration(one.duration_ms)}
             </Table.Td>
             <Table.Td visibleFrom="sm">
               <div
                 style={{
-                  marginLeft: share(beganMs(one, callAt)),
+                  marginLeft: share(attemptStartMs(one, callAt)),
                   width: share(one.duration_ms ?? 0),
                   minWidth: 2,
                   height: 10,

@@ -12,7 +12,7 @@ import { Bodies } from "./bodies.tsx";
 import { Changes } from "./changes.tsx";
 import { explainedOf, Facts } from "./facts.tsx";
 import { HooksTable } from "./hooks.tsx";
-import { Places } from "./places.tsx";
+import { RelatedLinks } from "./related-links.tsx";
 import { PlanTable } from "./plan.tsx";
 import { Price } from "./price.tsx";
 import { sentencesOf, type Attempted } from "./sentence.ts";
@@ -66,7 +66,7 @@ function Summary({ row }: { row: Row }) {
       <Text size="lg">{sentencesOf(told)}</Text>
       {row.error !== null && <Failure error={row.error} />}
       <Facts row={row} />
-      <Places row={row} />
+      <RelatedLinks row={row} />
     </>
   );
 }

@@ -45,12 +45,12 @@ export function ComparedBodies(props: { request: string | null; sent: string | n
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {other.slice(0, shownMax).map(({ field, asked, sent, mark }) => (
+            {other.slice(0, shownMax).map(({ field, requested, sent, mark }) => (
               <Table.Tr key={field}>
                 <Table.Th className="mono" style={{ overflowWrap: "anywhere" }}>
                   {field}
                 </Table.Th>
-                <Value text={asked} />
+                <Value text={requested} />
                 <Value text={sent} />
                 <Table.Td className={tones[mark]}>{mark}</Table.Td>
               </Table.Tr>

@@ -2,10 +2,10 @@
 
 export type Mark = "same" | "changed" | "dropped" | "added";
 
-export interface Compared {
+export interface ComparedField {
   /** Such as `messages.0.content`. */
   readonly field: string;
-  readonly asked: string | undefined;
+  readonly requested: string | undefined;
   readonly sent: string | undefined;
   readonly mark: Mark;
 }
@@ -31,9 +31,9 @@ function parsed(text: string | null): unknown {
   }
 }
 
-function markOf(asked: string | undefined, sent: string | undefined): Mark {
-  if (asked === sent) return "same";
-  if (asked === undefined) return "added";
+function markOf(requested: string | undefined, sent: string | undefined): Mark {
+  if (requested === sent) return "same";
+  if (requested === undefined) return "added";
   return sent === undefined ? "dropped" : "changed";
 }
 
@@ -41,12 +41,12 @@ function markOf(asked: string | undefined, sent: string | undefined): Mark {
 export function comparisonOf(
   request: string | null,
   sent: string | null,
-): readonly Compared[] | undefined {
+): readonly ComparedField[] | undefined {
   const [before, after] = [parsed(request), parsed(sent)];
   if (before === undefined || after === undefined) return undefined;
-  const [asked, given] = [leavesOf(before), leavesOf(after)];
-  return [...new Set([...asked.keys(), ...given.keys()])].map((field) => {
-    const [was, is] = [asked.get(field), given.get(field)];
-    return { field, asked: was, sent: is, mark: markOf(was, is) };
+  const [requested, given] = [leavesOf(before), leavesOf(after)];
+  return [...new Set([...requested.keys(), ...given.keys()])].map((field) => {
+    const [was, is] = [requested.get(field), given.get(field)];
+    return { field, requested: was, sent: is, mark: markOf(was, is) };
   });
 }

@@ -6,7 +6,7 @@ import { copyText } from "../../../ui/copy-text.ts";
 import { Page } from "../../../ui/page.tsx";
 import { usePageKeys } from "../../../ui/shortcuts.ts";
 import { listOf } from "../filters.ts";
-import { Beside } from "./beside.tsx";
+import { NeighbourLinks } from "./neighbour-links.tsx";
 import { CallRead, SendAgain, useCall } from "./call.tsx";
 
 const route = getRouteApi("/shell/requests/$id");
@@ -22,7 +22,7 @@ export function RequestPage() {
       title="Request"
       aside={
         <Group gap="sm">
-          <Beside id={id} list={list} isKnown={read.data !== undefined} />
+          <NeighbourLinks id={id} list={list} isKnown={read.data !== undefined} />
           {read.data?.model != null && <SendAgain id={id} />}
           <Copy isNamed label="the id" text={() => id} />
         </Group>

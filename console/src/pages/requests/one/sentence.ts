@@ -18,10 +18,12 @@ export const isAnswered = ({ outcome }: Attempted): boolean =>
   outcome === "ok" || outcome === "succeeded";
 
 /** Milliseconds from the start of the call to the start of the attempt. */
-export const beganMs = ({ started_ms: ms, started_at: at }: Attempted, callAt: string): number =>
-  ms ?? Math.max(0, Date.parse(at ?? callAt) - Date.parse(callAt));
+export const attemptStartMs = (
+  { started_ms: ms, started_at: at }: Attempted,
+  callAt: string,
+): number => ms ?? Math.max(0, Date.parse(at ?? callAt) - Date.parse(callAt));
 
-interface Told {
+interface CallFacts {
   readonly status: string | null;
   readonly http_status: number | null;
   readonly provider: string | null;
@@ -35,10 +37,10 @@ interface Told {
   readonly isCached?: boolean;
 }
 
-const tries = (count: number): string => (count === 1 ? "1 try" : `${count} tries`);
+const attemptsText = (count: number): string => (count === 1 ? "1 try" : `${count} tries`);
 
 /** The sentence for a refusal by a hook, or a failed hook; undefined for other failures. */
-function stoppedBy({ error, hooks = [] }: Told): string | undefined {
+function hookSentence({ error, hooks = [] }: CallFacts): string | undefined {
   const { hook } = hooks.at(-1) ?? {};
   const name = hook === undefined ? "a hook" : `the hook ${hook}`;
   if (error === "hook_refused") return `Refused by ${name}: no provider was asked.`;
@@ -46,8 +48,8 @@ function stoppedBy({ error, hooks = [] }: Told): string | undefined {
   return `Refused because ${name} gave no answer: no provider was asked.`;
 }
 
-function outcomeOf(told: Told): string {
-  const { status, provider, error, http_status: http, attempts, isCached = false } = told;
+function outcomeOf(call: CallFacts): string {
+  const { status, provider, error, http_status: http, attempts, isCached = false } = call;
   const last = attempts.at(-1);
   if (isCached && status === "succeeded") {
     const from = provider === null ? "" : `, with what ${provider} answered before`;
@@ -61,21 +63,21 @@ function outcomeOf(told: Told): string {
   if (status === "client_closed") return "The caller left before the end.";
   if (status !== "failed") return `Ended as ${status ?? "unknown"}.`;
   const code = error ?? String(http ?? "");
-  const stopped = stoppedBy(told);
+  const stopped = hookSentence(call);
   if (stopped !== undefined) return stopped;
   if (last === undefined) return `Refused by the gateway with ${code}: no provider was asked.`;
-  return `Failed with ${code} after ${tries(attempts.length)}; the last was ${last.provider}.`;
+  return `Failed with ${code} after ${attemptsText(attempts.length)}; the last was ${last.provider}.`;
 }
 
 /** Two to three sentences: the outcome, the charge, and changed parameters. */
-export function sentencesOf(told: Told): string {
-  const isFree = /^0(?:\.0*)?$/.test(told.cost);
-  const charged = isFree ? "Nothing was charged." : `Charged ${told.cost} USD.`;
+export function sentencesOf(call: CallFacts): string {
+  const isFree = /^0(?:\.0*)?$/.test(call.cost);
+  const charged = isFree ? "Nothing was charged." : `Charged ${call.cost} USD.`;
   const changed =
-    told.changed === 0
+    call.changed === 0
       ? []
       : [
-          `${told.changed === 1 ? "One parameter was" : `${told.changed} parameters were`} changed.`,
+          `${call.changed === 1 ? "One parameter was" : `${call.changed} parameters were`} changed.`,
         ];
-  return [outcomeOf(told), charged, ...changed].join(" ");
+  return [outcomeOf(call), charged, ...changed].join(" ");
 }

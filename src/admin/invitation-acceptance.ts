@@ -1,0 +1,110 @@
+/** Accepts invitations: the holder of the link may do so. docs/management.md. */
+import {
+  changeMany,
+  claimUser,
+  findLogins,
+  hashFor,
+  openInvitation,
+  useInvitation,
+  useInvitationAs,
+  type ChangeContext,
+  type Member,
+  type OpenInvitation,
+} from "../tenancy/index.ts";
+import { writeAudit } from "./audit.ts";
+import { memberKind } from "./kinds.ts";
+import type { WithinChange } from "./objects.ts";
+import { keepSession } from "./own-sessions.ts";
+import { checkWithinLimit, type Throttle } from "./throttle.ts";
+
+export interface ThrottledContext extends ChangeContext {
+  readonly throttle: Throttle;
+}
+
+/** The accepting person: a signed-in user, or one who chooses a password. */
+export type Accepting =
+  | { readonly userId: string; readonly email: string; readonly sessionId: string | undefined }
+  | { readonly password: string; readonly name: string | undefined };
+
+interface Acceptance {
+  readonly token: string;
+  readonly by: Accepting;
+  readonly requestId: string;
+}
+
+/**
+ * Accepts an invitation, once. If the password opens an existing user with this address, that user joins. Otherwise it becomes the
+ * password of the invited user. That choice counts as a failed sign-in, since it reveals whether the password exists.
+ * @throws GatewayError `not_found`, `conflict` (a member already), `too_many_attempts`
+ */
+export async function acceptInvitation(
+  context: ThrottledContext,
+  { token, by, requestId }: Acceptance,
+): Promise<Member> {
+  const open = await openInvitation(context, token);
+  const joiner = await joinerOf(context, open, by);
+  return changeMany(context.database, async (database) => {
+    const within = { ...context, database };
+    // If another user sets this user's password meanwhile, the session ends and cannot join.
+    if ("userId" in by) await keepSession(within, by.sessionId);
+    const { member: invited } = open;
+    const isTheirs = joiner.userId === undefined || joiner.userId === invited.userId;
+    const member = isTheirs
+      ? await useInvitation(within, invited)
+      : await useInvitationAs(within, invited, joiner.userId);
+    if (joiner.userId === undefined) await claimUser(within, member.userId, joiner);
+    await noteAccepted(within, { invited, member, email: joiner.email, requestId });
+    return member;
+  });
+}
+
+type Joiner =
+  | { readonly userId: string; readonly email: string }
+  | {
+      readonly userId: undefined;
+      readonly email: string;
+      readonly name: string | undefined;
+      readonly hash: string;
+    };
+
+async function joinerOf(
+  context: ThrottledContext,
+  { email }: OpenInvitation,
+  by: Accepting,
+): Promise<Joiner> {
+  if ("userId" in by) return by;
+  const { password, name } = by;
+  // The link's holder has a count separate from strangers' guesses. No address limit applies: many people of one office may join at
+  // once.
+  const admission = await context.throttle.begin({ kind: "invited", subject: email });
+  const [known] = await checkWithinLimit(context.throttle, admission, () =>
+    findLogins(context, { email, password }),
+  );
+  if (known !== undefined && !known.oneTime) {
+    await context.throttle.uncount(admission);
+    return { userId: known.userId, email };
+  }
+  return { userId: undefined, email, name, hash: await hashFor(context, email, password) };
+}
+
+/** Writes the audit entry of an accepted invitation. */
+export function noteAccepted(
+  context: WithinChange,
+  done: {
+    readonly invited: Member;
+    readonly member: Member;
+    readonly email: string;
+    readonly requestId: string;
+  },
+): Promise<void> {
+  const { invited, member, email, requestId } = done;
+  return writeAudit(context, {
+    actor: { kind: "session", userId: member.userId, name: email },
+    action: "invitation.accept",
+    object: { type: "invitation", id: invited.invitation!.id },
+    place: memberKind.place(member),
+    before: memberKind.view(invited),
+    after: memberKind.view(member),
+    requestId,
+  });
+}

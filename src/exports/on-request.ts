@@ -1,0 +1,62 @@
+/** Exports one day on request, without recording it as exported. docs/operate.md "Exports". */
+import { dayMs } from "../base/durations.ts";
+import { idTime } from "../base/ids.ts";
+import type { FileStore } from "../files/index.ts";
+import type { Queryable, Reads } from "../storage/index.ts";
+import { fileBeforeRestore } from "./before-restore.ts";
+import { exportDay, type Day, type DayFile } from "./day.ts";
+import { closedMs } from "./open-calls.ts";
+
+/** Rows of the day are gone, so a new file would lack them. */
+class DayGoneError extends Error {
+  override name = "DayGoneError";
+}
+
+async function refuseGone(tx: Queryable, { kind, day }: Day): Promise<void> {
+  if (kind !== "requests") return;
+  const rows = await tx.query("select 1 from request_log_start where id_time > $1", [
+    idTime(Date.parse(`${day}T00:00:00Z`)),
+  ]);
+  if (rows.length === 0) return;
+  throw new DayGoneError(
+    `retention has removed calls of ${day}, so that its file would be empty, or written over by less: choose a later day`,
+  );
+}
+
+/** Seconds that the log may be behind: rows of the last moment become visible, and gateways report calls that began before midnight. */
+const marginSeconds = 60;
+
+/** Calls of the day still run, so its file would lack them. */
+class DayOpenError extends Error {
+  override name = "DayOpenError";
+}
+
+async function refuseOpen(tx: Queryable, { kind, day }: Day): Promise<void> {
+  if (kind !== "requests") return;
+  if ((await closedMs(tx, marginSeconds)) >= Date.parse(`${day}T00:00:00Z`) + dayMs) return;
+  throw new DayOpenError(
+    `calls or tasks of ${day} are not over yet, so that its file would lack them: try again later`,
+  );
+}
+
+async function refuseBeforeRestore(tx: Queryable, place: FileStore, day: Day): Promise<void> {
+  const existing = await fileBeforeRestore(tx, place, day);
+  if (existing === undefined) return;
+  throw new DayGoneError(
+    `${existing.file} is from before the database was restored from a backup, and may have what the backup lacks: ` +
+      "choose another place, or move the file first",
+  );
+}
+
+/** Writes the file of a day that is over, again or to another place. @throws DayGoneError, DayOpenError, and as {@link exportDay} */
+export function exportOnRequest(reads: Reads, place: FileStore, day: Day): Promise<DayFile> {
+  return reads.read(
+    async (tx) => {
+      await refuseGone(tx, day);
+      await refuseOpen(tx, day);
+      await refuseBeforeRestore(tx, place, day);
+      return exportDay(tx, place, day);
+    },
+    { exact: true, snapshot: true },
+  );
+}
