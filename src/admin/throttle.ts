@@ -1,7 +1,7 @@
 /**
  * The throttle of password attempts: counts failures within a window in the database, for all nodes together. An attempt counts
- * before its password is checked, and is taken back if it was right. So many concurrent attempts cannot all pass.
- * Each door has its own counts, so a stranger closes only the strangers' door. Known browsers (known-browser.ts), signed-in users
+ * before its password is checked, and is uncounted if it was right. So many concurrent attempts cannot all pass.
+ * Each kind of attempt has its own counts, so strangers block only sign-ins by address. Known browsers (known-browser.ts), signed-in users
  * and holders of an invitation still get in.
  */
 import type { Clock } from "../base/clock.ts";
@@ -29,7 +29,7 @@ export interface Attempt {
   readonly subject: string;
   /** The client address that is limited as one (base/client-address.ts); undefined if no address limit applies. */
   readonly address?: string | undefined;
-  /** Looks up the known browser of the attempt; used if the door is closed. */
+  /** Looks up the known browser of the attempt; used if the kind is at its limit. */
   readonly browser?: (() => Promise<KnownBrowser | undefined>) | undefined;
 }
 
@@ -55,7 +55,7 @@ const countOne = `
 /** A counter's name. Names may be long and are arbitrary text; an account has one name, however its address is typed. */
 const nameOf = (kind: string, text: string): string => `${kind}:${addressText(text).slice(0, 300)}`;
 
-/** Creates the throttle shared by all gateways of a database: 10 failures per door and 50 per address within five minutes. */
+/** Creates the throttle that all gateways of a database share: within five minutes 10 failures per kind and subject, and 50 per address. */
 export function createThrottle(database: Queryable, clock: Clock): Throttle {
   /** Counts an attempt. Returns the ms for which it is too many; 0 if it is allowed. */
   async function count(kind: keyof typeof failuresMax, name: string): Promise<number> {
@@ -96,7 +96,7 @@ export function createThrottle(database: Queryable, clock: Clock): Throttle {
   };
 }
 
-/** Checks an attempt's password. If the check is overloaded, the attempt is taken back, because it was not wrong. */
+/** Checks an attempt's password. If the check is overloaded, the attempt is uncounted, because it was not wrong. */
 export async function checkWithinLimit<Found>(
   throttle: Throttle,
   admission: Admission,

@@ -215,7 +215,7 @@ class Hub implements EventHub {
     position.add(news.mark, news.names);
     // A long-open write transaction, even of another database, holds the mark back: all rows behind it would be read each time.
     if (news.isCut && news.mark <= mark) position.skipTo(news.top);
-    // The transactions that were open at the leap have ended, and may have written rows.
+    // The transactions that were open at the skip have ended, and may have written rows.
     return !news.isCut && isHeld === position.isHeld;
   }
 

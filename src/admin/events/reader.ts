@@ -1,4 +1,4 @@
-/** One reader of the stream: the topics it follows, what it may see of them, and which rows it has had. */
+/** One reader of the stream: the topics it follows, what it may see of them, and which rows it has received. */
 import type { Visibility } from "../../tenancy/index.ts";
 import type { NewName, RowTopic } from "./news.ts";
 import type { NoticeTopic } from "./notices.ts";
@@ -56,7 +56,7 @@ export function fitsFilter(filter: RowFilter, row: NewRow): boolean {
   });
 }
 
-/** Which rows a reader has had: those before its mark, and later ones that were already visible. */
+/** Which rows a reader has received: those before its mark, and later ones that were already visible. */
 export class ReadPosition {
   #mark: bigint;
   /** Reading starts here instead of at the mark while a long-open transaction holds the mark back. */
@@ -83,7 +83,7 @@ export class ReadPosition {
     return this.#floor !== undefined;
   }
 
-  /** True if the reader has had this version of the row; a change makes a new version. */
+  /** True if the reader has received this version of the row; a change makes a new version. */
   has({ topic, id, written }: NewName): boolean {
     return written < this.since || this.#beyond.get(`${topic} ${id}`) === written;
   }

@@ -81,7 +81,7 @@ export function readSources(): Sources {
     const isWay = nodes.some(
       (node) =>
         node.type === "Identifier" &&
-        /^(?:fetch|fetchAgain|XMLHttpRequest|EventSource|WebSocket|sendBeacon|createFetchClient)$/.test(
+        /^(?:fetch|fetchWithReauth|XMLHttpRequest|EventSource|WebSocket|sendBeacon|createFetchClient)$/.test(
           node["name"] as string,
         ),
     );

@@ -37,10 +37,10 @@ describe("the table", () => {
 
   it("is of sources that reach the network by the known files alone", () => {
     expect(sources.ways).toEqual([
-      "api/again.ts",
       "api/client.ts",
       "api/events.ts",
-      "api/in-time.ts",
+      "api/read-timeout.ts",
+      "api/reauth.ts",
       "pages/playground/call.ts",
       "ui/csv-button.tsx",
       "ui/sign-in-dialog.tsx",
