@@ -8,8 +8,8 @@ import type { Failure } from "./failure.ts";
 /** The attempts at one provider so far, for one call. */
 export interface Tries {
   readonly count: number;
-  /** The ids of the credentials that were used. Absent if each credential is tried once, whatever the vendor says. */
-  readonly asked?: ReadonlySet<string>;
+  /** The ids of the credentials that were used. */
+  readonly asked: ReadonlySet<string>;
 }
 
 /** A provider that may serve a call. */

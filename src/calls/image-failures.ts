@@ -59,7 +59,7 @@ const retryAfterSecondsMax = 3600;
 
 function refused(refusal: MediaRefusal): AttemptFailure {
   const outcome = outcomeOfRefusal(refusal);
-  const { code, message, uncertain, retrySame } = outcome;
+  const { code, message, status, uncertain, retrySame } = outcome;
   const parts = { outcome: String(refusal.status), message: refusal.message, health: outcome };
   if (outcome.fault === "caller") {
     const error = callersError(code, message, refusal.param);
@@ -68,6 +68,8 @@ function refused(refusal: MediaRefusal): AttemptFailure {
   const waitMs = refusal.retryAfterMs ?? retryAfterSecondsDefault * 1000;
   const retryAfterSeconds = Math.min(Math.ceil(waitMs / 1000), retryAfterSecondsMax);
   const error = new GatewayError(code as ErrorCode, message, {
+    status,
+    ...(code === "upstream_rejected" ? { param: refusal.param } : {}),
     ...(uncertain ? { shouldRetry: false } : {}),
     ...(code === "rate_limit_exceeded" || code === "no_provider_available"
       ? { retryAfterSeconds }

@@ -18,6 +18,7 @@ import {
   askTarget,
   nextTarget,
   offerOf,
+  triesAt,
   withAttempt,
   withOutcome,
   wordsBytesMax,
@@ -226,7 +227,7 @@ async function note(services: TaskServices, job: Job, { target, answer }: Asked)
     return;
   }
   const attempted = noted(answer.outcome, answer.message);
-  switch (nextAfter(answer, services.health, target, { count: timesAsked(attempted, target) })) {
+  switch (nextAfter(answer, services.health, target, triesAt(attempted, target.provider))) {
     case "other_credential":
       await nextStep(services, attempted, 0);
       return;
@@ -236,10 +237,6 @@ async function note(services: TaskServices, job: Job, { target, answer }: Asked)
       await endTask(services, attempted, failed(answer.error));
   }
 }
-
-/** The number of submissions of the job to this provider. */
-const timesAsked = (job: Job, { provider }: KeyedCandidate): number =>
-  job.attempts.filter((attempt) => attempt.provider === provider.id).length;
 
 /** After an attempt that certainly left nothing behind: tries the next offer, starts the next round after a pause, or ends the task. */
 async function tryNext(

@@ -5,7 +5,9 @@ import {
   mediaCandidate,
   mediaPool,
   type KeyedCandidate,
+  type Tries,
 } from "../attempts/index.ts";
+import type { Provider } from "../catalog/index.ts";
 import { ask, type AskLimits, type MediaAsk } from "../upstream/index.ts";
 import type { TaskServices } from "./engine.ts";
 import type { Job, PlannedOffer } from "./rows.ts";
@@ -21,12 +23,18 @@ export function nextTarget(
   job: Job,
 ): KeyedCandidate | undefined {
   const candidate = mediaCandidate(catalog(), offerOf(job), job.kind);
-  return (
-    candidate && {
-      ...candidate,
-      credential: health.credential(candidate.offer, candidate.provider),
-    }
-  );
+  if (candidate === undefined) return undefined;
+  const { offer, provider } = candidate;
+  const { count, asked } = triesAt(job, provider);
+  // Once each credential had its turn, later rounds choose by weight again.
+  const excepted = count < provider.credentials.length ? asked : undefined;
+  return { ...candidate, credential: health.credential(offer, provider, undefined, excepted) };
+}
+
+/** The submissions of the job to this provider so far. */
+export function triesAt({ attempts }: Pick<Job, "attempts">, { id }: Provider): Tries {
+  const here = attempts.filter(({ provider }) => provider === id);
+  return { count: here.length, asked: new Set(here.map(({ credential }) => credential)) };
 }
 
 /** The target that has taken a job. */

@@ -67,6 +67,21 @@ describe("a refusal", () => {
     expect([mayGoOn, error.shouldRetry]).toEqual([false, false]);
   });
 
+  it("of a request above the account's rate lets other accounts answer, and is 413 at the end", () => {
+    const message =
+      "Request too large for gpt-image-1 in organization org-4711 on input-images per min, tokens per min (TPM): Limit 1, Requested 2.";
+    const tooLarge = refused({ status: 429, code: "rate_limit_exceeded", param: "image", message });
+    expect(tooLarge).toMatchObject({ mayGoOn: true, health: { ofAccount: true } });
+    expect(tooLarge.health?.credential).toBeUndefined();
+    expect(tooLarge.error).toMatchObject({
+      code: "upstream_rejected",
+      status: 413,
+      param: "image",
+    });
+    expect(tooLarge.error.message).not.toContain("4711");
+    expect(refused({ status: 500 }).error.status).toBe(502);
+  });
+
   it("of the caller's request keeps the vendor's code", () => {
     const mistake = refused({ status: 400, code: "bad_size", param: "size", message: "No." });
     expect(mistake.body).toMatchObject({ error: { code: "bad_size", message: "No." } });

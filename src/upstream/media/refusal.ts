@@ -15,7 +15,10 @@ import type { MediaRefusal, MediaState } from "./types.ts";
 import { shortIn, textIn } from "./wire.ts";
 
 /** The meaning of a refusal. */
-export interface RefusalOutcome extends Pick<Outcome, "retrySame" | "hurtsHealth" | "credential"> {
+export interface RefusalOutcome extends Pick<
+  Outcome,
+  "retrySame" | "hurtsHealth" | "credential" | "ofAccount"
+> {
   /** `caller`: every provider would refuse the request. `provider`: another one may accept it. */
   readonly fault: "caller" | "provider";
   /**
@@ -26,6 +29,8 @@ export interface RefusalOutcome extends Pick<Outcome, "retrySame" | "hurtsHealth
   /** `invalid_argument`, `content_policy_violation`, or a code of the error catalogue. */
   readonly code: string;
   readonly message: string;
+  /** The caller's status, if the code is `upstream_rejected`: 413 for a request above the account's rate. */
+  readonly status?: number | undefined;
 }
 
 const contentPolicy =
@@ -92,7 +97,7 @@ export function outcomeOfRefusal(refusal: MediaRefusal): RefusalOutcome {
     const toCaller = { code: "content_policy_violation", message: moderationWords(message) };
     return { fault: "caller", retrySame: false, hurtsHealth: false, uncertain: false, ...toCaller };
   }
-  const { fault, retrySame, hurtsHealth, credential, error } = outcomeOfStatus(
+  const { fault, retrySame, hurtsHealth, credential, ofAccount, error } = outcomeOfStatus(
     { status, wire: { message, param, code: refusal.code }, headers: {} },
     0,
   );
@@ -101,7 +106,9 @@ export function outcomeOfRefusal(refusal: MediaRefusal): RefusalOutcome {
     retrySame: retrySame && !uncertain,
     hurtsHealth,
     credential: credential && { of: credential.of, retryAfterMs },
+    ofAccount,
     uncertain,
+    status: error.code === "upstream_rejected" ? error.status : undefined,
     code: fault === "caller" ? "invalid_argument" : error.code,
     message: unusable === undefined ? error.message : unusableAnswer(unusable),
   };
