@@ -5,7 +5,7 @@ import type { JsonObject } from "../protocols/index.ts";
 import { withFields } from "./access.ts";
 import { ExchangeError } from "./exchange-error.ts";
 import { openExchange, type Exchange } from "./exchange.ts";
-import { identityOf } from "./identity/index.ts";
+import { identityOf, type Authorized } from "./identity/index.ts";
 import type { Pools } from "./pools.ts";
 import { countTarget, textTarget } from "./target.ts";
 import { vendorOf } from "./vendors/index.ts";
@@ -81,8 +81,13 @@ function sendWritten(pools: Pools, request: TextRequest, { vendor, target, body 
   };
   const identity = identityOf(provider, pools);
   // Headers that depend on the request and cannot be cached: the vendor's own, or those of the provider's identity.
+  let answered: Authorized["answered"] | undefined;
   const authorized =
-    vendor.authorize?.(target, body, request) ?? identity?.authorize(provider, target, body);
+    vendor.authorize?.(target, body, request) ??
+    identity?.authorize(provider, target, body).then((one) => {
+      ({ answered } = one);
+      return one.headers;
+    });
   const asked = authorized
     ? afterwards(authorized, (more) => open({ ...target.headers, ...more }))
     : open(target.headers);
@@ -90,7 +95,7 @@ function sendWritten(pools: Pools, request: TextRequest, { vendor, target, body 
   if (!answer && !identity) return asked;
   return {
     answer: asked.answer.then((exchange) => {
-      identity?.refused(exchange.status);
+      answered?.(exchange.status);
       return answer?.(exchange, request) ?? exchange;
     }),
     abort: () => asked.abort(),

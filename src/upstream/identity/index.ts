@@ -14,12 +14,17 @@ import { Renewed, type Lease } from "./renewed.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
+/** The authorization of one request. */
+export interface Authorized {
+  readonly headers: Headers;
+  /** Reports the status of the answer. After some refusals the token or keys of this request are dropped; newer ones are kept. */
+  readonly answered: (status: number) => void;
+}
+
 /** Authorizes requests. */
 export interface Identity {
-  /** Returns the headers for one request. @throws ExchangeError `unauthorized` */
-  authorize(provider: Provider, target: Target, body: JsonPieces): Promise<Headers>;
-  /** Reports the status of an answer: after some refusals the token or keys are dropped. */
-  refused(status: number): void;
+  /** Authorizes one request. @throws ExchangeError `unauthorized` */
+  authorize(provider: Provider, target: Target, body: JsonPieces): Promise<Authorized>;
   /** Loads the library. */
   load(): Promise<unknown>;
   /** Fetches the token or keys before the first call, and renews them from then on. @throws ExchangeError */
@@ -32,7 +37,7 @@ export interface Identity {
 const fetchMsMax = 10_000;
 
 /** Creates an identity from its parts. `headers` writes the value into a request. */
-function identity<Value>(parts: {
+export function createIdentity<Value>(parts: {
   readonly name: string;
   /** Loads the library. Not part of the timeout: on a busy machine it takes longer than the answer, and is not the cloud's fault. */
   readonly load: () => Promise<unknown>;
@@ -47,19 +52,19 @@ function identity<Value>(parts: {
     await parts.load();
     return await within(parts.name, parts.fetch);
   });
-  let last: Value | undefined;
   return {
     load: parts.load,
     keep: () => renewed.keep(),
     release: () => renewed.release(),
     async authorize(provider, target, body) {
       const value = await renewed.get();
-      last = value;
       for (const secret of parts.secrets(value)) maskAlso(provider, secret);
-      return parts.headers(value, target, body);
-    },
-    refused(status) {
-      if (last !== undefined && refusals.includes(status)) renewed.drop(last);
+      return {
+        headers: await parts.headers(value, target, body),
+        answered(status) {
+          if (refusals.includes(status)) renewed.drop(value);
+        },
+      };
     },
   };
 }
@@ -84,7 +89,7 @@ async function within<Value>(
 function make(auth: Auth, ways: WaysTo): Identity | undefined {
   switch (auth.type) {
     case "azure":
-      return identity({
+      return createIdentity({
         name: "Entra ID",
         load: () => import("@azure/identity"),
         fetch: (signal) => azureToken(auth, signal),
@@ -92,7 +97,7 @@ function make(auth: Auth, ways: WaysTo): Identity | undefined {
         headers: (token) => ({ authorization: `Bearer ${token}` }),
       });
     case "google":
-      return identity({
+      return createIdentity({
         name: "Google Cloud",
         load: () => import("google-auth-library"),
         fetch: () => googleHeaders(auth),
@@ -100,7 +105,7 @@ function make(auth: Auth, ways: WaysTo): Identity | undefined {
         headers: (headers) => headers,
       });
     case "aws":
-      return identity({
+      return createIdentity({
         name: "AWS",
         load: () =>
           Promise.all([import("@smithy/signature-v4"), import("@aws-sdk/credential-providers")]),
