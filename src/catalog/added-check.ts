@@ -15,7 +15,7 @@ import { rowsAt, valueAt } from "./rows.ts";
 import { providerIdPattern } from "./schema.ts";
 import { checkSecrets } from "./secrets.ts";
 import { TlsFiles } from "./tls-files.ts";
-import type { Catalog, Model } from "./types.ts";
+import { familyOf, type Catalog } from "./types.ts";
 import { quotedText, validateFile } from "./validate.ts";
 
 /** A mistake in the request: the field and the remedy. */
@@ -216,8 +216,6 @@ function mistakeOf({ path, message, fix = "" }: Finding, added: AddedProvider): 
   const all = fix === "" || fix === undefined ? said : `${said}; ${fix}`;
   return { param: shortText(formatPath(at), messageMax), message: shortText(all, messageMax) };
 }
-
-const familyOf = (model: Model): string => ("family" in model ? model.family : model.kind);
 
 /** Finds models that exist with another kind or family, and aliases that belong to another model. */
 function takenNames(added: AddedProvider, others: Catalog): AddedMistake[] {

@@ -4,7 +4,7 @@
  */
 import type { BuiltProvider } from "./added.ts";
 import { mergeCatalogs } from "./config.ts";
-import type { Catalog, Model, Provider, ProviderSource } from "./types.ts";
+import { familyOf, type Catalog, type Model, type Provider, type ProviderSource } from "./types.ts";
 
 export interface Layers {
   readonly sandbox: Catalog;
@@ -54,8 +54,6 @@ function sourcesOf({ sandbox, environment, file }: Layers, added: readonly Built
     sources.set(id, { kind: "file", line: file?.lines?.get(id) });
   return sources;
 }
-
-const familyOf = (model: Model): string => ("family" in model ? model.family : model.kind);
 
 /**
  * Adds the models of added providers. Configured models join an existing model of the same id: its definition stays, and their

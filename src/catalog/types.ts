@@ -255,6 +255,9 @@ export interface EmbeddingModel extends ModelBase {
 
 export type Model = TextModel | ImageModel | VideoModel | EmbeddingModel;
 
+/** The family of an image or video model, the kind of any other. Models of one id must agree in it. */
+export const familyOf = (model: Model): string => ("family" in model ? model.family : model.kind);
+
 /** An available model that cannot be called because it has no price. */
 export interface UnpricedModel {
   readonly provider: string;
