@@ -53,7 +53,7 @@ export const taskStates = {
     leftBy: "-",
   },
   canceled: {
-    meaning: "Its caller canceled it before a result.",
+    meaning: "Its caller or its vendor canceled it before a result.",
     terminal: true,
     ledger: "Released, nothing charged.",
     next: [],
