@@ -190,7 +190,7 @@ function tell(services: TaskServices, job: Job, answer: Answer): void {
 }
 
 /** True if a task's deadline has passed. */
-export const isOver = ({ clock }: TaskServices, { expiresAt }: Job): boolean =>
+export const isPastDeadline = ({ clock }: TaskServices, { expiresAt }: Job): boolean =>
   clock.now() >= expiresAt.getTime();
 
 /** Ends a task as expired. */
@@ -258,7 +258,7 @@ async function later(
   afterMs: number,
   change: JobChange = {},
 ): Promise<void> {
-  if (isOver(services, job)) return expire(services, job);
+  if (isPastDeadline(services, job)) return expire(services, job);
   const nowMs = services.clock.now();
   const dueMs = Math.min(nowMs + afterMs, job.expiresAt.getTime());
   await writeJob(services.database, job, { ...change, ...dueAt(dueMs) }, { nowMs });

@@ -9,7 +9,7 @@ import type { TaskServices } from "./engine.ts";
 import { createGoneOwners } from "./gone.ts";
 import { Lane } from "./lane.ts";
 import { dueAt, extendLeases, mendAfterClockJump, writeJob } from "./lease.ts";
-import { expire, isOver, pollStep } from "./poll-step.ts";
+import { expire, isPastDeadline, pollStep } from "./poll-step.ts";
 import { Contact } from "./right.ts";
 import type { Job } from "./rows.ts";
 import { sweepKeys } from "./idempotency.ts";
@@ -161,7 +161,7 @@ function stepOf(services: TaskServices, job: Job): readonly [name: string, step:
   if (job.upstreamId === null && job.asking) return ["abandon", abandonedStep];
   // Even after its deadline: the vendor may have finished it while no gateway looked.
   if (job.upstreamId !== null) return ["poll", pollStep];
-  return isOver(services, job) ? ["expire", expire] : ["ask", askStep];
+  return isPastDeadline(services, job) ? ["expire", expire] : ["ask", askStep];
 }
 
 /** Runs one step of a task. Never rejects: a step that fails is retried later. */
@@ -180,7 +180,7 @@ export async function takeStep(services: TaskServices, job: Job): Promise<void> 
 
 /** Releases a job whose step failed for an internal reason, for a retry after a pause; a job at a vendor expires past its deadline. */
 async function takeAgain(services: TaskServices, job: Job): Promise<void> {
-  if (job.upstreamId !== null && isOver(services, job)) return expire(services, job);
+  if (job.upstreamId !== null && isPastDeadline(services, job)) return expire(services, job);
   const nowMs = services.clock.now();
   await writeJob(services.database, job, dueAt(nowMs + failedPauseMs), { nowMs });
 }

@@ -20,7 +20,7 @@ export async function askModels(
 ): Promise<number | undefined> {
   const { access, dialect, timeouts } = provider;
   const { origin, pathname } = new URL(provider.baseUrl);
-  const way =
+  const defaults =
     protocolWays[dialect === "anthropic" || dialect === "google" ? protocolOf[dialect] : "chat"];
   const path = `${pathname.replace(/\/$/, "")}/models`;
   const identity = identityOf(provider, pools);
@@ -29,7 +29,7 @@ export async function askModels(
     await identity.authorize(provider, { origin, path, headers }, "");
     return undefined;
   }
-  const key = placeKey(access?.auth, dialect === "azure" ? "api-key" : way.keyHeader, apiKey);
+  const key = placeKey(access?.auth, dialect === "azure" ? "api-key" : defaults.keyHeader, apiKey);
   // The provider's file, key included, is already applied here: `ask` must not apply it again.
   const plain: Provider = { ...provider, access: undefined };
   const pool = pools.forMedia(origin, timeouts.connectMs, provider);
@@ -42,7 +42,7 @@ export async function askModels(
       headers: {
         accept: "application/json",
         "user-agent": "tollgate",
-        ...way.headers?.({}),
+        ...defaults.headers?.({}),
         ...key.headers,
         ...ownHeaders(access),
       },

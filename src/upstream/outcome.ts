@@ -126,8 +126,8 @@ export function outcomeOfFailure(error: unknown): Outcome {
   if (failure === "shortage") return ourShortage(error);
   if (failure === "upload") return ourStorage(error);
   if (failure === "unauthorized") return noCredential(error);
-  const told = error instanceof BadAnswerError ? toldInAnswer(error) : undefined;
-  if (told) return told;
+  const inAnswer = error instanceof BadAnswerError ? toldInAnswer(error) : undefined;
+  if (inAnswer) return inAnswer;
   const timedOut =
     failure === "first_byte_timeout" || failure === "idle_timeout" || failure === "total_timeout";
   const unusable = reasonUnusable(error);

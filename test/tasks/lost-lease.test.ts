@@ -72,7 +72,7 @@ describe("a request that was not sent yet", () => {
       attempt: 0,
       attempts: [],
     });
-    expect(world.due).toEqual([defaultTiming.shortageMs]);
+    expect(world.dueInMs).toEqual([defaultTiming.shortageMs]);
   });
 
   it("T81: nor by a process that never claimed it", async () => {

@@ -9,7 +9,7 @@ const world = useWorld();
 
 /** In how many milliseconds a task is asked after again whose poll was refused with this header. */
 async function nextPollMs(retryAfter: string, change: object = {}): Promise<number | undefined> {
-  world.due.length = 0;
+  world.dueInMs.length = 0;
   world.vendor.plan("GET", says.throttled(retryAfter));
   const job = await running(world, change);
   await pollStep(world.services, job);
@@ -19,8 +19,8 @@ async function nextPollMs(retryAfter: string, change: object = {}): Promise<numb
     "select due_at from tasks where id = $1",
     [job.id],
   );
-  expect(stored!.due_at.getTime() - clock.now()).toBe(world.due[0]);
-  return world.due[0];
+  expect(stored!.due_at.getTime() - clock.now()).toBe(world.dueInMs[0]);
+  return world.dueInMs[0];
 }
 
 describe("a poll that is refused with Retry-After", () => {

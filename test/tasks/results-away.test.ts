@@ -53,7 +53,7 @@ describe("a result that cannot be fetched", () => {
     const job = await running(world);
     await pollStep(world.services, job);
     expect(await rowOf(world, job.id)).toMatchObject({ status: "running", error: null });
-    expect(Math.max(...world.due)).toBeLessThanOrEqual(20_000);
+    expect(Math.max(...world.dueInMs)).toBeLessThanOrEqual(20_000);
     clock.advance(60_000);
     expect(await pollAgain(job)).toMatchObject({ status: "running" });
     isAway = false;
@@ -250,7 +250,7 @@ it.each(storageFaults)(
     for (const waitedMs of [60_000, 600_000]) {
       clock.advance(waitedMs);
       expect(await pollAgain(job, services)).toMatchObject({ status: "running", error: null });
-      pauses.push(world.due.at(-1)!);
+      pauses.push(world.dueInMs.at(-1)!);
     }
     expect(pauses[0]).toBeGreaterThanOrEqual(30_000);
     expect(pauses[1]).toBe(300_000);

@@ -57,7 +57,7 @@ describe("a task that no provider takes", () => {
       await askStep(world.services, job);
       await world.database.query("update tasks set lease_token = 'mine' where id = $1", [job.id]);
       job = await rowOf(world, job.id);
-      const dueMs = world.due.pop()!;
+      const dueMs = world.dueInMs.pop()!;
       seen.push(`${job.attempt} ${job.status} ${dueMs}`);
       clock.advance(dueMs);
     }

@@ -35,9 +35,9 @@ export interface World {
   painter: Recorder;
   catalog: Catalog;
   services: TaskServices;
-  logged: RequestRow[];
+  requestRows: RequestRow[];
   /** In how many milliseconds steps are due. */
-  due: number[];
+  dueInMs: number[];
   callbacksDue: number;
 }
 
@@ -58,7 +58,7 @@ export function useWorld(): World {
       "update tasks set status = 'canceled', due_at = null where due_at is not null",
     );
     await world.services?.pools.close();
-    Object.assign(world, { logged: [], due: [], callbacksDue: 0 });
+    Object.assign(world, { requestRows: [], dueInMs: [], callbacksDue: 0 });
     world.services = await newServices(world);
   });
   return world;
@@ -117,8 +117,8 @@ async function newServices(world: World): Promise<TaskServices> {
     queue: { global: 1_000, perWorkspace: 1_000 },
     retryForMs: 0,
     retentionMs: 3_600_000,
-    logged: (row) => void world.logged.push(row),
-    due: (ms) => void world.due.push(ms - clock.now()),
+    logged: (row) => void world.requestRows.push(row),
+    due: (ms) => void world.dueInMs.push(ms - clock.now()),
     openUpload: (upload) => openUpload(world.services.files, upload),
     callbackDue: () => void (world.callbacksDue += 1),
     sweeps: () => true,

@@ -11,7 +11,7 @@ import { abandonedStep, askStep } from "../../src/tasks/ask-step.ts";
 import { cancelTask } from "../../src/tasks/cancel.ts";
 import { defaultTiming } from "../../src/tasks/engine.ts";
 import { extendLeases } from "../../src/tasks/lease.ts";
-import { isOver, pollStep } from "../../src/tasks/poll-step.ts";
+import { isPastDeadline, pollStep } from "../../src/tasks/poll-step.ts";
 import { readTasks } from "../../src/tasks/read.ts";
 import type { Job } from "../../src/tasks/rows.ts";
 import { startRunner } from "../../src/tasks/runner.ts";
@@ -66,7 +66,9 @@ describe("asking", () => {
       await askStep(world.services, job);
       await world.database.query("update tasks set lease_token = 'mine' where id = $1", [job.id]);
       job = await rowOf(world, job.id);
-      seen.push(`${job.attempts.at(-1)!.provider} ${job.attempt} ${job.status} ${world.due.pop()}`);
+      seen.push(
+        `${job.attempts.at(-1)!.provider} ${job.attempt} ${job.status} ${world.dueInMs.pop()}`,
+      );
     }
     expect(seen).toEqual([
       "one 1 queued 0",
@@ -110,7 +112,7 @@ describe("asking", () => {
     world.services.budget.lease().add(world.services.budget.bytesMax);
     const pictures = await jobOf(world, "acme/pictures");
     await askStep(world.services, pictures);
-    expect([world.painter.requests.length, world.due]).toEqual([0, [defaultTiming.shortageMs]]);
+    expect([world.painter.requests.length, world.dueInMs]).toEqual([0, [defaultTiming.shortageMs]]);
     expect(await rowOf(world, pictures.id)).toMatchObject({
       status: "queued",
       attempt: 0,
@@ -174,7 +176,7 @@ describe("a task that a vendor has", () => {
 
   it("is over at its deadline, to the millisecond", () => {
     const at = (ms: number) =>
-      isOver(world.services, { expiresAt: new Date(clock.now() + ms) } as unknown as Job);
+      isPastDeadline(world.services, { expiresAt: new Date(clock.now() + ms) } as unknown as Job);
     expect([at(1), at(0), at(-1)]).toEqual([false, true, true]);
   });
 
@@ -183,14 +185,14 @@ describe("a task that a vendor has", () => {
     const job = await running(world);
     await pollStep(world.services, job);
     expect((await rowOf(world, job.id)).status).toBe("running");
-    expect(world.due).toEqual([defaultTiming.firstPollMs]);
+    expect(world.dueInMs).toEqual([defaultTiming.firstPollMs]);
   });
 
   it("VID-28: is in the request log as it ended: with usage and cost, or with why not", async () => {
     world.vendor.plan("GET", world.vendor.done);
     const done = await running(world);
     await pollStep(world.services, done);
-    expect(world.logged.pop()).toMatchObject({
+    expect(world.requestRows.pop()).toMatchObject({
       id: done.id,
       status: "succeeded",
       usage: { unit: "video_tokens", tokens: 1000 },
@@ -202,7 +204,7 @@ describe("a task that a vendor has", () => {
       response.end('{"status":"failed","error":{"message":"No."}}'),
     );
     await pollStep(world.services, await running(world));
-    const { usage, usageSource, costNano, explanation, errorMessage } = world.logged.pop()!;
+    const { usage, usageSource, costNano, explanation, errorMessage } = world.requestRows.pop()!;
     expect({ usage, usageSource, costNano, errorMessage }).toEqual({
       costNano: 0n,
       errorMessage: "No.",
@@ -225,7 +227,7 @@ describe("a task that a vendor has", () => {
     };
     await pollStep({ ...world.services, database }, job);
     expect(lost).toBe(2);
-    expect(world.logged.map(({ id, costNano }) => ({ id, costNano }))).toEqual([
+    expect(world.requestRows.map(({ id, costNano }) => ({ id, costNano }))).toEqual([
       { id: job.id, costNano: dollar },
     ]);
     expect(world.callbacksDue).toBe(1);

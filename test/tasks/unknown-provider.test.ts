@@ -88,7 +88,7 @@ describe("a running task whose key the configuration does not have any more", ()
     });
     await pollStep(renamed(), job);
     expect(await rowOf(world, job.id)).toMatchObject({ status: "running", misses: 20 });
-    expect(world.due).toEqual([15_000]);
+    expect(world.dueInMs).toEqual([15_000]);
   });
 });
 
@@ -136,6 +136,6 @@ describe("a running task whose key has another value by now, under its name", ()
     await pollStep(replaced("key-of-two"), await rowOf(world, id));
     expect(world.vendor.calls("GET").at(-1)!.headers.authorization).toBe("Bearer key-of-two");
     expect(await rowOf(world, id)).toMatchObject({ status: "succeeded", costNano: dollar });
-    expect(JSON.stringify(world.logged[0]!.attempts)).not.toContain("key_hash");
+    expect(JSON.stringify(world.requestRows[0]!.attempts)).not.toContain("key_hash");
   });
 });

@@ -12,7 +12,7 @@ it("a vendor that answers with the result is not paid for one that cannot be kep
   const failing: TaskServices = { ...world.services, files: { ...world.services.files, failure } };
   const pictures = await jobOf(world, "acme/pictures");
   await askStep(failing, pictures);
-  expect([world.painter.requests.length, world.due]).toEqual([0, [defaultTiming.shortageMs]]);
+  expect([world.painter.requests.length, world.dueInMs]).toEqual([0, [defaultTiming.shortageMs]]);
   expect(await rowOf(world, pictures.id)).toMatchObject({
     status: "queued",
     attempt: 0,

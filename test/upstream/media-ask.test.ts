@@ -126,12 +126,12 @@ describe("an ask", () => {
 
   it("holds an answer in chunks of one byte in proportion to its bytes", async () => {
     const count = 2_000_000;
-    const begins = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+    const head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
     const server = createServer((socket) => {
       socket
         .on("error", () => undefined)
         .once("data", () => {
-          socket.write(begins);
+          socket.write(head);
           socket.write("1\r\nx\r\n".repeat(count));
           closers.push(() => void socket.destroy());
         });

@@ -153,12 +153,12 @@ export async function tryOnce(
       : nextStep(outcome, delivery.type, failures, random());
   const durationMs = performance.now() - startedMs;
   services.tried?.(step.status, durationMs);
-  const tried = { startedAt, durationMs, outcome, step, counts: outcome !== cut };
+  const result = { startedAt, durationMs, outcome, step, counts: outcome !== cut };
   const held = await retryWhileAway(settleRetryMs, () =>
-    noteTry(database, delivery, tried, clock.now()),
+    noteTry(database, delivery, result, clock.now()),
   );
   await services.at?.("callback.noted");
-  report(log, delivery, tried, held);
+  report(log, delivery, result, held);
 }
 
 /** Ends a try's span; without an outcome another process makes the try. */

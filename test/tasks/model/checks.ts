@@ -30,7 +30,7 @@ export async function faultsOf(world: World, tasks: readonly Known[]): Promise<s
   const faults = rows.flatMap((row) => {
     const task = tasks.find(({ id }) => id === row.id)!;
     const jobs = vendors.jobs.filter(({ prompt }) => prompt === task.prompt);
-    const logged = world.logged.filter(({ id }) => id === row.id);
+    const logged = world.requestRows.filter(({ id }) => id === row.id);
     const seen = [...task.troubles].join(", ");
     return wrongWith(row, { task, jobs, logged: logged.length }).map(
       (fault) => `${row.id} (${row.status} ${row.error?.code ?? ""}; ${seen}): ${fault}`,

@@ -30,7 +30,7 @@ export interface World {
   readonly catalog: Catalog;
   readonly pools: Pools;
   readonly files: WatchedFiles;
-  readonly logged: RequestRow[];
+  readonly requestRows: RequestRow[];
   readonly directory: string;
   /** Our storage takes none of the next files. */
   failingPuts: number;
@@ -50,7 +50,7 @@ export async function openWorld(clock: World["clock"]): Promise<World> {
   const files = { ...store, failure: undefined };
   const catalog = taskCatalogOf(vendors.recorder, vendors.recorder);
   const own = { files, directory, failingPuts: 0 };
-  return { database, clock, vendors, catalog, pools: createPools(), logged: [], ...own };
+  return { database, clock, vendors, catalog, pools: createPools(), requestRows: [], ...own };
 }
 
 /** One process. */
@@ -127,7 +127,7 @@ export function startGateway(world: World, retryForMs: number): Gateway {
     queue: { global: 1_000_000, perWorkspace: 1_000_000 },
     retryForMs,
     retentionMs: 7 * 86_400_000,
-    logged: (row) => void world.logged.push(row),
+    logged: (row) => void world.requestRows.push(row),
     due: () => undefined,
     openUpload: (upload) => openUpload(world.files, upload),
     callbackDue: () => undefined,
