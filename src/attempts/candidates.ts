@@ -6,7 +6,7 @@ import { mediaDialect, type MediaDialect, type Pools } from "../upstream/index.t
 import type { Failure } from "./failure.ts";
 
 /** The attempts at one provider so far, for one call. */
-export interface Tries {
+export interface ProviderAttempts {
   readonly count: number;
   /** The ids of the credentials that were used. */
   readonly asked: ReadonlySet<string>;
@@ -66,13 +66,13 @@ export const trustedUrl = ({ baseUrl, guarded }: Provider): string | undefined =
  * refused or another account may answer, and another credential works now. `next_candidate`: failover. `end`: no further attempt.
  */
 export function nextAfter(
-  { mayGoOn, health: outcome }: Pick<Failure, "mayGoOn" | "health">,
+  { allowsFailover, health: outcome }: Pick<Failure, "allowsFailover" | "health">,
   health: Health,
   { offer, provider }: Candidate,
-  { count, asked }: Tries,
+  { count, asked }: ProviderAttempts,
 ): "other_credential" | "next_candidate" | "end" {
-  if (mayGoOn !== true) return "end";
-  const isOfAccount = outcome?.ofAccount === true;
+  if (allowsFailover !== true) return "end";
+  const isOfAccount = outcome?.otherAccountMayAnswer === true;
   const isOfCredential = outcome?.credential !== undefined || isOfAccount;
   const excepted = isOfAccount ? asked : undefined;
   const hasAnother =

@@ -17,7 +17,13 @@ import {
 } from "../routing/index.ts";
 import { maskError } from "../upstream/index.ts";
 import { nextAfter, type Candidate } from "./candidates.ts";
-import { AttemptFailure, goingOn, isOfShorter, noneAvailable, soonerOf } from "./failure.ts";
+import {
+  AttemptFailure,
+  withFailover,
+  isTooLongForCandidate,
+  noneAvailable,
+  laterFailure,
+} from "./failure.ts";
 import { noteFailure, reportFailure, type Attempt } from "./record.ts";
 import { endAttempt, type TracedCall } from "./trace.ts";
 
@@ -49,10 +55,10 @@ const attemptsMax = 6;
 const retryPauseMs = 200;
 
 /** The result if no attempt was made. */
-const noneAsked = Symbol("none asked");
+const notAttempted = Symbol("none asked");
 /** Selects planned offers: those that health admits, those with a probe in flight, those without an attempt yet, or any. */
-type Which = "admitted" | "probed" | "unasked" | "any";
-type Tried<Answer> = Answer | AttemptFailure | typeof noneAsked;
+type CandidateFilter = "admitted" | "probed" | "unasked" | "any";
+type Tried<Answer> = Answer | AttemptFailure | typeof notAttempted;
 
 /** The loop for one kind of call. `Planned` is an element of the plan, `Answered` an answer whose head has arrived. */
 export abstract class Failover<
@@ -88,10 +94,10 @@ export abstract class Failover<
     const tried = isSingle
       ? await this.#attemptEach(call, planned, "any")
       : await this.#attemptSeveral(call, planned);
-    if (tried === noneAsked) throw noneAvailable();
+    if (tried === notAttempted) throw noneAvailable();
     if (!(tried instanceof AttemptFailure)) return tried;
     if (!isSingle) throw tried;
-    return this.#attemptAgain(call, planned[0]!, tried);
+    return this.#retryOnly(call, planned[0]!, tried);
   }
 
   /**
@@ -100,16 +106,16 @@ export abstract class Failover<
    */
   async #attemptSeveral(call: Call, planned: readonly Planned[]): Promise<Tried<Answer>> {
     const tried = await this.#attemptEach(call, planned, "admitted");
-    if (tried === noneAsked) return this.#attemptEach(call, planned, "any");
+    if (tried === notAttempted) return this.#attemptEach(call, planned, "any");
     if (!(tried instanceof AttemptFailure)) return tried;
-    const which = isOfShorter(tried) ? "unasked" : "probed";
-    const last = await this.#attemptEach(call, planned, which);
-    if (last === noneAsked) return tried;
-    return last instanceof AttemptFailure ? soonerOf(tried, last) : last;
+    const filter = isTooLongForCandidate(tried) ? "unasked" : "probed";
+    const last = await this.#attemptEach(call, planned, filter);
+    if (last === notAttempted) return tried;
+    return last instanceof AttemptFailure ? laterFailure(tried, last) : last;
   }
 
   /** Retries the only provider once, if its failure was transient. @throws AttemptFailure */
-  async #attemptAgain(call: Call, planned: Planned, failed: AttemptFailure): Promise<Answer> {
+  async #retryOnly(call: Call, planned: Planned, failed: AttemptFailure): Promise<Answer> {
     const { retrySame = false, health } = failed.failure;
     const isTooSoon = health?.credential?.retryAfterMs !== undefined;
     if (!retrySame || isTooSoon || call.reply.gone) throw failed;
@@ -117,7 +123,7 @@ export abstract class Failover<
     const candidate = this.candidate(call, planned);
     if (!candidate || !this.#isAllowed(call, candidate)) throw failed;
     const again = await this.#attempt(call, candidate);
-    if (again instanceof AttemptFailure) throw soonerOf(failed, again);
+    if (again instanceof AttemptFailure) throw laterFailure(failed, again);
     return again;
   }
 
@@ -125,7 +131,7 @@ export abstract class Failover<
   async #attemptEach(
     call: Call,
     planned: readonly Planned[],
-    which: Which,
+    filter: CandidateFilter,
   ): Promise<Tried<Answer>> {
     const { health } = call.services;
     let failed: AttemptFailure | undefined;
@@ -134,9 +140,9 @@ export abstract class Failover<
     for (const { candidate, place } of this.#candidates(call, planned)) {
       if (candidate.model !== model) attempts = 0;
       ({ model } = candidate);
-      const isTurn = this.#isTurn(call, candidate, which);
+      const mayAttempt = this.#mayAttempt(call, candidate, filter);
       // Awaits only if the other gateways must be asked which of them sends the probe.
-      if (isTurn !== true && !(await isTurn)) continue;
+      if (mayAttempt !== true && !(await mayAttempt)) continue;
       const hasSeveral = candidate.provider.credentials.length > 1;
       const kept = hasSeveral ? followers(planned, place) : 0;
       const asked = new Set<string>();
@@ -144,27 +150,27 @@ export abstract class Failover<
         attempts += 1;
         const tried = await this.#attempt(call, candidate, asked);
         if (!(tried instanceof AttemptFailure)) return tried;
-        failed = soonerOf(failed, tried);
+        failed = laterFailure(failed, tried);
         const next = nextAfter(failed.failure, health, candidate, { count, asked });
         if (next === "end" || call.reply.gone) throw failed;
         if (next === "next_candidate") break;
       }
     }
-    return failed ?? noneAsked;
+    return failed ?? notAttempted;
   }
 
   /** True if this candidate is to be tried now. A promise if the other gateways are asked first. */
-  #isTurn(
+  #mayAttempt(
     { services: { health }, record: { attempts } }: Call,
     { offer, provider }: Asked,
-    which: Which,
+    filter: CandidateFilter,
   ): boolean | Promise<boolean> {
-    if (which === "any") return true;
-    if (which === "unasked")
+    if (filter === "any") return true;
+    if (filter === "unasked")
       return !attempts.some(
         (one) => one.provider === provider.id && one.upstream_model === offer.upstreamModel,
       );
-    return which === "probed" ? health.isProbed(offer, provider) : health.admit(offer, provider);
+    return filter === "probed" ? health.isProbed(offer, provider) : health.admit(offer, provider);
   }
 
   /** Yields the allowed candidates, at most `candidatesMax` of each model. */
@@ -194,7 +200,7 @@ export abstract class Failover<
     const { isShorter = false, isLongerLeftOut = false } = candidate;
     const failed = this.failureOf(thrown, call);
     return isShorter && !(thrown instanceof GatewayError)
-      ? goingOn(failed, isLongerLeftOut)
+      ? withFailover(failed, isLongerLeftOut)
       : failed;
   }
 

@@ -19,7 +19,7 @@ export interface Failure {
   /** For the records: the vendor's own words, or our reason. */
   readonly message?: string | undefined;
   /** Failover is allowed: this provider failed, and certainly began nothing that costs money. */
-  readonly mayGoOn?: boolean;
+  readonly allowsFailover?: boolean;
   /** The same provider may be retried once, after a pause. */
   readonly retrySame?: boolean;
   /** The shortest wait, in seconds, that this attempt or an earlier one asks for. Undefined for the only attempt. */
@@ -59,7 +59,7 @@ export function failureOf(thrown: unknown): AttemptFailure {
     error: ours ?? health.error,
     outcome: cause instanceof ExchangeError ? cause.failure : "bad_answer",
     message: cause.message,
-    mayGoOn: ours === undefined && health.fault === "provider",
+    allowsFailover: ours === undefined && health.fault === "provider",
     retrySame: health.retrySame,
     health,
   });
@@ -79,10 +79,10 @@ const isTooLong = ({ failure: { error } }: AttemptFailure): boolean =>
  * Allows failover if the request is too long for a candidate whose context is shorter than that of others. If the others are left out
  * (`isLongerLeftOut`), the caller may retry later. The answer of `failed` had not begun.
  */
-export function goingOn(failed: AttemptFailure, isLongerLeftOut: boolean): AttemptFailure {
+export function withFailover(failed: AttemptFailure, isLongerLeftOut: boolean): AttemptFailure {
   if (!isTooLong(failed)) return failed;
   const later = isLongerLeftOut && { error: noneAvailable(), body: undefined };
-  return new AttemptFailure({ ...failed.failure, mayGoOn: true, ...later }, failed.cause);
+  return new AttemptFailure({ ...failed.failure, allowsFailover: true, ...later }, failed.cause);
 }
 
 /** The error of a call that no provider can serve now. */
@@ -92,26 +92,26 @@ export const noneAvailable = (): GatewayError =>
   });
 
 /** True if the request was too long for this candidate only. */
-export const isOfShorter = (failed: AttemptFailure): boolean =>
-  failed.failure.mayGoOn === true && isTooLong(failed);
+export const isTooLongForCandidate = (failed: AttemptFailure): boolean =>
+  failed.failure.allowsFailover === true && isTooLong(failed);
 
 /** True if one provider refused a request that others may answer. */
-const isOfOne = (failed: AttemptFailure): boolean =>
-  isOfShorter(failed) ||
-  (failed.failure.mayGoOn === true && failed.failure.error.code === "upstream_rejected");
+const isRefusedByOne = (failed: AttemptFailure): boolean =>
+  isTooLongForCandidate(failed) ||
+  (failed.failure.allowsFailover === true && failed.failure.error.code === "upstream_rejected");
 
 /**
  * Returns the later of two failures; `earlier` is undefined for the first one. Its retry time is the shorter of both: the caller need not
  * wait an hour for one provider if another one is ready in a second. If the later provider refused a request that another one takes, the
  * caller gets the earlier error.
  */
-export function soonerOf(
+export function laterFailure(
   earlier: AttemptFailure | undefined,
   later: AttemptFailure,
 ): AttemptFailure {
   if (earlier === undefined) return later;
   const soonestSeconds = Math.min(waitSecondsOf(earlier.failure), waitSecondsOf(later.failure));
-  if (isOfOne(later)) {
+  if (isRefusedByOne(later)) {
     const { error: told, body } = earlier.failure;
     return new AttemptFailure({ ...later.failure, error: told, body, soonestSeconds }, later.cause);
   }

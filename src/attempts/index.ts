@@ -7,7 +7,7 @@ export {
   type Candidate,
   type MediaCandidate,
   type KeyedCandidate,
-  type Tries,
+  type ProviderAttempts,
 } from "./candidates.ts";
 export { AttemptFailure, failureOf, type Failure } from "./failure.ts";
 export { Failover } from "./failover.ts";

@@ -36,11 +36,11 @@ export class PictureRoom implements AnswerRoom {
     return this.#lease.largestBytes;
   }
 
-  begins(giveUp: () => void): void {
+  onStart(giveUp: () => void): void {
     this.#giveUp = giveUp;
   }
 
-  took(bytes: number): Promise<void> | undefined {
+  onBytes(bytes: number): Promise<void> | undefined {
     this.#total += bytes;
     const change = Math.max(0, this.#total - this.#expected) - this.#beyond;
     if (change === 0) return undefined;
@@ -58,7 +58,7 @@ export class PictureRoom implements AnswerRoom {
     return turn.then(() => this.#arrives());
   }
 
-  ends(isWhole: boolean): void {
+  onEnd(isWhole: boolean): void {
     this.#giveUp = undefined;
     this.#lease.arrived();
     if (!isWhole) this.#drop();

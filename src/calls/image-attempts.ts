@@ -15,15 +15,15 @@ import {
   type MediaCandidate,
 } from "../attempts/index.ts";
 import type { Credential, MediaOffer } from "../catalog/index.ts";
-import { wantedOf } from "../media/index.ts";
+import { requestedResults } from "../media/index.ts";
 import type { MeasuredCall } from "../routing/index.ts";
 import { notesAt, openUpload } from "../tasks/index.ts";
 import {
-  asAnswered,
+  maskAnswerWithRetryAfter,
   ask,
   AskFailure,
   askForStream,
-  asReported,
+  maskAnswer,
   createImageEventReader,
   type AskLimits,
   type ImageEvent,
@@ -96,7 +96,7 @@ class ImageFailover extends Failover<
     }
     return record.firstTokenMs === null
       ? failed
-      : new AttemptFailure({ ...failed.failure, mayGoOn: false }, thrown);
+      : new AttemptFailure({ ...failed.failure, allowsFailover: false }, thrown);
   }
 
   protected speed({ record }: ImageContext, { started_ms }: Attempt): MeasuredCall {
@@ -124,11 +124,13 @@ async function readWhole(
   const { status, body } = answer;
   const state = candidate.dialect.readSubmit(status, body, jobAt(context, candidate));
   if (state.state !== "succeeded")
-    throw notMade(asAnswered(candidate.provider, state, answer, context.services.clock.now()));
+    throw notMade(
+      maskAnswerWithRetryAfter(candidate.provider, state, answer, context.services.clock.now()),
+    );
   const { request, call } = context;
   const room = new PictureRoom(call.lease, picturesBytes(request));
   const pictures = [];
-  for (const [index, result] of wantedOf(request, state.results).entries()) {
+  for (const [index, result] of requestedResults(request, state.results).entries()) {
     const picture = await fetchPicture(context, candidate, { result, room });
     pictures.push({ ...picture, revisedPrompt: state.revisedPrompts?.[index] });
   }
@@ -144,22 +146,22 @@ async function readStream(
   const asked = context.request.partialImages ?? 0;
   const source = { stream, held: new Backpressure() };
   const room = new PictureRoom(context.call.lease, picturesBytes(context.request));
-  room.begins(() => stream.destroy(new AskFailure("idle_timeout", true)));
+  room.onStart(() => stream.destroy(new AskFailure("idle_timeout", true)));
   let previews = 0;
   try {
     for await (const event of eventsIn(stream, room)) {
-      if (event.type === "error") throw notMade(asReported(candidate.provider, event.refusal));
+      if (event.type === "error") throw notMade(maskAnswer(candidate.provider, event.refusal));
       if (event.type === "completed") {
         const { base64, rendered, reported } = event;
         const pictures = [pictureOf(base64)];
-        room.ends(true);
+        room.onEnd(true);
         return { candidate, pictures, previews: Math.min(previews, asked), rendered, reported };
       }
       if (previews < asked) await sendPreview(context, event, source);
       previews += 1;
     }
   } catch (error) {
-    room.ends(false);
+    room.onEnd(false);
     if (previews === 0 || !(error instanceof AskFailure)) throw error;
     const isHeld =
       !context.reply.gone && source.held.causedEarlyEnd(error.failure === "total_timeout");
@@ -192,7 +194,7 @@ async function* eventsIn(
     yield* reader.push(chunk);
     const more = reader.heldBytes - heldBytes;
     heldBytes += more;
-    await room.took(more);
+    await room.onBytes(more);
   }
   yield* reader.end();
 }

@@ -23,7 +23,7 @@ export function failedAsk(asked: AskFailure): AttemptFailure {
     const error = new GatewayError("upstream_error", "The connection to the provider failed.", {
       cause: asked,
     });
-    return new AttemptFailure({ ...parts, error, mayGoOn: true, retrySame: true });
+    return new AttemptFailure({ ...parts, error, allowsFailover: true, retrySame: true });
   }
   const error = new GatewayError(health.error.code, `${whyNotAgain(asked)} Nothing was charged.`, {
     cause: asked,
@@ -75,7 +75,7 @@ function refused(refusal: MediaRefusal): AttemptFailure {
       ? { retryAfterSeconds }
       : {}),
   });
-  return new AttemptFailure({ ...parts, error, retrySame, mayGoOn: !uncertain });
+  return new AttemptFailure({ ...parts, error, retrySame, allowsFailover: !uncertain });
 }
 
 const callersError = (code: string, message: string, param?: string): GatewayError =>

@@ -60,7 +60,7 @@ export async function fetchPicture(
     totalMs,
     providerUrl: trustedUrl(provider),
     provider,
-    ways: services.pools,
+    dialRoutes: services.pools,
     allowPrivate: services.allowPrivateAddresses,
     signal,
   } as const;
@@ -80,12 +80,12 @@ async function fetchOnce(request: DownloadRequest, room: PictureRoom): Promise<P
         pieces.add(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
         const bytes = Math.ceil((chunk.length * 4) / 3);
         counted += bytes;
-        await room.took(bytes);
+        await room.onBytes(bytes);
       }
       return pictureOf(pieces.join().toString("base64"));
     });
   } catch (error) {
-    void room.took(-counted);
+    void room.onBytes(-counted);
     throw error;
   }
 }

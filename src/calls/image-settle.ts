@@ -55,7 +55,7 @@ export async function settle<Rendering extends Answer>(
   const { services, call, record, request } = context;
   // A vendor may make fewer previews than were asked for, and none if it does not stream.
   const produced = { ...request, partialImages: made.previews ?? 0 };
-  const { usage, isTold } = mediaUsage(produced, made.reported, {
+  const { usage, isReported } = mediaUsage(produced, made.reported, {
     count: made.pictures.length,
     as: {
       sizes: made.pictures.map(({ header }) => sizeOf(header)),
@@ -82,7 +82,7 @@ export async function settle<Rendering extends Answer>(
       await kept.keep(tx, { result: services.retentionMs, answer: keyLifetimeMs });
       if (finished) await insertFinished(tx, finished.task);
     });
-    record.metered = { usage, source: isTold ? "upstream" : "estimated" };
+    record.metered = { usage, source: isReported ? "upstream" : "estimated" };
     record.price = made.candidate.offer.price;
     record.status = context.gone.aborted ? "client_closed" : "succeeded";
     return answer;

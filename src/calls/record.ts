@@ -10,7 +10,7 @@ import type { Span } from "../base/tracing.ts";
 import type { Usage } from "../base/usage.ts";
 import type { Tags } from "../base/tags.ts";
 import type { HookOutcome, AnswerText } from "../hooks/index.ts";
-import { keptPrice, type AnyPrice, type MediaUsage } from "../media/index.ts";
+import { storedPrice, type AnyPrice, type MediaUsage } from "../media/index.ts";
 import type { CallProtocol, UpstreamProtocol } from "../protocols/index.ts";
 import type { Bodies, RequestRow } from "../request-log/index.ts";
 import type { UsageSource } from "./meter.ts";
@@ -137,7 +137,7 @@ export function requestRow(record: AnyRecord): RequestRow {
     usage: record.metered?.usage,
     usageSource: record.metered?.source,
     costNano: record.costNano,
-    price: record.metered && record.price && keptPrice(record.price),
+    price: record.metered && record.price && storedPrice(record.price),
     durationMs: record.durationMs,
     firstTokenMs: record.firstTokenMs ?? undefined,
     ...(record.notes.length === 0

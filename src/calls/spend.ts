@@ -22,7 +22,7 @@ import {
   type Database,
   type Queryable,
 } from "../storage/index.ts";
-import { untilFits, type Tried } from "../tasks/index.ts";
+import { retryUntilFits, type Tried } from "../tasks/index.ts";
 
 /** An open reservation of a running call. */
 export interface Hold {
@@ -140,5 +140,5 @@ async function reserveHold(
       if (error instanceof RefusedError) return { refusal: error.refusal };
       throw error;
     });
-  await untilFits(attempt);
+  await retryUntilFits(attempt);
 }

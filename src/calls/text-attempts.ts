@@ -20,7 +20,7 @@ import type { MeasuredCall } from "../routing/index.ts";
 import {
   askText,
   ExchangeError,
-  namesThing,
+  namesStoredObject,
   outcomeOfStatus,
   readRefusal,
   withoutCredentials,
@@ -165,7 +165,7 @@ async function refused(
       status: exchange.status,
       wire,
       headers: exchange.headers,
-      namesThing: () => namesThing(context.route.body),
+      namesStoredObject: () => namesStoredObject(context.route.body),
     },
     context.services.clock.now(),
   );
@@ -180,7 +180,7 @@ async function refused(
     error,
     outcome: error.code,
     message: wire.message,
-    mayGoOn: fault === "provider",
+    allowsFailover: fault === "provider",
     retrySame,
     health,
     body: isPassedOn

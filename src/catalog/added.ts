@@ -122,17 +122,17 @@ export function shownProvider(provider: Provider) {
   const { credentials, ...row } = providerRow(provider);
   return {
     ...row,
-    ...(hiddenWhole(accessRow(provider.access)) as object),
+    ...(maskedWhole(accessRow(provider.access)) as object),
     credentials: credentials.map(({ id, weight }) => ({ id, weight })),
   };
 }
 
 /** Hides in full the values that {@link providerRow} masks but for their last characters. */
-function hiddenWhole(value: unknown): unknown {
+function maskedWhole(value: unknown): unknown {
   if (typeof value === "string") return value.startsWith("****") ? "****" : value;
-  if (Array.isArray(value)) return value.map(hiddenWhole);
+  if (Array.isArray(value)) return value.map(maskedWhole);
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, hiddenWhole(each)]));
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, maskedWhole(each)]));
 }
 
 /** The catalogue without the models that only this provider offers, to check the provider's settings for conflicts. */

@@ -40,7 +40,7 @@ export type { MediaDialectName } from "./media-dialects.ts";
 export { sandboxCatalog } from "./sandbox.ts";
 export { environmentCatalog, environmentSource } from "./environment-catalog.ts";
 export { withOwnPrices, type OwnPriceFindings } from "./own-prices.ts";
-export { hasVendors, leftToEnvironment, presetMistakes } from "./presets.ts";
+export { hasVendors, withoutFileVendors, presetMistakes } from "./presets.ts";
 export { refusedParameters, vendorQuirks } from "./vendor-quirks.ts";
 export { decimalOf } from "./list/decimal.ts";
 export { listDiff, type ListDiff } from "./list/diff.ts";

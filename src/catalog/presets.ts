@@ -104,7 +104,7 @@ export const presetMistakes = (environment: Environment): string[] =>
   activePresets(environment).flatMap(({ mistake }) => (mistake === undefined ? [] : [mistake]));
 
 /** The environment's part of the catalogue, without the vendors and local servers whose variables the configuration file itself uses. */
-export function leftToEnvironment(
+export function withoutFileVendors(
   brought: Catalog,
   environment: Environment,
   used: ReadonlySet<string>,
@@ -118,13 +118,13 @@ export function leftToEnvironment(
     ...localRows.flatMap(({ id, variable }) => (used.has(variable) ? [id] : [])),
   ]);
   if (taken.size === 0) return brought;
-  const isLeft = (id: string): boolean => !taken.has(id);
+  const isKept = (id: string): boolean => !taken.has(id);
   return {
-    providers: new Map([...brought.providers].filter(([id]) => isLeft(id))),
+    providers: new Map([...brought.providers].filter(([id]) => isKept(id))),
     models: new Map(
-      [...brought.models].filter(([, { offers }]) => isLeft(offers[0]?.provider ?? "")),
+      [...brought.models].filter(([, { offers }]) => isKept(offers[0]?.provider ?? "")),
     ),
-    unpriced: new Map([...(brought.unpriced ?? [])].filter(([, { provider }]) => isLeft(provider))),
+    unpriced: new Map([...(brought.unpriced ?? [])].filter(([, { provider }]) => isKept(provider))),
   };
 }
 

@@ -77,7 +77,7 @@ export const priceUsage = (price: FixedPrice, usage: Usage): NanoUsd =>
 type Kind = readonly [name: string, count: number | undefined, rate: NanoUsd | undefined];
 
 /** Splits off the kinds of tokens that have their own rate, each at most as many tokens as are left. */
-function apart(whole: number, kinds: readonly Kind[]): { rest: number; parts: PricePart[] } {
+function splitOut(whole: number, kinds: readonly Kind[]): { rest: number; parts: PricePart[] } {
   let rest = whole;
   const parts = kinds.flatMap(([name, count = 0, rate]) => {
     const own = Math.min(count, rest);
@@ -101,13 +101,13 @@ export function usageParts(price: FixedPrice, usage: Usage): readonly PricePart[
   const reasoning = Math.min(usage.reasoningTokens, usage.outputTokens);
   const audioCacheRead = Math.min(usage.audioCacheReadTokens ?? 0, cacheRead);
   const audioInput = Math.max(0, (usage.audioInputTokens ?? 0) - audioCacheRead);
-  const input = apart(usage.inputTokens - cacheRead - cacheWrite, [
+  const input = splitOut(usage.inputTokens - cacheRead - cacheWrite, [
     ["audio_input_tokens", audioInput, rates.audioInput],
   ]);
-  const cached = apart(cacheRead, [
+  const cached = splitOut(cacheRead, [
     ["audio_cache_read_tokens", audioCacheRead, audioCacheReadRate(rates)],
   ]);
-  const output = apart(usage.outputTokens - reasoning, [
+  const output = splitOut(usage.outputTokens - reasoning, [
     ["audio_output_tokens", usage.audioOutputTokens, rates.audioOutput],
     ["image_output_tokens", usage.imageOutputTokens, rates.imageOutput],
   ]);

@@ -13,7 +13,7 @@ import { isDisguised, undisguise } from "./environment.ts";
 import { priceRow, usd } from "./price-rows.ts";
 import { abilityRows, offerRecordRow } from "./record-rows.ts";
 import { hookRow } from "./hooks.ts";
-import { calledIn, isSecretKey, mask, masked, shownPlaceholder } from "./secrets.ts";
+import { secretKeyName, isSecretKey, mask, masked, shownPlaceholder } from "./secrets.ts";
 import type { Config } from "./config.ts";
 import type { Settings } from "./settings.ts";
 import type {
@@ -198,7 +198,7 @@ function withPlaceholders(value: unknown, source: unknown, key = ""): unknown {
     return Object.fromEntries(
       Object.entries(value).map(([name, each]) => [
         name,
-        withPlaceholders(each, map[name], calledIn(key, name)),
+        withPlaceholders(each, map[name], secretKeyName(key, name)),
       ]),
     );
   }

@@ -80,8 +80,8 @@ function checkOffers({ path, row }: Row, providers: Providers): Finding[] {
   return rowsAt(row, "offers", path).flatMap((offer): Finding[] => {
     const { provider, protocol } = offer.row;
     if (typeof provider !== "string") return [];
-    const unspoken = protocolFault(protocol, providers.get(provider));
-    if (unspoken) return [{ path: [...offer.path, "protocol"], ...unspoken }];
+    const unknownProtocol = protocolFault(protocol, providers.get(provider));
+    if (unknownProtocol) return [{ path: [...offer.path, "protocol"], ...unknownProtocol }];
     const fault = providers.has(provider)
       ? makerFault(row["kind"], provider, providers)
       : {

@@ -29,7 +29,7 @@ export const isSecretKey = (key: string): boolean =>
  * The name that decides whether a value is a secret. All headers of a collector count as `otlp_headers`, because one holds its key
  * and each vendor names that one differently.
  */
-export const calledIn = (group: string | number | undefined, key: string): string =>
+export const secretKeyName = (group: string | number | undefined, key: string): string =>
   group === "otlp_headers" ? group : key;
 
 export const hidden = "****";
@@ -72,7 +72,7 @@ export function checkSecrets(value: unknown, path: Path = []): Finding[] {
       const fix = "write user:password in its place, best as ${VARIABLE}";
       return [{ path: at, message: "is masked, as `config print` shows it", fix }];
     }
-    if (!isSecretKey(calledIn(path.at(-1), key)) || typeof each !== "string")
+    if (!isSecretKey(secretKeyName(path.at(-1), key)) || typeof each !== "string")
       return checkSecrets(each, at);
     if (!isMasked(each)) return [];
     const fix = "write the key itself, best as ${VARIABLE}";

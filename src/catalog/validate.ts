@@ -18,7 +18,7 @@ import {
   shellSchema,
   textModelSchema,
 } from "./schema.ts";
-import { calledIn, isSecretKey } from "./secrets.ts";
+import { secretKeyName, isSecretKey } from "./secrets.ts";
 
 /** The part of JSON Schema that is searched for a fix. */
 interface SchemaNode {
@@ -81,7 +81,7 @@ function schemaAt(root: SchemaNode, path: Path): SchemaNode | undefined {
  */
 function isSecret(path: Path): boolean {
   const [name = "", group] = path.filter((step) => typeof step === "string").reverse();
-  return isSecretKey(calledIn(group, name)) || /key|secret|credentials/.test(name);
+  return isSecretKey(secretKeyName(group, name)) || /key|secret|credentials/.test(name);
 }
 
 /** The maximum length of a quote: the file may be an entirely different one. */

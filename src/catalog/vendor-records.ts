@@ -15,7 +15,7 @@ const seesText: ModelRecord = {
   inputModalities: ["text", "image", "pdf"],
   outputModalities: ["text"],
 };
-const hearsAll: ModelRecord = {
+const acceptsAllMedia: ModelRecord = {
   inputModalities: ["text", "image", "audio", "video", "pdf"],
   outputModalities: ["text"],
 };
@@ -69,13 +69,13 @@ export const vendorRecords: Readonly<Record<string, ModelRecord>> = {
     },
   },
   "gemini-3.8-flash": {
-    ...hearsAll,
+    ...acceptsAllMedia,
     reasoning: { kind: "effort", values: ["low", "medium", "high"], off: false },
     toolChoice: allChoices,
     structuredOutputs: true,
   },
   "gemini-3.1-pro-preview": {
-    ...hearsAll,
+    ...acceptsAllMedia,
     reasoning: { kind: "effort", values: ["low", "medium", "high"], off: false },
     toolChoice: allChoices,
     structuredOutputs: true,

@@ -20,7 +20,7 @@ interface AdminOptions extends Pick<
     | "providerHour"
     | "logWritten"
     | "bodiesWritten"
-    | "callbackDue"
+    | "wakeDeliverer"
     | "cancelTask"
     | "fileUrl"
     | "verifier"

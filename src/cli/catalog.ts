@@ -9,7 +9,7 @@ import {
   environmentCatalog,
   formatMistakes,
   layeredCatalog,
-  leftToEnvironment,
+  withoutFileVendors,
   withOwnPrices,
   loadConfig,
   pricesInForce,
@@ -89,7 +89,7 @@ export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog>
   const added = openAddedProviders({ log, clock, allowPrivate });
   const environmentOf = (vendors: Catalog, config: Config | undefined): Catalog => {
     const left = config?.variables
-      ? leftToEnvironment(vendors, variables, config.variables)
+      ? withoutFileVendors(vendors, variables, config.variables)
       : vendors;
     if (config?.prices === undefined) return left;
     const { catalog, ...findings } = withOwnPrices(left, config.prices);

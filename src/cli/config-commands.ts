@@ -8,7 +8,7 @@ import {
   environmentCatalog,
   environmentSource,
   formatPath,
-  leftToEnvironment,
+  withoutFileVendors,
   loadConfig,
   mergeCatalogs,
   printConfig,
@@ -73,7 +73,7 @@ export function catalogOf(result: ConfigResult): Catalog {
   const brought = environmentProviders(variables);
   if ("mistakes" in result) return brought;
   const { catalog, variables: used } = result.config;
-  return mergeCatalogs(used ? leftToEnvironment(brought, variables, used) : brought, catalog);
+  return mergeCatalogs(used ? withoutFileVendors(brought, variables, used) : brought, catalog);
 }
 
 /** Reports every mistake of the file. */

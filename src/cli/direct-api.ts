@@ -100,7 +100,7 @@ async function directApi(
     providerHour: () => Promise.resolve(new Map()),
     logWritten: () => Promise.resolve(),
     bodiesWritten: () => Promise.resolve(),
-    callbackDue: () => undefined,
+    wakeDeliverer: () => undefined,
     cancelTask: notHere,
     fileUrl: (name) => `/files/${name}`,
   };

@@ -109,7 +109,7 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
   const shutdown: Shutdown = { cutShort: new AbortController(), options: {}, closers };
   closers.add(async () => {
     stage = "leaving";
-    background.media.tasks.rest();
+    background.media.tasks.stopSteps();
     const refuse = (): void => void (stage = "refusing");
     const how = { shutdown, refuse, underWay, stopMs: options.stopMs };
     await endCalls(app.server, background.media.tasks, how);
@@ -130,7 +130,7 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
     close: closeOnce(shutdown, async (options) => {
       stage = "leaving";
       // Stop task steps at once: a vendor request begun now might not finish in time. Other processes take these tasks.
-      background.media.tasks.rest();
+      background.media.tasks.stopSteps();
       await leave(app.server, options, shutdown.cutShort.signal);
     }),
     reload: (next) => reload(resources, next),

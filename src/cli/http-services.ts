@@ -158,7 +158,7 @@ function adminServices({ resources, media, verifier, ownUrl }: HttpParts) {
       providerHour: () => hour.read(),
       logWritten: () => everyLogWritten(flushLogs, role),
       bodiesWritten: () => bodyLog.flush(),
-      callbackDue: () => media.callbackDue(),
+      wakeDeliverer: () => media.wakeDeliverer(),
       cancelTask: (workspaceId, id) => media.tasks.cancel(workspaceId, id),
       fileUrl: (name) => media.fileUrl(name),
     },

@@ -44,7 +44,7 @@ export interface Media {
   /** Returns the address of a stored file. */
   fileUrl(name: string): string;
   /** Tells the deliverer that a callback was added to the outbox. */
-  callbackDue(): void;
+  wakeDeliverer(): void;
   /** Tells the alerts that a call of this key was charged. */
   charged(workspaceId: string, keyId: string): void;
   /** Tells the alerts that a call of this key was refused with this code. */
@@ -99,11 +99,14 @@ function delivererOf(options: MediaOptions, fileUrl: Media["fileUrl"]) {
     clock: options.clock,
     log: options.log,
     tracer: options.tracer,
-    tried: (became, durationMs) => options.metrics.observeCallback(became, durationMs),
+    onTry: (became, durationMs) => options.metrics.observeCallback(became, durationMs),
     sweeps: options.sweeps,
     timeoutMs: options.catalog.settings.webhooks.timeoutMs,
     render: (task) => renderUnified(task, fileUrl),
-    send: createSender({ allowPrivate: environment.allowPrivateAddresses, ways: options.pools }),
+    send: createSender({
+      allowPrivate: environment.allowPrivateAddresses,
+      dialRoutes: options.pools,
+    }),
     at: testing?.at,
     pollMs: testing?.callbackEveryMs,
     leaseMs: testing?.callbackLeaseMs,
@@ -122,7 +125,7 @@ export function openMedia(options: MediaOptions): Media {
     clock,
     log,
     sweeps,
-    callbackDue: () => deliverer.wake(),
+    wakeDeliverer: () => deliverer.wake(),
     everyMs: testing?.alertEveryMs,
   });
   const tasks = createTasks({
@@ -133,14 +136,14 @@ export function openMedia(options: MediaOptions): Media {
     queue: settings.limits.queue,
     retryForMs: settings.limits.taskRetryMs,
     retentionMs: settings.storage.retentionDays * dayMs,
-    logged: (row, memberId) => {
+    logRequest: (row, memberId) => {
       options.metrics.observeTask(row);
       options.requestLog.add(row);
       if (row.keyId !== undefined && row.costNano !== 0n)
         alerts.charged(row.workspaceId, row.keyId);
       if (options.hooks !== undefined) reportTaskToHooks(options.hooks, row, memberId);
     },
-    callbackDue: () => deliverer.wake(),
+    wakeDeliverer: () => deliverer.wake(),
     timing: testing?.timing,
     videoBytesMax: testing?.videoBytesMax,
     at: testing?.at,
@@ -149,7 +152,7 @@ export function openMedia(options: MediaOptions): Media {
   return {
     tasks: { ...tasks, submit: submitWithAlerts(tasks, alerts) },
     fileUrl,
-    callbackDue: () => deliverer.wake(),
+    wakeDeliverer: () => deliverer.wake(),
     charged: (workspaceId, keyId) => alerts.charged(workspaceId, keyId),
     refused: (workspaceId, keyId, code) => alerts.refused(workspaceId, keyId, code),
     async close() {

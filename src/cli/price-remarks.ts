@@ -1,6 +1,6 @@
 /** Remarks on `prices` of the configuration file: in the log of a start, by `config check` and by `doctor`. docs/models.md. */
 import {
-  leftToEnvironment,
+  withoutFileVendors,
   withOwnPrices,
   type Config,
   type OwnPriceFindings,
@@ -35,6 +35,6 @@ export function priceRemarksOf({ prices, variables: used }: Config): PriceRemark
   if (prices === undefined) return [];
   const { variables } = readEnvironment(process.env);
   const brought = environmentProviders(variables);
-  const left = used ? leftToEnvironment(brought, variables, used) : brought;
+  const left = used ? withoutFileVendors(brought, variables, used) : brought;
   return priceRemarks(withOwnPrices(left, prices));
 }

@@ -71,7 +71,7 @@ export interface AdminServices {
   /** Cancels a task, as its caller can. @throws GatewayError `task_not_found`, `task_not_cancelable` */
   readonly cancelTask: Tasks["cancel"];
   /** Call it after a callback was added to the outbox. */
-  readonly callbackDue: () => void;
+  readonly wakeDeliverer: () => void;
   /** The address of a kept file, by its name. */
   readonly fileUrl: (name: string) => string;
 }

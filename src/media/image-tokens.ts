@@ -68,7 +68,7 @@ export function imageTokens(
 }
 
 /** How pictures were really made, as far as known: the size of each, and the quality that the vendor reported. */
-export interface MadeAs {
+export interface ProducedFormat {
   readonly sizes: readonly (string | undefined)[];
   readonly quality?: string | undefined;
 }
@@ -81,7 +81,7 @@ const bytesPerTextToken = 4;
  */
 export function unreportedImageTokens(
   request: ImageRequest,
-  { sizes, quality }: MadeAs,
+  { sizes, quality }: ProducedFormat,
   autoSizes: readonly string[],
 ): ImageTokens {
   const most = imageTokens(request, 0, autoSizes);

@@ -2,16 +2,16 @@
 export type * from "./types.ts";
 export { isImageField } from "./files.ts";
 export { fieldsOf, readMedia } from "./read.ts";
-export type { MadeAs } from "./image-tokens.ts";
+export type { ProducedFormat } from "./image-tokens.ts";
 export {
   imageTokenTotals,
   mediaBound,
   mediaUsage,
   nothingUsed,
-  toldSeconds,
-  wantedOf,
+  plausibleSeconds,
+  requestedResults,
 } from "./usage.ts";
-export { keptPrice, partsAt, priceOfKept, type AnyPrice } from "./kept-price.ts";
+export { storedPrice, partsAt, priceOfStored, type AnyPrice } from "./kept-price.ts";
 export { priceMedia } from "./price.ts";
 export { expirySeconds, mediaAddresses } from "./addresses.ts";
 export { mediaParameters, pricedParameters } from "./parameters.ts";

@@ -34,10 +34,10 @@ function priced(value: Plain): unknown {
 }
 
 /** The log's form of a price: JSON, one object for each price. Rows of older versions have these names, so they must stay. */
-export const keptPrice = memoizeByObject((price: AnyPrice): object => plain(price) as object);
+export const storedPrice = memoizeByObject((price: AnyPrice): object => plain(price) as object);
 
-/** The price from which {@link keptPrice} made this object. */
-export const priceOfKept = (kept: object): AnyPrice => priced(kept as Plain) as AnyPrice;
+/** The price from which {@link storedPrice} made this object. */
+export const priceOfStored = (kept: object): AnyPrice => priced(kept as Plain) as AnyPrice;
 
 /** The parts of a charge. Undefined if the price is not one for such a usage, or has no rate for it. */
 export function partsAt(price: AnyPrice, usage: object): readonly PricePart[] | undefined {

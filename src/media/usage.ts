@@ -9,7 +9,7 @@ import {
   imageTokens,
   unreportedImageTokens,
   type ImageTokens,
-  type MadeAs,
+  type ProducedFormat,
 } from "./image-tokens.ts";
 import type {
   ImageRequest,
@@ -29,13 +29,13 @@ export function mediaBound(request: MediaRequest): MediaUsage {
 /** The number of files, and for pictures how they were made. */
 export interface Produced {
   readonly count: number;
-  readonly as?: MadeAs | undefined;
+  readonly as?: ProducedFormat | undefined;
 }
 
-/** The produced amounts. `isTold` is false if the requested amounts replace a count that the vendor did not report. */
+/** The produced amounts. `isReported` is false if the requested amounts replace a count that the vendor did not report. */
 export interface CountedMedia {
   readonly usage: MediaUsage;
-  readonly isTold: boolean;
+  readonly isReported: boolean;
 }
 
 /**
@@ -54,7 +54,7 @@ export function mediaUsage(
 }
 
 /** The results to keep: no more than were requested and reserved (BILL-09). */
-export const wantedOf = <Result>(
+export const requestedResults = <Result>(
   request: MediaRequest,
   results: readonly Result[],
 ): readonly Result[] => (request.kind === "image" ? results.slice(0, request.n) : results);
@@ -80,7 +80,7 @@ export const nothingUsed = (family: MediaRequest["family"]): MediaUsage =>
 const mistakenFactor = 10;
 
 /** The amount that the vendor reported, if it is possible. */
-function toldOf(reported: number | undefined, most: number): number | undefined {
+function plausibleReport(reported: number | undefined, most: number): number | undefined {
   const count = reportedAmount(reported);
   return count !== undefined && count <= mistakenFactor * most ? count : undefined;
 }
@@ -92,8 +92,12 @@ function toldOf(reported: number | undefined, most: number): number | undefined 
 const toMicrosecond = (seconds: number): number => Math.round(seconds * 1_000_000) / 1_000_000;
 
 /** The duration of a video, if its vendor reported it; also for families that are billed by tokens (NVID-31). */
-export function toldSeconds(request: MediaRequest, { seconds }: ReportedUsage): number | undefined {
-  const told = request.kind === "video" ? toldOf(seconds, request.durationSeconds) : undefined;
+export function plausibleSeconds(
+  request: MediaRequest,
+  { seconds }: ReportedUsage,
+): number | undefined {
+  const told =
+    request.kind === "video" ? plausibleReport(seconds, request.durationSeconds) : undefined;
   return told === undefined ? undefined : toMicrosecond(told);
 }
 
@@ -131,19 +135,19 @@ function videoUsage(request: VideoRequest, reported: ReportedUsage): CountedMedi
   const basis = families[request.family].usage;
   if (basis.unit === "video_tokens") {
     const most = videoTokens(request, basis);
-    const told = toldOf(reported.videoTokens, most);
+    const told = plausibleReport(reported.videoTokens, most);
     const usage = { unit: "video_tokens", tokens: Math.ceil(told ?? most) } as const;
-    return { usage, isTold: told !== undefined };
+    return { usage, isReported: told !== undefined };
   }
   const frames = [request.firstFrame, request.lastFrame].filter((frame) => frame !== undefined);
-  const told = toldSeconds(request, reported);
+  const told = plausibleSeconds(request, reported);
   const usage = {
     unit: "video_seconds",
     seconds: told ?? request.durationSeconds,
     resolution: request.resolution,
     inputImages: frames.length + request.references.length,
   } as const;
-  return { usage, isTold: told !== undefined };
+  return { usage, isReported: told !== undefined };
 }
 
 const reportedNames = [
@@ -190,9 +194,9 @@ function imageUsage(
   if (basis.unit === "image_tokens") {
     const most = imageTokens(request, count, basis.autoSizes);
     const told = reported && reportedImageTokens(reported, most);
-    const untold = () => unreportedImageTokens(request, made, basis.autoSizes);
-    const tokens = told ?? (reported ? untold() : most);
-    return { usage: { unit: "image_tokens", ...tokens }, isTold: told !== undefined };
+    const unreported = () => unreportedImageTokens(request, made, basis.autoSizes);
+    const tokens = told ?? (reported ? unreported() : most);
+    return { usage: { unit: "image_tokens", ...tokens }, isReported: told !== undefined };
   }
   const usage = {
     unit: "images",
@@ -201,5 +205,5 @@ function imageUsage(
     quality: request.quality,
     imageSize: request.imageSize,
   } as const;
-  return { usage, isTold: true };
+  return { usage, isReported: true };
 }

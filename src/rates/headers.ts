@@ -16,7 +16,7 @@ export function headersOf(
   for (const unit of ["requests", "tokens"] as const) {
     const [least] = parts
       .filter(({ meter }) => meter.name.unit === unit)
-      .map(({ meter, limit }) => ({ limit, ...meter.left(limit, nowMs) }))
+      .map(({ meter, limit }) => ({ limit, ...meter.remainingAt(limit, nowMs) }))
       .sort((one, other) => one.remaining - other.remaining);
     if (least === undefined) continue;
     headers[`x-ratelimit-limit-${unit}`] = String(least.limit);

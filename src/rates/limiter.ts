@@ -5,13 +5,13 @@
 import { GatewayError } from "../base/errors.ts";
 import type { Usage } from "../base/usage.ts";
 import type { Caller, RateLimits } from "../tenancy/index.ts";
-import type { Exchange } from "./exchange.ts";
+import type { RateBatcher } from "./rate-batcher.ts";
 import { headersOf } from "./headers.ts";
-import type { Meter, Short } from "./meter.ts";
+import type { Meter, Denied } from "./meter.ts";
 import type { RateUnit } from "./take.ts";
 
 export type LimitedCaller = Pick<Caller, "workspaceId" | "limits">;
-type Tell = (headers: Readonly<Record<string, string>>) => void;
+type SendHeaders = (headers: Readonly<Record<string, string>>) => void;
 
 /** One request of a caller with limits. */
 export interface RateUse {
@@ -31,7 +31,7 @@ export interface RateLimiter {
    * Counts a request of a caller with limits. `tell` receives the headers of the answer, also of a refusal, and again when they change.
    * @throws GatewayError `rate_limit_exceeded`, `database_unavailable` (or rejects)
    */
-  admit(caller: LimitedCaller, tell: Tell): RateUse | Promise<RateUse>;
+  admit(caller: LimitedCaller, tell: SendHeaders): RateUse | Promise<RateUse>;
   /** Must be called every 20 s. */
   heartbeat(): void;
 }
@@ -56,7 +56,7 @@ const fieldOf: Record<RateUnit, keyof RateLimits> = {
 
 /** The caller's limits of this unit, the workspace's first. */
 function partsOf(
-  exchange: Exchange,
+  batcher: RateBatcher,
   caller: LimitedCaller,
   unit: RateUnit,
   amount: number,
@@ -65,7 +65,7 @@ function partsOf(
   return caller.limits.flatMap(({ scope, id, limits }) => {
     const limit = limits[fieldOf[unit]];
     if (limit === null) return [];
-    const meter = exchange.meterOf({ workspaceId, scope, scopeId: id, unit });
+    const meter = batcher.meterOf({ workspaceId, scope, scopeId: id, unit });
     return [{ meter, limit, amount }];
   });
 }
@@ -73,38 +73,38 @@ function partsOf(
 const takenOf = (part: Part): Taken => ({ ...part, step: part.meter.step });
 
 /** Takes all parts, or none. @throws GatewayError (or rejects) */
-function takeAll(exchange: Exchange, parts: readonly Part[]): Taken[] | Promise<Taken[]> {
+function takeAll(batcher: RateBatcher, parts: readonly Part[]): Taken[] | Promise<Taken[]> {
   for (const { meter, limit, amount } of parts)
     if (amount > limit && meter.name.unit === "tokens") throw tooLarge(meter, limit, amount);
-  const results = parts.map(({ meter, limit, amount }) => exchange.take(meter, amount, limit));
+  const results = parts.map(({ meter, limit, amount }) => batcher.take(meter, amount, limit));
   if (results.every((result) => result === undefined)) return parts.map(takenOf);
-  return decided(exchange, parts, results);
+  return decided(batcher, parts, results);
 }
 
 async function decided(
-  exchange: Exchange,
+  batcher: RateBatcher,
   parts: readonly Part[],
-  results: readonly (Short | Promise<Short | undefined> | undefined)[],
+  results: readonly (Denied | Promise<Denied | undefined> | undefined)[],
 ): Promise<Taken[]> {
   const settled = await Promise.allSettled(results.map((result) => Promise.resolve(result)));
   const failed = settled.find(({ status }) => status === "rejected") as
     | PromiseRejectedResult
     | undefined;
-  const shorts = settled.map((result) =>
+  const denials = settled.map((result) =>
     result.status === "fulfilled" ? result.value : undefined,
   );
-  const index = shorts.findIndex((short) => short !== undefined);
+  const index = denials.findIndex((denied) => denied !== undefined);
   if (failed === undefined && index < 0) return parts.map(takenOf);
   settled.forEach((result, place) => {
     if (result.status === "fulfilled" && result.value === undefined)
-      giveBack(exchange, takenOf(parts[place]!));
+      giveBack(batcher, takenOf(parts[place]!));
   });
   if (failed !== undefined) throw failed.reason;
-  throw refusalOf(shorts[index]!, parts[index]!.limit);
+  throw refusalOf(denials[index]!, parts[index]!.limit);
 }
 
-const giveBack = (exchange: Exchange, { meter, step, amount }: Taken): void =>
-  exchange.give(meter, step, -amount);
+const giveBack = (batcher: RateBatcher, { meter, step, amount }: Taken): void =>
+  batcher.correct(meter, step, -amount);
 
 const owner = { workspace: "The workspace's", member: "The member's", key: "The key's" };
 
@@ -117,7 +117,7 @@ function tooLarge(meter: Meter, limit: number, amount: number): GatewayError {
   });
 }
 
-function refusalOf({ meter, waitMs }: Short, limit: number): GatewayError {
+function refusalOf({ meter, waitMs }: Denied, limit: number): GatewayError {
   const { scope, unit } = meter.name;
   const retryAfterSeconds = Math.max(Math.ceil(waitMs / 1000), 1);
   const message =
@@ -127,78 +127,78 @@ function refusalOf({ meter, waitMs }: Short, limit: number): GatewayError {
   return new GatewayError("rate_limit_exceeded", message, { retryAfterSeconds });
 }
 
-/** Creates a limiter that queries through `exchange`. */
-export function createRateLimiter(exchange: Exchange): RateLimiter {
+/** Creates a limiter that queries through `batcher`. */
+export function createRateLimiter(batcher: RateBatcher): RateLimiter {
   return {
-    heartbeat: () => exchange.heartbeat(),
+    heartbeat: () => batcher.heartbeat(),
     admit(caller, tell) {
-      const tokens = partsOf(exchange, caller, "tokens", 0);
+      const tokens = partsOf(batcher, caller, "tokens", 0);
       const parts = [
-        ...partsOf(exchange, caller, "requests", 1),
-        ...partsOf(exchange, caller, "calls", 1),
+        ...partsOf(batcher, caller, "requests", 1),
+        ...partsOf(batcher, caller, "calls", 1),
       ];
       const use = (taken: readonly Taken[]): RateUse => {
         const calls = taken.filter(({ meter }) => meter.countsCalls);
-        return new Use(exchange, { calls, tokens, tellNow });
+        return new Use(batcher, { calls, tokens, sendHeaders });
       };
-      const tellNow = (): void => tell(headersOf([...parts, ...tokens], exchange.now()));
-      return told(() => takeAll(exchange, parts), tellNow, use);
+      const sendHeaders = (): void => tell(headersOf([...parts, ...tokens], batcher.now()));
+      return withHeaders(() => takeAll(batcher, parts), sendHeaders, use);
     },
   };
 }
 
-/** Runs `work`, then `tellNow` (also if `work` fails), and returns `result` of the value. Returns a promise only if `work` does. */
-function told<Value, Result>(
+/** Runs `work`, then `sendHeaders` (also if `work` fails), and returns `result` of the value. Returns a promise only if `work` does. */
+function withHeaders<Value, Result>(
   work: () => Value | Promise<Value>,
-  tellNow: () => void,
+  sendHeaders: () => void,
   result: (value: Value) => Result,
 ): Result | Promise<Result> {
   let value: Value | Promise<Value>;
   try {
     value = work();
   } catch (error) {
-    tellNow();
+    sendHeaders();
     throw error;
   }
-  if (value instanceof Promise) return value.finally(tellNow).then(result);
-  tellNow();
+  if (value instanceof Promise) return value.finally(sendHeaders).then(result);
+  sendHeaders();
   return result(value);
 }
 
 interface UseParts {
   readonly calls: readonly Taken[];
   readonly tokens: readonly Part[];
-  readonly tellNow: () => void;
+  readonly sendHeaders: () => void;
 }
 
 class Use implements RateUse {
-  private readonly exchange: Exchange;
+  private readonly batcher: RateBatcher;
   private readonly parts: UseParts;
   private taken: readonly Taken[] = [];
 
-  constructor(exchange: Exchange, parts: UseParts) {
-    this.exchange = exchange;
+  constructor(batcher: RateBatcher, parts: UseParts) {
+    this.batcher = batcher;
     this.parts = parts;
   }
 
   takeTokens(inputEstimate: number): Promise<void> | undefined {
-    const { tokens, tellNow } = this.parts;
+    const { tokens, sendHeaders } = this.parts;
     if (tokens.length === 0) return undefined;
     const asked = tokens.map((part) => ({ ...part, amount: inputEstimate }));
     const keep = (taken: readonly Taken[]): void => void (this.taken = taken);
-    const result = told(() => takeAll(this.exchange, asked), tellNow, keep);
+    const result = withHeaders(() => takeAll(this.batcher, asked), sendHeaders, keep);
     return result instanceof Promise ? result : undefined;
   }
 
   settle(usage: Usage | undefined): void {
     const used = usage === undefined ? 0 : usage.inputTokens + usage.outputTokens;
     this.taken = this.taken.map((taken) => {
-      this.exchange.give(taken.meter, taken.step, used - taken.amount);
+      this.batcher.correct(taken.meter, taken.step, used - taken.amount);
       return { ...taken, amount: used };
     });
   }
 
   end(): void {
-    for (const taken of this.parts.calls) giveBack(this.exchange, taken);
+    for (const taken of this.parts.calls) giveBack(this.batcher, taken);
   }
 }

@@ -1,8 +1,8 @@
 /** One limit of a workspace, a member or a key, as this process knows and uses it. Pure: times are parameters, in milliseconds. */
-import type { Ask, Give, Granted, MeterName } from "./take.ts";
+import type { GrantRequest, Correction, Granted, MeterName } from "./take.ts";
 
 /** A refusal, and the milliseconds until the amount may be granted. */
-export interface Short {
+export interface Denied {
   readonly meter: Meter;
   readonly waitMs: number;
 }
@@ -11,7 +11,7 @@ interface Waiting {
   readonly amount: number;
   /** Time of arrival. */
   readonly sinceMs: number;
-  readonly resolve: (short: Short | undefined) => void;
+  readonly resolve: (denied: Denied | undefined) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -39,8 +39,8 @@ export class Meter {
   running = 0;
   waiting: Waiting[] = [];
   /** Some waiting calls were not granted and are to be retried after a delay. */
-  isPatient = false;
-  private gives: Give[] = [];
+  shouldRetry = false;
+  private corrections: Correction[] = [];
   /** Sum of the corrections in the query in flight. */
   private correcting = 0;
   /** The second that the last grant counts for. */
@@ -64,7 +64,7 @@ export class Meter {
   }
 
   /** Takes `amount` if it is free, and returns true. `limit` is the current limit of this caller. */
-  takes(amount: number, limit: number, nowMs: number): boolean {
+  tryTake(amount: number, limit: number, nowMs: number): boolean {
     this.limit = limit;
     if (this.waiting.length > 0 || this.free < amount) return false;
     this.use(amount, nowMs);
@@ -72,7 +72,7 @@ export class Meter {
   }
 
   /** The refusal that is known without a query; undefined if a query is needed. */
-  refusal(amount: number, nowMs: number): Short | undefined {
+  refusal(amount: number, nowMs: number): Denied | undefined {
     const { at, waitMs, ...refused } = this.refused;
     const isKnown =
       nowMs - at < refusedMs && refused.limit === this.limit && amount >= refused.amount;
@@ -92,13 +92,13 @@ export class Meter {
   }
 
   /** Corrects the amount that was taken in second `step`. The slot of a call that ends is free for the next one at once. */
-  give(step: number, amount: number): void {
+  correct(step: number, amount: number): void {
     if (amount === 0) return;
     this.refused.at = -Infinity;
     if (this.countsCalls) {
       this.running += amount;
       this.free -= amount;
-    } else this.gives.push({ step, amount });
+    } else this.corrections.push({ step, amount });
   }
 
   /** The amount to request ahead, beyond the waiting calls. */
@@ -109,17 +109,17 @@ export class Meter {
   }
 
   /** Returns the request to send, and moves the pending corrections into it. */
-  ask(nowMs: number): Ask {
+  ask(nowMs: number): GrantRequest {
     const waits = this.waiting.reduce((sum, { amount }) => sum + amount, 0);
-    const gives = this.gives;
-    this.gives = [];
-    this.correcting = gives.reduce((sum, { amount }) => sum + amount, 0);
+    const corrections = this.corrections;
+    this.corrections = [];
+    this.correcting = corrections.reduce((sum, { amount }) => sum + amount, 0);
     const first = this.countsCalls ? this.running : (this.waiting[0]?.amount ?? 0);
     const need = this.countsCalls ? this.running + waits : Math.max(waits - this.free, 0);
     // Gives up unused slots: the query asks only for running and waiting calls, so no further call may begin before its answer.
     if (this.countsCalls) this.free = 0;
     const headroom = waits > 0 ? this.headroom(nowMs) : 0;
-    return { ...this.name, limit: this.limit, need, headroom, first, gives };
+    return { ...this.name, limit: this.limit, need, headroom, first, corrections };
   }
 
   /**
@@ -137,13 +137,13 @@ export class Meter {
     const { waitMs } = answer;
     const waiting = this.waiting;
     this.waiting = [];
-    this.isPatient = false;
+    this.shouldRetry = false;
     waiting.forEach((one, index) => {
       if (one.amount <= this.free) {
         this.use(one.amount, nowMs);
         one.resolve(undefined);
       } else if (index < asked && this.countsCalls && nowMs - one.sinceMs < patienceMs) {
-        this.isPatient = true;
+        this.shouldRetry = true;
         this.waiting.push(one);
       } else if (index < asked) {
         this.refused = { amount: one.amount, limit: this.limit, at: nowMs, waitMs };
@@ -153,14 +153,14 @@ export class Meter {
   }
 
   /** True if there are corrections to send to the database. */
-  get owes(): boolean {
-    return this.gives.length > 0;
+  get hasCorrections(): boolean {
+    return this.corrections.length > 0;
   }
 
   /** Handles a query without an answer. Use beyond the taken amount is sent again; amounts given back count until their minute ends. */
-  failed(asked: number, error: unknown, { gives }: Pick<Ask, "gives">): void {
+  failed(asked: number, error: unknown, { corrections }: Pick<GrantRequest, "corrections">): void {
     this.correcting = 0;
-    this.gives.unshift(...gives.filter(({ amount }) => amount > 0));
+    this.corrections.unshift(...corrections.filter(({ amount }) => amount > 0));
     for (const { reject } of this.waiting.splice(0, asked)) reject(error);
   }
 
@@ -168,15 +168,18 @@ export class Meter {
   settle(nowMs: number): boolean {
     const isIdle = nowMs - this.usedAt >= recentMs || nowMs - this.grantedAt >= freeMsMax;
     if (this.free > 0 && isIdle && !this.countsCalls) {
-      this.gives.push({ step: this.step, amount: -this.free });
+      this.corrections.push({ step: this.step, amount: -this.free });
       this.free = 0;
     }
-    return this.owes || (this.countsCalls && this.free > 0);
+    return this.hasCorrections || (this.countsCalls && this.free > 0);
   }
 
   /** The amount left of `limit`, and the milliseconds until all of it is free. */
-  left(limit: number, nowMs: number): { readonly remaining: number; readonly resetMs: number } {
-    const corrections = this.gives.reduce((sum, { amount }) => sum + amount, this.correcting);
+  remainingAt(
+    limit: number,
+    nowMs: number,
+  ): { readonly remaining: number; readonly resetMs: number } {
+    const corrections = this.corrections.reduce((sum, { amount }) => sum + amount, this.correcting);
     const total = nowMs >= this.resetAt ? 0 : this.total;
     const used = Math.max(total + corrections - this.free, 0);
     const resetMs = used === 0 ? 0 : Math.max(this.resetAt - nowMs, 0);
@@ -184,7 +187,7 @@ export class Meter {
   }
 
   isForgotten(nowMs: number): boolean {
-    const isOpen = this.waiting.length > 0 || this.owes || this.free > 0;
+    const isOpen = this.waiting.length > 0 || this.hasCorrections || this.free > 0;
     return !isOpen && this.running === 0 && nowMs - this.usedAt > forgottenMs;
   }
 }

@@ -1,9 +1,9 @@
 /** The limiter of a running gateway, with its timer. */
 import { newId } from "../base/ids.ts";
 import type { Database } from "../storage/index.ts";
-import { Exchange } from "./exchange.ts";
+import { RateBatcher } from "./rate-batcher.ts";
 import { createRateLimiter, type RateLimiter } from "./limiter.ts";
-import { askDatabase } from "./take.ts";
+import { grantSender } from "./take.ts";
 
 /** The calls of a crashed gateway count for this time. */
 const leaseMs = 60_000;
@@ -14,8 +14,8 @@ export interface Rates extends RateLimiter {
 
 /** Opens the limits on `database`, shared by all its gateways. `close` stops the timer. */
 export function openRates(database: Database): Rates {
-  const send = askDatabase(database, newId("gw"), leaseMs);
-  const limiter = createRateLimiter(new Exchange(send));
+  const send = grantSender(database, newId("gw"), leaseMs);
+  const limiter = createRateLimiter(new RateBatcher(send));
   const beat = setInterval(() => limiter.heartbeat(), leaseMs / 3).unref();
   return { ...limiter, close: () => clearInterval(beat) };
 }

@@ -14,12 +14,12 @@ export interface MeterName {
 }
 
 /** A correction of the amount taken in second `step`: given back (below zero), or used beyond it. */
-export interface Give {
+export interface Correction {
   readonly step: number;
   readonly amount: number;
 }
 
-export interface Ask extends MeterName {
+export interface GrantRequest extends MeterName {
   readonly limit: number;
   /** The sum that the waiting calls need; for calls at once, with the running ones. */
   readonly need: number;
@@ -27,7 +27,7 @@ export interface Ask extends MeterName {
   readonly headroom: number;
   /** The amount that the first waiting call needs; for calls at once, the running ones, which go on whatever the answer. */
   readonly first: number;
-  readonly gives: readonly Give[];
+  readonly corrections: readonly Correction[];
 }
 
 export interface Granted {
@@ -42,7 +42,7 @@ export interface Granted {
 }
 
 /** Requests several limits at once; the answers have their order. @throws GatewayError database_unavailable */
-export type SendAsks = (asks: readonly Ask[]) => Promise<readonly Granted[]>;
+export type SendGrantRequests = (asks: readonly GrantRequest[]) => Promise<readonly Granted[]>;
 
 interface TakeRow {
   readonly place: number;
@@ -56,12 +56,14 @@ interface TakeRow {
 const takeSql = "select * from rate_take($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13)";
 
 /** Truncates to a whole number: vendors' token counts may be anything. */
-const whole = (amount: number): number => Math.trunc(amount);
+const truncated = (amount: number): number => Math.trunc(amount);
 
-function paramsOf(gateway: string, leaseMs: number, asks: readonly Ask[], again: boolean) {
+function paramsOf(gateway: string, leaseMs: number, asks: readonly GrantRequest[], again: boolean) {
   // The attempt before may have been committed, so a retry does not repeat give-backs: too high is acceptable for a minute, too low never.
-  const gives = asks
-    .flatMap((ask, index) => ask.gives.map((give) => ({ place: index + 1, ...give })))
+  const corrections = asks
+    .flatMap((ask, index) =>
+      ask.corrections.map((correction) => ({ place: index + 1, ...correction })),
+    )
     .filter(({ amount }) => !again || amount > 0);
   return [
     gateway,
@@ -70,19 +72,19 @@ function paramsOf(gateway: string, leaseMs: number, asks: readonly Ask[], again:
     asks.map(({ scope }) => scope),
     asks.map(({ scopeId }) => scopeId),
     asks.map(({ unit }) => unit),
-    asks.map(({ limit }) => whole(limit)),
-    asks.map(({ need }) => whole(need)),
-    asks.map(({ headroom }) => whole(headroom)),
-    asks.map(({ first }) => whole(first)),
-    gives.map(({ place }) => place),
-    gives.map(({ step }) => step),
-    gives.map(({ amount }) => whole(amount)),
+    asks.map(({ limit }) => truncated(limit)),
+    asks.map(({ need }) => truncated(need)),
+    asks.map(({ headroom }) => truncated(headroom)),
+    asks.map(({ first }) => truncated(first)),
+    corrections.map(({ place }) => place),
+    corrections.map(({ step }) => step),
+    corrections.map(({ amount }) => truncated(amount)),
   ];
 }
 
 /** Returns the sender of one gateway's requests. Its running calls count for `leaseMs`, unless a later request renews them. */
-export const askDatabase =
-  (database: Database, gateway: string, leaseMs: number): SendAsks =>
+export const grantSender =
+  (database: Database, gateway: string, leaseMs: number): SendGrantRequests =>
   (asks) =>
     retryWhileAway(reserveRetryMs, async (attempt) => {
       const params = paramsOf(gateway, leaseMs, asks, attempt > 1);

@@ -71,9 +71,9 @@ export class Circuit {
   /** The gateway whose report opened it; undefined if this gateway opened it. */
   #openedBy: string | undefined;
   /** Gateways that reported it open although a probe here was answered. Their reports count again after a failure here. */
-  readonly #doubted = new Set<string>();
+  readonly #doubtedGateways = new Set<string>();
   /** The last report of a doubted gateway. */
-  #ignored: OpenReport | undefined;
+  #ignoredReport: OpenReport | undefined;
 
   /** `sinceMs`: calls that began before it say nothing about this provider. */
   constructor(rules: CircuitRules, sinceMs = -Infinity) {
@@ -160,9 +160,9 @@ export class Circuit {
       if (nowMs >= this.#pauseEndMs) this.#pause(nowMs);
       return;
     }
-    this.#doubted.clear();
-    if (this.#ignored !== undefined && nowMs < this.#ignored.pauseEndMs) {
-      this.heardOpen(this.#ignored, nowMs);
+    this.#doubtedGateways.clear();
+    if (this.#ignoredReport !== undefined && nowMs < this.#ignoredReport.pauseEndMs) {
+      this.applyOpenReport(this.#ignoredReport, nowMs);
       return;
     }
     const weight = silent ? 2 : 1;
@@ -176,11 +176,11 @@ export class Circuit {
   }
 
   /** Applies a report that another gateway opened it, or that its probe failed. The pause is at most what the rules here allow. */
-  heardOpen(report: OpenReport, nowMs: number): void {
+  applyOpenReport(report: OpenReport, nowMs: number): void {
     const { by, pauseMs, pauseEndMs, probeEndMs } = report;
     if (this.#openedMs === undefined) {
-      if (this.#doubted.has(by) && this.#inRow === 0) {
-        this.#ignored = report;
+      if (this.#doubtedGateways.has(by) && this.#inRow === 0) {
+        this.#ignoredReport = report;
         return;
       }
       this.#open(nowMs);
@@ -193,8 +193,8 @@ export class Circuit {
   }
 
   /** Applies a report that another gateway's probe was answered. */
-  heardClosed(nowMs: number): void {
-    this.#ignored = undefined;
+  applyClosedReport(nowMs: number): void {
+    this.#ignoredReport = undefined;
     if (this.#openedMs !== undefined) this.#close(nowMs);
   }
 
@@ -222,12 +222,12 @@ export class Circuit {
     this.#openedMs = nowMs;
     this.#changedMs = nowMs;
     this.#recovering = false;
-    this.#ignored = undefined;
+    this.#ignoredReport = undefined;
   }
 
   #doubt(gateway: string): void {
-    if (this.#doubted.size >= doubtedMax) this.#doubted.clear();
-    this.#doubted.add(gateway);
+    if (this.#doubtedGateways.size >= doubtedMax) this.#doubtedGateways.clear();
+    this.#doubtedGateways.add(gateway);
   }
 
   #pause(nowMs: number): void {

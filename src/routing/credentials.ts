@@ -4,7 +4,7 @@
  */
 import { hourMs } from "../base/durations.ts";
 import type { Credential, Provider } from "../catalog/index.ts";
-import { placeOf } from "./provider-forms.ts";
+import { endpointDigest } from "./provider-digests.ts";
 import { rendezvous } from "./rendezvous.ts";
 
 /** The consequence of a refusal for the credential that was used. */
@@ -33,7 +33,7 @@ export const defaultCredentialRules: CredentialRules = {
 };
 
 /** The longest pause that a vendor can ask for: one answer must not shut a credential out for a day. */
-const toldMsMax = hourMs;
+const retryAfterMsMax = hourMs;
 
 interface CoolDown {
   readonly beganMs: number;
@@ -48,7 +48,7 @@ export interface CoolDownReport {
 }
 
 /** The longest pause by a report of another gateway; then a call of this gateway tries the credential. */
-const heardMsMax = 600_000;
+const reportedMsMax = 600_000;
 
 /** A provider and one of its models. */
 interface Use {
@@ -58,12 +58,12 @@ interface Use {
 }
 
 /** The name contains the key and the provider's place. A refusal says nothing of the key that replaces it, or of another address. */
-const wide = ({ provider }: Pick<Use, "provider">, id: string): string => {
+const allModelsKey = ({ provider }: Pick<Use, "provider">, id: string): string => {
   const key = provider.credentials.find((credential) => credential.id === id)?.apiKey ?? "";
-  return `${provider.id} ${id} ${key} ${placeOf(provider)}`;
+  return `${provider.id} ${id} ${key} ${endpointDigest(provider)}`;
 };
-const narrow = (use: Use, id: string): string => `${wide(use, id)} ${use.model}`;
-const nameOf = { credential: wide, model: narrow };
+const oneModelKey = (use: Use, id: string): string => `${allModelsKey(use, id)} ${use.model}`;
+const nameOf = { credential: allModelsKey, model: oneModelKey };
 const scopes = ["credential", "model"] as const;
 
 /** Returns the credential of a session. `free` is not empty. */
@@ -130,7 +130,9 @@ export class Credentials {
     id: string,
     nowMs: number,
   ): { readonly endMs: number; readonly of: CredentialRefusal["of"] } | undefined {
-    const [all, one] = [wide, narrow].map((name) => this.#coolDowns.get(name(use, id))?.endMs ?? 0);
+    const [all, one] = [allModelsKey, oneModelKey].map(
+      (name) => this.#coolDowns.get(name(use, id))?.endMs ?? 0,
+    );
     if (Math.max(all!, one!) <= nowMs) return undefined;
     return all! >= one! ? { endMs: all!, of: "credential" } : { endMs: one!, of: "model" };
   }
@@ -145,7 +147,7 @@ export class Credentials {
       before !== undefined && before.endMs > nowMs
         ? before.pauseMs
         : Math.min(Math.max((before?.pauseMs ?? 0) * 2, rules.firstPauseMs), rules.pauseMsMax);
-    const askedMs = Math.min(refusal.retryAfterMs ?? 0, toldMsMax);
+    const askedMs = Math.min(refusal.retryAfterMs ?? 0, retryAfterMsMax);
     const endMs = Math.max(nowMs + (askedMs > 0 ? askedMs : pauseMs), before?.endMs ?? 0);
     if (rules.pauseMsMax > 0) this.#coolDowns.set(name, { beganMs: nowMs, endMs, pauseMs });
   }
@@ -169,7 +171,7 @@ export class Credentials {
   }
 
   /** Applies another gateway's report about a credential; undefined: it worked there. */
-  heard(
+  applyReport(
     use: Use,
     id: string,
     of: CredentialRefusal["of"],
@@ -181,15 +183,15 @@ export class Credentials {
       this.#coolDowns.delete(name);
       return;
     }
-    const heardMs = Math.min(report.endMs, nowMs + heardMsMax);
-    const endMs = Math.max(heardMs, this.#coolDowns.get(name)?.endMs ?? 0);
+    const reportedMs = Math.min(report.endMs, nowMs + reportedMsMax);
+    const endMs = Math.max(reportedMs, this.#coolDowns.get(name)?.endMs ?? 0);
     const pauseMs = Math.min(report.pauseMs, pauseMsMax);
     if (pauseMsMax > 0) this.#coolDowns.set(name, { beganMs: nowMs, endMs, pauseMs });
   }
 
   /** Drops the cool-downs of credentials that a changed provider no longer has. `now` is undefined if the provider is gone. */
   keep(providerId: string, now: Provider | undefined): void {
-    const kept = now?.credentials.map(({ id }) => wide({ provider: now }, id)) ?? [];
+    const kept = now?.credentials.map(({ id }) => allModelsKey({ provider: now }, id)) ?? [];
     for (const name of this.#coolDowns.keys())
       if (name.startsWith(`${providerId} `) && !kept.some((one) => name.startsWith(one)))
         this.#coolDowns.delete(name);
@@ -201,8 +203,8 @@ export class Credentials {
 
   #endMs(use: Use, id: string): number {
     return Math.max(
-      this.#coolDowns.get(wide(use, id))?.endMs ?? 0,
-      this.#coolDowns.get(narrow(use, id))?.endMs ?? 0,
+      this.#coolDowns.get(allModelsKey(use, id))?.endMs ?? 0,
+      this.#coolDowns.get(oneModelKey(use, id))?.endMs ?? 0,
     );
   }
 

@@ -20,7 +20,7 @@ import {
 } from "./credentials.ts";
 import { OutcomeCounts } from "./last-hour.ts";
 import { OfferHealths, type OfferHealth, type ServedModel } from "./offer-health.ts";
-import { ProviderForms, type Providers } from "./provider-forms.ts";
+import { ProviderDigests, type Providers } from "./provider-digests.ts";
 import type { MeasuredCall } from "./speed.ts";
 
 export type { ServedModel } from "./offer-health.ts";
@@ -43,7 +43,7 @@ export interface Unanswered {
   /** Present if the credential was refused; that does not count against the provider. */
   readonly credential?: CredentialRefusal | undefined;
   /** Another account of the provider may answer; the credential itself is not at fault. */
-  readonly ofAccount?: boolean | undefined;
+  readonly otherAccountMayAnswer?: boolean | undefined;
   /** The failure for people: a word or a status, and the vendor's message with credentials masked. */
   readonly failure?: { readonly code: string; readonly message?: string | undefined } | undefined;
 }
@@ -95,7 +95,7 @@ export class Health {
   readonly #rules: HealthRules;
   readonly #credentials: Credentials;
   readonly #providers: HealthOptions["providers"];
-  readonly #forms = new ProviderForms();
+  readonly #forms = new ProviderDigests();
   readonly #offers: OfferHealths;
   /** Outcome counts that are not yet added to those of all gateways. */
   readonly outcomes = new OutcomeCounts();
@@ -132,7 +132,7 @@ export class Health {
   }
 
   /** `ready`: takes calls. `due`: takes one call, as a probe. `out`: takes none while other offers are left. */
-  standing(offer: ServedModel, provider: Provider): "ready" | "due" | "out" {
+  availability(offer: ServedModel, provider: Provider): "ready" | "due" | "out" {
     const nowMs = this.nowMs();
     const state = this.of(offer).circuit.state(nowMs);
     if (state === "open") return "out";
@@ -272,18 +272,18 @@ export class Health {
   }
 
   /** Applies another gateway's report of a circuit; undefined: its probe was answered. */
-  heardCircuit(offer: ServedModel, report: OpenReport | undefined): void {
+  applyCircuitReport(offer: ServedModel, report: OpenReport | undefined): void {
     const { circuit } = this.of(offer);
-    if (report === undefined) circuit.heardClosed(this.nowMs());
-    else circuit.heardOpen(report, this.nowMs());
+    if (report === undefined) circuit.applyClosedReport(this.nowMs());
+    else circuit.applyOpenReport(report, this.nowMs());
   }
 
   /** Applies another gateway's report of a credential; undefined: it worked there. */
-  heardCredential(
+  applyCredentialReport(
     { provider, id, of, model }: RefusedCredential,
     report: CoolDownReport | undefined,
   ): void {
-    this.#credentials.heard({ provider, model }, id, of, { report, nowMs: this.nowMs() });
+    this.#credentials.applyReport({ provider, model }, id, of, { report, nowMs: this.nowMs() });
   }
 
   #at(ms: number, nowMs: number): string {

@@ -78,7 +78,7 @@ export function hourOf(counted: readonly CountedOutcome[]): ReadonlyMap<string, 
 }
 
 /** The last hour of a provider without attempts. */
-export const nothingAsked: LastHour = { calls_last_hour: 0, errors_last_hour: [] };
+export const noAttempts: LastHour = { calls_last_hour: 0, errors_last_hour: [] };
 
 const sumOf = (outcomes: readonly CountedOutcome[]): LastHour => ({
   calls_last_hour: outcomes.reduce((sum, { attempts }) => sum + attempts, 0),

@@ -58,9 +58,9 @@ export function narrow<Kind extends { readonly provider: string }>(
     const message = `The provider "${pinned}" does not serve the model "${model.id}" to this key. These do: ${others}.`;
     throw new GatewayError("provider_not_found", message, { param: "model" });
   }
-  const awake = without(named, ({ provider }) => pauseExclusion(catalog, provider));
-  if (!mayBeEmpty && !awake.some(isCandidate)) throw allPaused(model.id);
-  return awake;
+  const unpaused = without(named, ({ provider }) => pauseExclusion(catalog, provider));
+  if (!mayBeEmpty && !unpaused.some(isCandidate)) throw allPaused(model.id);
+  return unpaused;
 }
 
 const isCandidate = ({ excluded }: NarrowedOffer<unknown>): boolean => excluded === undefined;

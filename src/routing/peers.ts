@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { coalesce } from "../base/coalesce.ts";
 import type { Catalog, Provider } from "../catalog/index.ts";
 import type { Health, Peers, RefusedCredential, ServedModel } from "./health.ts";
-import { formOf, placeOf } from "./provider-forms.ts";
+import { providerDigest, endpointDigest } from "./provider-digests.ts";
 
 /** The subject of a row: a circuit, or a credential for all models (`model` is empty) or for one. */
 interface Subject {
@@ -80,7 +80,7 @@ export class HealthPeers implements Peers {
   /** Changes of this gateway that are not yet sent. */
   readonly #pending = new Map<string, () => HealthChange>();
   /** The last received version of each subject. */
-  #heard = new Map<string, string>();
+  #receivedVersions = new Map<string, string>();
   readonly #exchanges = coalesce(() => this.#exchangeOrPause());
   #retryMs = retryMsMin;
   readonly #first = Promise.withResolvers<void>();
@@ -94,7 +94,7 @@ export class HealthPeers implements Peers {
   circuitChanged({ provider, upstreamModel }: ServedModel): void {
     const { health } = this.#options;
     const subject = { kind: "circuit" as const, provider, model: upstreamModel, credential: "" };
-    this.#tell({ ...subject, mark: this.#markNow(subject) ?? "" }, () =>
+    this.#queueChange({ ...subject, mark: this.#markNow(subject) ?? "" }, () =>
       health.of({ provider, upstreamModel }).circuit.report(health.nowMs()),
     );
   }
@@ -106,7 +106,7 @@ export class HealthPeers implements Peers {
     const subject = { kind: "credential" as const, provider: provider.id, model, credential };
     const mark = this.#markOf(provider, subject);
     if (mark !== undefined)
-      this.#tell({ ...subject, mark }, () => health.credentialReport(refused));
+      this.#queueChange({ ...subject, mark }, () => health.credentialReport(refused));
   }
 
   async askProbe(offer: ServedModel, probeMs: number): Promise<number> {
@@ -132,7 +132,7 @@ export class HealthPeers implements Peers {
     await this.#exchanges.idle();
   }
 
-  #tell(subject: Subject, report: () => Report | undefined): void {
+  #queueChange(subject: Subject, report: () => Report | undefined): void {
     if (this.#closing.signal.aborted) return;
     this.#pending.set(nameOf(subject), () => {
       const known = report();
@@ -170,7 +170,7 @@ export class HealthPeers implements Peers {
     if (this.#pending.size > 0) this.wake();
     try {
       const changes = sent.map(([, change]) => change());
-      this.#hear(await link.exchange(gateway, changes));
+      this.#applyRows(await link.exchange(gateway, changes));
     } catch (error) {
       for (const [name, change] of sent)
         if (!this.#pending.has(name)) this.#pending.set(name, change);
@@ -179,11 +179,11 @@ export class HealthPeers implements Peers {
   }
 
   /** Applies the changes of other gateways. Pending changes of this gateway are newer and win. */
-  #hear(rows: readonly HealthRow[]): void {
+  #applyRows(rows: readonly HealthRow[]): void {
     const heard = new Map<string, string>();
     for (const row of rows) {
       const name = nameOf(row);
-      const before = this.#heard.get(name);
+      const before = this.#receivedVersions.get(name);
       if (this.#pending.has(name)) {
         if (before !== undefined) heard.set(name, before);
         continue;
@@ -192,9 +192,9 @@ export class HealthPeers implements Peers {
       // A row for another configuration is not marked as received: this gateway may get that configuration later.
       if (isNew && !this.#isMeant(row)) continue;
       heard.set(name, row.version);
-      if (isNew) this.#take(row);
+      if (isNew) this.#applyRow(row);
     }
-    this.#heard = heard;
+    this.#receivedVersions = heard;
   }
 
   /** True if a row is about the same provider or credential as configured here. Older gateways send circuits without a mark. */
@@ -210,12 +210,12 @@ export class HealthPeers implements Peers {
 
   #markOf(provider: Provider, { kind, credential }: Omit<Subject, "mark">): string | undefined {
     const { markOf } = this.#options;
-    if (kind === "circuit") return markOf(formOf(provider));
+    if (kind === "circuit") return markOf(providerDigest(provider));
     const found = provider.credentials.find(({ id }) => id === credential);
-    return found && markOf(`${found.apiKey} ${placeOf(provider)}`);
+    return found && markOf(`${found.apiKey} ${endpointDigest(provider)}`);
   }
 
-  #take(row: HealthRow): void {
+  #applyRow(row: HealthRow): void {
     const { health, catalog } = this.#options;
     const { holds, pauseMs, leftMs, probeLeftMs, credential: id } = row;
     const provider = catalog().providers.get(row.provider);
@@ -226,10 +226,10 @@ export class HealthPeers implements Peers {
       const offer = { provider: provider.id, upstreamModel: row.model };
       const probeEndMs = probeLeftMs > 0 ? nowMs + probeLeftMs : 0;
       const report = { by: row.gateway, pauseMs, pauseEndMs: endMs, probeEndMs };
-      return health.heardCircuit(offer, holds ? report : undefined);
+      return health.applyCircuitReport(offer, holds ? report : undefined);
     }
     const of = row.model === "" ? "credential" : "model";
     const report = holds ? { pauseMs, endMs } : undefined;
-    health.heardCredential({ provider, id, of, model: row.model }, report);
+    health.applyCredentialReport({ provider, id, of, model: row.model }, report);
   }
 }

@@ -23,7 +23,7 @@ const scopes = new WeakMap<RoutingScope, Plans>();
  * Returns the plan cached under `name`, or calls `make` and caches its plan if `lasting`: the next call would get the same one. `name` must
  * contain the kind of plan, and all parts of a request that a plan with one offer depends on.
  */
-export function keptPlan<Made extends object>(
+export function cachedPlan<Made extends object>(
   { catalog, scope }: Basis,
   name: string,
   make: () => { readonly plan: Made; readonly lasting: boolean },

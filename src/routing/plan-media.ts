@@ -5,7 +5,7 @@
 import type { NanoUsd } from "../base/money.ts";
 import type { ImageModel, MediaOffer, Model, VideoModel } from "../catalog/index.ts";
 import type { Strategy } from "./model-id.ts";
-import { lineUp } from "./line-up.ts";
+import { orderByHealth } from "./order-by-health.ts";
 import { candidatesOf, narrow, type NarrowedOffer } from "./narrow.ts";
 import { byMeasure, drawnScore, measureOf, preferredFirst, type OrderInput } from "./order.ts";
 import type { Constraints } from "./scope.ts";
@@ -91,17 +91,17 @@ export function planMedia(input: MediaPlanInput): MediaPlan {
   const rows = narrow<MediaOffer>(model, input);
   const candidates = candidatesOf(rows);
   const order = (offers: readonly MediaOffer[]) => inOrder(offers, chosen.strategy, input);
-  const lined = lineUp(candidates, {
+  const ordered = orderByHealth(candidates, {
     health,
     providers: catalog.providers,
     order: (offers) => ({ offers: order(offers) }),
     draw: input.random,
   });
-  const isLeftOut = (offer: MediaOffer): boolean => lined.excluded?.has(offer) === true;
+  const isLeftOut = (offer: MediaOffer): boolean => ordered.excluded?.has(offer) === true;
   const leftOut = input.waits === true ? candidates.filter(isLeftOut) : [];
-  const offers = [...lined.offers, ...order(leftOut)];
+  const offers = [...ordered.offers, ...order(leftOut)];
   const explained = ({ offer, excluded }: NarrowedOffer<MediaOffer>): ExplainedMediaOffer => {
-    const why = excluded ?? lined.excluded?.get(offer);
+    const why = excluded ?? ordered.excluded?.get(offer);
     return {
       provider: offer.provider,
       tier: catalog.providers.get(offer.provider)?.tier ?? "unknown",

@@ -12,10 +12,10 @@ import {
   type Offer,
   type TextModel,
 } from "../catalog/index.ts";
-import { lineUp } from "./line-up.ts";
+import { orderByHealth } from "./order-by-health.ts";
 import { candidatesOf, narrow, scopeExclusion } from "./narrow.ts";
 import { orderOffers, sessionDraw, standardPrice, type OrderInput } from "./order.ts";
-import { keptPlan } from "./plan-cache.ts";
+import { cachedPlan } from "./plan-cache.ts";
 import { pauseExclusion } from "./scope.ts";
 import {
   chooseStrategy,
@@ -92,7 +92,7 @@ export const explainOffers = (model: CallableModel, input: PlanInput): readonly 
 export function plan(input: PlanInput<EndpointName>): Plan;
 export function plan(input: PlanInput<"embeddings">): Plan<EmbeddingModel>;
 export function plan(input: PlanInput): Plan | Plan<EmbeddingModel> {
-  return keptPlan(input, nameOf(input), () => makePlan(input));
+  return cachedPlan(input, nameOf(input), () => makePlan(input));
 }
 
 /** The parts of a request that a plan with one offer depends on. */
@@ -100,12 +100,12 @@ const nameOf = ({ entryPoint, parsed, affinity }: PlanInput): string =>
   `${entryPoint} ${parsed.model}:${parsed.provider ?? ""}:${parsed.strategy ?? ""} ${affinity ? "held" : ""}`;
 
 /** A plan, and whether the next call would get the same one: true if there is only one offer. */
-interface MadePlan {
+interface BuiltPlan {
   readonly plan: Plan | Plan<EmbeddingModel>;
   readonly lasting: boolean;
 }
 
-function makePlan(input: PlanInput): MadePlan {
+function makePlan(input: PlanInput): BuiltPlan {
   const model = targetModel(input, isCallable);
   const chosen = chooseStrategy(input);
   const rows = narrow<Offer>(model, input);
@@ -121,24 +121,24 @@ function makePlan(input: PlanInput): MadePlan {
     preferredProviders: input.scope.preferredProviders,
   };
   const order = (offers: readonly Offer[]) => orderOffers({ ...common, offers });
-  const lined = lineUp(candidates, {
+  const ordered = orderByHealth(candidates, {
     health,
     providers: input.catalog.providers,
     order,
     draw: ({ provider }) => (affinity ? sessionDraw(affinity, provider) : random()),
   });
-  const held = lined.affinityProvider;
+  const held = ordered.affinityProvider;
   const plan = {
     model,
-    offers: lined.offers,
-    leftOut: lined.excluded ? order([...lined.excluded.keys()]).offers : [],
+    offers: ordered.offers,
+    leftOut: ordered.excluded ? order([...ordered.excluded.keys()]).offers : [],
     explanation: {
       ...explainTarget(input, chosen),
       ...(held === undefined ? {} : { affinity_provider: held }),
       offers: rows.map(({ offer, excluded }) =>
-        explainOffer(offer, input, excluded ?? lined.excluded?.get(offer)),
+        explainOffer(offer, input, excluded ?? ordered.excluded?.get(offer)),
       ),
-      order: lined.offers.map((offer) => `${offer.provider}/${offer.protocol}`),
+      order: ordered.offers.map((offer) => `${offer.provider}/${offer.protocol}`),
     },
     // The entry point determines the kind of model, and a model's offers have its kind.
   } as Plan | Plan<EmbeddingModel>;

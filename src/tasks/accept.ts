@@ -18,7 +18,7 @@ import {
 } from "./idempotency.ts";
 import { insertRows, type NewRow, type TaskRow } from "./rows.ts";
 import type { IdempotencyClaim } from "./types.ts";
-import { untilFits, type Refusal, type Tried } from "./until-fits.ts";
+import { retryUntilFits, type Refusal, type Tried } from "./retry-until-fits.ts";
 
 /** A checked submission; only the balance, the queue limits and its key can still refuse it. */
 export interface Submission {
@@ -60,7 +60,7 @@ export function createAcceptance(services: TaskServices): Acceptance {
   return {
     accept(submission) {
       const isSmall = submission.row.request.length <= smallChars;
-      return untilFits(() =>
+      return retryUntilFits(() =>
         isSmall ? batcher.add(submission) : run([submission]).then(([outcome]) => outcome!),
       );
     },

@@ -5,13 +5,13 @@ import {
   mediaCandidate,
   mediaPool,
   type KeyedCandidate,
-  type Tries,
+  type ProviderAttempts,
 } from "../attempts/index.ts";
 import type { Provider } from "../catalog/index.ts";
 import { ask, type AskLimits, type MediaAsk } from "../upstream/index.ts";
 import type { TaskServices } from "./engine.ts";
 import type { Job, PlannedOffer } from "./rows.ts";
-import { passedOn } from "./trace.ts";
+import { traceparentFor } from "./trace.ts";
 import type { TaskAttempt } from "./types.ts";
 
 /** The offer of the current attempt: the offers in order, then from the first again. */
@@ -32,7 +32,7 @@ export function nextTarget(
 }
 
 /** The submissions of the job to this provider so far. */
-export function triesAt({ attempts }: Pick<Job, "attempts">, { id }: Provider): Tries {
+export function triesAt({ attempts }: Pick<Job, "attempts">, { id }: Provider): ProviderAttempts {
   const here = attempts.filter(({ provider }) => provider === id);
   return { count: here.length, asked: new Set(here.map(({ credential }) => credential)) };
 }
@@ -86,7 +86,7 @@ export function askAbout(
     firstByteMs: questionMs,
     totalMs: 2 * questionMs,
     bytesMax: wordsBytesMax,
-    traceparent: passedOn(job, target),
+    traceparent: traceparentFor(job, target),
   };
   return askTarget(services, target, request, limits);
 }

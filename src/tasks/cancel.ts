@@ -10,7 +10,7 @@ import { poll } from "./poll-step.ts";
 import { readJob, readTask } from "./read.ts";
 import type { Job } from "./rows.ts";
 import { isTerminal } from "./states.ts";
-import { cancelAt } from "./stray.ts";
+import { cancelAtVendor } from "./orphaned-job.ts";
 import type { Task } from "./types.ts";
 
 const notCancelable = (why: string) =>
@@ -50,7 +50,7 @@ async function cancelSeen(services: TaskServices, job: Job): Promise<boolean> {
   if (job.upstreamId !== null && !(await vendorConfirms(services, job)))
     throw notCancelable("The provider works on this task and did not confirm that it stops.");
   const error = { code: "canceled", message: "The task was canceled." };
-  return endTask(services, job, { status: "canceled", error }, { bySeen: true });
+  return endTask(services, job, { status: "canceled", error }, { ifUnchanged: true });
 }
 
 /**
@@ -64,5 +64,5 @@ async function vendorConfirms(services: TaskServices, job: Job): Promise<boolean
   const { state } = await poll(services, job, target);
   if (state === "canceled") return true;
   if (state !== "pending") return false;
-  return cancelAt(services, job, { target, upstreamId: job.upstreamId ?? "" });
+  return cancelAtVendor(services, job, { target, upstreamId: job.upstreamId ?? "" });
 }

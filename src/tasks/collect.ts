@@ -8,7 +8,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { readProducedPicture } from "../base/image-header.ts";
 import { trustedUrl, type KeyedCandidate } from "../attempts/index.ts";
 import { FileDrafts, FileTooLargeError, newFileName, recordFile } from "../files/index.ts";
-import { mediaUsage, priceMedia, toldSeconds, wantedOf, type MadeAs } from "../media/index.ts";
+import {
+  mediaUsage,
+  priceMedia,
+  plausibleSeconds,
+  requestedResults,
+  type ProducedFormat,
+} from "../media/index.ts";
 import { retryWhileAway } from "../storage/index.ts";
 import {
   download,
@@ -41,16 +47,16 @@ interface Collecting {
   readonly target: KeyedCandidate;
   readonly answer: Succeeded;
   /** True if the vendor can be asked for the result again; absent: never. */
-  readonly mayComeBack?: (() => boolean) | undefined;
+  readonly canRetryLater?: (() => boolean) | undefined;
 }
 
 /** Runs `work`, which collects this answer, once there is a slot. Results inside the answer are in memory already and do not wait. */
-export function inTurnToCollect<Result>(
+export function withFetchSlot<Result>(
   job: Job,
   { results }: Succeeded,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  return areFetched(results) ? fetching.inTurn(job, work) : work();
+  return areFetched(results) ? fetching.withSlot(job, work) : work();
 }
 
 const areFetched = (results: readonly MediaResult[]): boolean =>
@@ -58,17 +64,17 @@ const areFetched = (results: readonly MediaResult[]): boolean =>
 
 /**
  * Fetches the result, and ends the task; false if the task had ended before, and then nothing of the result is kept.
- * @throws DownloadError if it cannot be fetched now and `mayComeBack`; the error of our storage, if the vendor keeps the result
+ * @throws DownloadError if it cannot be fetched now and `canRetryLater`; the error of our storage, if the vendor keeps the result
  */
 export async function collect(
   services: TaskServices,
   job: Job,
-  { target, answer, mayComeBack }: Collecting,
+  { target, answer, canRetryLater }: Collecting,
 ): Promise<boolean> {
   await services.at("collect.begin");
   const { workspaceId, id: taskId } = job;
-  const { ending, timing } = services;
-  const stop = { signal: ending.signal, ms: timing.closeMs / 4 };
+  const { shutdown, timing } = services;
+  const stop = { signal: shutdown.signal, ms: timing.closeMs / 4 };
   const owner = { workspaceId, taskId, waitMs: unclaimedMs, stop };
   const drafts = new FileDrafts(services, owner, (row) =>
     retryWhileAway(writeRetryMs(job), () => recordFile(services.database, row)),
@@ -77,27 +83,28 @@ export async function collect(
   const endMs = performance.now() + timing.downloadMs;
   try {
     const bytesMax = bytesMaxOf(services, job);
-    const seconds = toldSeconds(job.request, answer.reported);
-    const kept = { target, isInTurn: areFetched(answer.results), drafts, bytesMax, endMs };
-    for (const result of wantedOf(job.request, answer.results))
+    const seconds = plausibleSeconds(job.request, answer.reported);
+    const kept = { target, hasFetchSlot: areFetched(answer.results), drafts, bytesMax, endMs };
+    for (const result of requestedResults(job.request, answer.results))
       artifacts.push({ ...(await keep(services, job, { ...kept, result })), seconds });
   } catch (error) {
     // Otherwise each further try would leave a part of the result here for a day.
     await drafts.discard();
-    if (error instanceof DownloadError && error.retryable && mayComeBack?.() === true) throw error;
+    if (error instanceof DownloadError && error.retryable && canRetryLater?.() === true)
+      throw error;
     return failed(services, job, { target, error });
   }
   await services.at("collect.stored");
-  const { usage, isTold } = mediaUsage(job.request, answer.reported, {
+  const { usage, isReported } = mediaUsage(job.request, answer.reported, {
     count: artifacts.length,
-    as: madeAs(job, answer),
+    as: producedFormat(job, answer),
   });
   const { price } = target.offer;
   const costNano = chargeFor(priceMedia(price, usage), { log: services.log, id: taskId });
   const hasEnded = await endTask(services, job, {
     status: "succeeded",
     usage,
-    isTold,
+    isReported,
     costNano,
     price,
     artifacts,
@@ -124,9 +131,12 @@ async function failed(
 }
 
 /** Sizes and quality of the pictures: from their own headers, else from the vendor's answer. Undefined for videos. */
-function madeAs({ kind, request }: Job, { results, rendered }: Succeeded): MadeAs | undefined {
+function producedFormat(
+  { kind, request }: Job,
+  { results, rendered }: Succeeded,
+): ProducedFormat | undefined {
   if (kind === "video") return undefined;
-  const sizes = wantedOf(request, results).map((result) => {
+  const sizes = requestedResults(request, results).map((result) => {
     if (result.from !== "base64") return rendered?.size;
     const made = readProducedPicture(result.base64);
     return typeof made === "string" ? rendered?.size : `${made.width}x${made.height}`;
@@ -138,7 +148,7 @@ interface Kept {
   readonly target: KeyedCandidate;
   readonly result: MediaResult;
   /** True if its step has one of the slots for fetching. */
-  readonly isInTurn: boolean;
+  readonly hasFetchSlot: boolean;
   readonly drafts: FileDrafts;
   readonly bytesMax: number;
   /** The deadline for all results, by `performance.now()`. */
@@ -159,22 +169,22 @@ async function keep(services: TaskServices, job: Job, kept: Kept): Promise<Artif
       return await keepOnce();
     } catch (error) {
       const pauseMs = Math.min(services.timing.keepPauseMs * attempt, keepPauseMsMax);
-      const isOver = performance.now() + pauseMs >= endMs || services.ending.signal.aborted;
+      const isOver = performance.now() + pauseMs >= endMs || services.shutdown.signal.aborted;
       const isLast = !isOnlyHere && attempt >= keepTries;
-      if (!mayPass(error) || isOver || isLast) throw error;
+      if (!isTransientFailure(error) || isOver || isLast) throw error;
       if (attempt === keepTries)
         services.log.warn(
           { err: error, task: job.id },
           "a result that only this gateway has could not be kept; it is tried again",
         );
-      const pause = () => sleep(pauseMs, undefined, services.ending).catch(() => undefined);
+      const pause = () => sleep(pauseMs, undefined, services.shutdown).catch(() => undefined);
       // For other vendors the pauses are short, and waiting for a slot again would use up their download time.
-      await (kept.isInTurn && isOnlyHere ? fetching.pauseOf(job, pause) : pause());
+      await (kept.hasFetchSlot && isOnlyHere ? fetching.pauseSlot(job, pause) : pause());
     }
   }
 }
 
-const mayPass = (error: unknown): boolean =>
+const isTransientFailure = (error: unknown): boolean =>
   error instanceof DownloadError ? error.retryable : !(error instanceof FileTooLargeError);
 
 /** Returns a function that tries once to keep a result. @throws DownloadError if the result is not valid */
@@ -208,7 +218,7 @@ function fetchResult(services: TaskServices, job: Job, kept: Fetched): Promise<A
       totalMs: endMs - performance.now(),
       providerUrl: trustedUrl(kept.target.provider),
       provider: kept.target.provider,
-      ways: services.pools,
+      dialRoutes: services.pools,
       allowPrivate: services.allowPrivateAddresses,
     },
     (source, mediaType) => store(kept, { mediaType, source }),

@@ -4,7 +4,7 @@
  */
 import { settleIn } from "../ledger/index.ts";
 import type { MediaPrice } from "../catalog/index.ts";
-import { keptPrice, type MediaUsage } from "../media/index.ts";
+import { storedPrice, type MediaUsage } from "../media/index.ts";
 import { retryWhileAway, type Queryable } from "../storage/index.ts";
 import { endedChannel, type TaskServices } from "./engine.ts";
 import { writeJob, writeRetryMs } from "./lease.ts";
@@ -19,7 +19,7 @@ export type TaskEnd =
       readonly status: "succeeded";
       readonly usage: MediaUsage;
       /** True if the vendor reported the usage. */
-      readonly isTold: boolean;
+      readonly isReported: boolean;
       readonly costNano: bigint;
       /** The price by which the cost was computed. */
       readonly price: MediaPrice;
@@ -32,7 +32,7 @@ export const failed = (error: TaskError) => ({ status: "failed", error }) as con
 
 interface EndOptions {
   /** True if the caller ends it: whichever process holds it, if it is unchanged since it was read. */
-  readonly bySeen?: boolean;
+  readonly ifUnchanged?: boolean;
 }
 
 /** Ends a task; false if it had ended before, or if this process no longer holds it: then nothing has changed. */
@@ -68,9 +68,9 @@ export async function endTask(
   );
   if (!ended) return false;
   await services.at("end.committed");
-  if (job.webhookUrl !== null) services.callbackDue();
+  if (job.webhookUrl !== null) services.wakeDeliverer();
   job.span?.set({ "tollgate.status": ending.status });
-  services.logged(logRow(job, ending, nowMs), job.memberId);
+  services.logRequest(logRow(job, ending, nowMs), job.memberId);
   return true;
 }
 
@@ -145,9 +145,9 @@ function logRow(job: Job, ending: TaskEnd, nowMs: number) {
     httpStatus: 200,
     usage: ending.status === "succeeded" ? ending.usage : undefined,
     usageSource:
-      ending.status !== "succeeded" ? undefined : ending.isTold ? "upstream" : "estimated",
+      ending.status !== "succeeded" ? undefined : ending.isReported ? "upstream" : "estimated",
     costNano: ending.status === "succeeded" ? ending.costNano : 0n,
-    price: ending.status === "succeeded" ? keptPrice(ending.price) : undefined,
+    price: ending.status === "succeeded" ? storedPrice(ending.price) : undefined,
     durationMs: nowMs - job.createdAt.getTime(),
     dropped: job.notes.map((note) => note.slice(0, note.indexOf(":"))),
     notes: job.notes,

@@ -12,7 +12,7 @@ import type { RequestRow } from "../request-log/index.ts";
 import type { Health } from "../routing/index.ts";
 import type { Database } from "../storage/index.ts";
 import type { Pools } from "../upstream/index.ts";
-import type { PollPace } from "./poll-pace.ts";
+import type { PollRateLimiter } from "./poll-rate-limiter.ts";
 import type { PollTroubles } from "./poll-troubles.ts";
 
 /**
@@ -60,13 +60,13 @@ export interface TaskServices {
   /** Milliseconds for which results are kept. */
   readonly retentionMs: number;
   /** Writes an ended task to the request log. */
-  readonly logged: (row: RequestRow, memberId: string | null) => void;
+  readonly logRequest: (row: RequestRow, memberId: string | null) => void;
   /** Tells the runner that a step is due at this time, in Unix milliseconds. */
-  readonly due: (ms: number) => void;
+  readonly wakeRunnerAt: (ms: number) => void;
   /** The bytes of a caller's file; it is opened at the first read. */
   readonly openUpload: (upload: KeptFile) => Readable;
   /** Tells the deliverer of callbacks that one may be due. */
-  readonly callbackDue: () => void;
+  readonly wakeDeliverer: () => void;
   /** True if this process is the sweeper of its gateway, which looks for due tasks that no signal announced. */
   readonly sweeps: () => boolean;
   /** Largest video that is kept, in bytes; 1 GiB if absent. Tests only. */
@@ -77,9 +77,9 @@ export interface TaskServices {
   readonly at: (point: TaskPoint) => void | Promise<void>;
   readonly timing: TaskTiming;
   readonly pollTroubles: PollTroubles;
-  readonly pollPace: PollPace;
+  readonly pollRateLimiter: PollRateLimiter;
   /** Aborted when the engine is about to stop: a result that only this process has, and cannot store, then ends with an error. */
-  readonly ending: AbortController;
+  readonly shutdown: AbortController;
 }
 
 export interface TaskTiming {

@@ -2,17 +2,17 @@
  * Limits how many results one process fetches at a time: each has some 20 MB of its file in memory on the way to a bucket. After a
  * stop of the gateway all results that vendors have made meanwhile are due at once. docs/tasks.md.
  */
-import { createPlaces, type Placed } from "./places.ts";
+import { createSlotLimiter, type SlotUser } from "./slot-limiter.ts";
 
 export interface Fetching {
   /** Runs `work` once there is a slot for it. One workspace gets at most half of the slots. */
-  inTurn<Result>(of: Placed, work: () => Promise<Result>): Promise<Result>;
-  /** Within `inTurn`: others may use the slot while `pause` lasts, which needs no memory for a file. */
-  pauseOf(of: Placed, pause: () => Promise<void>): Promise<void>;
+  withSlot<Result>(of: SlotUser, work: () => Promise<Result>): Promise<Result>;
+  /** Within `withSlot`: others may use the slot while `pause` lasts, which needs no memory for a file. */
+  pauseSlot(of: SlotUser, pause: () => Promise<void>): Promise<void>;
 }
 
 interface Waiting {
-  readonly of: Placed;
+  readonly of: SlotUser;
   resume(): void;
 }
 
@@ -21,40 +21,40 @@ export const fetchesMax = 32;
 
 /** Creates the limiter, with all slots free. */
 export function createFetching(total = fetchesMax): Fetching {
-  const places = createPlaces({ total });
+  const slots = createSlotLimiter({ total });
   // At most as many as there are steps in flight.
   const waiting = new Set<Waiting>();
 
   function next(): void {
     for (const one of waiting) {
-      if (!places.hasRoom()) return;
-      if (places.take([one.of]).length === 0) continue;
+      if (!slots.hasRoom()) return;
+      if (slots.take([one.of]).length === 0) continue;
       waiting.delete(one);
       one.resume();
     }
   }
 
-  const turnOf = (of: Placed): Promise<void> =>
+  const waitForSlot = (of: SlotUser): Promise<void> =>
     new Promise((resume) => waiting.add({ of, resume }));
 
-  function leave(of: Placed): void {
-    places.leave(of);
+  function release(of: SlotUser): void {
+    slots.release(of);
     next();
   }
 
   return {
-    async inTurn(of, work) {
-      if (places.take([of]).length === 0) await turnOf(of);
+    async withSlot(of, work) {
+      if (slots.take([of]).length === 0) await waitForSlot(of);
       try {
         return await work();
       } finally {
-        leave(of);
+        release(of);
       }
     },
-    async pauseOf(of, pause) {
-      leave(of);
+    async pauseSlot(of, pause) {
+      release(of);
       await pause();
-      if (places.take([of]).length === 0) await turnOf(of);
+      if (slots.take([of]).length === 0) await waitForSlot(of);
     },
   };
 }

@@ -215,16 +215,16 @@ export async function forgetKeys(tx: Queryable, claims: readonly KeyClaim[]): Pr
 }
 
 /** The keys with a first request in flight in this process. */
-export interface KeysUnderWay {
+export interface KeyLocks {
   /** Runs `work` unless another request with this key is in flight. @throws GatewayError `idempotency_in_progress` */
-  alone<T>(holder: Holder, work: () => Promise<T>): Promise<T>;
+  exclusively<T>(holder: Holder, work: () => Promise<T>): Promise<T>;
 }
 
 /** Creates an empty set of keys in flight. */
-export function createKeysUnderWay(): KeysUnderWay {
+export function createKeyLocks(): KeyLocks {
   const held = new Set<string>();
   return {
-    async alone({ workspaceId, claim }, work) {
+    async exclusively({ workspaceId, claim }, work) {
       const name = `${workspaceId} ${claim.key}`;
       if (held.has(name)) throw keyInProgress();
       held.add(name);

@@ -18,7 +18,7 @@ export { renderDashscope } from "./renderings/dashscope.ts";
 export { renderNative } from "./renderings/native.ts";
 export { renderParameters } from "./renderings/parameters.ts";
 export { renderUnified, type FileUrl } from "./renderings/unified.ts";
-export { untilFits, type Tried } from "./until-fits.ts";
+export { retryUntilFits, type Tried } from "./retry-until-fits.ts";
 export { isTaskStatus, isTerminal, taskStates, type TaskStatus } from "./states.ts";
 export type {
   Artifact,

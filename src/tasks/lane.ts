@@ -4,21 +4,21 @@
  */
 import type { TaskServices } from "./engine.ts";
 import { accountOf, claimDue, findDue, type DueTask, type LaneName } from "./lease.ts";
-import { createPlaces, type Placed, type Places } from "./places.ts";
-import type { PollPace } from "./poll-pace.ts";
-import type { Contact } from "./right.ts";
+import { createSlotLimiter, type SlotUser, type SlotLimiter } from "./slot-limiter.ts";
+import type { PollRateLimiter } from "./poll-rate-limiter.ts";
+import type { DatabaseContact } from "./local-lease.ts";
 import type { Job } from "./rows.ts";
 
 /** Slots for steps; one workspace gets at most half of them. */
 const stepsMax = 128;
-const lookedAtMax = 2 * stepsMax;
+const dueReadMax = 2 * stepsMax;
 /** Milliseconds between queries that skip full workspaces and accounts: such a query scans everything that these have due. */
 const pastFullMs = 100;
 
 interface LaneOptions {
   /** All jobs that this process works on. */
   readonly underWay: () => Job[];
-  readonly contact: Contact;
+  readonly contact: DatabaseContact;
   /** Runs one step; never rejects. */
   readonly take: (job: Job) => Promise<void>;
 }
@@ -26,14 +26,14 @@ interface LaneOptions {
 /** Chooses the tasks that may begin now, and takes their slots. `isPaced`: a task waits for its account's rate. */
 function choose(
   found: readonly DueTask[],
-  places: Places<Placed>,
-  pollPace: PollPace,
+  slots: SlotLimiter<SlotUser>,
+  pollRateLimiter: PollRateLimiter,
 ): { readonly chosen: DueTask[]; readonly isPaced: boolean } {
   let isPaced = false;
   const chosen = found.filter((one) => {
-    if (places.take([one]).length === 0) return false;
-    if (one.account === null || pollPace.begin(one.account, one)) return true;
-    places.leave(one);
+    if (slots.take([one]).length === 0) return false;
+    if (one.account === null || pollRateLimiter.begin(one.account, one)) return true;
+    slots.release(one);
     isPaced = true;
     return false;
   });
@@ -58,7 +58,7 @@ export class Lane {
   readonly #services: TaskServices;
   readonly #name: LaneName;
   readonly #options: LaneOptions;
-  readonly #places = createPlaces({ total: stepsMax });
+  readonly #slots = createSlotLimiter({ total: stepsMax });
   readonly #waitMs = createPastFull();
 
   constructor(services: TaskServices, name: LaneName, options: LaneOptions) {
@@ -70,27 +70,30 @@ export class Lane {
   /** Claims due tasks while slots are free, and starts their steps; `again` asks for another look in that many milliseconds. */
   async fill(again: (ms: number) => void): Promise<void> {
     const { contact, underWay } = this.#options;
-    const { pollPace } = this.#services;
-    while (this.#places.hasRoom()) {
-      const { fullWorkspaces } = this.#places.full();
-      const passedOver = this.#name === "poll" ? [...pollPace.resting(), ...pollPace.full()] : [];
+    const { pollRateLimiter } = this.#services;
+    while (this.#slots.hasRoom()) {
+      const { fullWorkspaces } = this.#slots.full();
+      const passedOver =
+        this.#name === "poll"
+          ? [...pollRateLimiter.pausedAccounts(), ...pollRateLimiter.full()]
+          : [];
       const ms = this.#waitMs(fullWorkspaces.length + passedOver.length);
       if (ms > 0) return again(ms);
-      const takesAbandoned = contact.isSteady();
-      this.#lookAfterRest(again);
+      const takesAbandoned = contact.isStable();
+      this.#wakeAfterPause(again);
       const found = await findDue(this.#services, {
         lane: this.#name,
-        limit: lookedAtMax,
+        limit: dueReadMax,
         fullWorkspaces,
         passedOver,
         underWay: underWay(),
         takesAbandoned,
       });
-      const { chosen, isPaced } = choose(found, this.#places, pollPace);
-      if (isPaced) this.#lookAfterRest(again);
+      const { chosen, isPaced } = choose(found, this.#slots, pollRateLimiter);
+      if (isPaced) this.#wakeAfterPause(again);
       if (chosen.length === 0 && !isPaced) return;
       await this.#claim(chosen, takesAbandoned, again);
-      if (chosen.length === found.length && found.length < lookedAtMax) return;
+      if (chosen.length === found.length && found.length < dueReadMax) return;
     }
   }
 
@@ -115,21 +118,21 @@ export class Lane {
   #begin(job: Job, again: (ms: number) => void): void {
     const step = this.#options.take(job).finally(() => {
       this.jobs.delete(job);
-      const isAwaited = this.#services.pollPace.end(accountOf(job), job.id);
-      if (this.#places.leave(job) || isAwaited) again(0);
+      const isAwaited = this.#services.pollRateLimiter.end(accountOf(job), job.id);
+      if (this.#slots.release(job) || isAwaited) again(0);
     });
     this.jobs.set(job, step);
   }
 
   /** Frees the slot and the turn of a task that was not claimed. */
   #giveBack(one: DueTask): void {
-    this.#places.leave(one);
-    if (one.account !== null) this.#services.pollPace.end(one.account, one.id);
+    this.#slots.release(one);
+    if (one.account !== null) this.#services.pollRateLimiter.end(one.account, one.id);
   }
 
   /** Looks again once the next account may be polled. */
-  #lookAfterRest(again: (ms: number) => void): void {
-    const ms = this.#name === "poll" ? this.#services.pollPace.waitMs() : undefined;
+  #wakeAfterPause(again: (ms: number) => void): void {
+    const ms = this.#name === "poll" ? this.#services.pollRateLimiter.waitMs() : undefined;
     if (ms !== undefined) again(ms);
   }
 }

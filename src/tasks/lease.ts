@@ -5,8 +5,8 @@
 import { hourMs } from "../base/durations.ts";
 import { settleRetryMs, type Queryable } from "../storage/index.ts";
 import type { TaskServices } from "./engine.ts";
-import { newToken, ownerHere } from "./owner.ts";
-import { noRight, rightFor } from "./right.ts";
+import { newToken, currentOwner } from "./owner.ts";
+import { expiredLease, newLocalLease } from "./local-lease.ts";
 import { toJob, type Job, type TaskRow } from "./rows.ts";
 import type { TaskStatus } from "./states.ts";
 
@@ -62,7 +62,7 @@ function knownKeys({ catalog }: TaskServices): string[] {
 }
 
 /** Milliseconds for which the poll of a provider that is unknown here is left to gateways that may know it. */
-export const othersMs = 15_000;
+export const otherGatewaysFirstMs = 15_000;
 
 /** Selects a lane's tasks. A task that a synchronous vendor refused has the status `running`, and still belongs to `ask`. */
 const inLane = "(upstream_id is null) = ($3 = 'ask')";
@@ -87,7 +87,7 @@ export function findDue(
       fullWorkspaces,
       Array.from(underWay, (job) => job.id),
       limit,
-      new Date(services.clock.now() - othersMs),
+      new Date(services.clock.now() - otherGatewaysFirstMs),
       knownKeys(services),
       passedOver,
     ],
@@ -102,7 +102,7 @@ export async function claimDue(
   { lane, takesAbandoned }: Pick<DueInput, "lane" | "takesAbandoned">,
 ): Promise<Job[]> {
   const { leaseMs } = services.timing;
-  const right = rightFor(leaseMs);
+  const localLease = newLocalLease(leaseMs);
   const rows = await services.database.query<TaskRow>(
     `update tasks t set lease_token = $4, lease_until = $5
      from (
@@ -115,14 +115,14 @@ export async function claimDue(
     [
       ...freeAt(services, takesAbandoned),
       lane,
-      newToken(ownerHere(services.database.signals.number)),
+      newToken(currentOwner(services.database.signals.number)),
       new Date(services.clock.now() + leaseMs),
       due.map((one) => one.workspaceId),
       due.map((one) => one.id),
     ],
     { name: "tasks_claim" },
   );
-  return rows.map((row) => ({ ...toJob(row), right: { ...right } }));
+  return rows.map((row) => ({ ...toJob(row), localLease: { ...localLease } }));
 }
 
 /** Extends the leases of jobs with long steps; ends the right to a job whose lease was lost. */
@@ -131,7 +131,7 @@ export async function extendLeases(
   jobs: readonly Job[],
 ): Promise<void> {
   if (jobs.length === 0) return;
-  const extended = rightFor(timing.leaseMs);
+  const extended = newLocalLease(timing.leaseMs);
   const rows = await database.query<{ id: string }>(
     `update tasks t set lease_until = $1
      from unnest($2::text[], $3::text[], $4::text[]) as held (workspace_id, id, token)
@@ -145,8 +145,8 @@ export async function extendLeases(
     ],
   );
   const held = new Set(rows.map(({ id }) => id));
-  for (const { id, right } of jobs)
-    if (right) Object.assign(right, held.has(id) ? extended : noRight);
+  for (const { id, localLease } of jobs)
+    if (localLease) Object.assign(localLease, held.has(id) ? extended : expiredLease);
 }
 
 /** The most by which a due time, or a lease's end, can be later than normal. Beyond that, a clock was wrong. */
@@ -215,7 +215,7 @@ export const dueAt = (ms: number): JobChange => ({
 
 /**
  * Writes a step's outcome if this process still holds the job and the job has not ended.
- * With `bySeen` the writer is not the holder but has just read the job (a cancellation). The job must then be unchanged since,
+ * With `ifUnchanged` the writer is not the holder but has just read the job (a cancellation). The job must then be unchanged since,
  * whichever process holds it.
  * @returns false if nothing was written.
  */
@@ -223,14 +223,14 @@ export async function writeJob(
   database: Queryable,
   job: Job,
   change: JobChange,
-  options: { readonly nowMs: number; readonly bySeen?: boolean },
+  options: { readonly nowMs: number; readonly ifUnchanged?: boolean },
 ): Promise<boolean> {
-  const { nowMs, bySeen = false } = options;
+  const { nowMs, ifUnchanged = false } = options;
   const entries = Object.entries({ ...change, updated_at: new Date(nowMs) });
-  const own = bySeen
+  const own = ifUnchanged
     ? "status = $3 and attempt = $4 and upstream_id is not distinct from $5 and not asking"
     : "status in ('queued', 'running') and lease_token = $3";
-  const ownValues = bySeen ? [job.status, job.attempt, job.upstreamId] : [job.leaseToken];
+  const ownValues = ifUnchanged ? [job.status, job.attempt, job.upstreamId] : [job.leaseToken];
   const first = 3 + ownValues.length;
   const sets = entries.map(([column], index) => `${column} = $${first + index}`);
   const rows = await database.query<{ id: string }>(

@@ -26,7 +26,7 @@ export function stepOf(services: TaskServices, job: Job, pauseMs: number, change
     /** False if nothing was written, or if an earlier try wrote it and its answer was lost. */
     write: (database: Queryable) => writeJob(database, job, columns, { nowMs }),
     async written() {
-      services.due(dueMs);
+      services.wakeRunnerAt(dueMs);
       await services.at("ask.noted");
     },
   };

@@ -28,7 +28,7 @@ export interface NotTaken extends Omit<Failure, "error" | "body"> {
    * can
    * wait, until its own deadline.
    */
-  readonly isShort?: boolean;
+  readonly isLocalShortage?: boolean;
 }
 
 /** The error of a task if it is unknown whether a vendor has it. */
@@ -43,12 +43,12 @@ export function unanswered(asked: AskFailure): NotTaken {
   const health = outcomeOfFailure(asked);
   const parts = { state: "not_taken", message: asked.message, health } as const;
   if (asked.failure === "shortage" || (asked.failure === "aborted" && !asked.sent))
-    return { ...parts, outcome: "short", error: uncertain(), isShort: true };
+    return { ...parts, outcome: "short", error: uncertain(), isLocalShortage: true };
   if (asked.failure === "upload" && !asked.sent) return unread(asked, parts);
   if (asked.sent) return { ...parts, outcome: "unknown", error: uncertain() };
   const message = "The connection to the provider failed.";
   const error = { code: "upstream_error", message };
-  return { ...parts, outcome: "unsent", error, mayGoOn: true };
+  return { ...parts, outcome: "unsent", error, allowsFailover: true };
 }
 
 type Parts = Pick<NotTaken, "state" | "message" | "health">;
@@ -56,7 +56,7 @@ type Parts = Pick<NotTaken, "state" | "message" | "health">;
 /** A file of the gateway could not be read: that may be temporary, unless the file is gone. */
 function unread({ cause }: AskFailure, parts: Parts): NotTaken {
   if (!(cause instanceof UploadError && cause.isGone))
-    return { ...parts, outcome: "short", error: uncertain(), isShort: true };
+    return { ...parts, outcome: "short", error: uncertain(), isLocalShortage: true };
   const message = "A file of this task is not there any more. Nothing was charged; submit it anew.";
   return { ...parts, outcome: "upload", error: { code: "upload_unavailable", message } };
 }
@@ -83,6 +83,6 @@ function refused(refusal: MediaRefusal): NotTaken {
     retryAfterMs: refusal.retryAfterMs,
     health: outcome,
     error: outcome.uncertain ? uncertain(refusal.unusable) : { code, message },
-    mayGoOn: outcome.fault === "provider" && !outcome.uncertain,
+    allowsFailover: outcome.fault === "provider" && !outcome.uncertain,
   };
 }

@@ -8,7 +8,7 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { isAlive } from "../base/process-alive.ts";
 
 /** The machine of a process, and the process itself, although pids are used again. */
-interface Place {
+interface ProcessIdentity {
   /** The running system and the pid namespace, as one hash. */
   readonly machine: string;
   readonly pid: number;
@@ -30,7 +30,7 @@ function statOf(
   }
 }
 
-function readPlace(): Place | undefined {
+function readProcess(): ProcessIdentity | undefined {
   try {
     const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
     const space = readlinkSync("/proc/self/ns/pid");
@@ -43,17 +43,18 @@ function readPlace(): Place | undefined {
   }
 }
 
-let ownPlace: { readonly place: Place | undefined } | undefined;
-const placeHere = (): Place | undefined => (ownPlace ??= { place: readPlace() }).place;
+let ownProcess: { readonly place: ProcessIdentity | undefined } | undefined;
+const currentProcess = (): ProcessIdentity | undefined =>
+  (ownProcess ??= { place: readProcess() }).place;
 
 /** The process in a token: its number, and its place if that is known. */
 export interface Owner {
   readonly number: number;
-  readonly place: Place | undefined;
+  readonly place: ProcessIdentity | undefined;
 }
 
 /** This process, with the number of its listening connection. */
-export const ownerHere = (number: number): Owner => ({ number, place: placeHere() });
+export const currentOwner = (number: number): Owner => ({ number, place: currentProcess() });
 
 /** An owner as text for tokens: without a space. */
 export const ownerText = ({ number, place }: Owner): string =>
@@ -74,7 +75,7 @@ export const newToken = (owner: Owner): string => `${ownerText(owner)} ${randomU
 
 /** True if the process is certainly dead; undefined if this process cannot know. */
 export function isDead({ place }: Owner): boolean | undefined {
-  if (place === undefined || place.machine !== placeHere()?.machine) return undefined;
+  if (place === undefined || place.machine !== currentProcess()?.machine) return undefined;
   if (!isAlive(place.pid)) return true;
   const stat = statOf(place.pid);
   // A process of another user may be hidden.

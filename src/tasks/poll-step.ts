@@ -6,7 +6,7 @@ import type { KeyedCandidate } from "../attempts/index.ts";
 import { GatewayError } from "../base/errors.ts";
 import {
   AskFailure,
-  asAnswered,
+  maskAnswerWithRetryAfter,
   DownloadError,
   outcomeOfRefusal,
   type MediaDialect,
@@ -14,7 +14,7 @@ import {
   type MediaState,
 } from "../upstream/index.ts";
 import { askAbout, takenTarget, warnOf, withOutcome } from "./attempt.ts";
-import { collect, inTurnToCollect, type Succeeded } from "./collect.ts";
+import { collect, withFetchSlot, type Succeeded } from "./collect.ts";
 import { endTask, failed } from "./end.ts";
 import type { TaskServices } from "./engine.ts";
 import { accountOf, dueAt, writeJob, type JobChange } from "./lease.ts";
@@ -31,19 +31,20 @@ type Answer =
 /** Polls the vendor once, and writes its answer. A job that is not done at its deadline expires. */
 export async function pollStep(services: TaskServices, job: Job): Promise<void> {
   const target = takenTarget(services, job);
-  if (!target) return waitUnasked(services, job);
+  if (!target) return postponeWithoutKey(services, job);
   await services.at("poll.begin");
-  const begunMs = services.pollPace.nowMs();
+  const begunMs = services.pollRateLimiter.nowMs();
   const answer = await poll(services, job, target);
-  pace(services, job, answer, begunMs);
+  recordForRate(services, job, answer, begunMs);
   traceAsked(job, target, answer);
   await services.at("poll.answered");
-  tell(services, job, answer);
-  if (target.isOtherKey && unseen.includes(answer.state)) return waitUnasked(services, job);
+  logTrouble(services, job, answer);
+  if (target.isOtherKey && statesOfForeignKey.includes(answer.state))
+    return postponeWithoutKey(services, job);
   const noted = { ...job, attempts: withOutcome(job.attempts, answer.state) };
   switch (answer.state) {
     case "succeeded":
-      return inTurnToCollect(job, answer, () => made(services, job, { target, answer }));
+      return withFetchSlot(job, answer, () => collectResult(services, job, { target, answer }));
     case "failed": {
       const { code, message } = answer;
       await endTask(services, noted, failed({ code, message }));
@@ -58,43 +59,44 @@ export async function pollStep(services: TaskServices, job: Job): Promise<void> 
       });
       return;
     case "missing":
-      return missed(services, job, target.dialect, () =>
+      return recordMiss(services, job, target.dialect, () =>
         expire(services, job, "The vendor does not know this task any more."),
       );
     case "refused":
       return refused(services, noted, { target, answer });
     default:
-      return later(services, job, pauseMs(services, job, target.dialect), noMisses);
+      return postpone(services, job, pauseMs(services, job, target.dialect), noMisses);
   }
 }
 
 /** Applies the answer to the account's rate of polls; the account's other jobs wait too. */
-function pace(services: TaskServices, job: Job, answer: Answer, begunMs: number): void {
-  const { pollPace, clock, due } = services;
+function recordForRate(services: TaskServices, job: Job, answer: Answer, begunMs: number): void {
+  const { pollRateLimiter, clock, wakeRunnerAt } = services;
   const account = accountOf(job);
   // The turn ends here, because the next work may take long, such as fetching the result.
-  if (pollPace.end(account, job.id)) due(clock.now());
+  if (pollRateLimiter.end(account, job.id)) wakeRunnerAt(clock.now());
   if (answer.state === "unreachable") return;
-  if (answer.state !== "refused" || !asksForRest(answer)) return pollPace.answered(account);
-  pollPace.refused(account, begunMs, answer.retryAfterMs);
+  if (answer.state !== "refused" || !isAboutAccountRate(answer))
+    return pollRateLimiter.answered(account);
+  pollRateLimiter.refused(account, begunMs, answer.retryAfterMs);
 }
 
 /** True if the account is refused, and not the job: too many polls, or a vendor that says when it is back. */
-const asksForRest = ({ status, retryAfterMs }: MediaRefusal): boolean =>
+const isAboutAccountRate = ({ status, retryAfterMs }: MediaRefusal): boolean =>
   status === 429 || (status >= 500 && retryAfterMs !== undefined);
 
 /** The states that a key gets which may not see the job. */
-const unseen: readonly Answer["state"][] = ["missing", "refused"];
+const statesOfForeignKey: readonly Answer["state"][] = ["missing", "refused"];
 
 /** No key can poll the job now. Its key or its provider may be configured again, so the task waits. */
-function waitUnasked(services: TaskServices, job: Job): Promise<void> {
+function postponeWithoutKey(services: TaskServices, job: Job): Promise<void> {
   const { id, provider, credential } = job;
-  if (services.pollTroubles.isNews(`${provider} ${credential} unknown`))
+  if (services.pollTroubles.shouldLogStart(`${provider} ${credential} unknown`))
     services.log.warn(
       { task: id, provider, credential },
       "the provider or key of running tasks is not configured any more, or was replaced; they are waited for until their deadlines",
     );
-  return later(services, job, slowestPollMs);
+  return postpone(services, job, slowestPollMs);
 }
 
 /** The columns that a poll writes once the vendor has answered. */
@@ -110,11 +112,11 @@ async function refused(
   if (ended === undefined) {
     const askedMs = Math.min(answer.retryAfterMs ?? 0, askedPauseMsMax);
     const pause = Math.max(pauseMs(services, job, target.dialect), askedMs);
-    return later(services, job, pause, noMisses);
+    return postpone(services, job, pause, noMisses);
   }
   const { error, isSure } = ended;
   const end = async () => void (await endTask(services, job, failed(error)));
-  return isSure ? end() : missed(services, job, target.dialect, end);
+  return isSure ? end() : recordMiss(services, job, target.dialect, end);
 }
 
 /**
@@ -132,14 +134,14 @@ function endOfRefused(refusal: MediaRefusal) {
 }
 
 /** The longest pause before a result is fetched again, in milliseconds. */
-const againMsMax = 300_000;
+const refetchMsMax = 300_000;
 
 /**
  * Collects a result that the vendor has made. If it cannot be fetched now, it is fetched again for some time: its vendor keeps it, and
  * has
  * charged for it. If our storage refuses it, it is fetched again until the deadline, less and less often: each try transfers all of it.
  */
-async function made(
+async function collectResult(
   services: TaskServices,
   job: Job,
   { target, answer }: { readonly target: KeyedCandidate; readonly answer: Succeeded },
@@ -151,11 +153,11 @@ async function made(
   const { downloadMs, missesMin } = services.timing;
   const unfetched = troubleSoFar(job, "not_fetched", nowMs);
   // If no process tried, because gateways were stopped or a clock has jumped, time alone says little.
-  const mayComeBack = () =>
+  const canRetryLater = () =>
     tookMs() < downloadMs && (unfetched.tries < missesMin || waitedMs(unfetched) < downloadMs);
   const noted = { ...job, attempts: withOutcome(job.attempts, answer.state) };
   try {
-    await collect(services, noted, { target, answer, mayComeBack });
+    await collect(services, noted, { target, answer, canRetryLater });
   } catch (error) {
     // Then nothing can be written. An unreachable bucket fails with the same codes as a database, but never with this one.
     if (error instanceof GatewayError && error.code === "database_unavailable") throw error;
@@ -165,9 +167,9 @@ async function made(
     if (trouble === "not_fetched")
       services.log.warn(fields, "a result could not be fetched; it is tried again");
     else services.log.error(fields, "a result could not be kept; it is tried again");
-    const growing = Math.min(waitedMs(soFar) / 2, againMsMax);
+    const growing = Math.min(waitedMs(soFar) / 2, refetchMsMax);
     const pause = Math.max(pauseMs(services, job, target.dialect), growing);
-    return later(services, job, pause, writtenTrouble(job, trouble, soFar));
+    return postpone(services, job, pause, writtenTrouble(job, trouble, soFar));
   }
 }
 
@@ -178,15 +180,15 @@ const troubles: readonly Answer["state"][] = ["failed", "refused", "unreachable"
  * Logs a job that failed. Trouble with a vendor, and not with a job, is logged when it begins and when it is over:
  * all its tasks meet it at each poll.
  */
-function tell(services: TaskServices, job: Job, answer: Answer): void {
+function logTrouble(services: TaskServices, job: Job, answer: Answer): void {
   const { log, pollTroubles } = services;
   const { provider, credential } = job;
   const away = `${provider} ${credential} unreachable`;
-  if (answer.state !== "unreachable" && pollTroubles.isOver(away))
+  if (answer.state !== "unreachable" && pollTroubles.shouldLogRecovery(away))
     log.info({ provider, credential }, "a provider answers polls of its tasks again");
   if (!troubles.includes(answer.state)) return;
   const what = "status" in answer ? `${provider} ${credential} refused ${answer.status}` : away;
-  if (answer.state === "failed" || pollTroubles.isNews(what)) warnOf(services, job, answer);
+  if (answer.state === "failed" || pollTroubles.shouldLogStart(what)) warnOf(services, job, answer);
 }
 
 /** True if a task's deadline has passed. */
@@ -213,7 +215,7 @@ export async function poll(
     const request = dialect.poll(provider, credential.apiKey, job.upstreamId!);
     const answer = await askAbout(services, job, target, request);
     const read = dialect.readPoll(answer.status, answer.body, job.upstreamId!);
-    return asAnswered(provider, read, answer, services.clock.now());
+    return maskAnswerWithRetryAfter(provider, read, answer, services.clock.now());
   } catch (error) {
     if (error instanceof AskFailure) return { state: "unreachable", message: error.message };
     throw error;
@@ -224,7 +226,7 @@ export async function poll(
  * The vendor does not know the job, or refuses to talk about it. Soon after the submission that may pass; if it persists, `end` is
  * called.
  */
-async function missed(
+async function recordMiss(
   services: TaskServices,
   job: Job,
   dialect: MediaDialect,
@@ -235,7 +237,7 @@ async function missed(
   const since = (job.misses === 0 ? undefined : job.missingSince?.getTime()) ?? nowMs;
   const { missesMin, missingMs } = services.timing;
   if (misses >= missesMin && nowMs - since >= missingMs) return end();
-  return later(services, job, pauseMs(services, job, dialect), {
+  return postpone(services, job, pauseMs(services, job, dialect), {
     misses,
     missing_since: new Date(since),
   });
@@ -252,7 +254,7 @@ function pauseMs({ clock, timing }: TaskServices, job: Job, dialect: MediaDialec
   return Math.min(Math.max(ageMs / 2, timing.firstPollMs), dialect.pollSeconds * 1000);
 }
 
-async function later(
+async function postpone(
   services: TaskServices,
   job: Job,
   afterMs: number,
@@ -262,5 +264,5 @@ async function later(
   const nowMs = services.clock.now();
   const dueMs = Math.min(nowMs + afterMs, job.expiresAt.getTime());
   await writeJob(services.database, job, { ...change, ...dueAt(dueMs) }, { nowMs });
-  services.due(dueMs);
+  services.wakeRunnerAt(dueMs);
 }

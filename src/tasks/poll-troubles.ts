@@ -12,15 +12,15 @@ const keptMax = 1_000;
 
 interface Trouble {
   readonly sinceMs: number;
-  toldMs: number;
+  loggedMs: number;
   lastMs: number;
 }
 
 export interface PollTroubles {
   /** Records trouble; true if it is to be logged now. */
-  isNews(what: string): boolean;
+  shouldLogStart(what: string): boolean;
   /** Records that trouble is over; true if that is to be logged. */
-  isOver(what: string): boolean;
+  shouldLogRecovery(what: string): boolean;
 }
 
 /** Starts without trouble. `now`: monotonic milliseconds. */
@@ -33,20 +33,20 @@ export function createPollTroubles(now: () => number = () => performance.now()):
   }
 
   return {
-    isNews(what) {
+    shouldLogStart(what) {
       const nowMs = now();
       const known = troubles.get(what);
       if (known === undefined || nowMs - known.lastMs >= againMs) {
         if (troubles.size >= keptMax) forgetOld(nowMs);
-        troubles.set(what, { sinceMs: nowMs, toldMs: nowMs, lastMs: nowMs });
+        troubles.set(what, { sinceMs: nowMs, loggedMs: nowMs, lastMs: nowMs });
         return true;
       }
       known.lastMs = nowMs;
-      if (nowMs - known.toldMs < againMs) return false;
-      known.toldMs = nowMs;
+      if (nowMs - known.loggedMs < againMs) return false;
+      known.loggedMs = nowMs;
       return true;
     },
-    isOver(what) {
+    shouldLogRecovery(what) {
       const known = troubles.get(what);
       if (known === undefined || now() - known.sinceMs < overMs) return false;
       return troubles.delete(what);

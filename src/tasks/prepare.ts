@@ -26,7 +26,7 @@ import {
 } from "../routing/index.ts";
 import { textOf } from "../storage/index.ts";
 import { routingScope, type Caller } from "../tenancy/index.ts";
-import { lostFields, mediaDialect } from "../upstream/index.ts";
+import { droppedFieldNotes, mediaDialect } from "../upstream/index.ts";
 import { storedPlan } from "./rows.ts";
 import type { Task } from "./types.ts";
 
@@ -165,7 +165,7 @@ export function notesAt(
   fields: object,
 ): readonly Note[] {
   const { dialect } = catalog.providers.get(offer.provider)!;
-  const lost = lostFields(dialect, request, offer.upstreamModel);
+  const lost = droppedFieldNotes(dialect, request, offer.upstreamModel);
   return lost.length === 0 ? notes : inRequestOrder([...notes, ...lost], fields);
 }
 

@@ -5,7 +5,7 @@ import type { Span } from "../base/tracing.ts";
 import type { MediaOffer, MediaPrice } from "../catalog/index.ts";
 import type { Queryable } from "../storage/index.ts";
 import { openScope, type Constraints, type MediaPlan } from "../routing/index.ts";
-import type { Right } from "./right.ts";
+import type { LocalLease } from "./local-lease.ts";
 import type { Task } from "./types.ts";
 
 /** An offer as a task stores it. */
@@ -34,14 +34,17 @@ export interface Job extends Task {
   readonly traceparent: string | undefined;
   readonly hooks: readonly object[] | undefined;
   /** The right of the process that claimed it; absent if it was only read. */
-  readonly right?: Right | undefined;
+  readonly localLease?: LocalLease | undefined;
   /** The span of the current step, if it is traced. */
   readonly span?: Span | undefined;
 }
 
 /** A row as the database gives it. */
 export type TaskRow = SnakeCased<
-  Omit<Job, "offers" | "explanation" | "constraints" | "traceparent" | "hooks" | "right" | "span">
+  Omit<
+    Job,
+    "offers" | "explanation" | "constraints" | "traceparent" | "hooks" | "localLease" | "span"
+  >
 > & { readonly plan: StoredPlan };
 
 /** The offers at submission: a price that changes later does not change the cost of a task. */

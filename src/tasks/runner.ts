@@ -4,13 +4,13 @@
  */
 import { coalesce } from "../base/coalesce.ts";
 import { isTransient } from "../storage/index.ts";
-import { abandonedStep, askStep } from "./ask-step.ts";
+import { abandonedStep, submitStep } from "./submit-step.ts";
 import type { TaskServices } from "./engine.ts";
-import { createGoneOwners } from "./gone.ts";
+import { createDeadOwners } from "./dead-owners.ts";
 import { Lane } from "./lane.ts";
 import { dueAt, extendLeases, mendAfterClockJump, writeJob } from "./lease.ts";
 import { expire, isPastDeadline, pollStep } from "./poll-step.ts";
-import { Contact } from "./right.ts";
+import { DatabaseContact } from "./local-lease.ts";
 import type { Job } from "./rows.ts";
 import { sweepKeys } from "./idempotency.ts";
 import { beginStep } from "./trace.ts";
@@ -26,8 +26,8 @@ export interface Runner {
   /** Looks for due tasks now, or at a later time, in Unix milliseconds. */
   wakeAt(ms: number): void;
   /** Starts no more steps: a step that begins while the gateway stops might be cut off. */
-  rest(): void;
-  /** Resolves when the steps in flight have ended, however long that takes. Call it after `rest`. */
+  stopSteps(): void;
+  /** Resolves when the steps in flight have ended, however long that takes. Call it after `stopSteps`. */
   idle(): Promise<void>;
   /** Rests, and resolves when the steps in flight have ended, or their time is over. */
   close(): Promise<void>;
@@ -36,8 +36,8 @@ export interface Runner {
 export function startRunner(services: TaskServices): Runner {
   const { clock, log } = services;
   const underWay = (): Job[] => lanes.flatMap(({ jobs }) => [...jobs.keys()]);
-  const contact = new Contact(services.timing.leaseMs);
-  const take = (job: Job) => takeStep(services, job);
+  const contact = new DatabaseContact(services.timing.leaseMs);
+  const take = (job: Job) => runStep(services, job);
   const options = { underWay, contact, take };
   const lanes: readonly Lane[] = laneNames.map((name) => new Lane(services, name, options));
   let closed = false;
@@ -66,7 +66,7 @@ export function startRunner(services: TaskServices): Runner {
     timer = setTimeout(lookNow, Math.max(ms - clock.now(), 0));
   }
 
-  function rest(): void {
+  function stopSteps(): void {
     closed = true;
     clearTimeout(timer);
     chores.endSweeps();
@@ -81,10 +81,10 @@ export function startRunner(services: TaskServices): Runner {
   lookNow();
   return {
     wakeAt,
-    rest,
+    stopSteps,
     idle,
     async close() {
-      rest();
+      stopSteps();
       await looks.idle();
       await endSteps(services, idle());
       chores.endLeases();
@@ -101,23 +101,23 @@ function startChores(services: TaskServices, lookNow: () => void, held: () => re
   const elected = (work: () => void) => () => {
     if (sweeps()) work();
   };
-  const gone = createGoneOwners(services);
-  let freeing = false;
-  const freeGone = async (): Promise<void> => {
-    if (freeing) return;
-    freeing = true;
+  const gone = createDeadOwners(services);
+  let isReleasing = false;
+  const releaseDeadLeases = async (): Promise<void> => {
+    if (isReleasing) return;
+    isReleasing = true;
     try {
-      if ((await gone.free()) > 0) lookNow();
+      if ((await gone.releaseLeases()) > 0) lookNow();
     } catch (error) {
       // The search for due tasks, which is as frequent, reports a database that is away.
       if (!isTransient(error)) throw error;
     } finally {
-      freeing = false;
+      isReleasing = false;
     }
   };
   const take = elected(() => {
     lookNow();
-    attempt(freeGone(), "tasks of gateways that are gone could not be looked for");
+    attempt(releaseDeadLeases(), "tasks of gateways that are gone could not be looked for");
   });
   const sweep = setInterval(take, timing.sweepMs);
   const leases = setInterval(
@@ -141,17 +141,17 @@ function startChores(services: TaskServices, lookNow: () => void, held: () => re
   };
 }
 
-/** Waits at most `closeMs` for the steps in flight. Half-way, `ending` stops those that could go on for longer. */
+/** Waits at most `closeMs` for the steps in flight. Half-way, `shutdown` stops those that could go on for longer. */
 async function endSteps(
-  { timing: { closeMs }, ending }: TaskServices,
+  { timing: { closeMs }, shutdown }: TaskServices,
   steps: Promise<unknown>,
 ): Promise<void> {
   const { promise: over, resolve } = Promise.withResolvers<void>();
-  const late = setTimeout(resolve, closeMs);
-  const hurry = setTimeout(() => ending.abort(), closeMs / 2);
+  const closeTimer = setTimeout(resolve, closeMs);
+  const abortTimer = setTimeout(() => shutdown.abort(), closeMs / 2);
   await Promise.race([steps, over]);
-  clearTimeout(late);
-  clearTimeout(hurry);
+  clearTimeout(closeTimer);
+  clearTimeout(abortTimer);
 }
 
 type Step = (services: TaskServices, job: Job) => Promise<void>;
@@ -161,11 +161,11 @@ function stepOf(services: TaskServices, job: Job): readonly [name: string, step:
   if (job.upstreamId === null && job.asking) return ["abandon", abandonedStep];
   // Even after its deadline: the vendor may have finished it while no gateway looked.
   if (job.upstreamId !== null) return ["poll", pollStep];
-  return isPastDeadline(services, job) ? ["expire", expire] : ["ask", askStep];
+  return isPastDeadline(services, job) ? ["expire", expire] : ["ask", submitStep];
 }
 
 /** Runs one step of a task. Never rejects: a step that fails is retried later. */
-export async function takeStep(services: TaskServices, job: Job): Promise<void> {
+export async function runStep(services: TaskServices, job: Job): Promise<void> {
   const [name, step] = stepOf(services, job);
   const span = beginStep(services, job, name);
   try {
@@ -174,12 +174,12 @@ export async function takeStep(services: TaskServices, job: Job): Promise<void> 
   } catch (error) {
     span?.end("internal_error");
     services.log.error({ err: error, task: job.id }, "a step of a task failed; it is taken again");
-    await takeAgain(services, job).catch(() => undefined);
+    await retryLater(services, job).catch(() => undefined);
   }
 }
 
 /** Releases a job whose step failed for an internal reason, for a retry after a pause; a job at a vendor expires past its deadline. */
-async function takeAgain(services: TaskServices, job: Job): Promise<void> {
+async function retryLater(services: TaskServices, job: Job): Promise<void> {
   if (job.upstreamId !== null && isPastDeadline(services, job)) return expire(services, job);
   const nowMs = services.clock.now();
   await writeJob(services.database, job, dueAt(nowMs + failedPauseMs), { nowMs });

@@ -12,7 +12,7 @@ import { retryWhileAway, reserveRetryMs } from "../storage/index.ts";
 import { checkAddress } from "../upstream/index.ts";
 import type { Acceptance, Submission } from "./accept.ts";
 import type { TaskServices } from "./engine.ts";
-import { AlreadyClaimedError, findClaimed, keyOutlived, type KeysUnderWay } from "./idempotency.ts";
+import { AlreadyClaimedError, findClaimed, keyOutlived, type KeyLocks } from "./idempotency.ts";
 import { keepMaterial } from "./material.ts";
 import { callColumns, notesAt, prepareMedia, type PreparedMedia } from "./prepare.ts";
 import { readTask } from "./read.ts";
@@ -26,7 +26,7 @@ const leaseSlackMs = 30 * dayMs;
 export interface Submitting {
   readonly services: TaskServices;
   readonly acceptance: Acceptance;
-  readonly underWay: KeysUnderWay;
+  readonly underWay: KeyLocks;
 }
 
 /** Accepts a task, or returns the one that its idempotency key has made. @throws GatewayError with the reason of a refusal. */
@@ -40,7 +40,7 @@ export async function submitTask(
   if (claim === undefined) return { task: await accept(submitting, input), replayed: false };
   const { workspaceId } = input.caller;
   const holder = { workspaceId, claim };
-  return underWay.alone(holder, async () => {
+  return underWay.exclusively(holder, async () => {
     const known = await replayed(services, holder);
     if (known) return { task: known, replayed: true };
     try {

@@ -6,7 +6,7 @@ import { writeRetryMs } from "./lease.ts";
 import { stepOf } from "./next-step.ts";
 import { uncertain } from "./not-taken.ts";
 import type { Job } from "./rows.ts";
-import { endStray, holdersOf, tellShared, type TakenJob } from "./stray.ts";
+import { cancelOrphanedJob, tasksWithJob, logDuplicateJob, type TakenJob } from "./orphaned-job.ts";
 
 /** Records the vendor's id of the job, before anything else is done. */
 export async function taken(
@@ -20,9 +20,9 @@ export async function taken(
   }
   const taking = { target, upstreamId };
   const written = await writeTaken(services, job, taking);
-  if (written === "lost") return endStray(services, job, taking);
+  if (written === "lost") return cancelOrphanedJob(services, job, taking);
   if (written === "written") return;
-  tellShared(services, job, taking, written);
+  logDuplicateJob(services, job, taking, written);
   await endTask(services, job, failed(uncertain("it names no job that has just begun")));
 }
 
@@ -42,7 +42,7 @@ async function writeTaken(services: TaskServices, job: Job, taking: TakenJob) {
       await tx.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [
         `job ${provider.id} ${credential.id} ${upstreamId}`,
       ]);
-      const holders = await holdersOf(tx, job, taking);
+      const holders = await tasksWithJob(tx, job, taking);
       if (holders.length > 0) return holders;
       return (await step.write(tx)) ? "written" : "lost";
     }),

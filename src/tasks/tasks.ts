@@ -7,8 +7,8 @@ import { UploadError } from "../upstream/index.ts";
 import { createAcceptance } from "./accept.ts";
 import { cancelTask } from "./cancel.ts";
 import { defaultTiming, type TaskServices, type TaskTiming } from "./engine.ts";
-import { createKeysUnderWay } from "./idempotency.ts";
-import { createPollPace } from "./poll-pace.ts";
+import { createKeyLocks } from "./idempotency.ts";
+import { createPollRateLimiter } from "./poll-rate-limiter.ts";
 import { createPollTroubles } from "./poll-troubles.ts";
 import { listTasks, readTask } from "./read.ts";
 import { startRunner } from "./runner.ts";
@@ -16,7 +16,14 @@ import { submitTask } from "./submit.ts";
 import type { Tasks } from "./types.ts";
 import { createWaiting } from "./wait.ts";
 
-type Own = "due" | "openUpload" | "timing" | "at" | "pollTroubles" | "pollPace" | "ending";
+type Own =
+  | "wakeRunnerAt"
+  | "openUpload"
+  | "timing"
+  | "at"
+  | "pollTroubles"
+  | "pollRateLimiter"
+  | "shutdown";
 
 export interface TasksOptions extends Omit<TaskServices, Own> {
   readonly timing?: Partial<TaskTiming> | undefined;
@@ -28,12 +35,12 @@ export function createTasks(options: TasksOptions): Tasks {
   const { database, clock } = options;
   const services: TaskServices = {
     ...options,
-    ending: new AbortController(),
+    shutdown: new AbortController(),
     timing: { ...defaultTiming, ...options.timing },
     at: options.at ?? (() => undefined),
-    due: (ms) => runner.wakeAt(ms),
+    wakeRunnerAt: (ms) => runner.wakeAt(ms),
     pollTroubles: createPollTroubles(),
-    pollPace: createPollPace(),
+    pollRateLimiter: createPollRateLimiter(),
     openUpload: (upload) => openUpload(options.files, upload),
   };
   const runner = startRunner(services);
@@ -42,19 +49,19 @@ export function createTasks(options: TasksOptions): Tasks {
     async (task) => (await readTask(database, task.workspaceId, task.id)) ?? task,
   );
   const acceptance = createAcceptance(services);
-  const submitting = { services, acceptance, underWay: createKeysUnderWay() };
+  const submitting = { services, acceptance, underWay: createKeyLocks() };
   return {
     async submit(input) {
       const result = await submitTask(submitting, input);
       if (!result.replayed) runner.wakeAt(clock.now());
       return result;
     },
-    read: (workspaceId, id) => patiently(() => readTask(database, workspaceId, id)),
-    list: (workspaceId, filter) => patiently(() => listTasks(database, workspaceId, filter)),
-    cancel: (workspaceId, id) => patiently(() => cancelTask(services, workspaceId, id)),
+    read: (workspaceId, id) => withRetries(() => readTask(database, workspaceId, id)),
+    list: (workspaceId, filter) => withRetries(() => listTasks(database, workspaceId, filter)),
+    cancel: (workspaceId, id) => withRetries(() => cancelTask(services, workspaceId, id)),
     wait: (task, waitMs, signal) => waiting.until(task, waitMs, signal),
     endWaits: () => waiting.close(),
-    rest: () => runner.rest(),
+    stopSteps: () => runner.stopSteps(),
     idle: () => runner.idle(),
     async close() {
       waiting.close();
@@ -65,7 +72,7 @@ export function createTasks(options: TasksOptions): Tasks {
 }
 
 /** Retries for a moment while the database is away. @throws GatewayError database_unavailable */
-const patiently = <T>(work: () => Promise<T>): Promise<T> => retryWhileAway(reserveRetryMs, work);
+const withRetries = <T>(work: () => Promise<T>): Promise<T> => retryWhileAway(reserveRetryMs, work);
 
 /** The bytes of an uploaded file, which is opened at the first read. */
 export function openUpload(files: FileStore, upload: KeptFile): Readable {

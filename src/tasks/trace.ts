@@ -50,7 +50,7 @@ const failedStates: ReadonlySet<string> = new Set([
 ]);
 
 /** The `traceparent` for a step's request to its provider. */
-export const passedOn = (job: Job, { provider }: KeyedCandidate): string | undefined =>
+export const traceparentFor = (job: Job, { provider }: KeyedCandidate): string | undefined =>
   job.span?.passedTo(provider.baseUrl);
 
 /** Begins the span of a try of a callback. */

@@ -141,8 +141,8 @@ export interface Tasks {
   /** Ends all waits, now and from now on, with the task as it is: the gateway is about to cut its calls. */
   endWaits(): void;
   /** Starts no more steps from now on; the gateway is about to stop. */
-  rest(): void;
-  /** Resolves when the steps in flight have ended, however long that takes. Call it after `rest`. */
+  stopSteps(): void;
+  /** Resolves when the steps in flight have ended, however long that takes. Call it after `stopSteps`. */
   idle(): Promise<void>;
   /** Stops starting steps and waits, for 20 seconds at most, for those in flight. Tasks go on at the next start, or on another node. */
   close(): Promise<void>;

@@ -30,7 +30,7 @@ export function createWaiting(signals: Signals, read: (task: Task) => Promise<Ta
   const look = (latest: Task) => read(latest).catch(() => latest);
 
   /** `over` resolves at the next wake, at the latest after `ms`; `wake` ends it now. */
-  function nap(task: Task, ms: number, signal: AbortSignal | undefined) {
+  function waitOrTimeout(task: Task, ms: number, signal: AbortSignal | undefined) {
     const { promise: over, resolve } = Promise.withResolvers<void>();
     const name = nameOf(task);
     const set = wakes.get(name) ?? new Set();
@@ -55,7 +55,7 @@ export function createWaiting(signals: Signals, read: (task: Task) => Promise<Ta
         const leftMs = endMs - performance.now();
         if (isTerminal(latest.status) || leftMs <= 0 || closed || signal?.aborted) return latest;
         // Subscribed before the read, so that an end between the two is not missed.
-        const { over, wake } = nap(task, Math.min(leftMs, lookEveryMs), signal);
+        const { over, wake } = waitOrTimeout(task, Math.min(leftMs, lookEveryMs), signal);
         try {
           latest = await look(latest);
           if (!isTerminal(latest.status)) await over;

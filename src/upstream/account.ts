@@ -7,7 +7,7 @@ const codes =
   /^(invalid_?api_?key|authentication|arrearage|access_?denied|invalid_?account|account_|account_?overdue|set_?limit_?exceeded|quota_?exceeded|insufficient_quota|credit_balance|billing_|organization_restricted|(organization|project)_spend_limit)/i;
 
 /** Anchored, because a message may quote a prompt. */
-const said =
+const messagePattern =
   /^(incorrect api key provided|your team .{0,80}(credits|spending limit)|your credit balance is too low|you have reached your specified api usage limits|this organization has been disabled|user location is not supported)/i;
 
 /** Z.ai sends this with 429, as for a rate limit, and MiniMax with 500. */
@@ -18,4 +18,4 @@ export const lacksMoney = (message: string): boolean => noMoney.test(message);
 
 /** True if a refusal is due to the operator's account or key, by the vendor's code or message. */
 export const isAboutAccount = (code: string, message: string): boolean =>
-  codes.test(code) || said.test(message) || lacksMoney(message);
+  codes.test(code) || messagePattern.test(message) || lacksMoney(message);

@@ -5,7 +5,7 @@ import { inspect, type Inspected } from "./dial/inspect.ts";
 import { identityOf } from "./identity/index.ts";
 import { ask } from "./media/index.ts";
 import type { Pools } from "./pools.ts";
-import { protocolWays } from "./vendors/protocols.ts";
+import { protocolDefaults } from "./vendors/protocols.ts";
 
 const protocolOf = { anthropic: "messages", google: "generate_content" } as const;
 
@@ -21,7 +21,9 @@ export async function askModels(
   const { access, dialect, timeouts } = provider;
   const { origin, pathname } = new URL(provider.baseUrl);
   const defaults =
-    protocolWays[dialect === "anthropic" || dialect === "google" ? protocolOf[dialect] : "chat"];
+    protocolDefaults[
+      dialect === "anthropic" || dialect === "google" ? protocolOf[dialect] : "chat"
+    ];
   const path = `${pathname.replace(/\/$/, "")}/models`;
   const identity = identityOf(provider, pools);
   if (identity) {
@@ -57,11 +59,11 @@ const answerMsMax = 8_000;
 /** Connects to a provider and returns the findings. @throws FaultError */
 export const inspectProvider = (pools: Pools, provider: Provider): Promise<Inspected> => {
   const { origin } = new URL(provider.baseUrl);
-  return inspect(origin, pools.way(origin, provider), provider.timeouts.connectMs);
+  return inspect(origin, pools.dialRoute(origin, provider), provider.timeouts.connectMs);
 };
 
 /** As `inspectProvider`, for an address of the operator, such as a hook's. @throws FaultError */
 export const inspectAddress = (pools: Pools, url: string): Promise<Inspected> => {
   const { origin } = new URL(url);
-  return inspect(origin, pools.way(origin), answerMsMax);
+  return inspect(origin, pools.dialRoute(origin), answerMsMax);
 };

@@ -27,7 +27,7 @@ export interface CountRequest extends Omit<TextRequest, "body"> {
 }
 
 /** A request in flight. `abort` also works before it is sent. */
-interface Asked {
+interface PendingAnswer {
   /** Rejects with ExchangeError if there is no answer. */
   readonly answer: Promise<Exchange>;
   abort(): void;
@@ -48,10 +48,10 @@ export const askText = (
   pools: Pools,
   request: TextRequest,
   vendor: Vendor = vendorOf(request.provider.dialect),
-): Asked => send(pools, request, vendor, textTarget(request, vendor));
+): PendingAnswer => send(pools, request, vendor, textTarget(request, vendor));
 
 /** Sends a request to count tokens; undefined if the vendor has no endpoint for it. */
-export function askCount(pools: Pools, request: CountRequest): Asked | undefined {
+export function askCount(pools: Pools, request: CountRequest): PendingAnswer | undefined {
   const vendor = vendorOf(request.provider.dialect);
   const target = countTarget(request, vendor);
   if (!target) return undefined;
@@ -60,10 +60,12 @@ export function askCount(pools: Pools, request: CountRequest): Asked | undefined
   return send(pools, { ...request, body }, vendor, target);
 }
 
-function send(pools: Pools, request: TextRequest, vendor: Vendor, target: Target): Asked {
+function send(pools: Pools, request: TextRequest, vendor: Vendor, target: Target): PendingAnswer {
   const { body } = request;
   return body instanceof Promise
-    ? afterwards(body, (written) => sendWritten(pools, request, { vendor, target, body: written }))
+    ? sendWhenReady(body, (written) =>
+        sendWritten(pools, request, { vendor, target, body: written }),
+      )
     : sendWritten(pools, request, { vendor, target, body });
 }
 
@@ -73,9 +75,13 @@ interface Written {
   readonly body: JsonPieces;
 }
 
-function sendWritten(pools: Pools, request: TextRequest, { vendor, target, body }: Written): Asked {
+function sendWritten(
+  pools: Pools,
+  request: TextRequest,
+  { vendor, target, body }: Written,
+): PendingAnswer {
   const { provider, traceparent, timeouts = provider.timeouts } = request;
-  const open = (headers: Target["headers"]): Asked => {
+  const open = (headers: Target["headers"]): PendingAnswer => {
     const pool = pools.get(target.origin, timeouts.connectMs, provider);
     return openExchange(pool, { path: target.path, headers, traceparent, body, ...timeouts });
   };
@@ -89,7 +95,7 @@ function sendWritten(pools: Pools, request: TextRequest, { vendor, target, body 
       return one.headers;
     });
   const asked = authorized
-    ? afterwards(authorized, (more) => open({ ...target.headers, ...more }))
+    ? sendWhenReady(authorized, (more) => open({ ...target.headers, ...more }))
     : open(target.headers);
   const { answer } = vendor;
   if (!answer && !identity) return asked;
@@ -103,8 +109,11 @@ function sendWritten(pools: Pools, request: TextRequest, { vendor, target, body 
 }
 
 /** A request that is sent once `known` resolves. It is not sent if it was aborted before. */
-function afterwards<Known>(known: Promise<Known>, open: (known: Known) => Asked): Asked {
-  let asked: Asked | undefined;
+function sendWhenReady<Known>(
+  known: Promise<Known>,
+  open: (known: Known) => PendingAnswer,
+): PendingAnswer {
+  let asked: PendingAnswer | undefined;
   let isAborted = false;
   return {
     answer: known.then((value) => {

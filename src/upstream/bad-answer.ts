@@ -2,7 +2,7 @@
 import type { GatewayError } from "../base/errors.ts";
 import type { WireError } from "../protocols/index.ts";
 import { isModelsMistake } from "./models-mistake.ts";
-import { toldMistake } from "./told-mistake.ts";
+import { mistakeInAnswer } from "./mistake-in-answer.ts";
 import { isTooLong, tooLong } from "./too-long.ts";
 
 /** Thrown by the reader of an answer: the next provider may do better. */
@@ -15,27 +15,27 @@ export class BadAnswerError extends Error {
   /** The caller's error if the request is at fault: every provider would refuse it. */
   readonly refusal: GatewayError | undefined;
   /** The vendor's error, if the answer contains one. */
-  readonly told: WireError | undefined;
+  readonly errorInAnswer: WireError | undefined;
 
-  constructor(reason: string, { told, cause, isModels = false, refusal }: Details = {}) {
-    super(told === undefined ? reason : `${reason}: ${told.message}`, { cause });
+  constructor(reason: string, { errorInAnswer, cause, isModels = false, refusal }: Details = {}) {
+    super(errorInAnswer === undefined ? reason : `${reason}: ${errorInAnswer.message}`, { cause });
     this.reason = reason;
     this.isModels = isModels;
     this.refusal = refusal;
-    this.told = told;
+    this.errorInAnswer = errorInAnswer;
   }
 }
 
 /** Returns the error of an answer, or a stream, that contains an error in spite of its status. */
 export const answeredError = (reason: string, wire: WireError): BadAnswerError =>
   new BadAnswerError(reason, {
-    told: wire,
+    errorInAnswer: wire,
     isModels: wire.isModels === true || isModelsMistake(wire),
-    refusal: isTooLong(wire) ? tooLong(wire) : toldMistake(wire),
+    refusal: isTooLong(wire) ? tooLong(wire) : mistakeInAnswer(wire),
   });
 
 interface Details {
-  readonly told?: WireError | undefined;
+  readonly errorInAnswer?: WireError | undefined;
   readonly cause?: unknown;
   readonly isModels?: boolean | undefined;
   readonly refusal?: GatewayError | undefined;

@@ -32,7 +32,7 @@ export interface BodyConsumer {
   /** The bytes are overwritten after this returns: copy those to keep. */
   data(chunk: Buffer): void;
   /** Called with the number of bytes that wait for the end of their frame, if the answer has frames of its own. */
-  waits?(bytes: number): void;
+  onPartialFrame?(bytes: number): void;
   end(): void;
   fail(error: ExchangeError): void;
 }

@@ -11,7 +11,7 @@ const codes: ReadonlySet<string> = new Set([
 ]);
 
 /** Anthropic, on each cloud; Google; OpenAI and Azure, which send no code. A missing proof is not matched: all providers refuse it. */
-const said = [
+const messagePatterns = [
   /\binvalid `(?:signature|data)` in `(?:redacted_)?thinking` block/i,
   /\b(?:corrupted|invalid) thought[ _]signature\b/i,
   /\bthought[ _]signature is (?:not valid|invalid)\b/i,
@@ -20,4 +20,5 @@ const said = [
 
 /** True if a refusal is about a proof from another vendor or account. */
 export const isForeignProof = ({ code, message }: WireError): boolean =>
-  (code !== undefined && codes.has(code)) || said.some((pattern) => pattern.test(message));
+  (code !== undefined && codes.has(code)) ||
+  messagePatterns.some((pattern) => pattern.test(message));

@@ -13,7 +13,7 @@ import {
   type AddressRule,
 } from "../base/safe-url.ts";
 import { connectorOf } from "./dial/connector.ts";
-import { directly, type Way } from "./dial/way.ts";
+import { directRoute, type DialRoute } from "./dial/dial-route.ts";
 import { ExchangeError } from "./exchange-error.ts";
 import { createNames, type Resolve, type ResolvedAddress } from "./names.ts";
 import { undici } from "./undici.ts";
@@ -98,17 +98,17 @@ function namesOf({ byVendor, allowPrivate }: CheckRule): Resolve {
 export function pinnedClient(
   { url, addresses }: CheckedUrl,
   connectMs: number,
-  way: Way = directly,
-  mayLeave: () => boolean = () => true,
+  dialRoute: DialRoute = directRoute,
+  maySend: () => boolean = () => true,
 ): Client {
-  const connect = connectorOf(url.origin, way, connectMs, addresses);
+  const connect = connectorOf(url.origin, dialRoute, connectMs, addresses);
   return new (undici().Client)(url.origin, {
     allowH2: false,
     connect: (options, callback) =>
       connect(options, (...[error, socket]) => {
         if (error !== null) return callback(error, null);
         // The waiting request is written in this turn of the event loop, so this is the last possible check.
-        if (mayLeave()) return callback(null, socket);
+        if (maySend()) return callback(null, socket);
         socket.destroy();
         callback(new Error("it may not be sent any more"), null);
       }),

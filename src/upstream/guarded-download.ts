@@ -5,7 +5,7 @@
 import type { Client, Dispatcher } from "undici";
 import { GatewayError } from "../base/errors.ts";
 import type { Provider } from "../catalog/index.ts";
-import type { Way, WaysTo } from "./dial/way.ts";
+import type { DialRoute, DialRouteResolver } from "./dial/dial-route.ts";
 import { ExchangeError, isUnreached, toExchangeError } from "./exchange-error.ts";
 import {
   pinnedClient,
@@ -27,10 +27,10 @@ export interface DownloadRequest {
   readonly signal?: AbortSignal | undefined;
   /** The provider's base URL: its host and port may be private, because the operator set them. */
   readonly providerUrl: string | undefined;
-  /** The provider of the file; for `ways`. */
+  /** The provider of the file; for `dialRoutes`. */
   readonly provider?: Provider | undefined;
   /** The routes to hosts: through the provider's proxy, and with its TLS settings on its own host. Directly if absent. */
-  readonly ways?: WaysTo | undefined;
+  readonly dialRoutes?: DialRouteResolver | undefined;
   readonly allowPrivate: boolean;
   readonly resolve?: Resolve | undefined;
 }
@@ -97,7 +97,7 @@ export async function download<Kept>(
     let url = request.url;
     for (let redirects = 0; redirects <= redirectsMax; redirects += 1) {
       const checked = await check(url, request);
-      client = pinnedClient(checked, request.idleMs, wayTo(checked.url, request));
+      client = pinnedClient(checked, request.idleMs, dialRouteTo(checked.url, request));
       const answer = await open(client, checked, { request, signal });
       const next = redirectTarget(answer, checked.url);
       if (next === undefined) return await receive(answer, request, sink);
@@ -134,9 +134,9 @@ const isOfProvider = (text: string, { providerUrl: own }: DownloadRequest): bool
   own !== undefined && serverOf(text) === serverOf(own);
 
 /** The provider's certificate authorities and client certificate are only for its own server. */
-function wayTo({ href, origin }: URL, request: DownloadRequest): Way | undefined {
-  const way = request.ways?.way(origin, request.provider);
-  return way && (isOfProvider(href, request) ? way : { ...way, tls: undefined });
+function dialRouteTo({ href, origin }: URL, request: DownloadRequest): DialRoute | undefined {
+  const dialRoute = request.dialRoutes?.dialRoute(origin, request.provider);
+  return dialRoute && (isOfProvider(href, request) ? dialRoute : { ...dialRoute, tls: undefined });
 }
 
 /** Returns host and port: another port of the same host is another server, which the operator did not name. */

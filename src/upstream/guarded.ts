@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import { ChunkBuffer } from "../base/chunk-buffer.ts";
-import type { WaysTo } from "./dial/way.ts";
+import type { DialRouteResolver } from "./dial/dial-route.ts";
 import { pinnedClient, resolveToConnect, type CheckRule } from "./guarded-address.ts";
 import { ExchangeError, toExchangeError } from "./exchange-error.ts";
 
@@ -19,9 +19,9 @@ export interface GuardedRequest extends CheckRule {
   /** Bytes of the answer's body to keep; the rest is not read. */
   readonly responseBytesMax: number;
   /** The route to the host; directly if absent. */
-  readonly ways?: WaysTo | undefined;
+  readonly dialRoutes?: DialRouteResolver | undefined;
   /** Called at the last moment before bytes are sent; false cancels the request. */
-  readonly mayLeave?: (() => boolean) | undefined;
+  readonly maySend?: (() => boolean) | undefined;
   /** Ends the request early. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -35,7 +35,7 @@ export interface GuardedAnswer {
   readonly whole: boolean;
 }
 
-/** Nothing was sent, because `mayLeave` returned false. */
+/** Nothing was sent, because `maySend` returned false. */
 export class NotSentError extends Error {
   override name = "NotSentError";
 }
@@ -67,9 +67,9 @@ const noAnswer = (timeoutMs: number): string => `no answer within ${timeoutMs} m
 async function exchange(request: GuardedRequest, signal: AbortSignal): Promise<GuardedAnswer> {
   const checked = await orAborted(resolveToConnect(request.url, request), signal);
   let isLate = false;
-  const mayLeave = () => !(isLate = request.mayLeave?.() === false);
-  const way = request.ways?.way(checked.url.origin);
-  const client = pinnedClient(checked, request.timeoutMs, way, mayLeave);
+  const maySend = () => !(isLate = request.maySend?.() === false);
+  const dialRoute = request.dialRoutes?.dialRoute(checked.url.origin);
+  const client = pinnedClient(checked, request.timeoutMs, dialRoute, maySend);
   try {
     const answer = await client.request({
       method: request.method,

@@ -24,7 +24,7 @@ export class IdleList<Item> {
   }
 
   /** Adds a connection that has been silent since `nowMs`. */
-  rest(item: Item, nowMs: number): void {
+  release(item: Item, nowMs: number): void {
     if (this.#quietMs === 0) this.#ready.push(item);
     else this.#quieting.push({ item, sinceMs: nowMs });
   }

@@ -14,7 +14,7 @@ export { checkAddress, type Resolve, type ResolvedAddress } from "./guarded-addr
 export { download, DownloadError, type DownloadRequest } from "./guarded-download.ts";
 export { maskError, withoutCredentials } from "./masking.ts";
 export { mediaTypeOf } from "./media-type.ts";
-export { namesThing } from "./not-found.ts";
+export { namesStoredObject } from "./not-found.ts";
 export {
   outcomeOfFailure,
   outcomeOfStatus,

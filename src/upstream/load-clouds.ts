@@ -1,7 +1,7 @@
 /** Loads the resources of cloud providers before the first call: libraries, some of which take half a second, and credentials. */
 import type { Log } from "../base/log.ts";
 import type { Provider } from "../catalog/index.ts";
-import { identityOf, keepOnly, type Identity } from "./identity/index.ts";
+import { identityOf, releaseOthers, type Identity } from "./identity/index.ts";
 import type { Pools } from "./pools.ts";
 import { vendorOf } from "./vendors/index.ts";
 
@@ -26,7 +26,7 @@ export async function loadClouds(
       // The call that needs it reports the error with its name.
     }
   }
-  keepOnly(new Set(identities.keys()), pools);
+  releaseOthers(new Set(identities.keys()), pools);
   await Promise.all(
     [...identities].map(async ([identity, { id }]) => {
       try {

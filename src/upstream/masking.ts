@@ -200,7 +200,7 @@ const fetched = new WeakMap<Provider, readonly string[]>();
 const fetchedMax = 4;
 
 /** Adds a secret to mask in the provider's texts from now on. */
-export function maskAlso(provider: Provider, secret: string): void {
+export function maskSecret(provider: Provider, secret: string): void {
   const known = fetched.get(provider) ?? [];
   if (known.includes(secret)) return;
   fetched.set(provider, [secret, ...known].slice(0, fetchedMax));

@@ -7,7 +7,7 @@ import type { Proxy } from "../base/proxy.ts";
 import { asFault } from "./dial/faults.ts";
 import { connectorOf } from "./dial/connector.ts";
 import { proxyRefusal, refusedBy } from "./dial/tunnel.ts";
-import { directly } from "./dial/way.ts";
+import { directRoute } from "./dial/dial-route.ts";
 import { IdleList } from "./idle-list.ts";
 import type { OriginRules } from "./origin-rules.ts";
 import { connectorWithin } from "./room.ts";
@@ -27,19 +27,19 @@ export class MediaPool {
   constructor(rules: OriginRules) {
     this.#rules = rules;
     this.#idle = new IdleList(rules.quietMs);
-    const { room, origin, way = directly, connectMs } = rules;
-    this.#connect = connectorWithin(room, connectorOf(origin, way, connectMs));
-    this.#forwarder = origin.startsWith("https:") ? undefined : way.proxy;
+    const { room, origin, dialRoute = directRoute, connectMs } = rules;
+    this.#connect = connectorWithin(room, connectorOf(origin, dialRoute, connectMs));
+    this.#forwarder = origin.startsWith("https:") ? undefined : dialRoute.proxy;
   }
 
   /** Sends a request over a connection that no other request uses meanwhile. */
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
     const client = this.#idle.take(performance.now()) ?? this.#open();
-    const handing = new Handing(handler, (ended) => this.#release(client, ended), {
+    const forwarding = new ForwardingHandler(handler, (ended) => this.#release(client, ended), {
       forwarder: this.#forwarder,
       host: new URL(this.#rules.origin).host,
     });
-    return client.dispatch(this.#forwarded(options), handing);
+    return client.dispatch(this.#forwarded(options), forwarding);
   }
 
   /** Returns the request in the form for a forwarding proxy. RFC 9112 section 3.2.2. */
@@ -81,7 +81,7 @@ export class MediaPool {
 
   #release(client: Client, isWhole: boolean): void {
     // Dropped later, so that surplus bytes in the same read as the answer are still reported.
-    if (isWhole && !this.#rules.isSuspect()) this.#idle.rest(client, performance.now());
+    if (isWhole && !this.#rules.isSuspect()) this.#idle.release(client, performance.now());
     else setImmediate(() => this.#drop(client));
   }
 
@@ -104,7 +104,7 @@ function isSurplus(error: Error): boolean {
 }
 
 /** Passes all events on, and reports the end of the exchange. */
-class Handing implements Dispatcher.DispatchHandler {
+class ForwardingHandler implements Dispatcher.DispatchHandler {
   readonly #handler: Dispatcher.DispatchHandler;
   readonly #over: (isWhole: boolean) => void;
   readonly #forwarder: Proxy | undefined;

@@ -49,7 +49,7 @@ export function createNames({
   bySystemToo = false,
   system = systemLookup,
 }: NamesOptions = {}): Resolve {
-  const inOwnTurn = turnsByOwner();
+  const runForOwner = limitByOwner();
   const bySystem = oneByOne(system, resolveMs);
   async function find(hostname: string): Promise<readonly ResolvedAddress[]> {
     const local = inHostsFile(hostname);
@@ -66,7 +66,7 @@ export function createNames({
   }
   return (hostname, owner = "") =>
     within(resolveMs, (isOver) =>
-      inOwnTurn(owner, () => (isOver() ? Promise.reject(noAnswer()) : find(hostname))),
+      runForOwner(owner, () => (isOver() ? Promise.reject(noAnswer()) : find(hostname))),
     );
 }
 
@@ -93,7 +93,7 @@ function within<Found>(
 }
 
 /** Limits the concurrent work of each owner; an owner is kept only while it has work. */
-function turnsByOwner(): <Found>(owner: string, work: () => Promise<Found>) => Promise<Found> {
+function limitByOwner(): <Found>(owner: string, work: () => Promise<Found>) => Promise<Found> {
   const owners = new Map<string, { readonly inTurn: ConcurrencyLimit; count: number }>();
   return async (owner, work) => {
     const own = owners.get(owner) ?? { inTurn: limitConcurrency(perOwnerMax), count: 0 };

@@ -9,17 +9,17 @@ const things =
   "(?:previous |stored |parent |referenced |uploaded )?(?:response|item|message|thread|conversation|file|document|image file|container|vector[ _]?store|cached ?contents?|context cache|cache|prompt|skill|memory|assistant|run|batch|session|checkpoint|corpus|datastore|mcp server|connector|voice)s?";
 
 /** `previous_response_not_found`, `file_not_found`, `invalid_file_id` */
-const thingCode =
+const storedObjectCode =
   /^(?:previous_response|response|item|message|thread|conversation|file|container|vector_store|cached_?content|cache|prompt|skill|assistant|session)_?(?:id_)?(?:not_?found|expired|deleted)$|^(?:Response|Item|Thread|Conversation|File|Container|CachedContent|Session)NotFound$/;
 
 /** The fields in which a request names such an object. */
-const thingParam =
+const storedObjectParam =
   /^(?:previous_response_id|conversation(?:\.|$|_id)|thread(?:\.|$|_id)|container(?:\.|$)|prompt(?:\.|$)|cached_?content|session_id|.*\bfile_?(?:id|ids|uri|data)\b|.*\bvector_store_ids?\b)/i;
 
 const missing =
   "(?:not (?:be )?(?:found|exist)|n't (?:be )?(?:found|exist)|no longer (?:exists?|available)|(?:has |is |was )?(?:expired|deleted))";
 
-const thingMessages: readonly RegExp[] = [
+const storedObjectMessages: readonly RegExp[] = [
   // No thread found with id 'thread_1'. / No such File object: file-1 / No file with id file_1
   new RegExp(`^(?:\\w+: )?no (?:such )?${things}\\b`, "i"),
   // Item with id 'rs_1' not found. / File file_1 not found on container cntr_1 / CachedContent cachedContents/1 does not exist
@@ -51,21 +51,21 @@ const deniedMessage = /may not exist|not found \(or permission denied\)/i;
  * True if a refusal is about an object that the caller named. `namesAnything` is called if the vendor does not say what is missing: it
  * tells whether the request names such an object.
  */
-export function isAboutCallersThing(
+export function isAboutStoredObject(
   status: number,
   wire: WireError,
   namesAnything: () => boolean,
 ): boolean {
   const { code = "", param = "", message } = wire;
-  if (status === 403) return deniedMessage.test(message) && isThing(message);
+  if (status === 403) return deniedMessage.test(message) && isStoredObject(message);
   if (status !== 404) return false;
-  if (thingCode.test(code)) return true;
+  if (storedObjectCode.test(code)) return true;
   if (isPlainlyOurs(wire)) return false;
-  if (isThing(message)) return true;
+  if (isStoredObject(message)) return true;
   if (modelMessage.test(message)) return false;
   // Google says only this, whatever is missing.
   const isUnsaid = /^requested entity was not found/i.test(message);
-  return thingParam.test(param) || (isUnsaid && namesAnything());
+  return storedObjectParam.test(param) || (isUnsaid && namesAnything());
 }
 
 function isPlainlyOurs({ type, code = "", param, message }: WireError): boolean {
@@ -73,8 +73,8 @@ function isPlainlyOurs({ type, code = "", param, message }: WireError): boolean 
   return type === undefined && code === "" && pathMessage.test(message);
 }
 
-const isThing = (message: string): boolean =>
-  thingMessages.some((pattern) => pattern.test(message));
+const isStoredObject = (message: string): boolean =>
+  storedObjectMessages.some((pattern) => pattern.test(message));
 
 /** The fields in which Google's requests name stored objects. */
 const fields: ReadonlySet<string> = new Set([
@@ -86,10 +86,10 @@ const fields: ReadonlySet<string> = new Set([
 const depthMax = 12;
 
 /** True if a request names an object that the vendor stores. */
-export function namesThing(value: unknown, depth = 0): boolean {
+export function namesStoredObject(value: unknown, depth = 0): boolean {
   if (typeof value !== "object" || value === null || depth > depthMax) return false;
   return Object.entries(value).some(
-    ([name, member]) => fields.has(name) || namesThing(member, depth + 1),
+    ([name, member]) => fields.has(name) || namesStoredObject(member, depth + 1),
   );
 }
 

@@ -1,13 +1,13 @@
 /** The rules for both clients' connections to one origin. */
 
-import type { Way } from "./dial/way.ts";
+import type { DialRoute } from "./dial/dial-route.ts";
 import type { Room } from "./room.ts";
 
 export interface OriginRules {
   /** Such as `https://api.example.com`. */
   readonly origin: string;
   /** Directly if absent. */
-  readonly way?: Way | undefined;
+  readonly dialRoute?: DialRoute | undefined;
   /** Timeout of the handshakes of proxy, TCP and TLS together, in ms. */
   readonly connectMs: number;
   /** The room that each open connection takes. */

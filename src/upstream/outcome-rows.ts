@@ -7,7 +7,7 @@ import { isAboutAccount, lacksMoney } from "./account.ts";
 import { isForeignProof } from "./foreign-proof.ts";
 import { isModelsMistake } from "./models-mistake.ts";
 import { isModerated } from "./moderation.ts";
-import { isAboutCallersThing, isAboutModel } from "./not-found.ts";
+import { isAboutStoredObject, isAboutModel } from "./not-found.ts";
 import { isOverRate } from "./over-rate.ts";
 import type { retryAfterMsOf } from "./retry-after.ts";
 
@@ -19,7 +19,7 @@ export interface Row {
   /** Present if the credential was refused: for all models, or for this one. */
   readonly refused?: "credential" | "model";
   /** Present if another account of the same provider may answer: its other credentials are tried first. */
-  readonly ofAccount?: true;
+  readonly otherAccountMayAnswer?: true;
   readonly code:
     | "upstream_rejected"
     | "upstream_error"
@@ -35,9 +35,9 @@ const callerMistake: Row = {
   code: "upstream_rejected",
 };
 /** Does not count against the provider, and another one may answer: the conversation began there, or its model makes no such mistake. */
-const othersMay: Row = { ...callerMistake, fault: "provider" };
-/** As `othersMay`. Another account of this provider may have made the proof, or may have a higher rate. */
-const otherAccountsMay: Row = { ...othersMay, ofAccount: true };
+const otherProvidersMayAnswer: Row = { ...callerMistake, fault: "provider" };
+/** As `otherProvidersMayAnswer`. Another account of this provider may have made the proof, or may have a higher rate. */
+const otherAccountsMayAnswer: Row = { ...otherProvidersMayAnswer, otherAccountMayAnswer: true };
 const providerFault: Row = {
   fault: "provider",
   retrySame: true,
@@ -101,27 +101,27 @@ export interface Refusal {
   /** The headers; `Retry-After` and `retry-after-ms` are read. */
   readonly headers: Parameters<typeof retryAfterMsOf>[0];
   /** True if the request names an object that the vendor stores, such as a file; called only if the refusal does not say. */
-  readonly namesThing?: (() => boolean) | undefined;
+  readonly namesStoredObject?: (() => boolean) | undefined;
 }
 
 /** Returns the row of a refusal. */
-export function rowOf({ status, wire, namesThing = () => false }: Refusal): Row {
+export function rowOf({ status, wire, namesStoredObject = () => false }: Refusal): Row {
   // Google refuses a wrong key with 400; it is the operator's key, not the caller's.
   if (wire.code !== undefined && credentialCodes.has(wire.code)) return ourCredential;
   if (isModerated(wire.message)) return callerMistake;
-  if (isOverRate(wire.message)) return otherAccountsMay;
-  if (isAboutCallersThing(status, wire, namesThing)) return callerMistake;
-  const said = status === 400 ? saidRow(wire) : undefined;
-  if (said) return said;
+  if (isOverRate(wire.message)) return otherAccountsMayAnswer;
+  if (isAboutStoredObject(status, wire, namesStoredObject)) return callerMistake;
+  const byMessage = status === 400 ? rowByMessage(wire) : undefined;
+  if (byMessage) return byMessage;
   const row = rows[status] ?? (status >= 500 || status < 400 ? providerFault : callerMistake);
   return accountRow(row, wire) ?? row;
 }
 
 /** The row of a 400 whose message is not about the request; undefined for any other. */
-function saidRow(wire: WireError): Row | undefined {
+function rowByMessage(wire: WireError): Row | undefined {
   if (isAboutModel(wire)) return ourSetup;
-  if (isForeignProof(wire)) return otherAccountsMay;
-  return isModelsMistake(wire) ? othersMay : undefined;
+  if (isForeignProof(wire)) return otherAccountsMayAnswer;
+  return isModelsMistake(wire) ? otherProvidersMayAnswer : undefined;
 }
 
 /** The row of a refusal of the operator's account with another status; undefined if it is none. */

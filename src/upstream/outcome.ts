@@ -10,7 +10,7 @@ import { moderationWords } from "./moderation.ts";
 import { isOverRate, overRateWords } from "./over-rate.ts";
 import { rowOf, type Refusal, type Row } from "./outcome-rows.ts";
 import { retryAfterMsOf } from "./retry-after.ts";
-import { toldStatus } from "./told-status.ts";
+import { statusInAnswer } from "./status-in-answer.ts";
 import { isTooLong, tooLong } from "./too-long.ts";
 
 /** The consequence of a refusal for the attempt's credential. */
@@ -36,7 +36,7 @@ export interface Outcome {
   /** Present if the credential was refused: another one may work. */
   readonly credential?: RefusedCredential | undefined;
   /** True if another account of the same provider may answer; the credential itself is not at fault. */
-  readonly ofAccount?: boolean | undefined;
+  readonly otherAccountMayAnswer?: boolean | undefined;
   /** The caller's error if this attempt was the last. */
   readonly error: GatewayError;
 }
@@ -52,7 +52,7 @@ const retryAfterSecondsMax = 3600;
 export function outcomeOfStatus(refusal: Refusal, nowMs: number): Outcome & Pick<Row, "fault"> {
   const { status, wire, headers } = refusal;
   const row = rowOf(refusal);
-  const { fault, retrySame, hurtsHealth, refused, ofAccount } = row;
+  const { fault, retrySame, hurtsHealth, refused, otherAccountMayAnswer } = row;
   const retryAfterMs = retryAfterMsOf(headers, nowMs) ?? retryAfterInBody(wire);
   return {
     fault,
@@ -60,7 +60,7 @@ export function outcomeOfStatus(refusal: Refusal, nowMs: number): Outcome & Pick
     hurtsHealth,
     silent: false,
     credential: refused && { of: refused, retryAfterMs },
-    ofAccount,
+    otherAccountMayAnswer,
     error: errorOf(row, status, wire, secondsOf(retryAfterMs)),
   };
 }
@@ -126,7 +126,7 @@ export function outcomeOfFailure(error: unknown): Outcome {
   if (failure === "shortage") return ourShortage(error);
   if (failure === "upload") return ourStorage(error);
   if (failure === "unauthorized") return noCredential(error);
-  const inAnswer = error instanceof BadAnswerError ? toldInAnswer(error) : undefined;
+  const inAnswer = error instanceof BadAnswerError ? outcomeInAnswer(error) : undefined;
   if (inAnswer) return inAnswer;
   const timedOut =
     failure === "first_byte_timeout" || failure === "idle_timeout" || failure === "total_timeout";
@@ -134,7 +134,7 @@ export function outcomeOfFailure(error: unknown): Outcome {
   return {
     fault: "provider",
     // A vendor that answered has done its work: it is not asked to do it again.
-    retrySame: unusable === undefined && mayPass(failure),
+    retrySame: unusable === undefined && isTransient(failure),
     // One caller's request that makes a model fail must not take the provider from other callers.
     hurtsHealth: failure !== "aborted" && !(error instanceof BadAnswerError && error.isModels),
     silent: timedOut,
@@ -149,14 +149,16 @@ export function outcomeOfFailure(error: unknown): Outcome {
 }
 
 /** Returns the outcome of an answer that contains a refusal, or an error with a status of its own; undefined for any other. */
-function toldInAnswer({ refusal, told }: BadAnswerError): Outcome | undefined {
+function outcomeInAnswer({ refusal, errorInAnswer }: BadAnswerError): Outcome | undefined {
   if (refusal) return refusedInAnswer(refusal);
-  const status = told && toldStatus(told);
-  return told && status ? outcomeOfStatus({ status, wire: told, headers: {} }, 0) : undefined;
+  const status = errorInAnswer && statusInAnswer(errorInAnswer);
+  return errorInAnswer && status
+    ? outcomeOfStatus({ status, wire: errorInAnswer, headers: {} }, 0)
+    : undefined;
 }
 
 /** True if the failure may be transient. A bad certificate and a name that does not exist are not. */
-const mayPass = (failure: ExchangeFailure): boolean =>
+const isTransient = (failure: ExchangeFailure): boolean =>
   failure === "connect" || failure === "broken" || failure === "proxy";
 
 /** The caller's message about an unusable answer; undefined if there was none. */
@@ -172,19 +174,19 @@ export const unusableAnswer = (reason: string): string =>
   `The provider's answer cannot be used: ${reason}.`;
 
 /** Says nothing about the provider, and an immediate retry would fail the same way. */
-const nothingOfProvider = { retrySame: false, hurtsHealth: false, silent: false } as const;
+const notAboutProvider = { retrySame: false, hurtsHealth: false, silent: false } as const;
 
 /** The vendor refused the request inside an answer with a good status. */
 const refusedInAnswer = (error: GatewayError): Outcome => ({
   fault: "caller",
-  ...nothingOfProvider,
+  ...notAboutProvider,
   error,
 });
 
 /** No token could be obtained: the provider is healthy, and an immediate retry is useless. */
 const noCredential = (cause: unknown): Outcome => ({
   fault: "provider",
-  ...nothingOfProvider,
+  ...notAboutProvider,
   credential: { of: "credential" },
   error: new GatewayError("upstream_error", "The gateway has no credential for the provider now.", {
     cause,
@@ -194,7 +196,7 @@ const noCredential = (cause: unknown): Outcome => ({
 /** Every provider would get an incomplete request. */
 const ourStorage = (cause: unknown): Outcome => ({
   fault: "gateway",
-  ...nothingOfProvider,
+  ...notAboutProvider,
   error: new GatewayError("internal_error", "The gateway could not read a file of this request.", {
     cause,
   }),
@@ -203,6 +205,6 @@ const ourStorage = (cause: unknown): Outcome => ({
 /** No connection was made: another attempt would only make the shortage worse. */
 const ourShortage = (cause: unknown): Outcome => ({
   fault: "gateway",
-  ...nothingOfProvider,
+  ...notAboutProvider,
   error: gatewayOverloaded("The gateway has no connection to a provider left now.", cause),
 });

@@ -4,10 +4,11 @@
  */
 
 /** Anchored, because a message may quote a prompt. */
-const said = /^request too large for .{1,300}? on .{0,40}?tokens per (?:min|minute|day)\b/i;
+const messagePattern =
+  /^request too large for .{1,300}? on .{0,40}?tokens per (?:min|minute|day)\b/i;
 
 /** True if a vendor's message says that the request is larger than the account's rate. */
-export const isOverRate = (message: string): boolean => said.test(message);
+export const isOverRate = (message: string): boolean => messagePattern.test(message);
 
 /** The messages name the operator's organization and tier, and advertise higher limits. */
 const account = / in organization `?[\w-]{1,100}`?(?: service tier `?[\w-]{1,40}`?)?/gi;

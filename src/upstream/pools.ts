@@ -8,9 +8,9 @@ import { silentLog, type Log } from "../base/log.ts";
 import { getOrCreate } from "../base/memoize.ts";
 import type { Proxies } from "../base/proxy.ts";
 import type { Provider } from "../catalog/index.ts";
-import { directly, Ways, type Way } from "./dial/way.ts";
+import { directRoute, DialRoutes, type DialRoute } from "./dial/dial-route.ts";
 import { HttpPool } from "./http1/pool.ts";
-import { keepOnly } from "./identity/index.ts";
+import { releaseOthers } from "./identity/index.ts";
 import { quietMsDefault } from "./idle-list.ts";
 import { MediaPool } from "./media-pool.ts";
 import type { OriginRules } from "./origin-rules.ts";
@@ -24,7 +24,7 @@ export interface Pools {
   /** For media (`ask`, `askForStream`). */
   forMedia(origin: string, connectMs: number, provider?: Provider): MediaPool;
   /** The route to an origin, for callers that open their own connections. */
-  way(origin: string, provider?: Provider): Way;
+  dialRoute(origin: string, provider?: Provider): DialRoute;
   close(): Promise<void>;
 }
 
@@ -44,17 +44,17 @@ export function createPools({
   ...rooms
 }: PoolsOptions = {}): Pools {
   const suspects = new Suspects(log);
-  const ways = new Ways(proxies);
+  const dialRoutes = new DialRoutes(proxies);
   const roomOf = createRooms(rooms, () => {
     if (text.all().some((pool) => pool.closeOldest())) return true;
     // These close a moment later: only later connections get their room.
     for (const pool of media.all()) pool.closeOldest();
     return false;
   });
-  const rulesOf = ({ origin, connectMs, way }: Key): OriginRules => ({
+  const rulesOf = ({ origin, connectMs, dialRoute }: Key): OriginRules => ({
     origin,
     connectMs,
-    way,
+    dialRoute,
     room: roomOf(origin),
     quietMs,
     isSuspect: () => suspects.has(origin),
@@ -67,13 +67,13 @@ export function createPools({
   const media = new PoolMap((key) => new MediaPool(rulesOf(key)));
   const pools: Pools = {
     get: (origin, connectMs, provider) =>
-      text.get({ origin, connectMs, way: ways.to(origin, provider) }),
+      text.get({ origin, connectMs, dialRoute: dialRoutes.to(origin, provider) }),
     forMedia: (origin, connectMs, provider) =>
-      media.get({ origin, connectMs, way: ways.to(origin, provider) }),
-    way: (origin, provider) => ways.to(origin, provider),
+      media.get({ origin, connectMs, dialRoute: dialRoutes.to(origin, provider) }),
+    dialRoute: (origin, provider) => dialRoutes.to(origin, provider),
     async close() {
       // Stops renewing the cloud credentials that were fetched over these pools.
-      keepOnly(new Set(), pools);
+      releaseOthers(new Set(), pools);
       for (const pool of text.clear()) pool.close();
       await Promise.all(media.clear().map((pool) => pool.destroy()));
     },
@@ -84,7 +84,7 @@ export function createPools({
 interface Key {
   readonly origin: string;
   readonly connectMs: number;
-  readonly way: Way;
+  readonly dialRoute: DialRoute;
 }
 
 class PoolMap<P> {
@@ -96,8 +96,8 @@ class PoolMap<P> {
   }
 
   get(key: Key): P {
-    const { origin, connectMs, way } = key;
-    const name = `${connectMs}${way === directly ? "" : `,${way.name}`} ${origin}`;
+    const { origin, connectMs, dialRoute } = key;
+    const name = `${connectMs}${dialRoute === directRoute ? "" : `,${dialRoute.name}`} ${origin}`;
     return getOrCreate(this.#pools, name, () => this.#make(key));
   }
 

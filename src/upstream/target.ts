@@ -2,14 +2,14 @@
 import { getOrCreate, memoizeByObject } from "../base/memoize.ts";
 import type { Provider } from "../catalog/index.ts";
 import { noKey, ownHeaders, placeKey, queryText, withQuery } from "./access.ts";
-import { encodeModel, protocolWays } from "./vendors/protocols.ts";
+import { encodeModel, protocolDefaults } from "./vendors/protocols.ts";
 import type { Target, TextAsk, Vendor } from "./vendors/types.ts";
 
 /** Returns the target of a call. */
 export function textTarget(ask: TextAsk, vendor: Vendor): Target {
   const { protocol, model, stream, apiKey, caller } = ask;
   const make = (): Target => {
-    const own = protocolWays[protocol].path(model, stream);
+    const own = protocolDefaults[protocol].path(model, stream);
     const template = ask.provider.access?.paths[protocol] ?? vendor.paths?.[protocol];
     const path = template === undefined ? (vendor.path?.(own, ask) ?? own) : filled(template, ask);
     return targetAt(ask, vendor, path);
@@ -58,10 +58,10 @@ function filled(template: string, { protocol, model, stream }: TextAsk): string 
 function targetAt(ask: TextAsk, vendor: Vendor, path: string): Target {
   const { origin, path: root } = baseOf(ask.provider);
   const { access } = ask.provider;
-  const way = protocolWays[ask.protocol];
+  const defaults = protocolDefaults[ask.protocol];
   const key = vendor.authorize
     ? noKey
-    : placeKey(access?.auth, keyHeaderOf(vendor, ask) ?? way.keyHeader, ask.apiKey);
+    : placeKey(access?.auth, keyHeaderOf(vendor, ask) ?? defaults.keyHeader, ask.apiKey);
   return {
     origin,
     path: [vendor.query ?? "", queryText(access?.query), key.query].reduce(withQuery, root + path),
@@ -69,7 +69,7 @@ function targetAt(ask: TextAsk, vendor: Vendor, path: string): Target {
       "content-type": "application/json",
       accept: ask.stream ? "text/event-stream" : "application/json",
       "user-agent": "tollgate",
-      ...way.headers?.(ask.caller),
+      ...defaults.headers?.(ask.caller),
       ...(typeof vendor.headers === "function" ? vendor.headers(ask) : vendor.headers),
       ...key.headers,
       ...ownHeaders(access),

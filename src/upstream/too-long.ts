@@ -11,7 +11,7 @@ const codes = new Set(["context_length_exceeded", "exceed_context_size_error"]);
  * OpenAI and most compatible vendors, Anthropic, Google, Amazon, xAI, Mistral, llama.cpp, DashScope, Groq, Copilot, Moonshot, MiniMax,
  * Zhipu.
  */
-const said = [
+const messagePatterns = [
   /\bmaximum (?:context|prompt) length is\b/i,
   /\bexceeds? (?:the )?context (?:window|limit|length)\b/i,
   /\bprompt is too long\b/i,
@@ -29,7 +29,8 @@ const said = [
 
 /** True if a vendor says that a request is too long for its model. */
 export const isTooLong = ({ code, message }: WireError): boolean =>
-  (code !== undefined && codes.has(code)) || said.some((pattern) => pattern.test(message));
+  (code !== undefined && codes.has(code)) ||
+  messagePatterns.some((pattern) => pattern.test(message));
 
 /** Returns the caller's error, in the vendor's words. `status` is the vendor's, if it refused with one. */
 export const tooLong = ({ message, param }: WireError, status?: number): GatewayError =>

@@ -10,7 +10,7 @@ import {
   type MediaPrice,
   type TextRates,
 } from "../../src/catalog/index.ts";
-import { keptPrice, priceMedia, type AnyPrice, type MediaUsage } from "../../src/media/index.ts";
+import { storedPrice, priceMedia, type AnyPrice, type MediaUsage } from "../../src/media/index.ts";
 import { exactUsd } from "../support/exact-usd.ts";
 import { silentLog } from "../support/postgres.ts";
 
@@ -157,7 +157,7 @@ it("BILL-01: the printed lines of a call of any kind are its charge, to the last
         usage: asLogged(usage),
         cost_nano: charged,
         explanation: null,
-        price: asLogged(keptPrice(price)),
+        price: asLogged(storedPrice(price)),
       });
       expect(from).toBe(lines!.length > 0 ? "call" : null);
       const sum = lines!.reduce((all, { amount }) => all + exactUsd(amount), 0n);

@@ -9,7 +9,7 @@ import {
   type MediaPrice,
 } from "../../src/catalog/index.ts";
 import { chargeLines } from "../../src/admin/index.ts";
-import { keptPrice, priceMedia, type MediaUsage } from "../../src/media/index.ts";
+import { storedPrice, priceMedia, type MediaUsage } from "../../src/media/index.ts";
 import { exactUsd } from "../support/exact-usd.ts";
 
 const text: FixedPrice = { input: 5n, output: 7n, request: 11n };
@@ -98,7 +98,7 @@ it.each([
 ])(
   "the price that was kept with a call is taken, whatever is in force now: $usage",
   ({ price, usage, cost }) => {
-    const kept = JSON.parse(JSON.stringify(keptPrice(price))) as object;
+    const kept = JSON.parse(JSON.stringify(storedPrice(price))) as object;
     const charged = { ...old, usage, cost_nano: cost };
     const { price_lines: now } = chargeLines(charged, catalog);
     expect(chargeLines(charged, catalog).price_lines_from).toBe("catalog");
@@ -115,7 +115,7 @@ it.each([
 
 it("a kept price that does not lead to the charge explains nothing, and today's prices are not tried", () => {
   const cost = priceUsage(text, textUsage);
-  const price = keptPrice({ ...text, input: 6n });
+  const price = storedPrice({ ...text, input: 6n });
   const charged = { ...old, usage: textUsage, cost_nano: cost };
   expect(chargeLines({ ...charged, price }, catalog).price_lines).toBeNull();
 });
@@ -128,7 +128,7 @@ it("what a call came to beyond the most that one is charged is a line that is ta
   };
   const usage: Usage = { ...noUsage, inputTokens: 1, webSearches: 4 };
   expect(priceUsage(price, usage)).toBeGreaterThan(amountNanoMax);
-  const charged = { ...old, usage, cost_nano: amountNanoMax, price: keptPrice(price) };
+  const charged = { ...old, usage, cost_nano: amountNanoMax, price: storedPrice(price) };
   const { price_lines: lines } = chargeLines(charged);
   expect(lines!.map(({ name, amount }) => [name, amount])).toEqual([
     ["input_tokens", "0.000001"],
@@ -140,7 +140,7 @@ it("what a call came to beyond the most that one is charged is a line that is ta
 it("a call that used nothing has no lines, and so nothing that they are from", () => {
   const charged = { ...old, usage: { ...noUsage }, cost_nano: 0n };
   const none = { price_lines: [], price_lines_from: null };
-  expect(chargeLines({ ...charged, price: keptPrice({ input: 5n, output: 7n }) })).toEqual(none);
+  expect(chargeLines({ ...charged, price: storedPrice({ input: 5n, output: 7n }) })).toEqual(none);
   expect(chargeLines({ ...charged, usage: null })).toEqual(none);
 });
 

@@ -58,7 +58,7 @@ describeDatabase("a low balance", (open) => {
       database: options.database ?? database,
       clock: { now: () => Date.now() },
       log,
-      callbackDue() {},
+      wakeDeliverer() {},
       sweeps: () => options.sweeps === true,
       everyMs: 3_600_000,
     });

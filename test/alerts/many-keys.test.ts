@@ -37,7 +37,7 @@ describeDatabase("spend alerts of many keys", (open) => {
       },
       clock: { now: () => Date.now() },
       log: silentLog,
-      callbackDue() {},
+      wakeDeliverer() {},
       sweeps: () => keys.length === 0,
       everyMs: 3_600_000,
     });

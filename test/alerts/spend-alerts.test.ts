@@ -163,7 +163,7 @@ describe("alerts of spend caps", () => {
       database,
       clock,
       log,
-      callbackDue: () => undefined,
+      wakeDeliverer: () => undefined,
       sweeps: () => false,
     });
     aheadMs = Date.parse("2027-03-17T23:59:59Z") - Date.now();
@@ -318,7 +318,7 @@ describe("alerts of spend caps", () => {
       database: node().database,
       clock,
       log,
-      callbackDue: () => undefined,
+      wakeDeliverer: () => undefined,
     });
     await until(() => logged.length === 3);
     await alerts.close();

@@ -6,7 +6,7 @@ import { AskFailure, type MediaState } from "../../src/upstream/index.ts";
 describe("an ask without an answer", () => {
   it("T81: that was not sent may be made again, here and elsewhere", () => {
     const { failure } = failedAsk(new AskFailure("connect", false));
-    expect(failure).toMatchObject({ mayGoOn: true, retrySame: true, outcome: "connect" });
+    expect(failure).toMatchObject({ allowsFailover: true, retrySame: true, outcome: "connect" });
     expect(failure.error).toMatchObject({
       code: "upstream_error",
       message: "The connection to the provider failed.",
@@ -15,7 +15,7 @@ describe("an ask without an answer", () => {
 
   it("T81: that was sent is made nowhere again", () => {
     const { failure } = failedAsk(new AskFailure("first_byte_timeout", true));
-    expect([failure.mayGoOn, failure.retrySame]).toEqual([undefined, undefined]);
+    expect([failure.allowsFailover, failure.retrySame]).toEqual([undefined, undefined]);
     expect(failure.error.shouldRetry).toBe(false);
     expect(failure.error.message).toMatch(/did not answer in time.*Nothing was charged/);
     expect(failedAsk(new AskFailure("broken", true)).failure.error.message).toMatch(
@@ -38,7 +38,7 @@ describe("an answer without a picture", () => {
     const { failure } = notMade(failed(code) as Exclude<MediaState, { state: "succeeded" }>);
     expect(failure).toMatchObject({ outcome: "failed", message: "In its words." });
     expect(failure.error).toMatchObject({ code: ours, message: "In its words." });
-    expect([failure.health, failure.mayGoOn]).toEqual([undefined, undefined]);
+    expect([failure.health, failure.allowsFailover]).toEqual([undefined, undefined]);
   });
 
   it("of another code is the provider's fault, and its words are for the records alone", () => {
@@ -62,16 +62,19 @@ describe("a refusal", () => {
   });
 
   it("T81: that leaves open what was begun is repeated nowhere", () => {
-    expect(refused().mayGoOn).toBe(true);
-    const { mayGoOn, error } = refused({ status: 504 });
-    expect([mayGoOn, error.shouldRetry]).toEqual([false, false]);
+    expect(refused().allowsFailover).toBe(true);
+    const { allowsFailover, error } = refused({ status: 504 });
+    expect([allowsFailover, error.shouldRetry]).toEqual([false, false]);
   });
 
   it("of a request above the account's rate lets other accounts answer, and is 413 at the end", () => {
     const message =
       "Request too large for gpt-image-1 in organization org-4711 on input-images per min, tokens per min (TPM): Limit 1, Requested 2.";
     const tooLarge = refused({ status: 429, code: "rate_limit_exceeded", param: "image", message });
-    expect(tooLarge).toMatchObject({ mayGoOn: true, health: { ofAccount: true } });
+    expect(tooLarge).toMatchObject({
+      allowsFailover: true,
+      health: { otherAccountMayAnswer: true },
+    });
     expect(tooLarge.health?.credential).toBeUndefined();
     expect(tooLarge.error).toMatchObject({
       code: "upstream_rejected",

@@ -38,7 +38,7 @@ function relayed(budget: ByteBudget) {
   return {
     ended,
     send: (text: string) => consumer.data(Buffer.from(text)),
-    waits: (bytes: number) => consumer.waits!(bytes),
+    onPartialFrame: (bytes: number) => consumer.onPartialFrame!(bytes),
     end: () => {
       seen.ended = true;
       consumer.end();
@@ -72,11 +72,11 @@ it("grows with the event, and is given back with its end; a little is within any
 
 it("counts what a framing of its own holds back, too", () => {
   const budget = new ByteBudget(budgetBytes);
-  const { waits, send } = relayed(budget);
-  waits(200_000);
+  const { onPartialFrame, send } = relayed(budget);
+  onPartialFrame(200_000);
   expect(held(budget)).toBe(200_000);
   send("data: {}\n\n");
-  waits(4);
+  onPartialFrame(4);
   expect(held(budget)).toBe(0);
 });
 

@@ -54,9 +54,9 @@ it.each([
   ["another dialect", { ...before, dialect: "openai" } satisfies Provider],
 ])("a circuit that is open is closed by %s", (_name, after) => {
   breakDown(before);
-  expect(health.standing(offer, before)).toBe("out");
+  expect(health.availability(offer, before)).toBe("out");
   configure(after);
-  expect(health.standing(offer, after)).toBe("ready");
+  expect(health.availability(offer, after)).toBe("ready");
   expect(health.admit(offer, after)).toBe(true);
 });
 
@@ -66,9 +66,9 @@ it("what is under way from before the change says nothing of the provider that t
   nowMs += 10;
   configure(elsewhere);
   breakDown(before, begunMs);
-  expect(health.standing(offer, elsewhere)).toBe("ready");
+  expect(health.availability(offer, elsewhere)).toBe("ready");
   breakDown(elsewhere);
-  expect(health.standing(offer, elsewhere)).toBe("out");
+  expect(health.availability(offer, elsewhere)).toBe("out");
 });
 
 it("a configuration that is read again as it was, another provider's change and other timeouts leave a circuit open", () => {
@@ -77,7 +77,7 @@ it("a configuration that is read again as it was, another provider's change and 
   const patient = { ...same, timeouts: { ...defaultTimeouts, idleMs: 1 } };
   for (const after of [same, patient]) {
     configure(after, { ...elsewhere, id: "other" });
-    expect(health.standing(offer, after)).toBe("out");
+    expect(health.availability(offer, after)).toBe("out");
   }
 });
 
@@ -85,9 +85,9 @@ it("a key that was refused at one address is tried at another, and one that is g
   refuse(before);
   expect(health.hasCredential(offer, before)).toBe(false);
   configure(elsewhere);
-  expect(health.standing(offer, elsewhere)).toBe("ready");
+  expect(health.availability(offer, elsewhere)).toBe("ready");
   configure(before);
-  expect(health.standing(offer, before)).toBe("ready");
+  expect(health.availability(offer, before)).toBe("ready");
 });
 
 it("gateways hear of a circuit and of a key only where their provider is the same one", async () => {
@@ -132,11 +132,11 @@ it("gateways hear of a circuit and of a key only where their provider is the sam
     { ...row, kind: "credential", model: "", credential: "only", mark: key! },
   ];
   await peers.start();
-  expect(health.standing(offer, elsewhere)).toBe("ready");
+  expect(health.availability(offer, elsewhere)).toBe("ready");
   // The same words are heard where the configuration is theirs again.
   configure(before);
-  expect(health.standing(offer, before)).toBe("ready");
+  expect(health.availability(offer, before)).toBe("ready");
   peers.wake();
-  await expect.poll(() => health.standing(offer, before)).toBe("out");
+  await expect.poll(() => health.availability(offer, before)).toBe("out");
   await peers.close();
 });

@@ -220,7 +220,7 @@ describe("what other gateways say", () => {
   };
 
   it("opens it for the pause they found, and the next pause is twice that", () => {
-    circuit.heardOpen(word("x"), nowMs);
+    circuit.applyOpenReport(word("x"), nowMs);
     expect(state()).toBe("open");
     expect(circuit.nextProbeMs).toBe(nowMs + 2_000);
     expect(circuit.changes).toBe(0);
@@ -231,7 +231,7 @@ describe("what other gateways say", () => {
   });
 
   it("keeps it open no longer than our own longest pause, and a probe elsewhere no longer than one of ours", () => {
-    circuit.heardOpen({ by: "x", pauseMs: 1e12, pauseEndMs: 1e12, probeEndMs: 1e12 }, nowMs);
+    circuit.applyOpenReport({ by: "x", pauseMs: 1e12, pauseEndMs: 1e12, probeEndMs: 1e12 }, nowMs);
     expect(circuit.nextProbeMs).toBe(nowMs + rules.pauseMsMax);
     circuit.probedElsewhere(nowMs, 1e12);
     nowMs += rules.pauseMsMax;
@@ -239,16 +239,16 @@ describe("what other gateways say", () => {
   });
 
   it("waits for a probe that is under way elsewhere when it hears of it, no longer than for one of ours", () => {
-    circuit.heardOpen({ by: "x", pauseMs: 1, pauseEndMs: nowMs, probeEndMs: 1e12 }, nowMs);
+    circuit.applyOpenReport({ by: "x", pauseMs: 1, pauseEndMs: nowMs, probeEndMs: 1e12 }, nowMs);
     expect(circuit.admit(nowMs + rules.probeMs - 1)).toBe(false);
     expect(circuit.admit(nowMs + rules.probeMs)).toBe(true);
   });
 
   it("closes it into recovery, and a call that began before says nothing of it", () => {
-    circuit.heardOpen(word("x"), nowMs);
+    circuit.applyOpenReport(word("x"), nowMs);
     const begunMs = nowMs;
     nowMs += 100;
-    circuit.heardClosed(nowMs);
+    circuit.applyClosedReport(nowMs);
     expect(state()).toBe("closed");
     expect(circuit.share(nowMs)).toBe(0.1);
     times(5, () => circuit.failed(begunMs, nowMs, true));
@@ -256,10 +256,10 @@ describe("what other gateways say", () => {
   });
 
   it("is not believed of a gateway that our own probe contradicted, until a call of our own fails", () => {
-    circuit.heardOpen(word("x"), nowMs);
+    circuit.applyOpenReport(word("x"), nowMs);
     probe();
     succeed();
-    circuit.heardOpen(word("x"), nowMs);
+    circuit.applyOpenReport(word("x"), nowMs);
     expect(state()).toBe("closed");
     nowMs += 1_000;
     fail();
@@ -268,15 +268,15 @@ describe("what other gateways say", () => {
   });
 
   it("is believed of the others meanwhile, and forgotten where its pause is over or it was taken back", () => {
-    circuit.heardOpen(word("x"), nowMs);
+    circuit.applyOpenReport(word("x"), nowMs);
     probe();
     succeed();
-    circuit.heardOpen(word("x"), nowMs);
-    circuit.heardClosed(nowMs);
+    circuit.applyOpenReport(word("x"), nowMs);
+    circuit.applyClosedReport(nowMs);
     fail();
     expect(state()).toBe("closed");
     succeed();
-    circuit.heardOpen(word("y"), nowMs);
+    circuit.applyOpenReport(word("y"), nowMs);
     expect(state()).toBe("open");
   });
 });

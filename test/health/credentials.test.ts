@@ -164,8 +164,8 @@ it("where the rules know no pause, what another gateway says of a key makes none
   const none = { firstPauseMs: 0, pauseMsMax: 0 };
   keys = new Credentials({ ...defaultCredentialRules, limited: none }, () => drawn);
   const report = { pauseMs: 60_000, endMs: 60_000 };
-  keys.heard(use, "a", "model", { report, nowMs: 0 });
+  keys.applyReport(use, "a", "model", { report, nowMs: 0 });
   expect(pick(0)).toBe("a");
-  keys.heard(use, "a", "credential", { report, nowMs: 0 });
+  keys.applyReport(use, "a", "credential", { report, nowMs: 0 });
   expect(pick(0)).toBe("b");
 });

@@ -117,12 +117,15 @@ it.each(["rejects", "never answers"] as const)(
     const beforeMs = performance.now();
     await gateway.peers.start();
     gateway.breakDown();
-    await eventually(() => gateway.health.standing(offerOf(0), provider) === "due", "its pause");
+    await eventually(
+      () => gateway.health.availability(offerOf(0), provider) === "due",
+      "its pause",
+    );
     expect(await gateway.health.admit(offerOf(0), provider)).toBe(true);
     expect(performance.now() - beforeMs).toBeLessThan(patienceMs);
     expect(gateway.health.admit(offerOf(0), provider)).toBe(false);
     gateway.health.succeeded(gateway.attempt(0));
-    expect(gateway.health.standing(offerOf(0), provider)).toBe("ready");
+    expect(gateway.health.availability(offerOf(0), provider)).toBe("ready");
     expect(gateway.warnings.length).toBe(how === "rejects" ? 1 : 0);
   },
 );
@@ -174,6 +177,6 @@ it("words about providers and keys that are not in the configuration change noth
       ]),
   });
   await gateway.peers.start();
-  expect(gateway.health.standing(offerOf(0), provider)).toBe("ready");
+  expect(gateway.health.availability(offerOf(0), provider)).toBe("ready");
   await gateway.peers.close();
 });

@@ -16,16 +16,16 @@ function arriving(budget: ByteBudget, expected = 0) {
   lease.take(expected);
   const room = new PictureRoom(lease, expected);
   const seen = { waits: false, isGivenUp: false };
-  room.begins(() => (seen.isGivenUp = true));
+  room.onStart(() => (seen.isGivenUp = true));
   return {
     seen,
-    took: (bytes: number) => {
-      const turn = room.took(bytes);
+    onBytes: (bytes: number) => {
+      const turn = room.onBytes(bytes);
       seen.waits = turn !== undefined;
       void turn?.then(() => (seen.waits = false));
     },
     /** The answer is over; its call is not. */
-    ends: (isWhole: boolean) => room.ends(isWhole),
+    onEnd: (isWhole: boolean) => room.onEnd(isWhole),
     release: () => lease.release(),
   };
 }
@@ -36,38 +36,38 @@ describe("an answer with pictures", () => {
   it("counts with what comes beyond what was expected, until its call is over", () => {
     const budget = new ByteBudget(budgetBytes);
     const answer = arriving(budget, 50_000);
-    for (const bytes of [30_000, 30_000, 150_000]) answer.took(bytes);
+    for (const bytes of [30_000, 30_000, 150_000]) answer.onBytes(bytes);
     expect(budget.heldBytes).toBe(210_000);
-    answer.took(-100_000);
+    answer.onBytes(-100_000);
     expect(budget.heldBytes).toBe(110_000);
-    answer.ends(true);
+    answer.onEnd(true);
     expect(budget.heldBytes).toBe(110_000);
     answer.release();
-    answer.took(10_000);
+    answer.onBytes(10_000);
     expect(budget.heldBytes).toBe(0);
   });
 
   it("gives back at once what came where it was not whole: another provider may be asked", () => {
     const budget = new ByteBudget(budgetBytes);
     const answer = arriving(budget, 50_000);
-    answer.took(150_000);
-    answer.ends(false);
+    answer.onBytes(150_000);
+    answer.onEnd(false);
     expect(budget.heldBytes).toBe(50_000);
   });
 
   it("goes on beyond the budget as the only one, uncounted, so that small bodies keep their part; the next follows at its end", async () => {
     const budget = new ByteBudget(budgetBytes);
     const [first, second, third] = [arriving(budget), arriving(budget), arriving(budget)];
-    first.took(most + 1_000);
-    first.took(5_000_000);
+    first.onBytes(most + 1_000);
+    first.onBytes(5_000_000);
     expect([first.seen.waits, budget.heldBytes]).toEqual([false, most + 1_000]);
-    second.took(10_000);
-    third.took(10_000);
+    second.onBytes(10_000);
+    third.onBytes(10_000);
     expect([second.seen.waits, third.seen.waits]).toEqual([true, true]);
     budget.lease().take(50_000);
-    first.took(-5_000_000);
+    first.onBytes(-5_000_000);
     expect(budget.heldBytes).toBe(most + 71_000);
-    first.ends(true);
+    first.onEnd(true);
     await turnsPassed();
     // Its picture is there until it was sent.
     expect([second.seen.waits, third.seen.waits]).toEqual([true, true]);
@@ -84,7 +84,7 @@ describe("an answer with pictures", () => {
     const body = budget.lease();
     body.take(most - 10_000);
     const [first, second, third] = [arriving(budget), arriving(budget), arriving(budget)];
-    for (const answer of [first, second, third]) answer.took(20_000);
+    for (const answer of [first, second, third]) answer.onBytes(20_000);
     first.release();
     await turnsPassed();
     expect([second.seen.waits, third.seen.waits]).toEqual([false, true]);
@@ -96,9 +96,9 @@ describe("an answer with pictures", () => {
   it("that stands still for ten seconds gives way to others; one that waits for room does not", async () => {
     const budget = new ByteBudget(budgetBytes);
     const [silent, waiting] = [arriving(budget), arriving(budget)];
-    silent.took(most + 10_000);
+    silent.onBytes(most + 10_000);
     vi.advanceTimersByTime(9_000);
-    waiting.took(20_000);
+    waiting.onBytes(20_000);
     expect(waiting.seen.waits).toBe(true);
     vi.advanceTimersByTime(60_000);
     const body = budget.lease();
@@ -114,8 +114,8 @@ describe("an answer with pictures", () => {
   it("that is whole may stand still for as long as keeping it takes", () => {
     const budget = new ByteBudget(budgetBytes);
     const answer = arriving(budget);
-    answer.took(most);
-    answer.ends(true);
+    answer.onBytes(most);
+    answer.onEnd(true);
     vi.advanceTimersByTime(60_000);
     const body = budget.lease();
     expect(() => body.take(150_000)).toThrow("under way");
@@ -125,8 +125,8 @@ describe("an answer with pictures", () => {
   it("between two events of a stream holds nothing, and may be silent", () => {
     const budget = new ByteBudget(budgetBytes);
     const answer = arriving(budget);
-    answer.took(50_000);
-    answer.took(-50_000);
+    answer.onBytes(50_000);
+    answer.onBytes(-50_000);
     vi.advanceTimersByTime(60_000);
     const body = budget.lease();
     body.take(most);

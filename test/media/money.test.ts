@@ -9,7 +9,7 @@ import {
   mediaUsage,
   priceMedia,
   type ImageRequest,
-  type MadeAs,
+  type ProducedFormat,
   type MediaUsage,
   type VideoRequest,
 } from "../../src/media/index.ts";
@@ -262,7 +262,7 @@ describe("images by the token", () => {
   });
 
   it("T56 BILL-09: of a vendor that tells nothing, what was left to it costs what it became", () => {
-    const outputOf = (fields: object, as: MadeAs) => {
+    const outputOf = (fields: object, as: ProducedFormat) => {
       const request = requestOf("image-a", { prompt, ...fields });
       const { usage } = mediaUsage(request, {}, { count: as.sizes.length, as });
       expect(priceMedia(prices.get("image-a")!, usage)).toBeLessThanOrEqual(boundOf(request));
@@ -290,7 +290,7 @@ describe("images by the token", () => {
       { inputTextTokens: 12, outputTextTokens: 5 },
     ]) {
       expect(chargeOf(request, told)).toBe(chargeOf(request, {}));
-      expect(mediaUsage(request, told, { count: 1 }).isTold).toBe(false);
+      expect(mediaUsage(request, told, { count: 1 }).isReported).toBe(false);
     }
     expect(chargeOf(request, {})).toBeGreaterThan(usd("0.12"));
     expect(chargeOf(request, {})).toBeLessThan(boundOf(request));

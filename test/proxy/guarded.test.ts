@@ -46,7 +46,7 @@ const callback = (url: string, resolve: Resolve, pools: ReturnType<typeof create
     allowPrivate: false,
     param: "webhook_url",
     resolve,
-    ways: pools,
+    dialRoutes: pools,
   });
 
 it("a callback asks the proxy for the checked address, and its receiver by name", async () => {
@@ -104,7 +104,7 @@ it("a download is tunnelled to the checked address over plain HTTP too, at each 
     providerUrl: "https://api.example/v1",
     allowPrivate: false,
     resolve,
-    ways: pools,
+    dialRoutes: pools,
   } as const;
   const got = await download({ ...request, url: "http://one.example/moved" }, async (body) => {
     const chunks: Uint8Array[] = [];
@@ -128,7 +128,7 @@ it("what a provider's certificate is checked with is for its own server: no othe
     (_request, response) => response.writeHead(200, { "content-length": png.length }).end(png),
     certificate,
   );
-  const way = { name: "its own authority", tls: { ca: certificate.cert, files: {} } };
+  const dialRoute = { name: "its own authority", tls: { ca: certificate.cert, files: {} } };
   const [own, other] = hosts.map((host) =>
     download(
       {
@@ -140,7 +140,7 @@ it("what a provider's certificate is checked with is for its own server: no othe
         providerUrl: `https://own.example:${port}/v1`,
         allowPrivate: true,
         resolve: () => Promise.resolve([{ address: "127.0.0.1", family: 4 }]),
-        ways: { way: () => way },
+        dialRoutes: { dialRoute: () => dialRoute },
       },
       async (body) => Buffer.concat(await Array.fromAsync(body)),
     ),

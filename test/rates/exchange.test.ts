@@ -1,8 +1,8 @@
 /** Limits in a process between its calls and the database: nobody is left waiting, and what was used is counted. LIM-17; docs/limits.md. */
 import { expect, it } from "vitest";
-import { Exchange } from "../../src/rates/exchange.ts";
+import { RateBatcher } from "../../src/rates/rate-batcher.ts";
 import { createRateLimiter, type RateUse } from "../../src/rates/limiter.ts";
-import { askDatabase } from "../../src/rates/take.ts";
+import { grantSender } from "../../src/rates/take.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { noUsage } from "../../src/base/usage.ts";
 import { describeDatabase } from "../support/postgres.ts";
@@ -15,7 +15,7 @@ function limited(database: Database, tokensPerMinute: number) {
   const id = `exchange ${keys}`;
   const limits = { requestsPerMinute: null, tokensPerMinute, concurrency: null };
   const caller = { workspaceId: "w", limits: [{ scope: "key", id, limits }] } as const;
-  const limiter = createRateLimiter(new Exchange(askDatabase(database, "g", 60_000)));
+  const limiter = createRateLimiter(new RateBatcher(grantSender(database, "g", 60_000)));
   const admit = async (): Promise<RateUse> => limiter.admit(caller, () => undefined);
   const total = async () => {
     const [row] = await database.query<{ total: bigint }>(

@@ -24,14 +24,14 @@ const waits = (meter: Meter, amount: number, sinceMs = 0) => {
 
 it("a place that is being given back is nobody's until the database has answered", () => {
   const meter = meterOf("calls");
-  expect(meter.takes(1, 2, 0)).toBe(false);
+  expect(meter.tryTake(1, 2, 0)).toBe(false);
   const first = waits(meter, 1);
   expect(meter.ask(0)).toMatchObject({ need: 1, first: 0 });
   meter.answered(1, answer(1), 1);
   expect(first.short).toBe(false);
-  meter.give(7, -1);
+  meter.correct(7, -1);
   expect(meter.ask(2)).toMatchObject({ need: 0, first: 0 });
-  expect(meter.takes(1, 2, 3)).toBe(false);
+  expect(meter.tryTake(1, 2, 3)).toBe(false);
   const second = waits(meter, 1);
   meter.answered(0, answer(0), 4);
   expect(second.short).toBeUndefined();
@@ -40,56 +40,56 @@ it("a place that is being given back is nobody's until the database has answered
 
 it("what was taken ahead and is not used goes back to the second it was taken in, once", () => {
   const meter = meterOf("requests");
-  meter.takes(1, 100, 0);
+  meter.tryTake(1, 100, 0);
   waits(meter, 1);
   meter.ask(0);
   meter.answered(1, answer(4), 1);
-  expect(meter.takes(1, 100, 2)).toBe(true);
-  expect(meter.left(100, 3)).toEqual({ remaining: 98, resetMs: 59_998 });
+  expect(meter.tryTake(1, 100, 2)).toBe(true);
+  expect(meter.remainingAt(100, 3)).toEqual({ remaining: 98, resetMs: 59_998 });
   expect(meter.settle(200)).toBe(false);
   expect(meter.settle(300)).toBe(true);
-  expect(meter.ask(300).gives).toEqual([{ step: 7, amount: -2 }]);
-  expect(meter.ask(301).gives).toEqual([]);
-  expect(meter.takes(1, 100, 302)).toBe(false);
+  expect(meter.ask(300).corrections).toEqual([{ step: 7, amount: -2 }]);
+  expect(meter.ask(301).corrections).toEqual([]);
+  expect(meter.tryTake(1, 100, 302)).toBe(false);
 });
 
 it("LIM-17: after a question without an answer what was used is told again, and what was given back is not", () => {
   const meter = meterOf("requests");
-  meter.give(7, -2);
-  meter.give(7, 3);
+  meter.correct(7, -2);
+  meter.correct(7, 3);
   meter.failed(0, new Error("away"), meter.ask(0));
-  expect(meter.ask(1).gives).toEqual([{ step: 7, amount: 3 }]);
+  expect(meter.ask(1).corrections).toEqual([{ step: 7, amount: 3 }]);
 });
 
 it("a refusal is known for a tenth of a second, for as much and the same limit; what is given back ends it", () => {
   const meter = meterOf("requests");
-  meter.takes(5, 10, 0);
+  meter.tryTake(5, 10, 0);
   expect(waits(meter, 5)).toEqual({});
   meter.ask(0);
   meter.answered(1, { ...answer(0), waitMs: 2_000 }, 10);
   expect(meter.refusal(5, 60)?.waitMs).toBe(1_950);
   expect(meter.refusal(4, 60)).toBeUndefined();
   expect(meter.refusal(5, 110)).toBeUndefined();
-  expect(meter.takes(5, 11, 60)).toBe(false);
+  expect(meter.tryTake(5, 11, 60)).toBe(false);
   expect(meter.refusal(5, 60)).toBeUndefined();
-  expect(meter.takes(5, 10, 60)).toBe(false);
-  meter.give(7, -1);
+  expect(meter.tryTake(5, 10, 60)).toBe(false);
+  meter.correct(7, -1);
   expect(meter.refusal(5, 60)).toBeUndefined();
 });
 
 it("a call above a limit of calls at once waits a moment for one that has just ended elsewhere, in its turn", () => {
   const meter = meterOf("calls");
-  meter.takes(1, 1, 0);
+  meter.tryTake(1, 1, 0);
   const [first, second] = [waits(meter, 1), waits(meter, 1, 20)];
   meter.ask(30);
   meter.answered(2, answer(0), 40);
-  expect([first.short, second.short, meter.isPatient]).toEqual([undefined, undefined, true]);
+  expect([first.short, second.short, meter.shouldRetry]).toEqual([undefined, undefined, true]);
   expect(meter.refusal(1, 41)).toBeUndefined();
   meter.ask(70);
   meter.answered(2, answer(1), 80);
-  expect([first.short, second.short, meter.isPatient]).toEqual([false, undefined, true]);
+  expect([first.short, second.short, meter.shouldRetry]).toEqual([false, undefined, true]);
   meter.ask(170);
   meter.answered(1, { ...answer(1), waitMs: 1_000 }, 171);
-  expect([second.short, meter.isPatient]).toEqual([true, false]);
+  expect([second.short, meter.shouldRetry]).toEqual([true, false]);
   expect(meter.refusal(1, 180)?.waitMs).toBe(991);
 });

@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { sweepRates } from "../../src/rates/index.ts";
-import { askDatabase, type Ask, type SendAsks } from "../../src/rates/take.ts";
+import { grantSender, type GrantRequest, type SendGrantRequests } from "../../src/rates/take.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { setLedgerClock } from "../ledger/support.ts";
 import { describeDatabase } from "../support/postgres.ts";
@@ -12,25 +12,25 @@ const at = (database: Database, ms: number) =>
   setLedgerClock(database, new Date(start + ms).toISOString());
 let scopes = 0;
 /** A limit that nobody used. */
-function fresh(limit: number, unit: Ask["unit"] = "requests") {
+function fresh(limit: number, unit: GrantRequest["unit"] = "requests") {
   scopes += 1;
   const name = { workspaceId: "w", scope: "key", scopeId: `k${scopes}`, unit } as const;
-  return (need: number, more: Partial<Ask> = {}): Ask => ({
+  return (need: number, more: Partial<GrantRequest> = {}): GrantRequest => ({
     ...name,
     limit,
     need,
     headroom: 0,
     first: need,
-    gives: [],
+    corrections: [],
     ...more,
   });
 }
-const one = async (send: SendAsks, ask: Ask) => (await send([ask]))[0]!;
+const one = async (send: SendGrantRequests, ask: GrantRequest) => (await send([ask]))[0]!;
 
 describeDatabase("requests and tokens", (open) => {
   it("LIM-17: what was used is gone a minute later, and never sooner", async () => {
     const database = await open();
-    const send = askDatabase(database, "g", 60_000);
+    const send = grantSender(database, "g", 60_000);
     const ask = fresh(3);
     await at(database, 500);
     expect(await one(send, ask(3))).toMatchObject({ granted: 3, total: 3, resetMs: 60_500 });
@@ -44,7 +44,7 @@ describeDatabase("requests and tokens", (open) => {
 
   it("LIM-17: a part is granted where not all is left; headroom only while eight times it is left", async () => {
     const database = await open();
-    const send = askDatabase(database, "g", 60_000);
+    const send = grantSender(database, "g", 60_000);
     const ask = fresh(100);
     await at(database, 0);
     expect((await one(send, ask(10, { headroom: 5 }))).granted).toBe(15);
@@ -55,18 +55,18 @@ describeDatabase("requests and tokens", (open) => {
 
   it("LIM-17: what is given back is free again, and never more than was taken; what was used beyond counts now", async () => {
     const database = await open();
-    const send = askDatabase(database, "g", 60_000);
+    const send = grantSender(database, "g", 60_000);
     const ask = fresh(10, "tokens");
     await at(database, 1_000);
     const { step } = await one(send, ask(10));
     await at(database, 30_000);
-    const back = await one(send, ask(0, { gives: [{ step, amount: -4 }] }));
+    const back = await one(send, ask(0, { corrections: [{ step, amount: -4 }] }));
     expect(back.total).toBe(6);
-    const beyond = await one(send, ask(0, { gives: [{ step, amount: 7 }] }));
+    const beyond = await one(send, ask(0, { corrections: [{ step, amount: 7 }] }));
     expect(beyond.total).toBe(13);
     // The first second is over; what is given back of it now was forgotten with it.
     await at(database, 65_000);
-    expect((await one(send, ask(0, { gives: [{ step, amount: -6 }] }))).total).toBe(7);
+    expect((await one(send, ask(0, { corrections: [{ step, amount: -6 }] }))).total).toBe(7);
   });
 
   it("LIM-17: an answer that was lost makes what was used count twice for a minute, and what was given back never", async () => {
@@ -80,29 +80,29 @@ describeDatabase("requests and tokens", (open) => {
         return rows;
       },
     };
-    const send = askDatabase(losing as Database, "g", 60_000);
+    const send = grantSender(losing as Database, "g", 60_000);
     const ask = fresh(20, "tokens");
     await at(database, 1_000);
     const { step } = await one(send, ask(10));
-    const gives = [
+    const corrections = [
       { step, amount: -4 },
       { step, amount: 3 },
     ];
-    expect((await one(send, ask(0, { gives }))).total).toBe(12);
+    expect((await one(send, ask(0, { corrections }))).total).toBe(12);
     expect(answers).toBe(3);
   });
 
   it("counts whole tokens, whatever a vendor reports", async () => {
     const database = await open();
     const ask = fresh(5, "tokens");
-    const gives = [{ step: 0, amount: 2.7 }];
-    const answer = await one(askDatabase(database, "g", 60_000), ask(1.5, { gives }));
+    const corrections = [{ step: 0, amount: 2.7 }];
+    const answer = await one(grantSender(database, "g", 60_000), ask(1.5, { corrections }));
     expect(answer).toMatchObject({ granted: 1, total: 3 });
   });
 
   it("a clock that goes back by an hour forgets nothing, and locks nobody out for an hour", async () => {
     const database = await open();
-    const send = askDatabase(database, "g", 60_000);
+    const send = grantSender(database, "g", 60_000);
     const ask = fresh(5);
     await at(database, 3_600_000);
     expect((await one(send, ask(5))).granted).toBe(5);
@@ -114,7 +114,7 @@ describeDatabase("requests and tokens", (open) => {
 
   it("many gateways at once are granted the limit together, in whatever order they name limits", async () => {
     const database = await open();
-    const gateways = ["a", "b", "c", "d"].map((name) => askDatabase(database, name, 60_000));
+    const gateways = ["a", "b", "c", "d"].map((name) => grantSender(database, name, 60_000));
     const asks = [fresh(50), fresh(50), fresh(50)];
     await at(database, 0);
     const granted = await Promise.all(
@@ -129,7 +129,7 @@ describeDatabase("requests and tokens", (open) => {
 
   it("whatever comes when, no sixty seconds see more than the limit, and who waits as it says gets in", async () => {
     const database = await open();
-    const send = askDatabase(database, "g", 60_000);
+    const send = grantSender(database, "g", 60_000);
     const limit = 10;
     const arrivals = fc.array(fc.tuple(fc.nat(15_000), fc.integer({ min: 1, max: 4 })), {
       minLength: 1,
@@ -146,8 +146,8 @@ describeDatabase("requests and tokens", (open) => {
           let answer = await one(send, ask(amount));
           if (answer.granted < amount) {
             // A part is of no use to who waits for all of it.
-            const gives = [{ step: answer.step, amount: -answer.granted }];
-            const { waitMs } = await one(send, ask(0, { first: amount, gives }));
+            const corrections = [{ step: answer.step, amount: -answer.granted }];
+            const { waitMs } = await one(send, ask(0, { first: amount, corrections }));
             nowMs += Math.max(waitMs, answer.waitMs);
             await at(database, nowMs);
             answer = await one(send, ask(amount));
@@ -168,7 +168,7 @@ describeDatabase("requests and tokens", (open) => {
 describeDatabase("calls at once", (open) => {
   it("are limited over all gateways; those that run go on when the limit is lowered", async () => {
     const database = await open();
-    const [a, b] = ["a", "b"].map((name) => askDatabase(database, name, 60_000));
+    const [a, b] = ["a", "b"].map((name) => grantSender(database, name, 60_000));
     const ask = fresh(5, "calls");
     await at(database, 0);
     expect((await one(a!, ask(4, { first: 0 }))).granted).toBe(4);
@@ -180,7 +180,7 @@ describeDatabase("calls at once", (open) => {
 
   it("of a gateway that died count until its lease ends, and are forgotten then", async () => {
     const database = await open();
-    const [a, b] = ["a", "b"].map((name) => askDatabase(database, name, 60_000));
+    const [a, b] = ["a", "b"].map((name) => grantSender(database, name, 60_000));
     const ask = fresh(2, "calls");
     await at(database, 0);
     await one(a!, ask(2, { first: 0 }));
@@ -197,7 +197,7 @@ describeDatabase("calls at once", (open) => {
 
   it("of a gateway that died are forgotten within minutes where the database's clock was hours ahead", async () => {
     const database = await open();
-    const [a, b] = ["a", "b"].map((name) => askDatabase(database, name, 60_000));
+    const [a, b] = ["a", "b"].map((name) => grantSender(database, name, 60_000));
     const ask = fresh(2, "calls");
     await at(database, 6 * 3_600_000);
     await one(a!, ask(2, { first: 0 }));

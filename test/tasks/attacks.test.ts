@@ -9,8 +9,8 @@ import { GatewayError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
 import { cancelTask } from "../../src/tasks/cancel.ts";
 import { defaultTiming, type TaskPoint, type TaskServices } from "../../src/tasks/engine.ts";
-import { askStep } from "../../src/tasks/ask-step.ts";
-import { atOnceMax } from "../../src/tasks/poll-pace.ts";
+import { submitStep } from "../../src/tasks/submit-step.ts";
+import { atOnceMax } from "../../src/tasks/poll-rate-limiter.ts";
 import { pollStep } from "../../src/tasks/poll-step.ts";
 import type { Job } from "../../src/tasks/rows.ts";
 import { startRunner } from "../../src/tasks/runner.ts";
@@ -188,7 +188,7 @@ describe("cancel", () => {
         if (passed === point) outcome = await outcomeOf(job.id);
       },
     };
-    const step = job.upstreamId === null ? askStep : pollStep;
+    const step = job.upstreamId === null ? submitStep : pollStep;
     await step(services, job);
     const { status, costNano } = await rowOf(world, job.id);
     const books = booksOf(world.database);
@@ -282,7 +282,7 @@ it("10,000 tasks of one workspace do not keep back the one of another", async ()
   expect(await come).toBeLessThan(2_000);
   // Half of what is asked at once of their account.
   expect(asked.filter((id) => id !== `${other}1`)).toHaveLength(atOnceMax / 2);
-  runner.rest();
+  runner.stopSteps();
   world.vendor.plan("GET", says.closed);
   for (const response of silent) response.destroy();
   await world.database.query("delete from tasks where id like $1 or id like $2", [

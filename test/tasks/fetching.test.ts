@@ -1,7 +1,7 @@
 // How many results are fetched at a time: after a stop hundreds may be there at once, and each takes memory on its way. T86.
 import { describe, expect, it } from "vitest";
 import type { WatchedFiles } from "../../src/files/index.ts";
-import { askStep } from "../../src/tasks/ask-step.ts";
+import { submitStep } from "../../src/tasks/submit-step.ts";
 import { defaultTiming } from "../../src/tasks/engine.ts";
 import { createFetching, fetchesMax } from "../../src/tasks/fetching.ts";
 import { pollStep } from "../../src/tasks/poll-step.ts";
@@ -53,7 +53,7 @@ it("T86 STORE-01: pictures whose addresses are not good yet keep no place from a
     jobs.push(await jobOf(world, "acme/pictures"));
   let ended = 0;
   const ending = (): void => void (ended += 1);
-  const steps = Promise.all(jobs.map((job) => askStep(services, job).then(ending)));
+  const steps = Promise.all(jobs.map((job) => submitStep(services, job).then(ending)));
   const fetches = () => painter.requests.filter(({ method }) => method === "GET").length;
   await eventually(() => fetches() >= jobs.length, "a first try of all");
   world.vendor.plan("GET", world.vendor.done);
@@ -85,7 +85,7 @@ describe("turns of results", () => {
     const log: string[] = [];
     const all = ["1", "2", "3", "4"].map((id) => work("a", id, log));
     const other = work("b", "1", log);
-    const ends = [...all, other].map(({ of, run }) => fetching.inTurn(of, run));
+    const ends = [...all, other].map(({ of, run }) => fetching.withSlot(of, run));
     expect(log).toEqual(["a1", "a2", "b1"]);
     all[0]!.end();
     await ends[0];
@@ -99,9 +99,9 @@ describe("turns of results", () => {
     const fetching = createFetching(2);
     const fails = () => Promise.reject(new Error("cut"));
     for (const id of ["1", "2", "3"])
-      await expect(fetching.inTurn({ workspaceId: "a", id }, fails)).rejects.toThrow("cut");
+      await expect(fetching.withSlot({ workspaceId: "a", id }, fails)).rejects.toThrow("cut");
     expect(
-      await fetching.inTurn({ workspaceId: "a", id: "4" }, () => Promise.resolve("kept")),
+      await fetching.withSlot({ workspaceId: "a", id: "4" }, () => Promise.resolve("kept")),
     ).toBe("kept");
   });
 });

@@ -6,10 +6,10 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
 import { openDatabase } from "../../src/storage/index.ts";
-import { abandonedStep } from "../../src/tasks/ask-step.ts";
+import { abandonedStep } from "../../src/tasks/submit-step.ts";
 import { extendLeases, claimDue, findDue, type LaneName } from "../../src/tasks/lease.ts";
-import { absentMs, createGoneOwners } from "../../src/tasks/gone.ts";
-import { isDead, newToken, ownerHere, ownerText, readOwner } from "../../src/tasks/owner.ts";
+import { absentMs, createDeadOwners } from "../../src/tasks/dead-owners.ts";
+import { isDead, newToken, currentOwner, ownerText, readOwner } from "../../src/tasks/owner.ts";
 import { findDue as findDueCallbacks } from "../../src/tasks/webhooks/outbox.ts";
 import { startRunner } from "../../src/tasks/runner.ts";
 import { makeIndexes } from "../../src/storage/indexes.ts";
@@ -25,9 +25,9 @@ afterEach(() => {
 
 /** A process of the kind that takes leases: it tells its place, and then waits. */
 async function startOwner(number: number) {
-  const script = `const { ownerHere, ownerText } = await import(${JSON.stringify(
+  const script = `const { currentOwner, ownerText } = await import(${JSON.stringify(
     new URL("../../src/tasks/owner.ts", import.meta.url).href,
-  )}); console.log(ownerText(ownerHere(${number}))); setInterval(() => {}, 1e6);`;
+  )}); console.log(ownerText(currentOwner(${number}))); setInterval(() => {}, 1e6);`;
   const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -62,10 +62,10 @@ describe("a lease of a process that is dead on this machine", () => {
     const { owner, kill } = await startOwner(nobody);
     const polled = await running(world, leasedTo(newToken(owner)));
     const asked = await jobOf(world, "acme/clip", leasedTo(newToken(owner), true));
-    const gone = createGoneOwners(world.services);
-    expect([isDead(owner), await gone.free()]).toEqual([false, 0]);
+    const gone = createDeadOwners(world.services);
+    expect([isDead(owner), await gone.releaseLeases()]).toEqual([false, 0]);
     await kill();
-    expect([isDead(owner), await gone.free()]).toEqual([true, 2]);
+    expect([isDead(owner), await gone.releaseLeases()]).toEqual([true, 2]);
     expect([await isFree("poll", polled.id), await isFree("ask", asked.id)]).toEqual([true, true]);
     // The request to begin is not sent a second time.
     const [job] = await claimDue(world.services, [{ workspaceId: "w1", id: asked.id }], {
@@ -96,13 +96,13 @@ describe("a lease of a process that is dead on this machine", () => {
     const wanted = { nowMs: clock.now(), limit: 10, fullHosts: [], fullWorkspaces: [] };
     const due = async () => (await findDueCallbacks(world.database, wanted)).map(({ id }) => id);
     let nowMs = 0;
-    const gone = createGoneOwners(world.services, () => nowMs);
-    await gone.free();
+    const gone = createDeadOwners(world.services, () => nowMs);
+    await gone.releaseLeases();
     expect(await due()).toEqual([]);
     await kill();
-    await gone.free();
+    await gone.releaseLeases();
     nowMs = 2 * absentMs;
-    await gone.free();
+    await gone.releaseLeases();
     expect(await due()).toEqual(["evt_here"]);
     await world.database.query("delete from webhook_deliveries where workspace_id = 'w1'");
   });
@@ -127,7 +127,7 @@ describe("a lease of a process that is dead on this machine", () => {
         return world.database.query(sql, params);
       },
     };
-    await createGoneOwners({ ...world.services, database }).free();
+    await createDeadOwners({ ...world.services, database }).releaseLeases();
     await world.database.query("delete from webhook_deliveries where workspace_id = 'w1'");
     expect(plans).toHaveLength(1);
     expect(plans[0]).toContain("webhook_deliveries_claimed");
@@ -135,7 +135,7 @@ describe("a lease of a process that is dead on this machine", () => {
   });
 
   it("T79: whose number another process has by now is over, and one of another machine is not", async () => {
-    const here = ownerHere(nobody);
+    const here = currentOwner(nobody);
     const place = here.place!;
     expect(isDead(here)).toBe(false);
     expect(isDead({ ...here, place: { ...place, began: `${Number(place.began) + 1}` } })).toBe(
@@ -158,20 +158,20 @@ describe("a lease of a process on another machine", () => {
 
   it("T79 T81: is over once it was not connected for a while; a request to begin is not given up", async () => {
     let nowMs = 0;
-    const gone = createGoneOwners(world.services, () => nowMs);
+    const gone = createDeadOwners(world.services, () => nowMs);
     const polled = await running(world, leasedTo(newToken(elsewhere)));
     const asked = await jobOf(world, "acme/clip", leasedTo(newToken(elsewhere), true));
-    expect(await gone.free()).toBe(0);
+    expect(await gone.releaseLeases()).toBe(0);
     nowMs = absentMs - 1;
-    expect(await gone.free()).toBe(0);
+    expect(await gone.releaseLeases()).toBe(0);
     nowMs = absentMs;
-    expect(await gone.free()).toBe(1);
+    expect(await gone.releaseLeases()).toBe(1);
     expect([await isFree("poll", polled.id), await isFree("ask", asked.id)]).toEqual([true, false]);
     // Where nobody else can be on the database, it is dead.
-    const own = createGoneOwners({ ...world.services, ownsDatabase: true }, () => nowMs);
-    expect(await own.free()).toBe(0);
+    const own = createDeadOwners({ ...world.services, ownsDatabase: true }, () => nowMs);
+    expect(await own.releaseLeases()).toBe(0);
     nowMs = 2 * absentMs;
-    expect(await own.free()).toBe(1);
+    expect(await own.releaseLeases()).toBe(1);
     expect(await isFree("ask", asked.id)).toBe(true);
     await world.database.query("delete from tasks where id = $1", [asked.id]);
   });
@@ -183,11 +183,11 @@ describe("a lease of a process on another machine", () => {
     await eventually(() => (other.signals.healthy() ? true : undefined), "its listener");
     const owner = { ...elsewhere, number: other.signals.number };
     let nowMs = 0;
-    const gone = createGoneOwners(world.services, () => nowMs);
+    const gone = createDeadOwners(world.services, () => nowMs);
     const job = await running(world, leasedTo(newToken(owner)));
     const afterMs = async (ms: number): Promise<number> => {
       nowMs += ms;
-      return gone.free();
+      return gone.releaseLeases();
     };
     expect([await afterMs(0), await afterMs(absentMs)]).toEqual([0, 0]);
     await other.close();
@@ -203,12 +203,12 @@ describe("a lease of a process on another machine", () => {
   it("T79: who comes back after that writes nothing, sends nothing, and has no right any more", async () => {
     const job = { ...(await jobOf(world, "acme/clip", leasedTo(newToken(elsewhere)))) };
     let nowMs = 0;
-    const gone = createGoneOwners(world.services, () => nowMs);
-    await gone.free();
+    const gone = createDeadOwners(world.services, () => nowMs);
+    await gone.releaseLeases();
     nowMs = absentMs;
-    expect(await gone.free()).toBe(1);
+    expect(await gone.releaseLeases()).toBe(1);
     await extendLeases(world.services, [job]);
-    expect(job.right).toMatchObject({ endMs: -Infinity });
+    expect(job.localLease).toMatchObject({ endMs: -Infinity });
     expect(await rowOf(world, job.id)).toMatchObject({ leaseToken: null });
   });
 });

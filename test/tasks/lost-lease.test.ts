@@ -6,12 +6,12 @@ import { Readable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { settleIn } from "../../src/ledger/index.ts";
 import type { Database } from "../../src/storage/index.ts";
-import { askStep } from "../../src/tasks/ask-step.ts";
+import { submitStep } from "../../src/tasks/submit-step.ts";
 import { cancelTask } from "../../src/tasks/cancel.ts";
 import { endTask } from "../../src/tasks/end.ts";
 import { defaultTiming, type TaskServices } from "../../src/tasks/engine.ts";
 import { claimDue, findDue } from "../../src/tasks/lease.ts";
-import { Contact, rightFor } from "../../src/tasks/right.ts";
+import { DatabaseContact, newLocalLease } from "../../src/tasks/local-lease.ts";
 import { ask, createPools } from "../../src/upstream/index.ts";
 import { silentLog } from "../support/postgres.ts";
 import { json, startRecorder } from "../support/recorder.ts";
@@ -44,7 +44,7 @@ it("T80: a task whose hold was ended by something else does not end beside it as
   const ending = {
     status: "succeeded",
     usage,
-    isTold: true,
+    isReported: true,
     costNano: 5n,
     price: { basis: "video_tokens", outputVideoToken: 5_000_000n },
     artifacts: [],
@@ -59,11 +59,11 @@ describe("a request that was not sent yet", () => {
     ["its machine was suspended", suspendFor],
   ])("T81: is not sent once its lease is over, for %s", async (_why, passes) => {
     const job = await jobOf(world, "acme/clip");
-    const held = { ...job, right: rightFor(defaultTiming.leaseMs) };
+    const held = { ...job, localLease: newLocalLease(defaultTiming.leaseMs) };
     const services = steppedWith((point) => {
       if (point === "ask.intended") passes(defaultTiming.leaseMs);
     });
-    await askStep(services, held);
+    await submitStep(services, held);
     expect(world.vendor.calls("POST")).toEqual([]);
     // The task is as if it had not been asked.
     expect(await rowOf(world, job.id)).toMatchObject({
@@ -76,8 +76,8 @@ describe("a request that was not sent yet", () => {
   });
 
   it("T81: nor by a process that never claimed it", async () => {
-    const { right: _right, ...job } = await jobOf(world, "acme/clip");
-    await askStep(world.services, job);
+    const { localLease: _right, ...job } = await jobOf(world, "acme/clip");
+    await submitStep(world.services, job);
     expect(world.vendor.calls("POST")).toEqual([]);
   });
 
@@ -86,7 +86,7 @@ describe("a request that was not sent yet", () => {
     const services = steppedWith(async (point) => {
       if (point === "ask.claimed") await cancelTask(world.services, "w1", job.id);
     });
-    await askStep(services, job);
+    await submitStep(services, job);
     expect(world.vendor.calls("POST")).toEqual([]);
     expect((await rowOf(world, job.id)).status).toBe("canceled");
   });
@@ -118,7 +118,7 @@ describe("a request that was not sent yet", () => {
         pools.forMedia(vendor.url, 5_000, provider),
         provider,
         { method: "POST", path: "/x", headers: {}, body },
-        { mayLeave: () => may },
+        { maySend: () => may },
       );
       await expect(asked).rejects.toMatchObject({ failure: "aborted", sent: false });
       expect(whole).toBe(0);
@@ -176,24 +176,24 @@ describe("a request that was sent", () => {
   it("a database that was away says nothing about who was silent meanwhile, until a lease later", () => {
     let nowMs = 0;
     vi.spyOn(performance, "now").mockImplementation(() => nowMs);
-    const contact = new Contact(60_000);
+    const contact = new DatabaseContact(60_000);
     const answersUntil = (endMs: number) => {
       for (; nowMs <= endMs; nowMs += 1_000) contact.answered();
     };
     answersUntil(59_000);
-    expect(contact.isSteady()).toBe(false);
+    expect(contact.isStable()).toBe(false);
     answersUntil(60_000);
-    expect(contact.isSteady()).toBe(true);
+    expect(contact.isStable()).toBe(true);
     contact.failed();
-    expect(contact.isSteady()).toBe(false);
+    expect(contact.isStable()).toBe(false);
     answersUntil(100_000);
-    expect(contact.isSteady()).toBe(false);
+    expect(contact.isStable()).toBe(false);
     answersUntil(122_000);
-    expect(contact.isSteady()).toBe(true);
+    expect(contact.isStable()).toBe(true);
     // A question that hung for half a minute is no steady answer either.
     nowMs += 31_000;
     contact.answered();
-    expect(contact.isSteady()).toBe(false);
+    expect(contact.isStable()).toBe(false);
   });
 
   /** A database that fails the first `failures` writes after the vendor's answer; each failure takes 20 s. */
@@ -219,7 +219,7 @@ describe("a request that was sent", () => {
 
   it("T81 T83: whose answer cannot be written for minutes is written when the database is back", async () => {
     const job = await jobOf(world, "acme/clip");
-    await askStep(awayAfterAnswer(5), job);
+    await submitStep(awayAfterAnswer(5), job);
     expect(await rowOf(world, job.id)).toMatchObject({ status: "running", upstreamId: "job-1" });
     expect(world.vendor.calls("POST")).toHaveLength(1);
   });
@@ -235,7 +235,7 @@ describe("a request that was sent", () => {
   it("T83: a vendor that worked while it was asked: what it made is kept and charged when the database is back", async () => {
     const job = await pictureJob();
     // More than each try to keep a picture outlasts.
-    await askStep(awayAfterAnswer(8), job);
+    await submitStep(awayAfterAnswer(8), job);
     const { status, costNano, artifacts } = await rowOf(world, job.id);
     expect([status, costNano > 0n, artifacts.length]).toEqual(["succeeded", true, 1]);
     expect(world.painter.requests).toHaveLength(1);
@@ -256,7 +256,7 @@ describe("a request that was sent", () => {
   it("T83: that brings a result after its task was given up leaves no file and no charge, and the operator is told", async () => {
     const job = await pictureJob();
     const lines: unknown[] = [];
-    await askStep(givenUp(job.id, lines), job);
+    await submitStep(givenUp(job.id, lines), job);
     expect(await rowOf(world, job.id)).toMatchObject({ status: "failed", costNano: 0n });
     expect(lines).toEqual([{ task: job.id, provider: "painter" }]);
     const kept = "select name from files where task_id = $1 and expires_at > $2";
@@ -266,7 +266,7 @@ describe("a request that was sent", () => {
   it("T83: that comes back after its task was given up is stopped at the vendor, and the operator is told which job it was", async () => {
     const job = await jobOf(world, "acme/clip");
     const lines: unknown[] = [];
-    await askStep(givenUp(job.id, lines), job);
+    await submitStep(givenUp(job.id, lines), job);
     expect(world.vendor.calls("DELETE").map(({ path }) => path)).toEqual([
       expect.stringMatching(/\/job-1$/),
     ]);
@@ -287,7 +287,7 @@ describe("a request that was sent", () => {
         throw new Error("Connection terminated unexpectedly");
       },
     };
-    await askStep({ ...world.services, database }, job);
+    await submitStep({ ...world.services, database }, job);
     expect(lost).toBe(1);
     expect(await rowOf(world, job.id)).toMatchObject({ status: "running", upstreamId: "job-1" });
     expect(world.vendor.calls("DELETE")).toEqual([]);

@@ -1,7 +1,7 @@
 /** A task that is larger than an account's tokens a minute: the provider's other accounts are asked. docs/routing.md "Several credentials". */
 import { expect, it } from "vitest";
 import type { TaskServices } from "../../src/tasks/engine.ts";
-import { askStep } from "../../src/tasks/ask-step.ts";
+import { submitStep } from "../../src/tasks/submit-step.ts";
 import { jobOf, rowOf, useWorld, type World } from "./steps-support.ts";
 import type { Reply } from "./support.ts";
 
@@ -31,7 +31,7 @@ it("each credential is asked once before one is asked twice", async () => {
   const services = withKeys(world, ids);
   let job = await jobOf(world, "acme/clip");
   for (let steps = 0; steps < ids.length; steps += 1) {
-    await askStep(services, job);
+    await submitStep(services, job);
     await world.database.query("update tasks set lease_token = 'mine' where id = $1", [job.id]);
     job = await rowOf(world, job.id);
   }

@@ -1,7 +1,7 @@
 /** How fast an account of a vendor is polled that refuses polls for being too many. docs/tasks.md "Deadlines"; T80. */
 import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
-import { atOnceMax, createPollPace } from "../../src/tasks/poll-pace.ts";
+import { atOnceMax, createPollRateLimiter } from "../../src/tasks/poll-rate-limiter.ts";
 import { defaultTiming } from "../../src/tasks/engine.ts";
 import { startRunner } from "../../src/tasks/runner.ts";
 import { eventually } from "../support/patience.ts";
@@ -11,7 +11,7 @@ import { says } from "./support.ts";
 const task = (id: string, workspaceId = "w1") => ({ workspaceId, id });
 const paced = () => {
   const time = { nowMs: 0 };
-  const pace = createPollPace(() => time.nowMs);
+  const pace = createPollRateLimiter(() => time.nowMs);
   /** One that is over at once; whether it may begin. */
   const begin = (account = "one a"): boolean => {
     const isBegun = pace.begin(account, task("t"));
@@ -30,18 +30,18 @@ const paced = () => {
   };
   return { pace, time, pollFor, begin };
 };
-const answered = (pace: ReturnType<typeof createPollPace>) => () => pace.answered("one a");
+const answered = (pace: ReturnType<typeof createPollRateLimiter>) => () => pace.answered("one a");
 
 describe("an account's pace", () => {
   it("is free until a poll is refused, and then half of what was asked in a second", () => {
     const { pace, pollFor, time, begin } = paced();
     for (let count = 0; count < 40; count += 1) begin();
-    expect([pace.resting(), pace.waitMs()]).toEqual([[], undefined]);
+    expect([pace.pausedAccounts(), pace.waitMs()]).toEqual([[], undefined]);
     // All that were under way with it are refused as well: that is one refusal.
     for (let count = 0; count < 40; count += 1) pace.refused("one a", -1);
     pace.refused("one a", 0);
     expect([begin(), begin("one b")]).toEqual([false, true]);
-    expect([pace.resting(), pace.waitMs()]).toEqual([["one a"], 1_000]);
+    expect([pace.pausedAccounts(), pace.waitMs()]).toEqual([["one a"], 1_000]);
     time.nowMs = 1_000;
     expect([20, 21]).toContain(pollFor(1_000, answered(pace)));
   });
@@ -107,11 +107,11 @@ it("an account is asked about so many jobs at once, half of them of one workspac
     const names = Array.from({ length: 100 }, (_, at) => task(`${workspace} ${at}`, workspace));
     return names.filter((one) => pace.begin("one a", one)).length;
   };
-  expect([beginAll("w1"), pace.full(), pace.resting()]).toEqual([32, ["w1 one a"], []]);
+  expect([beginAll("w1"), pace.full(), pace.pausedAccounts()]).toEqual([32, ["w1 one a"], []]);
   expect([beginAll("w2"), pace.begin("one b", task("t"))]).toEqual([16, true]);
   for (const name of ["w3", "w4", "w5", "w6", "w7", "w8", "w9"]) beginAll(name);
-  expect([pace.resting(), pace.waitMs()]).toEqual([["one a"], undefined]);
-  expect([pace.end("one a", "w1 0"), pace.end("one a", "w1 0"), pace.resting()]).toEqual([
+  expect([pace.pausedAccounts(), pace.waitMs()]).toEqual([["one a"], undefined]);
+  expect([pace.end("one a", "w1 0"), pace.end("one a", "w1 0"), pace.pausedAccounts()]).toEqual([
     true,
     false,
     [],
@@ -170,7 +170,7 @@ it("T80: an account that does not answer takes no places of another's jobs in th
     "the other account's job",
   );
   expect(silent).toHaveLength(atOnceMax / 2);
-  runner.rest();
+  runner.stopSteps();
   for (const response of silent) response.destroy();
   await runner.close();
   await world.database.query("delete from tasks where status = 'running'");

@@ -94,11 +94,11 @@ it("what comes and goes within a minute is told once, and what is long over is n
   const troubles = createPollTroubles(() => nowMs);
   const told: number[] = [];
   for (; nowMs < 600_000; nowMs += 10_000) {
-    if (troubles.isNews("one unreachable")) told.push(nowMs);
-    expect(troubles.isOver("two unreachable")).toBe(false);
-    expect(nowMs < 60_000 && troubles.isOver("one unreachable")).toBe(false);
+    if (troubles.shouldLogStart("one unreachable")) told.push(nowMs);
+    expect(troubles.shouldLogRecovery("two unreachable")).toBe(false);
+    expect(nowMs < 60_000 && troubles.shouldLogRecovery("one unreachable")).toBe(false);
   }
   expect(told).toEqual([0]);
   nowMs += 600_000;
-  expect(troubles.isNews("one unreachable")).toBe(true);
+  expect(troubles.shouldLogStart("one unreachable")).toBe(true);
 });

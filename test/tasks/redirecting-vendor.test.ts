@@ -1,6 +1,6 @@
 /** A vendor that answers a question about a job, or the job itself, with a redirect: nobody follows it, with a key least of all. T77, T80, T81. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { askStep } from "../../src/tasks/ask-step.ts";
+import { submitStep } from "../../src/tasks/submit-step.ts";
 import { cancelTask } from "../../src/tasks/cancel.ts";
 import { pollStep } from "../../src/tasks/poll-step.ts";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
@@ -24,7 +24,7 @@ it.each([301, 302, 303, 307, 308])(
   async (status) => {
     world.vendor.plan("POST", redirect(status));
     const { id } = await jobOf(world, "acme/clip");
-    await askStep(world.services, await rowOf(world, id));
+    await submitStep(world.services, await rowOf(world, id));
     expect(await rowOf(world, id)).toMatchObject({
       status: "failed",
       error: { code: "submission_uncertain" },

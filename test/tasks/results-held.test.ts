@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { WatchedFiles } from "../../src/files/index.ts";
-import { askStep } from "../../src/tasks/ask-step.ts";
+import { submitStep } from "../../src/tasks/submit-step.ts";
 import { defaultTiming, type TaskServices, type TaskTiming } from "../../src/tasks/engine.ts";
 import { startRunner } from "../../src/tasks/runner.ts";
 import { booksOf } from "../money/support.ts";
@@ -54,7 +54,7 @@ it("STORE-01: a picture that came while the storage is away is held, stored once
   const { state, services } = withStorage();
   const asked = painter.requests.length;
   const job = await jobOf(world, "acme/pictures");
-  const step = askStep(services, job);
+  const step = submitStep(services, job);
   await eventually(() => state.tries >= 20, "many tries");
   expect(await rowOf(world, job.id)).toMatchObject({ status: "running", asking: true });
   // What is held counts as memory of bodies, which is bounded.
@@ -74,7 +74,7 @@ it("STORE-01: one that cannot be stored for ten minutes fails its task in words,
   expect(defaultTiming.downloadMs).toBe(600_000);
   const { state, services } = withStorage({ downloadMs: 300 });
   const job = await jobOf(world, "acme/pictures");
-  await askStep(services, job);
+  await submitStep(services, job);
   expect(state.tries).toBeGreaterThan(3);
   expect(await rowOf(world, job.id)).toMatchObject({
     status: "failed",

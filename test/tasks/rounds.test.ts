@@ -1,7 +1,7 @@
 /** When a task that no vendor took is asked for again, as a table and step by step. docs/tasks.md "When no vendor accepts it". */
 import { describe, expect, it } from "vitest";
 import { Health } from "../../src/routing/index.ts";
-import { askStep } from "../../src/tasks/ask-step.ts";
+import { submitStep } from "../../src/tasks/submit-step.ts";
 import { pauseAfterRoundMs } from "../../src/tasks/rounds.ts";
 import { clock, jobOf, rowOf, useWorld } from "./steps-support.ts";
 import { says } from "./support.ts";
@@ -54,7 +54,7 @@ describe("a task that no provider takes", () => {
     const seen: string[] = [];
     for (let steps = 0; steps < 9 && job.status === "queued"; steps += 1) {
       world.services = { ...world.services, retryForMs: 600_000, health: new Health({ clock }) };
-      await askStep(world.services, job);
+      await submitStep(world.services, job);
       await world.database.query("update tasks set lease_token = 'mine' where id = $1", [job.id]);
       job = await rowOf(world, job.id);
       const dueMs = world.dueInMs.pop()!;

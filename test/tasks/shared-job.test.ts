@@ -1,7 +1,7 @@
 /** A vendor that gives two tasks one job: it stays the first one's, the second fails unbilled, and the operator is told. */
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Database } from "../../src/storage/index.ts";
-import { askStep } from "../../src/tasks/ask-step.ts";
+import { submitStep } from "../../src/tasks/submit-step.ts";
 import { endTask, failed } from "../../src/tasks/end.ts";
 import type { TaskServices } from "../../src/tasks/engine.ts";
 import type { Job } from "../../src/tasks/rows.ts";
@@ -16,7 +16,7 @@ beforeEach(() => void (faults = []));
 
 function askNoting(job: Job, other: Partial<TaskServices> = {}): Promise<void> {
   const log = { ...world.services.log, error: (fields: object) => void faults.push(fields) };
-  return askStep({ ...world.services, log, ...other }, job);
+  return submitStep({ ...world.services, log, ...other }, job);
 }
 
 const balance = () => createLedger(world.database).balance("w1");

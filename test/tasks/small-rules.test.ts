@@ -18,7 +18,7 @@ import type { Job } from "../../src/tasks/rows.ts";
 import { openUpload } from "../../src/tasks/tasks.ts";
 import type { DueDelivery } from "../../src/tasks/webhooks/outbox.ts";
 import { triesMax } from "../../src/tasks/webhooks/deliverer.ts";
-import { createPlaces } from "../../src/tasks/places.ts";
+import { createSlotLimiter } from "../../src/tasks/slot-limiter.ts";
 import { AskFailure } from "../../src/upstream/index.ts";
 import { addKey, addWorkspace } from "../ledger/support.ts";
 import { sharedPostgres, silentLog } from "../support/postgres.ts";
@@ -28,23 +28,23 @@ describe("a vendor that did not take a task", () => {
   const refused = (status: number) => notTaken({ state: "refused", status, message: "No." });
 
   it("T81: another is asked where this one certainly began nothing", () => {
-    expect(refused(503)).toMatchObject({ mayGoOn: true, outcome: "503" });
+    expect(refused(503)).toMatchObject({ allowsFailover: true, outcome: "503" });
     expect(refused(504)).toMatchObject({
-      mayGoOn: false,
+      allowsFailover: false,
       error: { code: "submission_uncertain" },
     });
-    expect(refused(400)).toMatchObject({ mayGoOn: false, error: { message: "No." } });
+    expect(refused(400)).toMatchObject({ allowsFailover: false, error: { message: "No." } });
   });
 
   it("T81: an ask that was not sent is made elsewhere; one that was ends in doubt; without a connection it waits", () => {
     expect(unanswered(new AskFailure("connect", false))).toMatchObject({
       outcome: "unsent",
-      mayGoOn: true,
+      allowsFailover: true,
     });
     const sent = unanswered(new AskFailure("broken", true));
     expect(sent).toMatchObject({ outcome: "unknown", error: { code: "submission_uncertain" } });
-    expect([sent.mayGoOn, sent.isShort]).toEqual([undefined, undefined]);
-    expect(unanswered(new AskFailure("shortage", false))).toMatchObject({ isShort: true });
+    expect([sent.allowsFailover, sent.isLocalShortage]).toEqual([undefined, undefined]);
+    expect(unanswered(new AskFailure("shortage", false))).toMatchObject({ isLocalShortage: true });
   });
 });
 
@@ -86,7 +86,7 @@ it("HOOK: whoever hangs leaves room: four tries a receiver of a workspace, twent
     ({ id: `d${number}`, host, workspaceId }) as DueDelivery;
   const many = (count: number, of: (number: number) => DueDelivery) =>
     Array.from({ length: count }, (_, number) => of(number));
-  const fresh = () => createPlaces<DueDelivery>(triesMax);
+  const fresh = () => createSlotLimiter<DueDelivery>(triesMax);
   expect(fresh().take(many(9, (one) => due(one, "h", "w")))).toHaveLength(4);
   // A receiver that several share is not one workspace's to block.
   expect(fresh().take(many(9, (one) => due(one, "h", `w${one}`)))).toHaveLength(9);
@@ -94,21 +94,21 @@ it("HOOK: whoever hangs leaves room: four tries a receiver of a workspace, twent
   const places = fresh();
   const all = places.take(many(250, (one) => due(one, `h${one}`, `w${one}`)));
   expect([all.length, places.hasRoom()]).toEqual([200, false]);
-  expect(places.leave(all[0]!)).toBe(true);
+  expect(places.release(all[0]!)).toBe(true);
   expect(places.take([all[1]!, all[0]!])).toEqual([all[0]]);
 });
 
 it("HOOK, TASK: forty workspaces that hang, each with thousands due, leave room for a newcomer", () => {
-  const places = createPlaces({ total: 128 });
+  const places = createSlotLimiter({ total: 128 });
   for (let round = 0; round < 100; round += 1)
     for (let workspace = 0; workspace < 40; workspace += 1)
       places.take([{ id: `t${round}`, workspaceId: `w${workspace}` }]);
   expect(places.take([{ id: "t", workspaceId: "new" }])).toHaveLength(1);
-  const alone = createPlaces({ total: 128 });
+  const alone = createSlotLimiter({ total: 128 });
   const tasks = Array.from({ length: 500 }, (_, task) => ({ id: `t${task}`, workspaceId: "w" }));
   expect(alone.take(tasks)).toHaveLength(64);
   expect(alone.full().fullWorkspaces).toEqual(["w"]);
-  expect(alone.leave(tasks[0]!)).toBe(true);
+  expect(alone.release(tasks[0]!)).toBe(true);
 });
 
 it("a file that is gone when it is sent is an error, not an empty file", async () => {

@@ -10,7 +10,7 @@ import { Health, openScope } from "../../src/routing/index.ts";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 import { createAcceptance, type Submission } from "../../src/tasks/accept.ts";
 import { defaultTiming, type TaskServices } from "../../src/tasks/engine.ts";
-import { createPollPace } from "../../src/tasks/poll-pace.ts";
+import { createPollRateLimiter } from "../../src/tasks/poll-rate-limiter.ts";
 import { createPollTroubles } from "../../src/tasks/poll-troubles.ts";
 import { readJob } from "../../src/tasks/read.ts";
 import { storedPlan, type Job } from "../../src/tasks/rows.ts";
@@ -117,17 +117,17 @@ async function newServices(world: World): Promise<TaskServices> {
     queue: { global: 1_000, perWorkspace: 1_000 },
     retryForMs: 0,
     retentionMs: 3_600_000,
-    logged: (row) => void world.requestRows.push(row),
-    due: (ms) => void world.dueInMs.push(ms - clock.now()),
+    logRequest: (row) => void world.requestRows.push(row),
+    wakeRunnerAt: (ms) => void world.dueInMs.push(ms - clock.now()),
     openUpload: (upload) => openUpload(world.services.files, upload),
-    callbackDue: () => void (world.callbacksDue += 1),
+    wakeDeliverer: () => void (world.callbacksDue += 1),
     sweeps: () => true,
     ownsDatabase: false,
     at: () => undefined,
     timing: { ...defaultTiming, questionMs: 1_000, keepPauseMs: 20 },
     pollTroubles: createPollTroubles(),
-    pollPace: createPollPace(),
-    ending: new AbortController(),
+    pollRateLimiter: createPollRateLimiter(),
+    shutdown: new AbortController(),
   };
 }
 
@@ -211,7 +211,7 @@ export async function jobOf(world: World, model: ModelName, change: object = {})
 /** A task as it is now, as who holds it has it. */
 export const rowOf = async ({ database }: World, id: string): Promise<Job> => ({
   ...(await readJob(database, "w1", id))!,
-  right: { endMs: Infinity, endClockMs: Infinity },
+  localLease: { endMs: Infinity, endClockMs: Infinity },
 });
 
 /** One that the vendor has, at the provider `one`. */
@@ -231,7 +231,7 @@ export function breakDown({ catalog, services: { health } }: World, id: string):
   const provider = catalog.providers.get(id)!;
   const credential = provider.credentials[0]!;
   const hurt = { hurtsHealth: true, silent: true };
-  for (let tries = 0; tries < 50 && health.standing(offer, provider) !== "out"; tries += 1)
+  for (let tries = 0; tries < 50 && health.availability(offer, provider) !== "out"; tries += 1)
     health.unanswered({ offer, provider, credential, begunMs: health.nowMs() + tries }, hurt);
-  expect(health.standing(offer, provider)).toBe("out");
+  expect(health.availability(offer, provider)).toBe("out");
 }

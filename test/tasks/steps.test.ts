@@ -7,7 +7,7 @@ import { describe, expect, it, vi } from "vitest";
 import { Health, openScope } from "../../src/routing/index.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { createAcceptance } from "../../src/tasks/accept.ts";
-import { abandonedStep, askStep } from "../../src/tasks/ask-step.ts";
+import { abandonedStep, submitStep } from "../../src/tasks/submit-step.ts";
 import { cancelTask } from "../../src/tasks/cancel.ts";
 import { defaultTiming } from "../../src/tasks/engine.ts";
 import { extendLeases } from "../../src/tasks/lease.ts";
@@ -63,7 +63,7 @@ describe("asking", () => {
     const seen: string[] = [];
     for (let steps = 0; steps < 9 && job.status === "queued"; steps += 1) {
       world.services = { ...world.services, health: new Health({ clock }) };
-      await askStep(world.services, job);
+      await submitStep(world.services, job);
       await world.database.query("update tasks set lease_token = 'mine' where id = $1", [job.id]);
       job = await rowOf(world, job.id);
       seen.push(
@@ -84,24 +84,24 @@ describe("asking", () => {
   it("passes over a provider in trouble in the first round alone, and never the only one", async () => {
     breakDown(world, "one");
     const several = await jobOf(world, "acme/clips");
-    await askStep(world.services, several);
+    await submitStep(world.services, several);
     expect([world.vendor.calls("POST").length, (await rowOf(world, several.id)).attempt]).toEqual([
       0, 1,
     ]);
-    await askStep(world.services, await jobOf(world, "acme/clips", { attempt: 2 }));
+    await submitStep(world.services, await jobOf(world, "acme/clips", { attempt: 2 }));
     expect(world.vendor.calls("POST")).toHaveLength(1);
-    await askStep(world.services, await jobOf(world, "acme/clip"));
+    await submitStep(world.services, await jobOf(world, "acme/clip"));
     expect(world.vendor.calls("POST")).toHaveLength(2);
   });
 
   it("T74: leaves out a provider that the layers of its caller do not allow any more", async () => {
     const job = await jobOf(world, "acme/clips");
     const constraints = { ...openScope, pinnedProviders: [["two"]] };
-    await askStep(world.services, { ...job, constraints });
+    await submitStep(world.services, { ...job, constraints });
     expect([world.vendor.calls("POST").length, (await rowOf(world, job.id)).attempt]).toEqual([
       0, 1,
     ]);
-    await askStep(world.services, {
+    await submitStep(world.services, {
       ...(await jobOf(world, "acme/clips", { attempt: 1 })),
       constraints,
     });
@@ -111,14 +111,14 @@ describe("asking", () => {
   it("waits, without an attempt, while the budget of bytes has no room for pictures; jobs that are asked after take none", async () => {
     world.services.budget.lease().add(world.services.budget.bytesMax);
     const pictures = await jobOf(world, "acme/pictures");
-    await askStep(world.services, pictures);
+    await submitStep(world.services, pictures);
     expect([world.painter.requests.length, world.dueInMs]).toEqual([0, [defaultTiming.shortageMs]]);
     expect(await rowOf(world, pictures.id)).toMatchObject({
       status: "queued",
       attempt: 0,
       attempts: [],
     });
-    await askStep(world.services, await jobOf(world, "acme/clip"));
+    await submitStep(world.services, await jobOf(world, "acme/clip"));
     expect(world.vendor.calls("POST")).toHaveLength(1);
   });
 
@@ -126,10 +126,10 @@ describe("asking", () => {
     const { outcomes } = world.services.health;
     outcomes.take();
     world.vendor.plan("POST", says.refused(503));
-    await askStep(world.services, await jobOf(world, "acme/clips"));
+    await submitStep(world.services, await jobOf(world, "acme/clips"));
     expect(outcomes.take()).toMatchObject([{ provider: "one", outcome: "503", attempts: 1 }]);
     world.vendor.plan("POST", says.taken("job-1"));
-    await askStep(world.services, await jobOf(world, "acme/clips"));
+    await submitStep(world.services, await jobOf(world, "acme/clips"));
     expect(outcomes.take()).toMatchObject([{ provider: "one", outcome: "", attempts: 1 }]);
   });
 
@@ -138,7 +138,7 @@ describe("asking", () => {
     const job = await jobOf(world, "acme/pictures");
     const { outcomes } = world.services.health;
     outcomes.take();
-    await askStep(world.services, job);
+    await submitStep(world.services, job);
     expect(await rowOf(world, job.id)).toMatchObject({ status: "failed", costNano: 0n });
     expect(outcomes.take()).toMatchObject([{ provider: "painter", outcome: "", attempts: 1 }]);
   });

@@ -1,9 +1,9 @@
 /** Gateways with different configurations on one database: who takes the poll of a provider that only some know. docs/tasks.md. */
 import { describe, expect, it } from "vitest";
-import { askStep } from "../../src/tasks/ask-step.ts";
+import { submitStep } from "../../src/tasks/submit-step.ts";
 import { cancelTask } from "../../src/tasks/cancel.ts";
 import type { TaskServices } from "../../src/tasks/engine.ts";
-import { findDue, othersMs } from "../../src/tasks/lease.ts";
+import { findDue, otherGatewaysFirstMs } from "../../src/tasks/lease.ts";
 import { pollStep } from "../../src/tasks/poll-step.ts";
 import { clock, dollar, jobOf, rowOf, running, useWorld } from "./steps-support.ts";
 import { says } from "./support.ts";
@@ -45,9 +45,9 @@ it("a poll is left to the gateways that know its provider and key, until nobody 
   const dueMs = clock.now();
   const job = await running(world, { due_at: new Date(dueMs) });
   expect(await takers(job.id)).toEqual(["knows", "retired"]);
-  clock.advance(othersMs);
+  clock.advance(otherGatewaysFirstMs);
   expect(await takers(job.id)).toEqual(Object.keys(gateways));
-  clock.advance(-othersMs);
+  clock.advance(-otherGatewaysFirstMs);
 
   const over = await running(world, { due_at: new Date(dueMs), expires_at: new Date(dueMs) });
   expect(await takers(over.id)).toEqual(Object.keys(gateways));
@@ -105,7 +105,7 @@ describe("a running task whose key has another value by now, under its name", ()
   /** A task that a vendor took in the ordinary way, which it was not asked about for long. */
   async function taken(): Promise<string> {
     const { id } = await jobOf(world, "acme/clip");
-    await askStep(world.services, await rowOf(world, id));
+    await submitStep(world.services, await rowOf(world, id));
     await world.database.query(
       "update tasks set lease_token = 'mine', misses = 20, missing_since = $2 where id = $1",
       [id, new Date(clock.now() - 600_000)],

@@ -1,7 +1,7 @@
 /** What is not asked of a vendor while its result could not be kept. docs/tasks.md; docs/operate.md "When files cannot be kept". */
 import { expect, it } from "vitest";
 import { GatewayError } from "../../src/base/errors.ts";
-import { askStep } from "../../src/tasks/ask-step.ts";
+import { submitStep } from "../../src/tasks/submit-step.ts";
 import { defaultTiming, type TaskServices } from "../../src/tasks/engine.ts";
 import { jobOf, rowOf, useWorld } from "./steps-support.ts";
 
@@ -11,15 +11,15 @@ it("a vendor that answers with the result is not paid for one that cannot be kep
   const failure = new GatewayError("storage_unavailable", "No room.");
   const failing: TaskServices = { ...world.services, files: { ...world.services.files, failure } };
   const pictures = await jobOf(world, "acme/pictures");
-  await askStep(failing, pictures);
+  await submitStep(failing, pictures);
   expect([world.painter.requests.length, world.dueInMs]).toEqual([0, [defaultTiming.shortageMs]]);
   expect(await rowOf(world, pictures.id)).toMatchObject({
     status: "queued",
     attempt: 0,
     attempts: [],
   });
-  await askStep(failing, await jobOf(world, "acme/clip"));
+  await submitStep(failing, await jobOf(world, "acme/clip"));
   expect(world.vendor.calls("POST")).toHaveLength(1);
-  await askStep(world.services, await jobOf(world, "acme/pictures"));
+  await submitStep(world.services, await jobOf(world, "acme/pictures"));
   expect(world.painter.requests).toHaveLength(1);
 });

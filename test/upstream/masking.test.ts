@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Provider } from "../../src/catalog/index.ts";
 import {
   answeredError,
-  asReported,
+  maskAnswer,
   maskError,
   withoutCredentials,
 } from "../../src/upstream/index.ts";
@@ -111,10 +111,10 @@ describe("a credential that a vendor echoes", () => {
   });
 
   it("is masked in what a media vendor says of a job", () => {
-    const failed = asReported(known, { state: "failed", code: key, message: `no ${key}` });
+    const failed = maskAnswer(known, { state: "failed", code: key, message: `no ${key}` });
     expect(failed).toEqual({ state: "failed", code: "[credential]", message: "no [credential]" });
     const refused = { state: "refused", status: 400, message: key, param: key } as const;
-    expect(JSON.stringify(asReported(known, refused))).not.toContain(key);
+    expect(JSON.stringify(maskAnswer(known, refused))).not.toContain(key);
   });
 
   it("takes no time to find, whatever is sent", () => {

@@ -55,12 +55,12 @@ async function failureOf(work: Promise<unknown>): Promise<string> {
   return `${failure}, ${sent ? "sent" : "not sent"}`;
 }
 
-/** Counts by `took`; what `ends` hears is in `ended`. */
-const roomOf = (took: AnswerRoom["took"], ended: boolean[] = []): AnswerRoom => ({
+/** Counts by `onBytes`; what `onEnd` hears is in `ended`. */
+const roomOf = (onBytes: AnswerRoom["onBytes"], ended: boolean[] = []): AnswerRoom => ({
   bytesMax: Infinity,
-  begins: () => undefined,
-  took,
-  ends: (isWhole) => void ended.push(isWhole),
+  onStart: () => undefined,
+  onBytes,
+  onEnd: (isWhole) => void ended.push(isWhole),
 });
 
 const mebibyte = Buffer.alloc(1024 * 1024, "x");
@@ -210,7 +210,7 @@ describe("an answer that is counted", () => {
     let giveUp!: () => void;
     const room = {
       ...roomOf(() => (giveUp(), undefined)),
-      begins: (given: () => void) => (giveUp = given),
+      onStart: (given: () => void) => (giveUp = given),
     };
     expect(await failureOf(askAt(await listen(server), {}, { room }))).toBe("idle_timeout, sent");
   });

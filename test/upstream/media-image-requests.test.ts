@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ImageRequest, Upload } from "../../src/media/index.ts";
-import { lostFields, type MediaAsk } from "../../src/upstream/index.ts";
+import { droppedFieldNotes, type MediaAsk } from "../../src/upstream/index.ts";
 import { bodyOf, dialectOf, image, providers, submitAsk, uploadsOf } from "./media-support.ts";
 
 type Vendor = "openai" | "xai" | "dashscope";
@@ -322,7 +322,7 @@ describe("a field that an image vendor has no word for", () => {
       for (const [name, change] of Object.entries(changes)) {
         const request = { ...base, ...change };
         const changed = (await stable(vendor, request, model)) !== before;
-        const noted = lostFields(vendor, request, model).some(({ param }) => param === name);
+        const noted = droppedFieldNotes(vendor, request, model).some(({ param }) => param === name);
         expect({ name, noted }).toEqual({ name, noted: !changed });
       }
     },
@@ -331,10 +331,10 @@ describe("a field that an image vendor has no word for", () => {
   it("is not named where it asks for nothing in particular", () => {
     const usual = image({ size: "auto", quality: "auto", background: "auto", moderation: "auto" });
     for (const vendor of ["openai", "xai", "dashscope"] as const) {
-      expect(lostFields(vendor, usual, "m")).toEqual([]);
+      expect(droppedFieldNotes(vendor, usual, "m")).toEqual([]);
     }
     expect(
-      lostFields("openai", image({ outputFormat: "png", outputCompression: 100 }), "m"),
+      droppedFieldNotes("openai", image({ outputFormat: "png", outputCompression: 100 }), "m"),
     ).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 /** The requests that video vendors get, byte for byte, and what of a request they have no words for. */
 import { describe, expect, it } from "vitest";
 import type { VideoRequest } from "../../src/media/index.ts";
-import { lostFields } from "../../src/upstream/index.ts";
+import { droppedFieldNotes } from "../../src/upstream/index.ts";
 import { bodyOf, dialectOf, provider, providers, submitAsk, video } from "./media-support.ts";
 
 const [first, last, reference] = [
@@ -345,19 +345,23 @@ describe("a field that a vendor's model has no word for", () => {
       const changed =
         (await bodyOf(submitAsk(vendor, request, model))) !==
         (await bodyOf(submitAsk(vendor, before, model)));
-      const noted = lostFields(vendor, request, model).some(({ param }) => param === name);
+      const noted = droppedFieldNotes(vendor, request, model).some(({ param }) => param === name);
       expect({ name, noted }).toEqual({ name, noted: !changed });
     }
   });
 
   it("is not named where it asks for nothing in particular, or for what is so anyway", () => {
-    expect(lostFields("ark", video({ moderation: "auto" }), "doubao-seedance-2-0")).toEqual([]);
-    expect(lostFields("dashscope", video({ audio: true }), "wan2.7-t2v")).toEqual([]);
+    expect(droppedFieldNotes("ark", video({ moderation: "auto" }), "doubao-seedance-2-0")).toEqual(
+      [],
+    );
+    expect(droppedFieldNotes("dashscope", video({ audio: true }), "wan2.7-t2v")).toEqual([]);
   });
 
   it("says what became of a ratio that an older model does not make, or that an image overrules", () => {
     const note = (fields: Partial<VideoRequest>, model: string) =>
-      lostFields("dashscope", video(fields), model).map(({ param, kind }) => `${param} ${kind}`);
+      droppedFieldNotes("dashscope", video(fields), model).map(
+        ({ param, kind }) => `${param} ${kind}`,
+      );
     expect(note({ aspectRatio: "4:3" }, "wan2.6-t2v")).toEqual(["aspect_ratio rewritten"]);
     expect(note({ aspectRatio: "4:3", resolution: "720p" }, "wan2.6-t2v")).toEqual([]);
     expect(note({ aspectRatio: "4:3", firstFrame: first }, "wan2.7-i2v")).toEqual([

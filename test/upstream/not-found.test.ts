@@ -1,7 +1,7 @@
 /** What vendors' 404s are about, in their own words: a thing that the caller named, or the model or the path, which is ours. */
 import { describe, expect, it } from "vitest";
 import { codecs, type ProtocolName } from "../../src/protocols/index.ts";
-import { namesThing, outcomeOfStatus } from "../../src/upstream/index.ts";
+import { namesStoredObject, outcomeOfStatus } from "../../src/upstream/index.ts";
 import { costMs } from "../support/cost.ts";
 
 type Row = readonly [title: string, protocol: ProtocolName, body: unknown, status?: number];
@@ -165,7 +165,7 @@ const outcomeOf = ([, protocol, body, status = 404]: Row, request: object = {}) 
       status,
       wire: codecs[protocol].decodeError(status, body),
       headers: {},
-      namesThing: () => namesThing(request),
+      namesStoredObject: () => namesStoredObject(request),
     },
     0,
   );

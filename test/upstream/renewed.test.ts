@@ -1,6 +1,6 @@
 /** What expires is fetched ahead of its end, once, and no call that has a good one waits. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { Renewed } from "../../src/upstream/identity/renewed.ts";
+import { RenewingValue } from "../../src/upstream/identity/renewing-value.ts";
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
@@ -10,7 +10,7 @@ const lifeMs = 100_000;
 /** A source whose values count, and whose fetches end when the test says. */
 function world() {
   const fetches: { succeed(): void; fail(): void }[] = [];
-  const renewed = new Renewed<number>(() => {
+  const renewed = new RenewingValue<number>(() => {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     fetches.push({ succeed: resolve, fail: () => reject(new Error("refused")) });
     const value = fetches.length;

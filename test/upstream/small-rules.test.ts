@@ -7,14 +7,14 @@ import { brokenBy } from "../../src/upstream/http1/failures.ts";
 import { IdleList } from "../../src/upstream/idle-list.ts";
 import { awsHeaders, awsKeys } from "../../src/upstream/identity/aws.ts";
 import {
-  asReported,
+  maskAnswer,
   BadAnswerError,
   ExchangeError,
   outcomeOfFailure,
   outcomeOfStatus,
   withoutCredentials,
 } from "../../src/upstream/index.ts";
-import { maskAlso } from "../../src/upstream/masking.ts";
+import { maskSecret } from "../../src/upstream/masking.ts";
 import { createRooms } from "../../src/upstream/room.ts";
 import { textTarget } from "../../src/upstream/target.ts";
 import type { TextAsk } from "../../src/upstream/vendors/types.ts";
@@ -52,18 +52,18 @@ describe("masking", () => {
   it("keeps the last four tokens of a provider, and one that comes again is no other one", () => {
     const known = withKey();
     const token = (number: number) => `token-of-an-hour-${String(number).repeat(12)}`;
-    maskAlso(known, token(1));
-    for (let count = 0; count < 5; count += 1) maskAlso(known, token(2));
+    maskSecret(known, token(1));
+    for (let count = 0; count < 5; count += 1) maskSecret(known, token(2));
     expect(withoutCredentials(known, `${token(1)} ${token(2)}`)).toBe("[credential] [credential]");
-    for (const number of [3, 4, 5]) maskAlso(known, token(number));
+    for (const number of [3, 4, 5]) maskSecret(known, token(number));
     expect(withoutCredentials(known, token(5))).toBe("[credential]");
   });
 
   it("leaves what is no refusal as it was read", () => {
     const read = { state: "pending" } as const;
-    expect(asReported(withKey(), read as never)).toBe(read);
+    expect(maskAnswer(withKey(), read as never)).toBe(read);
     const failed = { state: "failed", code: "x", message: `${key} is wrong` } as const;
-    expect(asReported(withKey(), failed)).toMatchObject({ message: "[credential] is wrong" });
+    expect(maskAnswer(withKey(), failed)).toMatchObject({ message: "[credential] is wrong" });
   });
 });
 
@@ -151,22 +151,22 @@ it("keys of Amazon that are lent carry their session in every request, and it is
     accessKeyId: "AKIDEXAMPLE",
     secretAccessKey: "wJalrXUtnFEMI/K7MDENG",
   } as const;
-  const ways = { way: () => ({ name: "" }) };
+  const dialRoutes = { dialRoute: () => ({ name: "" }) };
   const target = { origin: "https://bedrock.example.com", path: "/model/x/converse", headers: {} };
-  const lent = await awsKeys({ ...auth, sessionToken: "session-of-an-hour" }, ways);
+  const lent = await awsKeys({ ...auth, sessionToken: "session-of-an-hour" }, dialRoutes);
   expect(lent.value.secrets).toEqual([auth.secretAccessKey, "session-of-an-hour"]);
   expect(await awsHeaders(lent.value, target, "{}")).toMatchObject({
     "x-amz-security-token": "session-of-an-hour",
   });
-  const own = await awsKeys(auth, ways);
+  const own = await awsKeys(auth, dialRoutes);
   expect(own.value.secrets).toEqual([auth.secretAccessKey]);
   expect(await awsHeaders(own.value, target, "{}")).not.toHaveProperty("x-amz-security-token");
 });
 
 it("a connection that breaks while it is to be silent is not used", () => {
   const list = new IdleList<string>(100);
-  list.rest("broken", 0);
-  list.rest("well", 0);
+  list.release("broken", 0);
+  list.release("well", 0);
   list.remove("broken");
   expect([list.take(1_000), list.take(1_000)]).toEqual(["well", undefined]);
 });
@@ -206,7 +206,7 @@ it("a frame of many reads takes time in proportion to its length, and says what 
   let waiting: number[] = [];
   const consumer = {
     data: (chunk: Buffer) => (length += chunk.length),
-    waits: (bytes: number) => void waiting.push(bytes),
+    onPartialFrame: (bytes: number) => void waiting.push(bytes),
     end() {},
     fail() {},
   };

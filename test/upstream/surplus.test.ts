@@ -130,7 +130,7 @@ it("an origin is a suspect for ten minutes after its last surplus, and warned of
 
 it("of many connections that wait to be silent the oldest is taken, and the rest wait on", () => {
   const list = new IdleList<number>(100);
-  for (let item = 0; item < 256; item += 1) list.rest(item, 1_000 + item / 1_000);
+  for (let item = 0; item < 256; item += 1) list.release(item, 1_000 + item / 1_000);
   expect(list.take(1_010)).toBe(0);
   expect(list.take(1_010)).toBeUndefined();
   list.remove(255);

@@ -2,7 +2,7 @@
 import { amountNanoMax, type NanoUsd } from "../../base/money.ts";
 import { priceLines, requestPart, sumOfParts, type PriceLine } from "../../base/price-parts.ts";
 import type { Catalog } from "../../catalog/index.ts";
-import { partsAt, priceOfKept, type AnyPrice } from "../../media/index.ts";
+import { partsAt, priceOfStored, type AnyPrice } from "../../media/index.ts";
 
 /** The log's fields of a charge. */
 export interface Charged {
@@ -36,7 +36,7 @@ export function chargeLines(charged: Charged, catalog?: Catalog): ChargeLines {
   if (explanation?.cache === "hit" && costNano > 0n)
     return from("call", priceLines([requestPart("cached_answer", costNano)]));
   if (usage === null) return costNano === 0n ? nothing : unknown;
-  if (price !== null) return from("call", linesAt(priceOfKept(price), usage, costNano));
+  if (price !== null) return from("call", linesAt(priceOfStored(price), usage, costNano));
   return catalog === undefined ? unknown : from("catalog", linesNow(catalog, charged, usage));
 }
 

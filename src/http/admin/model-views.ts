@@ -117,7 +117,7 @@ type ServedModel = Parameters<Health["of"]>[0];
 function healthOf(health: Health, served: ServedModel, at: Provider): object {
   const nowMs = health.nowMs();
   const { circuit, speed } = health.of(served);
-  const state = health.standing(served, at);
+  const state = health.availability(served, at);
   const listed = (stream: boolean) => ({
     first_token_ms: speed.firstTokenMs(stream, nowMs) ?? null,
     tokens_per_second: speed.tokensPerSecond(stream, nowMs) ?? null,

@@ -5,7 +5,7 @@
 import { Type } from "../../base/json-schema.ts";
 import { etagOf, providerKind, type ProviderObject } from "../../admin/index.ts";
 import { shownProvider, type Catalog, type Provider } from "../../catalog/index.ts";
-import { nothingAsked, type Health, type LastHour } from "../../routing/index.ts";
+import { noAttempts, type Health, type LastHour } from "../../routing/index.ts";
 import { oneOf, orNull } from "../shapes/schema.ts";
 import type { AdminAnswer } from "./route.ts";
 
@@ -108,7 +108,7 @@ export function renderProvider(
     offers.filter(({ provider: by }) => by === one.id).map((each) => ({ id, each })),
   );
   const names = (found: typeof offered) => [...new Set(found.map(({ id }) => id))];
-  const out = offered.filter(({ each }) => health?.standing(each, one) === "out");
+  const out = offered.filter(({ each }) => health?.availability(each, one) === "out");
   const { kind, line } = catalog.sources?.get(one.id) ?? { kind: "file" as const };
   const pausedMs = catalog.paused?.get(one.id);
   const upstreamModels = [...new Set(offered.map(({ each }) => each.upstreamModel))];
@@ -133,7 +133,7 @@ export function renderProvider(
       })),
       ...(health && {
         circuits: circuitsOf(offered, health),
-        ...(hour?.get(one.id) ?? nothingAsked),
+        ...(hour?.get(one.id) ?? noAttempts),
       }),
     }),
     health: health ? { state: stateOf(out.length, offered.length), out: names(out) } : null,

@@ -116,7 +116,7 @@ const again = route({
       load: (context) => getDelivery(context, params["id"]!, { forUpdate: true }),
       apply: (context, one) => redeliver(context, one),
     });
-    services.callbackDue();
+    services.wakeDeliverer();
     return { body: renderDelivery(sent) };
   },
 });
@@ -147,7 +147,7 @@ const test = route({
       },
       row: (made) => made,
     });
-    services.callbackDue();
+    services.wakeDeliverer();
     return { body: renderDelivery(sent) };
   },
 });

@@ -10,7 +10,7 @@ import {
   type ClaimedDelivery,
   type DueDelivery,
 } from "./outbox.ts";
-import { createPlaces } from "../places.ts";
+import { createSlotLimiter } from "../slot-limiter.ts";
 import { tryOnce, type DelivererServices } from "./try-once.ts";
 
 export interface DelivererOptions extends DelivererServices {
@@ -36,7 +36,7 @@ export interface Deliverer {
 /** Tries in flight at once. */
 export const triesMax = { total: 200, perWorkspace: 20, perHost: 4 } as const;
 /** Due deliveries that are read to fill the slots. */
-const lookedAtMax = 2 * triesMax.total;
+const dueReadMax = 2 * triesMax.total;
 const pollMsDefault = 1_000;
 const closeMsDefault = 3_000;
 const leaseMarginMs = 30_000;
@@ -99,7 +99,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 function createTries(options: DelivererOptions, signal: AbortSignal) {
   const { database, clock, log } = options;
   const { timeoutMs: tryMs, leaseMs = tryMs + leaseMarginMs } = options;
-  const places = createPlaces<DueDelivery>(triesMax);
+  const slots = createSlotLimiter<DueDelivery>(triesMax);
   const running = new Set<Promise<void>>();
   let stopped = false;
 
@@ -117,7 +117,7 @@ function createTries(options: DelivererOptions, signal: AbortSignal) {
       claimed = await claimDue(database, chosen, clock.now(), { leaseMs, tryMs });
     } finally {
       const ids = new Set(claimed.map((one) => one.id));
-      for (const one of chosen) if (!ids.has(one.id)) places.leave(one);
+      for (const one of chosen) if (!ids.has(one.id)) slots.release(one);
     }
     return claimed;
   }
@@ -125,19 +125,19 @@ function createTries(options: DelivererOptions, signal: AbortSignal) {
   return {
     /** Starts due deliveries while slots are free; true if there may be more. Calls `freed` when a slot is free for waiting ones. */
     async begin(freed: () => void): Promise<boolean> {
-      if (stopped || !places.hasRoom()) return false;
+      if (stopped || !slots.hasRoom()) return false;
       const found = await findDue(database, {
         nowMs: clock.now(),
-        limit: lookedAtMax,
-        ...places.full(),
+        limit: dueReadMax,
+        ...slots.full(),
       });
-      const chosen = places.take(found);
+      const chosen = slots.take(found);
       if (chosen.length === 0) return false;
       const claimed = await claim(chosen);
       for (const delivery of claimed) {
         const trying = run(delivery).finally(() => {
           running.delete(trying);
-          if (places.leave(delivery)) freed();
+          if (slots.release(delivery)) freed();
         });
         running.add(trying);
       }

@@ -7,7 +7,7 @@ import type { Queryable } from "../../storage/index.ts";
 import type { TaskServices } from "../engine.ts";
 import { postEvents } from "./events.ts";
 
-export type AlertOptions = Pick<TaskServices, "database" | "clock" | "log" | "callbackDue">;
+export type AlertOptions = Pick<TaskServices, "database" | "clock" | "log" | "wakeDeliverer">;
 
 /** The type of its event. */
 const lowType = "balance.low";
@@ -58,7 +58,7 @@ export async function warnOfLowBalances(
 
 /** Sends the warnings of one transaction; returns how many there were. */
 async function warnOfSome(
-  { database, clock, log, callbackDue }: AlertOptions,
+  { database, clock, log, wakeDeliverer }: AlertOptions,
   ids: readonly string[] | null,
 ): Promise<number> {
   const { low, posted } = await database.transaction(async (tx) => {
@@ -84,7 +84,7 @@ async function warnOfSome(
     };
   });
   for (const one of low) log.warn(dataOf(one), "the balance of a workspace is low");
-  if (posted > 0) callbackDue();
+  if (posted > 0) wakeDeliverer();
   return low.length;
 }
 

@@ -5,9 +5,9 @@
 import { camelCased, type SnakeCased } from "../../base/casing.ts";
 import type { Database, Queryable } from "../../storage/index.ts";
 import { aheadMsMax } from "../lease.ts";
-import { newToken, ownerHere } from "../owner.ts";
-import type { HostOf } from "../places.ts";
-import { rightFor, type Right } from "../right.ts";
+import { newToken, currentOwner } from "../owner.ts";
+import type { HostOf } from "../slot-limiter.ts";
+import { newLocalLease, type LocalLease } from "../local-lease.ts";
 import type { NextStep, Outcome } from "./schedule.ts";
 
 /** A delivery that may be claimed. */
@@ -34,10 +34,12 @@ export interface ClaimedDelivery extends DueDelivery {
   readonly traceparent: string | undefined;
   readonly token: string;
   /** The right to begin to send it. */
-  readonly right: Right;
+  readonly localLease: LocalLease;
 }
 
-interface ClaimedRow extends SnakeCased<Omit<ClaimedDelivery, "traceparent" | "token" | "right">> {
+interface ClaimedRow extends SnakeCased<
+  Omit<ClaimedDelivery, "traceparent" | "token" | "localLease">
+> {
   readonly traceparent: string | null;
 }
 
@@ -75,9 +77,9 @@ export async function claimDue(
   nowMs: number,
   { leaseMs, tryMs }: { readonly leaseMs: number; readonly tryMs: number },
 ): Promise<ClaimedDelivery[]> {
-  const token = newToken(ownerHere(database.signals.number));
+  const token = newToken(currentOwner(database.signals.number));
   // A try that begins later might end after the lease.
-  const right = rightFor(leaseMs - Math.min(tryMs, leaseMs / 2));
+  const localLease = newLocalLease(leaseMs - Math.min(tryMs, leaseMs / 2));
   const rows = await database.query<ClaimedRow>(
     `update webhook_deliveries d
      set lease_token = $3, lease_until = $5, attempts = d.attempts + 1, updated_at = $4
@@ -104,7 +106,7 @@ export async function claimDue(
     ...camelCased(row),
     traceparent: row.traceparent ?? undefined,
     token,
-    right,
+    localLease,
   }));
 }
 
@@ -122,7 +124,7 @@ export async function keepText(
   return rows.length > 0;
 }
 
-export interface Tried {
+export interface TryResult {
   readonly startedAt: Date;
   readonly durationMs: number;
   readonly outcome: Outcome;
@@ -138,10 +140,10 @@ export interface Tried {
 export async function noteTry(
   database: Queryable,
   delivery: ClaimedDelivery,
-  tried: Tried,
+  result: TryResult,
   nowMs: number,
 ): Promise<boolean> {
-  const { outcome, step } = tried;
+  const { outcome, step } = result;
   const dueAt = step.status === "pending" ? new Date(nowMs + step.pauseMs) : null;
   const rows = await database.query(
     `with logged as (
@@ -157,14 +159,14 @@ export async function noteTry(
       delivery.id,
       delivery.token,
       delivery.attempt,
-      tried.startedAt,
-      Math.round(tried.durationMs),
+      result.startedAt,
+      Math.round(result.durationMs),
       outcome.httpStatus,
       outcome.error,
       step.status,
       dueAt,
       new Date(nowMs),
-      tried.counts ? 0 : 1,
+      result.counts ? 0 : 1,
     ],
     { name: "webhooks_note" },
   );

@@ -40,7 +40,7 @@ export interface Reached {
 }
 
 /** The source of the keys: the given ones, each found by index, or all. */
-const keysSeen =
+const seenKeysSql =
   "unnest($1::text[], $2::text[]) as t (workspace_id, id) join api_keys k using (workspace_id, id)";
 const everyKey = "api_keys k where coalesce($1::text[], $2::text[]) is null";
 
@@ -105,7 +105,7 @@ export function addReached(tx: Queryable, seen: Seen | null, nowMs: number): Pro
   const refusals = all.filter((one) => isOfPeriod(one, nowMs));
   return tx.query<Reached>(
     `with touched as materialized (
-       select k.workspace_id, k.id as key_id, k.created_by as member_id from ${seen === null ? everyKey : keysSeen}
+       select k.workspace_id, k.id as key_id, k.created_by as member_id from ${seen === null ? everyKey : seenKeysSql}
      ),
      refused as (${refusedSql}),
      capped as (${cappedSql}),

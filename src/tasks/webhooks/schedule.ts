@@ -38,7 +38,7 @@ export type NextStep =
 
 const goneStatus = 410;
 /** The longest pause that a receiver can ask for, in milliseconds: one answer must not postpone an event for days. */
-const toldMsMax = hourMs;
+const retryAfterMsMax = hourMs;
 
 /**
  * Decides after a try: any 2xx delivers the event; 410 and the last failure give it up; a test event is tried once.
@@ -53,10 +53,10 @@ export function nextStep(
   const { httpStatus } = outcome;
   if (httpStatus !== null && httpStatus >= 200 && httpStatus < 300) return { status: "delivered" };
   const pauseMs = pausesMs[failures - 1];
-  const hopeless = !outcome.retry || httpStatus === goneStatus || type === testType;
-  if (hopeless || pauseMs === undefined) return { status: "failed" };
+  const isFinal = !outcome.retry || httpStatus === goneStatus || type === testType;
+  if (isFinal || pauseMs === undefined) return { status: "failed" };
   const usualMs = pauseMs * (1 + jitter * (2 * random - 1));
   // Never sooner than the receiver asks for, but still spread.
-  const askedMs = Math.min(outcome.retryAfterMs ?? 0, toldMsMax) * (1 + jitter * random);
+  const askedMs = Math.min(outcome.retryAfterMs ?? 0, retryAfterMsMax) * (1 + jitter * random);
   return { status: "pending", pauseMs: Math.round(Math.max(usualMs, askedMs)) };
 }

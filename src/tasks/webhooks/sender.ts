@@ -18,7 +18,7 @@ export interface CallbackRequest {
   /** Milliseconds from the resolution of the name to the head of the answer. */
   readonly timeoutMs: number;
   /** Called at the last moment before bytes are sent. */
-  readonly mayLeave: () => boolean;
+  readonly maySend: () => boolean;
   /** Fires when the deliverer closes and has waited long enough. */
   readonly signal: AbortSignal;
 }
@@ -44,11 +44,11 @@ export interface SenderOptions {
   /** Resolves names; the system's resolver if absent. */
   readonly resolve?: Resolve | undefined;
   /** The ways to receivers; direct if absent. */
-  readonly ways?: Pick<Pools, "way"> | undefined;
+  readonly dialRoutes?: Pick<Pools, "dialRoute"> | undefined;
 }
 
 /** Creates a sender that uses HTTPS only, public addresses only, and the very address that was checked. */
-export function createSender({ allowPrivate, resolve, ways }: SenderOptions): SendCallback {
+export function createSender({ allowPrivate, resolve, dialRoutes }: SenderOptions): SendCallback {
   return (request) =>
     guardedRequest({
       ...request,
@@ -56,7 +56,7 @@ export function createSender({ allowPrivate, resolve, ways }: SenderOptions): Se
       https: true,
       allowPrivate,
       resolve,
-      ways,
+      dialRoutes,
       param: "webhook_url",
       responseBytesMax: answerBytesMax,
     });

@@ -118,7 +118,7 @@ async function alertOn(options: SpendAlertsOptions, seen: Seen | null): Promise<
 
 /** Sends the alerts of one transaction; returns how many there were. */
 async function alertOnSome(
-  { database, clock, log, callbackDue }: SpendAlertsOptions,
+  { database, clock, log, wakeDeliverer }: SpendAlertsOptions,
   seen: Seen | null,
 ): Promise<number> {
   const { reached, posted, nowMs } = await database.transaction(async (tx) => {
@@ -134,7 +134,7 @@ async function alertOnSome(
     return { reached: added, posted: sent, nowMs: atMs };
   });
   for (const alert of reached) log.warn(dataOf(alert, nowMs), "a spend cap is reached or near");
-  if (posted > 0) callbackDue();
+  if (posted > 0) wakeDeliverer();
   return reached.length;
 }
 

@@ -10,11 +10,11 @@ import { readSigningSecret, type Secrets } from "../../tenancy/index.ts";
 import type { TaskServices } from "../engine.ts";
 import { readTask } from "../read.ts";
 import { beginCallback } from "../trace.ts";
-import { holds } from "../right.ts";
+import { isLeaseValid } from "../local-lease.ts";
 import type { Task } from "../types.ts";
 import { NotSentError, retryAfterMsOf } from "../../upstream/index.ts";
 import { eventText } from "./events.ts";
-import { keepText, noteTry, type ClaimedDelivery, type Tried } from "./outbox.ts";
+import { keepText, noteTry, type ClaimedDelivery, type TryResult } from "./outbox.ts";
 import { nextStep, type NextStep, type Outcome } from "./schedule.ts";
 import type { SendCallback, CallbackRequest } from "./sender.ts";
 import { signedHeaders } from "../../base/signature.ts";
@@ -28,7 +28,7 @@ export interface DelivererServices extends Pick<
 > {
   readonly secrets: Pick<Secrets, "signingSecret" | "unseal">;
   /** Called after each try, with the next state of the delivery and the duration of the try. */
-  readonly tried?: ((became: NextStep["status"], durationMs: number) => void) | undefined;
+  readonly onTry?: ((became: NextStep["status"], durationMs: number) => void) | undefined;
   readonly send: SendCallback;
   /** Renders a task as `GET /v1/tasks/{id}` does: the event's `data`. */
   readonly render: (task: Task) => unknown;
@@ -51,7 +51,7 @@ const cut: Outcome = {
   error: "The gateway was stopped during this try.",
   retry: true,
 };
-const unmade: Outcome = {
+const internalError: Outcome = {
   httpStatus: null,
   error: "The callback could not be made; the gateway's log says why.",
   retry: true,
@@ -117,8 +117,8 @@ async function outcomeOf(
   const { id: eventId, attempt, url } = delivery;
   const headers = signedHeaders({ eventId, text, attempt, nowMs: clock.now() }, secrets);
   const owner = delivery.workspaceId;
-  const mayLeave = () => holds(delivery.right);
-  return send(services, { url, headers, body: text, owner, timeoutMs, mayLeave, signal });
+  const maySend = () => isLeaseValid(delivery.localLease);
+  return send(services, { url, headers, body: text, owner, timeoutMs, maySend, signal });
 }
 
 /**
@@ -141,7 +141,7 @@ export async function tryOnce(
       throw error;
     }
     log.error({ err: error, event: delivery.id }, "a callback could not be made");
-    return unmade;
+    return internalError;
   });
   endSpan(span, outcome);
   if (outcome === undefined) return;
@@ -152,7 +152,7 @@ export async function tryOnce(
       ? { status: "pending", pauseMs: 0 }
       : nextStep(outcome, delivery.type, failures, random());
   const durationMs = performance.now() - startedMs;
-  services.tried?.(step.status, durationMs);
+  services.onTry?.(step.status, durationMs);
   const result = { startedAt, durationMs, outcome, step, counts: outcome !== cut };
   const held = await retryWhileAway(settleRetryMs, () =>
     noteTry(database, delivery, result, clock.now()),
@@ -170,7 +170,7 @@ function endSpan(span: Span | undefined, outcome: Outcome | undefined): void {
 }
 
 /** Logs the try with the host only: the full address may contain a secret of the receiver. */
-function report(log: Log, delivery: ClaimedDelivery, { outcome, step }: Tried, held: boolean) {
+function report(log: Log, delivery: ClaimedDelivery, { outcome, step }: TryResult, held: boolean) {
   const { id: event, workspaceId: workspace, host, attempt } = delivery;
   const fields = {
     event,

@@ -12,24 +12,24 @@ import { getOrCreate } from "../../base/memoize.ts";
 import { noProxies, type Proxies } from "../../base/proxy.ts";
 import { undici } from "../undici.ts";
 import { connectorOf } from "./connector.ts";
-import { Ways, type Way, type WaysTo } from "./way.ts";
+import { DialRoutes, type DialRoute, type DialRouteResolver } from "./dial-route.ts";
 
 /** Timeout of the handshakes of proxy, TCP and TLS, in ms. */
 const connectMs = 10_000;
 
-const toOthers = (way: Way): Way => ({
-  ...way,
+const toOthers = (dialRoute: DialRoute): DialRoute => ({
+  ...dialRoute,
   isOther: true,
-  ...(way.proxy && { tunnels: true }),
+  ...(dialRoute.proxy && { tunnels: true }),
 });
 
 /** Returns a connector to any origin; each origin's route and TLS sessions are cached. */
-function connectorBy(ways: WaysTo): buildConnector.connector {
+function connectorBy(dialRoutes: DialRouteResolver): buildConnector.connector {
   const connectors = new Map<string, buildConnector.connector>();
   return (options, callback) => {
     const origin = `${options.protocol}//${options.host ?? options.hostname}`;
     const connect = getOrCreate(connectors, origin, () =>
-      connectorOf(origin, toOthers(ways.way(origin)), connectMs),
+      connectorOf(origin, toOthers(dialRoutes.dialRoute(origin)), connectMs),
     );
     connect(options, callback);
   };
@@ -38,8 +38,8 @@ function connectorBy(ways: WaysTo): buildConnector.connector {
 type Created = (error: Error | null, stream: Duplex) => void;
 
 /** Returns an agent's function that opens a connection. */
-function createBy(ways: WaysTo, protocol: "http:" | "https:") {
-  const connect = connectorBy(ways);
+function createBy(dialRoutes: DialRouteResolver, protocol: "http:" | "https:") {
+  const connect = connectorBy(dialRoutes);
   return ({ host, port }: ClientRequestArgs, created?: Created): undefined => {
     const name = host ?? "localhost";
     const at = `${inBrackets(name)}:${port ?? (protocol === "https:" ? 443 : 80)}`;
@@ -58,17 +58,17 @@ export interface Agents {
 }
 
 /** Creates agents whose connections use these routes. The caller must destroy them. */
-export function agentsTo(ways: WaysTo, options: AgentOptions = {}): Agents {
+export function agentsTo(dialRoutes: DialRouteResolver, options: AgentOptions = {}): Agents {
   const httpAgent = new HttpAgent(options);
   const httpsAgent = new HttpsAgent(options);
-  httpAgent.createConnection = createBy(ways, "http:");
-  httpsAgent.createConnection = createBy(ways, "https:");
+  httpAgent.createConnection = createBy(dialRoutes, "http:");
+  httpsAgent.createConnection = createBy(dialRoutes, "https:");
   return { httpAgent, httpsAgent };
 }
 
-const waysThrough = (proxies: Proxies): WaysTo => {
-  const ways = new Ways(proxies);
-  return { way: (origin) => ways.to(origin) };
+const resolverThrough = (proxies: Proxies): DialRouteResolver => {
+  const dialRoutes = new DialRoutes(proxies);
+  return { dialRoute: (origin) => dialRoutes.to(origin) };
 };
 
 /** Without a limit per host: each file of a bucket that is read slowly holds a connection. */
@@ -76,11 +76,11 @@ const agentOptions: AgentOptions = { keepAlive: true, maxFreeSockets: 50 };
 
 /** Returns agents that connect through these proxies; undefined if there are none: the client then uses its own. */
 export const agentsThrough = (proxies: Proxies): Agents | undefined =>
-  proxies === noProxies ? undefined : agentsTo(waysThrough(proxies), agentOptions);
+  proxies === noProxies ? undefined : agentsTo(resolverThrough(proxies), agentOptions);
 
 /** Returns a `dispatcher` for `fetch` that connects through these proxies. */
 const dispatcherThrough = (proxies: Proxies): Dispatcher =>
-  new (undici().Agent)({ connect: connectorBy(waysThrough(proxies)) });
+  new (undici().Agent)({ connect: connectorBy(resolverThrough(proxies)) });
 
 /** Makes every `fetch` of this process use these proxies, also those of libraries. */
 export function fetchThrough(proxies: Proxies): void {

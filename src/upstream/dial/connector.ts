@@ -7,7 +7,7 @@ import { insideFault, publicLookup, pinned } from "./public-lookup.ts";
 import { socketOptions, TlsSide } from "./tls-side.ts";
 import { vendorLookup } from "./vendor-lookup.ts";
 import { openProxy, openTunnel, unreachable } from "./tunnel.ts";
-import type { Way } from "./way.ts";
+import type { DialRoute } from "./dial-route.ts";
 
 /** Bytes that undici reads at once. */
 const highWaterMark = 64 * 1024;
@@ -18,7 +18,7 @@ const highWaterMark = 64 * 1024;
  */
 export function connectorOf(
   origin: string,
-  { proxy, tls, guarded, tunnels = false, isOther }: Way,
+  { proxy, tls, guarded, tunnels = false, isOther }: DialRoute,
   connectMs: number,
   addresses?: readonly ResolvedAddress[],
 ): buildConnector.connector {

@@ -2,7 +2,7 @@
  * The one table of connection errors: codes of DNS, TCP, TLS and proxies, with their meaning and the remedy. The texts are for operators,
  * in the log, the records of attempts and `tollgate doctor`; callers never read them.
  */
-import type { Way } from "./way.ts";
+import type { DialRoute } from "./dial-route.ts";
 
 /**
  * The step at which a connection failed. `dns`: the name has no address. `tls`: one side refused the other's certificate, or it does not
@@ -219,7 +219,7 @@ export class FaultError extends Error {
 export function asFault(
   error: Error,
   host: string,
-  { isOther = false }: Pick<Way, "isOther"> = {},
+  { isOther = false }: Pick<DialRoute, "isOther"> = {},
 ): Error {
   const fault = error instanceof FaultError ? undefined : faultOf(error);
   if (fault === undefined) return error;

@@ -2,7 +2,7 @@
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import { connectorOf } from "./connector.ts";
-import type { Way } from "./way.ts";
+import type { DialRoute } from "./dial-route.ts";
 
 export interface Inspected {
   /** The proxy's address, if one is used. */
@@ -12,18 +12,22 @@ export interface Inspected {
 }
 
 /** Connects and closes again. @throws FaultError, or another error of the connection */
-export function inspect(origin: string, way: Way, connectMs: number): Promise<Inspected> {
+export function inspect(
+  origin: string,
+  dialRoute: DialRoute,
+  connectMs: number,
+): Promise<Inspected> {
   const { protocol, host, hostname, port } = new URL(origin);
   return new Promise((resolve, reject) => {
     connectorOf(
       origin,
-      way,
+      dialRoute,
       connectMs,
     )({ protocol, host, hostname, port }, (...[error, socket]) => {
       if (error !== null) return reject(error);
       const certificate = certificateOf(socket);
       socket.on("error", () => undefined).destroy();
-      resolve({ proxy: way.proxy?.shown, certificate });
+      resolve({ proxy: dialRoute.proxy?.shown, certificate });
     });
   });
 }

@@ -22,15 +22,15 @@ export interface Owner {
   /** Reports a deadline that is new, or sooner than before. */
   note(dueMs: number): void;
   /** False if connections must not be reused at all. */
-  readonly mayRest: boolean;
+  readonly mayReuse: boolean;
   /** The connection may be reused; it has been silent since `sinceMs`. */
-  rest(connection: Connection, sinceMs: number): void;
+  release(connection: Connection, sinceMs: number): void;
   /** The server sent bytes without a request. */
   surplus(): void;
   /** The connection is closed. */
   forget(connection: Connection): void;
   /** Nothing of this exchange was sent, because its connection closed before: send it over another one. */
-  again(job: Job): void;
+  resend(job: Job): void;
 }
 
 /** Up to this many characters or bytes, head and body are joined for one write. Longer bodies are not copied. */
@@ -55,10 +55,10 @@ export class Connection implements Watched, Carrier {
   #held = "";
   #isPaused = false;
   /** Time of the last read, and the limit of the current state; milliseconds of `performance.now`. */
-  #heardMs = 0;
+  #lastReadMs = 0;
   #limitMs: number;
   /** Milliseconds that it may be idle after this exchange; 0: it must not be reused. */
-  #restMs = 0;
+  #idleMs = 0;
 
   /** Connects, and then sends the first exchange. */
   constructor(owner: Owner, job: Job) {
@@ -184,7 +184,7 @@ export class Connection implements Watched, Carrier {
   /** Must not throw: an error would end the process. */
   #read(buffer: Buffer, length: number): void {
     try {
-      this.#heardMs = performance.now();
+      this.#lastReadMs = performance.now();
       if (this.#state === "head") this.#takeHead(buffer, length);
       else if (this.#state === "body") this.#takeBody(buffer, 0, length);
       // There is no request: the bytes would be taken for the next answer.
@@ -224,8 +224,8 @@ export class Connection implements Watched, Carrier {
     const framing = framingOf(head);
     const bodyFrom = head.end - held.length;
     this.#state = "body";
-    this.#restMs = framing.idleMs;
-    this.#limitMs = this.#heardMs + job.idleMs;
+    this.#idleMs = framing.idleMs;
+    this.#limitMs = this.#lastReadMs + job.idleMs;
     this.#owner.note(this.dueMs);
     job.answered(head.status, head.headers);
     // Do not wait for a body that cannot be decoded.
@@ -238,7 +238,7 @@ export class Connection implements Watched, Carrier {
   #takeBody(buffer: Buffer, from: number, to: number): void {
     const job = this.#job!;
     const body = this.#body;
-    this.#limitMs = this.#heardMs + job.idleMs;
+    this.#limitMs = this.#lastReadMs + job.idleMs;
     body.take(buffer, from, to);
     if (body.to > body.from) job.data(buffer, body.from, body.to);
     // The consumer may have aborted.
@@ -253,13 +253,13 @@ export class Connection implements Watched, Carrier {
     this.#job = undefined;
     const isWholeRequestOut = this.#socket.writableLength === 0;
     if (surplusBytes > 0) this.#owner.surplus();
-    if (this.#restMs === 0 || !isWholeRequestOut || !this.#owner.mayRest) this.close();
+    if (this.#idleMs === 0 || !isWholeRequestOut || !this.#owner.mayReuse) this.close();
     else {
       if (this.#isPaused) this.#socket.resume();
       this.#isPaused = false;
       this.#state = "idle";
-      this.#limitMs = this.#heardMs + this.#restMs;
-      this.#owner.rest(this, this.#heardMs);
+      this.#limitMs = this.#lastReadMs + this.#idleMs;
+      this.#owner.release(this, this.#lastReadMs);
       this.#owner.note(this.#limitMs);
     }
     job.end();
@@ -278,7 +278,7 @@ export class Connection implements Watched, Carrier {
     const [state, job] = [this.#state, this.#job];
     this.close();
     if (job === undefined) return;
-    if (state === "reserved") this.#owner.again(job);
+    if (state === "reserved") this.#owner.resend(job);
     else
       tell(
         job,

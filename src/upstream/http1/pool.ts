@@ -26,7 +26,7 @@ export class HttpPool implements Owner {
   constructor(rules: OriginRules) {
     this.#rules = rules;
     this.#idle = new IdleList(rules.quietMs);
-    this.dialler = new Dialler(rules.origin, rules.way);
+    this.dialler = new Dialler(rules.origin, rules.dialRoute);
     this.connectMs = rules.connectMs;
     this.heads = new RequestHeads(this.dialler);
   }
@@ -68,12 +68,12 @@ export class HttpPool implements Owner {
     this.#watch.note(dueMs);
   }
 
-  get mayRest(): boolean {
+  get mayReuse(): boolean {
     return !this.#rules.isSuspect();
   }
 
-  rest(connection: Connection, sinceMs: number): void {
-    this.#idle.rest(connection, sinceMs);
+  release(connection: Connection, sinceMs: number): void {
+    this.#idle.release(connection, sinceMs);
   }
 
   surplus(): void {
@@ -98,7 +98,7 @@ export class HttpPool implements Owner {
     this.#idle.remove(connection);
   }
 
-  again(job: Job): void {
+  resend(job: Job): void {
     this.open(job);
   }
 

@@ -5,7 +5,7 @@
 import { connect as connectTcp, type Socket } from "node:net";
 import type { Proxy } from "../../base/proxy.ts";
 import { vendorLookup } from "../dial/vendor-lookup.ts";
-import { directly, type Way } from "../dial/way.ts";
+import { directRoute, type DialRoute } from "../dial/dial-route.ts";
 import { insideFault, publicLookup } from "../dial/public-lookup.ts";
 import { socketOptions, TlsSide } from "../dial/tls-side.ts";
 import { openProxy, openTunnel, unreachable } from "../dial/tunnel.ts";
@@ -15,7 +15,7 @@ const readBytesMax = 64 * 1024;
 const shared = Buffer.allocUnsafeSlow(readBytesMax);
 
 /** Callbacks of a socket. */
-export interface Hearer {
+export interface SocketHandlers {
   /** One read: `buffer[0..length)`, which is overwritten after this returns. */
   read(buffer: Buffer, length: number): void;
   /** The socket is ready to send; over TLS, the certificate is checked. */
@@ -37,19 +37,19 @@ export class Dialler {
   readonly forwarder: Proxy | undefined;
   readonly #hostname: string;
   readonly #port: number;
-  readonly #way: Way;
+  readonly #dialRoute: DialRoute;
   /** Absent for plain HTTP. */
   readonly #tls: TlsSide | undefined;
 
-  constructor(origin: string, way: Way = directly) {
+  constructor(origin: string, dialRoute: DialRoute = directRoute) {
     const { protocol, host, hostname, port } = new URL(origin);
     const isTls = protocol === "https:";
     this.host = host;
     this.#hostname = hostname.replace(/^\[|\]$/g, "");
     this.#port = port === "" ? (isTls ? 443 : 80) : Number(port);
-    this.#way = way;
-    this.#tls = isTls ? new TlsSide(this.#hostname, way.tls) : undefined;
-    this.forwarder = isTls ? undefined : way.proxy;
+    this.#dialRoute = dialRoute;
+    this.#tls = isTls ? new TlsSide(this.#hostname, dialRoute.tls) : undefined;
+    this.forwarder = isTls ? undefined : dialRoute.proxy;
     this.target = this.forwarder ? origin : "";
   }
 
@@ -59,13 +59,13 @@ export class Dialler {
   }
 
   /** Begins to connect. @throws ExchangeError if the address is not allowed */
-  open(hearer: Hearer): Socket {
-    const { proxy, guarded } = this.#way;
+  open(handlers: SocketHandlers): Socket {
+    const { proxy, guarded } = this.#dialRoute;
     const inside = guarded ? insideFault(this.#hostname) : undefined;
     if (inside) throw inside;
     if (proxy !== undefined && this.#tls !== undefined) {
       return openTunnel(proxy, { hostname: this.#hostname, port: this.#port }, (error, socket) =>
-        error ? hearer.failed(error) : this.#secure(socket, hearer),
+        error ? handlers.failed(error) : this.#secure(socket, handlers),
       );
     }
     const options = {
@@ -73,7 +73,7 @@ export class Dialler {
       onread: {
         buffer: shared,
         callback: (length: number) => {
-          hearer.read(shared, length);
+          handlers.read(shared, length);
           return true;
         },
       },
@@ -81,29 +81,29 @@ export class Dialler {
     let isOpen = false;
     const opened = (): void => {
       isOpen = true;
-      hearer.opened();
+      handlers.opened();
     };
     if (proxy !== undefined) {
       const failed = (error: Error): void =>
-        hearer.failed(isOpen ? error : unreachable(proxy, error));
-      return heard(openProxy(proxy, opened, options), { ...hearer, failed });
+        handlers.failed(isOpen ? error : unreachable(proxy, error));
+      return attachHandlers(openProxy(proxy, opened, options), { ...handlers, failed });
     }
     const lookup = guarded ? publicLookup : vendorLookup;
     const place = { ...options, lookup, host: this.#hostname, port: this.#port };
     const socket = this.#tls?.connect(place, opened) ?? connectTcp(place, opened);
-    return heard(socket, hearer);
+    return attachHandlers(socket, handlers);
   }
 
   /** Starts TLS through a tunnel. Node reads such a socket into its own buffers. */
-  #secure(tunnel: Socket, hearer: Hearer): void {
-    const socket = this.#tls!.connect({ socket: tunnel }, () => hearer.opened());
-    socket.on("data", (bytes: Buffer) => hearer.read(bytes, bytes.length));
-    hearer.moved(heard(socket, hearer));
+  #secure(tunnel: Socket, handlers: SocketHandlers): void {
+    const socket = this.#tls!.connect({ socket: tunnel }, () => handlers.opened());
+    socket.on("data", (bytes: Buffer) => handlers.read(bytes, bytes.length));
+    handlers.moved(attachHandlers(socket, handlers));
   }
 }
 
-const heard = (socket: Socket, hearer: Hearer): Socket =>
+const attachHandlers = (socket: Socket, handlers: SocketHandlers): Socket =>
   socket
-    .on("error", (error) => hearer.failed(error))
-    .on("end", () => hearer.ended())
-    .on("close", () => hearer.closed());
+    .on("error", (error) => handlers.failed(error))
+    .on("end", () => handlers.ended())
+    .on("close", () => handlers.closed());

@@ -5,8 +5,8 @@ import type { JsonPieces } from "../../base/json-write.ts";
 import type { AwsAuth } from "../../catalog/index.ts";
 import type { Target } from "../vendors/types.ts";
 import { agentsTo } from "../dial/agents.ts";
-import type { WaysTo } from "../dial/way.ts";
-import type { Lease } from "./renewed.ts";
+import type { DialRouteResolver } from "../dial/dial-route.ts";
+import type { Lease } from "./renewing-value.ts";
 
 /** Keys, with the signer that uses them. */
 export interface AwsKeys {
@@ -43,7 +43,10 @@ const bytesOf = (data: ArrayBuffer | ArrayBufferView): Uint8Array =>
     : new Uint8Array(data);
 
 /** Returns the keys of the file, or those of AWS's default provider chain. */
-export async function awsKeys(auth: AwsAuth, ways: WaysTo): Promise<Lease<AwsKeys>> {
+export async function awsKeys(
+  auth: AwsAuth,
+  dialRoutes: DialRouteResolver,
+): Promise<Lease<AwsKeys>> {
   const { SignatureV4 } = await import("@smithy/signature-v4");
   const credentials =
     auth.accessKeyId !== undefined && auth.secretAccessKey !== undefined
@@ -52,7 +55,7 @@ export async function awsKeys(auth: AwsAuth, ways: WaysTo): Promise<Lease<AwsKey
           secretAccessKey: auth.secretAccessKey,
           ...(auth.sessionToken === undefined ? {} : { sessionToken: auth.sessionToken }),
         }
-      : await fromChain(auth, ways);
+      : await fromChain(auth, dialRoutes);
   const { region, service } = auth;
   const { secretAccessKey, sessionToken } = credentials;
   const expiration = "expiration" in credentials ? credentials.expiration : undefined;
@@ -66,9 +69,9 @@ export async function awsKeys(auth: AwsAuth, ways: WaysTo): Promise<Lease<AwsKey
 }
 
 /** Reads the default chain. STS and single sign-on are reached as providers are; a container's or machine's metadata service directly. */
-async function fromChain({ region, profile }: AwsAuth, ways: WaysTo) {
+async function fromChain({ region, profile }: AwsAuth, dialRoutes: DialRouteResolver) {
   const { fromNodeProviderChain } = await import("@aws-sdk/credential-providers");
-  const requestHandler = agentsTo(ways);
+  const requestHandler = agentsTo(dialRoutes);
   const provide = fromNodeProviderChain({
     clientConfig: { region, requestHandler },
     ...(profile === undefined ? {} : { profile }),

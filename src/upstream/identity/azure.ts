@@ -1,7 +1,7 @@
 /** Fetches tokens of Entra ID with the vendor's own library: by a client secret, or the machine's identity (DefaultAzureCredential). */
 import type { TokenCredential } from "@azure/identity";
 import type { AzureAuth } from "../../catalog/index.ts";
-import type { Lease } from "./renewed.ts";
+import type { Lease } from "./renewing-value.ts";
 
 /** Creates a credential for each token: the library's cache would return a refused token again. */
 async function credentialOf(auth: AzureAuth): Promise<TokenCredential> {

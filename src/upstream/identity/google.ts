@@ -2,7 +2,7 @@
 import type { AuthClient, JWTInput } from "google-auth-library";
 import { isObject } from "../../base/json.ts";
 import type { GoogleAuth } from "../../catalog/index.ts";
-import type { Lease } from "./renewed.ts";
+import type { Lease } from "./renewing-value.ts";
 
 const scopes = ["https://www.googleapis.com/auth/cloud-platform"];
 /** The library would search for a project for seconds, and the base URL already has it. */

@@ -4,13 +4,13 @@ import type { JsonPieces } from "../../base/json-write.ts";
 import { memoizeByObject } from "../../base/memoize.ts";
 import type { Auth, Provider } from "../../catalog/index.ts";
 import { ExchangeError } from "../exchange-error.ts";
-import type { WaysTo } from "../dial/way.ts";
-import { maskAlso } from "../masking.ts";
+import type { DialRouteResolver } from "../dial/dial-route.ts";
+import { maskSecret } from "../masking.ts";
 import type { Target } from "../vendors/types.ts";
 import { awsHeaders, awsKeys } from "./aws.ts";
 import { azureToken } from "./azure.ts";
 import { googleHeaders } from "./google.ts";
-import { Renewed, type Lease } from "./renewed.ts";
+import { RenewingValue, type Lease } from "./renewing-value.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -48,21 +48,21 @@ export function createIdentity<Value>(parts: {
   readonly refusals?: readonly number[];
 }): Identity {
   const { refusals = [401] } = parts;
-  const renewed = new Renewed(async () => {
+  const renewing = new RenewingValue(async () => {
     await parts.load();
     return await within(parts.name, parts.fetch);
   });
   return {
     load: parts.load,
-    keep: () => renewed.keep(),
-    release: () => renewed.release(),
+    keep: () => renewing.keep(),
+    release: () => renewing.release(),
     async authorize(provider, target, body) {
-      const value = await renewed.get();
-      for (const secret of parts.secrets(value)) maskAlso(provider, secret);
+      const value = await renewing.get();
+      for (const secret of parts.secrets(value)) maskSecret(provider, secret);
       return {
         headers: await parts.headers(value, target, body),
         answered(status) {
-          if (refusals.includes(status)) renewed.drop(value);
+          if (refusals.includes(status)) renewing.drop(value);
         },
       };
     },
@@ -86,7 +86,7 @@ async function within<Value>(
   }
 }
 
-function make(auth: Auth, ways: WaysTo): Identity | undefined {
+function make(auth: Auth, dialRoutes: DialRouteResolver): Identity | undefined {
   switch (auth.type) {
     case "azure":
       return createIdentity({
@@ -109,7 +109,7 @@ function make(auth: Auth, ways: WaysTo): Identity | undefined {
         name: "AWS",
         load: () =>
           Promise.all([import("@smithy/signature-v4"), import("@aws-sdk/credential-providers")]),
-        fetch: () => awsKeys(auth, ways),
+        fetch: () => awsKeys(auth, dialRoutes),
         secrets: ({ secrets }) => secrets,
         headers: awsHeaders,
         // An expired session gets 403 too.
@@ -127,20 +127,23 @@ interface Known {
 }
 
 /** Keyed by a gateway's connections, over which credentials are fetched. */
-const knownBy = memoizeByObject((_ways: WaysTo): Known => ({
+const knownBy = memoizeByObject((_dialRoutes: DialRouteResolver): Known => ({
   byName: new Map(),
   byProvider: new WeakMap(),
 }));
 
-/** Returns the identity of a provider; undefined if its requests carry a key, or nothing. `ways`: the gateway's connections. */
-export function identityOf(provider: Provider, ways: WaysTo): Identity | undefined {
+/** Returns the identity of a provider; undefined if its requests carry a key, or nothing. `dialRoutes`: the gateway's connections. */
+export function identityOf(
+  provider: Provider,
+  dialRoutes: DialRouteResolver,
+): Identity | undefined {
   const auth = provider.access?.auth;
   if (auth === undefined) return undefined;
-  const { byName, byProvider } = knownBy(ways);
+  const { byName, byProvider } = knownBy(dialRoutes);
   let found = byProvider.get(provider);
   if (found) return found;
   const name = `${new URL(provider.baseUrl).origin} ${JSON.stringify(auth)}`;
-  found = byName.get(name) ?? make(auth, ways);
+  found = byName.get(name) ?? make(auth, dialRoutes);
   if (!found) return undefined;
   byName.set(name, found);
   byProvider.set(provider, found);
@@ -148,6 +151,9 @@ export function identityOf(provider: Provider, ways: WaysTo): Identity | undefin
 }
 
 /** Releases every identity that is not one of these. */
-export function keepOnly(identities: ReadonlySet<Identity>, ways: WaysTo): void {
-  for (const one of knownBy(ways).byName.values()) if (!identities.has(one)) one.release();
+export function releaseOthers(
+  identities: ReadonlySet<Identity>,
+  dialRoutes: DialRouteResolver,
+): void {
+  for (const one of knownBy(dialRoutes).byName.values()) if (!identities.has(one)) one.release();
 }

@@ -97,7 +97,8 @@ export const arkVideo: MediaDialect = {
       body: streamedBody(bodyParts(request as VideoRequest, upstreamModel), open),
     }),
   readSubmit: (status, body) => readAccepted(status, body, "id"),
-  lost: (request) => droppedFields(request, ["moderation", "negativePrompt", "promptExtend"]),
+  droppedNotes: (request) =>
+    droppedFields(request, ["moderation", "negativePrompt", "promptExtend"]),
   poll: (provider, apiKey, id) =>
     bearerAsk(provider, apiKey, { method: "GET", path: taskPath(id) }),
   readPoll: (status, body, id) =>

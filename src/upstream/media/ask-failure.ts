@@ -12,7 +12,7 @@ export class AskFailure extends ExchangeError {
   readonly sent: boolean;
 
   constructor(failure: ExchangeFailure, sent: boolean, cause?: Error) {
-    const detail = cause && isTold(failure, cause) ? `: ${cause.message}` : "";
+    const detail = cause && hasDetail(failure, cause) ? `: ${cause.message}` : "";
     super(
       failure,
       `${meanings[failure]}${detail}${sent ? "" : "; the request was not sent"}`,
@@ -23,7 +23,7 @@ export class AskFailure extends ExchangeError {
 }
 
 /** True if the cause's message is one of the gateway's own. */
-const isTold = (failure: ExchangeFailure, cause: Error): boolean =>
+const hasDetail = (failure: ExchangeFailure, cause: Error): boolean =>
   failure === "unreadable" || cause instanceof FaultError;
 
 /** The text of each failure, for the log and the caller. */

@@ -26,7 +26,7 @@ export interface StreamedAnswer extends Omit<MediaAnswer, "body"> {
 
 export type IsStream = (head: Pick<MediaAnswer, "status" | "headers">) => boolean;
 
-interface Bounds extends Pick<AskLimits, "signal" | "room" | "mayLeave"> {
+interface Bounds extends Pick<AskLimits, "signal" | "room" | "maySend"> {
   readonly totalMs: number;
   readonly bytesMax: number;
   /** The limit of an answer that is kept whole. */
@@ -82,13 +82,13 @@ export class AskHandler implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     // undici writes in this turn of the event loop, so this is the last possible check.
-    if (!this.#settled && this.#bounds.mayLeave?.() === false) this.#stop("aborted");
+    if (!this.#settled && this.#bounds.maySend?.() === false) this.#stop("aborted");
     else if (this.#settled) controller.abort(new Error("given up before the request was sent"));
     else {
       this.#started = true;
       // Registered before undici's own listener. An incomplete request starts nothing at the vendor.
       this.#settling.stream?.on("data", () => {
-        if (this.#bounds.mayLeave?.() === false) this.#stop("aborted");
+        if (this.#bounds.maySend?.() === false) this.#stop("aborted");
       });
     }
   }
@@ -108,7 +108,7 @@ export class AskHandler implements Dispatcher.DispatchHandler {
       return this.#stop("unreadable", error as Error);
     }
     if (this.#bounds.streams?.({ status, headers }) !== true)
-      return this.#bounds.room?.begins(() => this.#stop("idle_timeout"));
+      return this.#bounds.room?.onStart(() => this.#stop("idle_timeout"));
     const stream = new Readable({
       read: () => (this.#decoder ?? controller).resume(),
       destroy: (error, done) => {
@@ -152,7 +152,7 @@ export class AskHandler implements Dispatcher.DispatchHandler {
 
   #keep(flow: Flow, chunk: Buffer): void {
     this.#pieces.add(chunk);
-    const turn = this.#bounds.room?.took(chunk.length);
+    const turn = this.#bounds.room?.onBytes(chunk.length);
     if (turn === undefined || this.#settled) return;
     flow.pause();
     void turn.then(() => {
@@ -204,7 +204,7 @@ export class AskHandler implements Dispatcher.DispatchHandler {
   #settle(isWhole: boolean): boolean {
     if (this.#settled) return false;
     this.#settled = true;
-    this.#bounds.room?.ends(isWhole);
+    this.#bounds.room?.onEnd(isWhole);
     this.#decoder?.destroy();
     clearTimeout(this.#deadline);
     this.#bounds.signal?.removeEventListener("abort", this.#onAbort);

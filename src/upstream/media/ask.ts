@@ -69,8 +69,8 @@ function dispatch({ pool, provider, request, limits, streams }: Asking) {
     const stream = typeof body === "object" ? body.open() : undefined;
     const settling = { resolve, reject, stream };
     const totalMs = limits.totalMs ?? timeouts.totalMs;
-    const { signal, room, mayLeave, traceparent } = limits;
-    const bounds = { totalMs, ...bytesOf(limits, pictures), signal, streams, room, mayLeave };
+    const { signal, room, maySend, traceparent } = limits;
+    const bounds = { totalMs, ...bytesOf(limits, pictures), signal, streams, room, maySend };
     const handler = new AskHandler(bounds, settling);
     const length =
       typeof body === "object" ? { "content-length": String(body.contentLength) } : undefined;

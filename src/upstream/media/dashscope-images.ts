@@ -116,7 +116,7 @@ export const dashscopeImages: MediaDialect = {
     const body = streamedBody(bodyParts(request, model), open);
     return serviceAsk(provider, apiKey, "image-generation/generation", body);
   },
-  lost: (request) =>
+  droppedNotes: (request) =>
     droppedFields(request, [
       ...(["mask", "quality", "background", "outputFormat", "outputCompression"] as const),
       ...(["inputFidelity", "moderation", "user"] as const),

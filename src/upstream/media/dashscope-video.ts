@@ -143,7 +143,7 @@ function bodyParts(request: VideoRequest, model: string) {
   });
 }
 
-function lost(request: VideoRequest, model: string): Note[] {
+function droppedNotes(request: VideoRequest, model: string): Note[] {
   const generation = generationOf(model);
   const notes = droppedFields(request, [
     ...generation.lacks(model),
@@ -174,6 +174,6 @@ export const dashscopeVideo: MediaDialect = {
       serviceOf(upstreamModel),
       streamedBody(bodyParts(request as VideoRequest, upstreamModel), open),
     ),
-  lost: (request, upstreamModel) => lost(request as VideoRequest, upstreamModel),
+  droppedNotes: (request, upstreamModel) => droppedNotes(request as VideoRequest, upstreamModel),
   readPoll: (status, body, id) => readTask(status, body, { id, succeeded: madeVideo }),
 };

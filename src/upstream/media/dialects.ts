@@ -37,8 +37,9 @@ export const mediaDialect = (
  * Returns the fields of a request that a vendor's model does not support, before the call and by their unified names. Fields that the
  * family has already noted are no longer in the request, so they are not reported twice.
  */
-export const lostFields = (
+export const droppedFieldNotes = (
   dialect: Dialect,
   request: MediaRequest,
   upstreamModel: string,
-): readonly Note[] => mediaDialect(dialect, request.kind)?.lost(request, upstreamModel) ?? [];
+): readonly Note[] =>
+  mediaDialect(dialect, request.kind)?.droppedNotes(request, upstreamModel) ?? [];

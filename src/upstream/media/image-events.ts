@@ -6,7 +6,7 @@ import { createSseParser, SseOverflowError, type SseEvent } from "../../base/sse
 import { reportedAmount } from "../../base/usage.ts";
 import { base64In, imagesIn, imageTokensIn, renderedIn } from "./image-answer.ts";
 import type { MediaRefusal, MediaState, Rendered, ReportedUsage } from "./types.ts";
-import { isSuccess, readObject, textIn, toldError, unusable } from "./wire.ts";
+import { isSuccess, readObject, textIn, errorInBody, unusable } from "./wire.ts";
 
 /** One event of an image stream. */
 export type ImageEvent =
@@ -94,7 +94,7 @@ function eventOf({ event, data }: SseEvent): ImageEvent | undefined {
   const wire = readObject(bytes);
   if (!wire) return undefined;
   if (event === "error" || wire["type"] === "error" || (wire["error"] ?? null) !== null)
-    return { type: "error", refusal: toldError(502, bytes) };
+    return { type: "error", refusal: errorInBody(502, bytes) };
   const type = textIn(wire["type"]) ?? event ?? "";
   const kind = /^image_(?:generation|edit)\.(partial_image|completed)$/.exec(type)?.[1];
   if (kind === undefined) return undefined;

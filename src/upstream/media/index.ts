@@ -2,8 +2,8 @@
 export { ask, askForStream } from "./ask.ts";
 export { AskFailure } from "./ask-failure.ts";
 export type { MediaAnswer, StreamedAnswer } from "./ask-handler.ts";
-export { lostFields, mediaDialect } from "./dialects.ts";
+export { droppedFieldNotes, mediaDialect } from "./dialects.ts";
 export { createImageEventReader, type ImageEvent } from "./image-events.ts";
-export { asAnswered, asReported, outcomeOfRefusal } from "./refusal.ts";
+export { maskAnswerWithRetryAfter, maskAnswer, outcomeOfRefusal } from "./refusal.ts";
 export type * from "./types.ts";
 export { UploadError } from "./upload-error.ts";

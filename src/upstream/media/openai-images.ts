@@ -85,7 +85,7 @@ function submit(
   return { ...bearerAsk(provider, apiKey, ask), pictures };
 }
 
-function lost(request: ImageRequest, model: string): Note[] {
+function droppedNotes(request: ImageRequest, model: string): Note[] {
   const edits = editing(request);
   return droppedFields(request, [
     ...(edits ? [] : (["mask", "inputFidelity"] as const)),
@@ -103,5 +103,5 @@ export const openaiImages: MediaDialect = {
   ...synchronous,
   submit,
   readSubmit: imagesOrEventsIn,
-  lost: (request, upstreamModel) => lost(request as ImageRequest, upstreamModel),
+  droppedNotes: (request, upstreamModel) => droppedNotes(request as ImageRequest, upstreamModel),
 };

@@ -17,7 +17,7 @@ import { shortIn, textIn } from "./wire.ts";
 /** The meaning of a refusal. */
 export interface RefusalOutcome extends Pick<
   Outcome,
-  "retrySame" | "hurtsHealth" | "credential" | "ofAccount"
+  "retrySame" | "hurtsHealth" | "credential" | "otherAccountMayAnswer"
 > {
   /** `caller`: every provider would refuse the request. `provider`: another one may accept it. */
   readonly fault: "caller" | "provider";
@@ -37,24 +37,24 @@ const contentPolicy =
   /content_?policy|content-?moderated|moderation|sensitive_?content|data_?inspection|policy_?violation|risk_?(?:control|detection)/i;
 
 /** True if the refusal is by moderation: it is about the request, whatever the status, even if it ends a stream that had begun. */
-const aboutContent = (code: string, message: string): boolean =>
+const isAboutContent = (code: string, message: string): boolean =>
   contentPolicy.test(code) || isModerated(message);
 
 const badArgument =
   /^(invalid|client specified an invalid|missing|bad_?request|unsupported|unknown_parameter)/i;
 
 /** The account may not use this model or endpoint: the operator's configuration is wrong. */
-const notOurModel =
+const modelAccessCodes =
   /^(model\.access_?denied|model_?not_?(found|open)|invalid_?endpoint|operation_?denied)/i;
 
-const aboutUs = (code: string, message: string): boolean =>
-  isAboutAccount(code, message) || notOurModel.test(code);
+const isAboutOurAccount = (code: string, message: string): boolean =>
+  isAboutAccount(code, message) || modelAccessCodes.test(code);
 
 /** Statuses of intermediaries that gave up waiting: the vendor behind them may have accepted the request. */
 const uncertainStatuses: ReadonlySet<number> = new Set([408, 499, 502, 504, 520, 522, 524]);
 
 /** Returns the result that a dialect read, with the provider's credentials masked: vendors echo them. */
-export function asReported<Read extends MediaState | MediaRefusal>(
+export function maskAnswer<Read extends MediaState | MediaRefusal>(
   provider: Provider,
   read: Read,
 ): Read {
@@ -64,14 +64,14 @@ export function asReported<Read extends MediaState | MediaRefusal>(
   return { ...read, ...words, ...(read.state === "refused" && { param: masked(read.param) }) };
 }
 
-/** As `asReported`, with the `Retry-After` of the answer's headers. */
-export function asAnswered<Read extends MediaState | MediaRefusal>(
+/** As `maskAnswer`, with the `Retry-After` of the answer's headers. */
+export function maskAnswerWithRetryAfter<Read extends MediaState | MediaRefusal>(
   provider: Provider,
   state: Read,
   { headers }: Pick<MediaAnswer, "headers">,
   nowMs: number,
 ): Read {
-  const read = asReported(provider, state);
+  const read = maskAnswer(provider, state);
   if (read.state !== "refused") return read;
   const retryAfterMs = retryAfterMsOf(headers, nowMs);
   return retryAfterMs === undefined ? read : { ...read, retryAfterMs };
@@ -81,8 +81,8 @@ export function asAnswered<Read extends MediaState | MediaRefusal>(
 export function outcomeOfRefusal(refusal: MediaRefusal): RefusalOutcome {
   const { status, code = "", message, param, retryAfterMs, unusable } = refusal;
   const uncertain = uncertainStatuses.has(status) || status < 400;
-  if (aboutUs(code, message)) {
-    const setup = notOurModel.test(code);
+  if (isAboutOurAccount(code, message)) {
+    const setup = modelAccessCodes.test(code);
     return {
       fault: "provider",
       retrySame: false,
@@ -93,20 +93,18 @@ export function outcomeOfRefusal(refusal: MediaRefusal): RefusalOutcome {
       message: failedWith(status),
     };
   }
-  if (aboutContent(code, message)) {
+  if (isAboutContent(code, message)) {
     const toCaller = { code: "content_policy_violation", message: moderationWords(message) };
     return { fault: "caller", retrySame: false, hurtsHealth: false, uncertain: false, ...toCaller };
   }
-  const { fault, retrySame, hurtsHealth, credential, ofAccount, error } = outcomeOfStatus(
-    { status, wire: { message, param, code: refusal.code }, headers: {} },
-    0,
-  );
+  const { fault, retrySame, hurtsHealth, credential, otherAccountMayAnswer, error } =
+    outcomeOfStatus({ status, wire: { message, param, code: refusal.code }, headers: {} }, 0);
   return {
     fault,
     retrySame: retrySame && !uncertain,
     hurtsHealth,
     credential: credential && { of: credential.of, retryAfterMs },
-    ofAccount,
+    otherAccountMayAnswer,
     uncertain,
     status: error.code === "upstream_rejected" ? error.status : undefined,
     code: fault === "caller" ? "invalid_argument" : error.code,
@@ -115,20 +113,20 @@ export function outcomeOfRefusal(refusal: MediaRefusal): RefusalOutcome {
 }
 
 const messageMax = 2000;
-const unmade = "The provider failed to make the result.";
+const resultFailed = "The provider failed to make the result.";
 
 /** Returns the state of a job without a result, from the vendor's own `code` and `message`, in words for the caller. */
 export function failedJob(wire: WireObject): MediaState {
   const known = textIn(wire["code"]) ?? "";
   const words = shortIn(wire["message"], messageMax);
-  if (aboutUs(known, words ?? ""))
-    return { state: "failed", code: "upstream_error", message: unmade };
-  if (aboutContent(known, words ?? "")) return blockedJob(words && moderationWords(words));
+  if (isAboutOurAccount(known, words ?? ""))
+    return { state: "failed", code: "upstream_error", message: resultFailed };
+  if (isAboutContent(known, words ?? "")) return blockedJob(words && moderationWords(words));
   if (badArgument.test(known)) {
     const message = words ?? "The provider refused the request's values.";
     return { state: "failed", code: "invalid_argument", message };
   }
-  return { state: "failed", code: "upstream_error", message: words ?? unmade };
+  return { state: "failed", code: "upstream_error", message: words ?? resultFailed };
 }
 
 /** A job whose result or request was blocked by the vendor's moderation. */

@@ -85,7 +85,7 @@ export interface MediaDialect {
   /** Reads its answer; never throws. A synchronous vendor answers `succeeded` at once. */
   readSubmit(status: number, body: Buffer, job: MediaJob): MediaState | MediaRefusal;
   /** The fields that `submit` drops or changes for this model, by their unified names. */
-  lost(request: MediaRequest, upstreamModel: string): readonly Note[];
+  droppedNotes(request: MediaRequest, upstreamModel: string): readonly Note[];
   /** The request that polls a job; only for vendors that answer `pending`. */
   poll(provider: Provider, apiKey: string, id: string): MediaAsk;
   /** Reads its answer; never throws. An answer about another job than `id` is a refusal. */
@@ -106,11 +106,11 @@ export interface AnswerRoom {
   /** Bytes for all answers together. A whole answer cannot be larger, except that one of a single picture always fits. */
   readonly bytesMax: number;
   /** The answer's head has arrived. `giveUp` is called if the answer stalls while others need room; its room is then already released. */
-  begins(giveUp: () => void): void;
+  onStart(giveUp: () => void): void;
   /** Reports bytes that are kept, or (negative) no longer kept. If it returns a promise, read nothing more before that resolves. */
-  took(bytes: number): Promise<void> | undefined;
+  onBytes(bytes: number): Promise<void> | undefined;
   /** The answer has ended. If it is not whole, none of it is kept. */
-  ends(isWhole: boolean): void;
+  onEnd(isWhole: boolean): void;
 }
 
 /** Limits of an ask, in milliseconds; absent times are the provider's own (`timeouts`). */
@@ -123,7 +123,7 @@ export interface AskLimits {
   /** If absent, 128 MiB, or the largest size that the answer's pictures can have. */
   readonly bytesMax?: number | undefined;
   /** Called at the last moment before bytes are sent, and before each further piece of a streamed body. False cancels the ask, unsent. */
-  readonly mayLeave?: (() => boolean) | undefined;
+  readonly maySend?: (() => boolean) | undefined;
   /** Aborts the ask. */
   readonly signal?: AbortSignal | undefined;
   /** Counts the bytes of a whole answer; the reader of a stream counts its own. */

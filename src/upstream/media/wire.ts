@@ -7,8 +7,8 @@ import { shortText, storableText } from "../../base/text.ts";
 import type { Provider } from "../../catalog/index.ts";
 import type { ImageRequest, VideoRequest } from "../../media/index.ts";
 import { upstreamErrors } from "../../protocols/index.ts";
-import { toldMistake } from "../told-mistake.ts";
-import { toldStatus } from "../told-status.ts";
+import { mistakeInAnswer } from "../mistake-in-answer.ts";
+import { statusInAnswer } from "../status-in-answer.ts";
 import type { MediaAsk, MediaBody, MediaRefusal, MediaState } from "./types.ts";
 
 /** Returns the JSON object of a body, or undefined. */
@@ -76,9 +76,9 @@ export const unusable = (status: number, reason: string): MediaRefusal => ({
  * Reads an error in an answer that began with a good status. An error about rate, account or request means the same as its usual status
  * would.
  */
-export function toldError(began: number, body: Buffer): MediaRefusal {
+export function errorInBody(began: number, body: Buffer): MediaRefusal {
   const told = upstreamErrors("chat").decodeError(began, readObject(body));
-  const status = toldMistake(told) ? 400 : (toldStatus(told) ?? began);
+  const status = mistakeInAnswer(told) ? 400 : (statusInAnswer(told) ?? began);
   return { ...readRefusal(began, body), status };
 }
 
@@ -100,7 +100,7 @@ export function unreadable(status: number, body: Buffer): MediaRefusal {
       `it is ${counted(body.length, "byte that is", "bytes that are")} no JSON object`,
     );
   if (!isError(wire)) return unusable(status, "it is JSON without what was asked for");
-  const told = toldError(status, body);
+  const told = errorInBody(status, body);
   return told.status === status ? { ...told, unusable: "it is an error" } : told;
 }
 
@@ -126,7 +126,7 @@ export function readJob(
   if (!isSuccess(status)) return readRefusal(status, body);
   const wire = readObject(body);
   if (!wire) return unreadable(status, body);
-  return read(wire) ?? (isError(wire) ? toldError(status, body) : { state: "pending" });
+  return read(wire) ?? (isError(wire) ? errorInBody(status, body) : { state: "pending" });
 }
 
 const accepted = 202;

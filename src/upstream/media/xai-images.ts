@@ -49,7 +49,7 @@ export const xaiImages: MediaDialect = {
     return { ...ask, pictures: request.n };
   },
   readSubmit: imagesOrEventsIn,
-  lost: (request) =>
+  droppedNotes: (request) =>
     droppedFields(request, [
       ...(["size", "mask", "background", "outputFormat", "outputCompression"] as const),
       ...(["inputFidelity", "negativePrompt", "promptExtend", "seed", "watermark"] as const),

@@ -68,7 +68,7 @@ export const xaiVideo: MediaDialect = {
       body: streamedBody(bodyParts(request as VideoRequest, upstreamModel), open),
     }),
   readSubmit: (status, body) => readAccepted(status, body, "request_id"),
-  lost: (request) =>
+  droppedNotes: (request) =>
     droppedFields(request, ["negativePrompt", "promptExtend", "seed", "watermark", "cameraFixed"]),
   poll: (provider, apiKey, id) =>
     bearerAsk(provider, apiKey, { method: "GET", path: `/videos/${encodeURIComponent(id)}` }),

@@ -63,10 +63,11 @@ class Reader implements BodyConsumer {
     // A copy: the bytes are overwritten once this returns.
     this.#waiting.add(Buffer.from(chunk));
     // Joined once per frame: joining at each read would make a large frame take quadratic time.
-    if (this.#waiting.length < this.#needed) return this.#consumer.waits?.(this.#waiting.length);
+    if (this.#waiting.length < this.#needed)
+      return this.#consumer.onPartialFrame?.(this.#waiting.length);
     try {
       this.#takeFrames(this.#waiting.join());
-      this.#consumer.waits?.(this.#waiting.length);
+      this.#consumer.onPartialFrame?.(this.#waiting.length);
     } catch (error) {
       const { message } = error as Error;
       this.#fail(new ExchangeError("unreadable", `its stream cannot be read: ${message}`, error));

@@ -3,7 +3,7 @@ import type { AskedProtocol } from "../../protocols/index.ts";
 import { acceptEncoding } from "../decoding.ts";
 import type { CallerHeaders } from "./types.ts";
 
-interface ProtocolWay {
+interface ProtocolDefaults {
   readonly path: (model: string, stream: boolean) => string;
   readonly keyHeader: string;
   readonly headers?: (caller: CallerHeaders) => Record<string, string>;
@@ -12,7 +12,7 @@ interface ProtocolWay {
 /** The default version. The newest one refuses temperature, top_p and top_k; this one accepts them. */
 const messagesVersionDefault = "2023-06-01";
 
-export const protocolWays: Readonly<Record<AskedProtocol, ProtocolWay>> = {
+export const protocolDefaults: Readonly<Record<AskedProtocol, ProtocolDefaults>> = {
   chat: { path: () => "/chat/completions", keyHeader: "authorization" },
   responses: { path: () => "/responses", keyHeader: "authorization" },
   embeddings: {

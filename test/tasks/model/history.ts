@@ -11,7 +11,7 @@ import { defaultTiming, type TaskPoint } from "../../../src/tasks/engine.ts";
 import { claimDue, extendLeases, findDue } from "../../../src/tasks/lease.ts";
 import { readJob } from "../../../src/tasks/read.ts";
 import type { Job } from "../../../src/tasks/rows.ts";
-import { takeStep } from "../../../src/tasks/runner.ts";
+import { runStep } from "../../../src/tasks/runner.ts";
 import { isTerminal, taskStates, type TaskStatus } from "../../../src/tasks/states.ts";
 import { Choices, randomOf } from "../../ledger/model/random.ts";
 import { submissionOf, type World as StepsWorld } from "../steps-support.ts";
@@ -179,7 +179,7 @@ export class History {
       if (job.asking) this.#trouble(job.id, "abandoned");
       this.#note("step", job.id, lane);
       const of = { isCancel: false, taskId: job.id, job };
-      return this.#start(gateway, of, (given) => takeStep(given, job));
+      return this.#start(gateway, of, (given) => runStep(given, job));
     }
   }
 
@@ -226,7 +226,7 @@ export class History {
 
   #dies(gateway: Gateway): void {
     gateway.alive = false;
-    gateway.services.ending.abort();
+    gateway.services.shutdown.abort();
     for (const one of this.#activities) {
       if (one.gateway !== gateway || one.isOver) continue;
       this.#trouble(one.taskId, "died");
@@ -297,7 +297,7 @@ export class History {
     for (let left = ms; left > 0; left -= leaseStepMs) {
       const passed = Math.min(left, leaseStepMs);
       this.world.clock.advance(passed);
-      for (const { job } of this.#activities) if (job?.right) job.right.endMs -= passed;
+      for (const { job } of this.#activities) if (job?.localLease) job.localLease.endMs -= passed;
       for (const gateway of this.#gateways)
         if (gateway !== stopped)
           await extendLeases(gateway.services, this.#jobsOf(gateway)).catch(() => undefined);

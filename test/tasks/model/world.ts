@@ -11,7 +11,7 @@ import type { RequestRow } from "../../../src/request-log/index.ts";
 import { Health } from "../../../src/routing/index.ts";
 import { openDatabase, type Database } from "../../../src/storage/index.ts";
 import { defaultTiming, type TaskServices } from "../../../src/tasks/engine.ts";
-import { createPollPace } from "../../../src/tasks/poll-pace.ts";
+import { createPollRateLimiter } from "../../../src/tasks/poll-rate-limiter.ts";
 import { createPollTroubles } from "../../../src/tasks/poll-troubles.ts";
 import { openUpload } from "../../../src/tasks/tasks.ts";
 import { createPools, type Pools } from "../../../src/upstream/index.ts";
@@ -127,15 +127,15 @@ export function startGateway(world: World, retryForMs: number): Gateway {
     queue: { global: 1_000_000, perWorkspace: 1_000_000 },
     retryForMs,
     retentionMs: 7 * 86_400_000,
-    logged: (row) => void world.requestRows.push(row),
-    due: () => undefined,
+    logRequest: (row) => void world.requestRows.push(row),
+    wakeRunnerAt: () => undefined,
     openUpload: (upload) => openUpload(world.files, upload),
-    callbackDue: () => undefined,
+    wakeDeliverer: () => undefined,
     sweeps: () => true,
     ownsDatabase: false,
     pollTroubles: createPollTroubles(),
-    pollPace: createPollPace(),
-    ending: new AbortController(),
+    pollRateLimiter: createPollRateLimiter(),
+    shutdown: new AbortController(),
     at: () => undefined,
     timing: { ...defaultTiming, downloadMs: 20_000, keepPauseMs: 1 },
   };

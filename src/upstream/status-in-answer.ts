@@ -17,7 +17,7 @@ const statusByWord: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** Returns the status for an error within an answer; undefined if it is about neither the rate nor the account. */
-export function toldStatus({ code = "", type = "", message }: WireError): number | undefined {
+export function statusInAnswer({ code = "", type = "", message }: WireError): number | undefined {
   if (isAboutAccount(code, message)) return 402;
   return statusByWord.get(code.toLowerCase()) ?? statusByWord.get(type.toLowerCase());
 }

@@ -5,7 +5,7 @@
  */
 
 /** The right to send a request that must not be sent twice. All copies of a job share it; it is extended with the lease. */
-export interface Right {
+export interface LocalLease {
   /** Milliseconds of `performance.now()`. */
   endMs: number;
   /** The same by the machine's clock. If that is set forward, the right ends early, which costs a turn. */
@@ -13,23 +13,25 @@ export interface Right {
 }
 
 /** A right for this many milliseconds, for a claim that is sent now. */
-export const rightFor = (ms: number): Right => ({
+export const newLocalLease = (ms: number): LocalLease => ({
   endMs: performance.now() + ms,
   endClockMs: Date.now() + ms,
 });
 
 /** A right that has ended. */
-export const noRight: Right = { endMs: -Infinity, endClockMs: -Infinity };
+export const expiredLease: LocalLease = { endMs: -Infinity, endClockMs: -Infinity };
 
 /** True if the right still holds at this moment; false without a claim. */
-export const holds = (right: Right | undefined): boolean =>
-  right !== undefined && performance.now() < right.endMs && Date.now() < right.endClockMs;
+export const isLeaseValid = (localLease: LocalLease | undefined): boolean =>
+  localLease !== undefined &&
+  performance.now() < localLease.endMs &&
+  Date.now() < localLease.endClockMs;
 
 /**
  * Tracks since when the database has answered without a gap. During a gap no process could extend a lease: one that expired
  * then says nothing about its holder, until every holder has had the time to extend it.
  */
-export class Contact {
+export class DatabaseContact {
   readonly #leaseMs: number;
   #sinceMs = performance.now();
   #latestMs = this.#sinceMs;
@@ -51,7 +53,7 @@ export class Contact {
   }
 
   /** True if every living holder has had the time to extend its lease. */
-  isSteady(): boolean {
+  isStable(): boolean {
     return this.#latestMs - this.#sinceMs >= this.#leaseMs;
   }
 }

@@ -21,7 +21,7 @@ const dropMsMin = 10_000;
 /** Milliseconds until the first fetch is retried. */
 const retryMs = 30_000;
 
-export class Renewed<Value> {
+export class RenewingValue<Value> {
   readonly #fetch: () => Promise<Lease<Value>>;
   #lease: Lease<Value> | undefined;
   #pending: Promise<Value> | undefined;
@@ -43,7 +43,7 @@ export class Renewed<Value> {
    */
   async keep(): Promise<void> {
     this.#isKept = true;
-    if (this.#isGood()) return;
+    if (this.#isValid()) return;
     await this.#fetchOnce().catch((error: unknown) => {
       this.#renewIn(retryMs);
       throw error;
@@ -58,10 +58,10 @@ export class Renewed<Value> {
   /** Returns the value, fetched if there is no valid one. @throws the error of `fetch` */
   get(): Promise<Value> {
     this.#isUsed = true;
-    return this.#isGood() ? Promise.resolve(this.#lease!.value) : this.#fetchOnce();
+    return this.#isValid() ? Promise.resolve(this.#lease!.value) : this.#fetchOnce();
   }
 
-  #isGood(): boolean {
+  #isValid(): boolean {
     const lease = this.#lease;
     return lease !== undefined && Date.now() < lease.expiresMs - marginMs;
   }

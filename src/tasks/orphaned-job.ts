@@ -11,14 +11,18 @@ import { readJob } from "./read.ts";
 import type { Job } from "./rows.ts";
 
 /** Cancels the vendor's job `upstreamId`, unless the task has it after all: the answer to an earlier write may have been lost. */
-export async function endStray(services: TaskServices, job: Job, taken: TakenJob): Promise<void> {
+export async function cancelOrphanedJob(
+  services: TaskServices,
+  job: Job,
+  taken: TakenJob,
+): Promise<void> {
   const { target, upstreamId } = taken;
   const known = await readJob(services.database, job.workspaceId, job.id);
   if (known?.upstreamId === upstreamId) return;
   // If another task has the job, only that task may end it.
-  const holders = await holdersOf(services.database, job, taken);
-  if (holders.length > 0) return tellShared(services, job, taken, holders);
-  const canceled = await cancelAt(services, job, taken);
+  const holders = await tasksWithJob(services.database, job, taken);
+  if (holders.length > 0) return logDuplicateJob(services, job, taken, holders);
+  const canceled = await cancelAtVendor(services, job, taken);
   services.log.error(
     { task: job.id, provider: target.provider.id, upstream_id: upstreamId, canceled },
     "a provider took a task after it had been given up; the provider may charge for that job",
@@ -26,7 +30,11 @@ export async function endStray(services: TaskServices, job: Job, taken: TakenJob
 }
 
 /** The same for a synchronous vendor: it has answered with the result, so there is nothing to cancel. */
-export function tellStray({ log }: TaskServices, { id }: Job, { provider }: KeyedCandidate): void {
+export function logOrphanedResult(
+  { log }: TaskServices,
+  { id }: Job,
+  { provider }: KeyedCandidate,
+): void {
   log.error(
     { task: id, provider: provider.id },
     "a provider made the result of a task after it had been given up; the provider may charge for it",
@@ -34,7 +42,7 @@ export function tellStray({ log }: TaskServices, { id }: Job, { provider }: Keye
 }
 
 /** Asks the vendor to stop the job; true if it confirms that. */
-export async function cancelAt(
+export async function cancelAtVendor(
   services: TaskServices,
   job: Job,
   { target, upstreamId }: TakenJob,
@@ -58,18 +66,18 @@ export interface TakenJob {
 }
 
 /** Another task that runs and has the same job. */
-interface Holder {
+interface TaskWithJob {
   readonly id: string;
   readonly workspaceId: string;
 }
 
 /** The running tasks that have the vendor's job already. Ended tasks do not count: a vendor may use their ids again. */
-export function holdersOf(
+export function tasksWithJob(
   database: Queryable,
   { id, workspaceId }: Job,
   { target: { provider, credential }, upstreamId }: TakenJob,
-): Promise<Holder[]> {
-  return database.query<Holder>(
+): Promise<TaskWithJob[]> {
+  return database.query<TaskWithJob>(
     `select id, workspace_id as "workspaceId" from tasks
      where due_at is not null and upstream_id = $1 and provider = $2 and credential = $3 and (workspace_id, id) <> ($4, $5)`,
     [upstreamId, provider.id, credential.id, workspaceId, id],
@@ -78,11 +86,11 @@ export function holdersOf(
 }
 
 /** Logs for the operator that a vendor answered a new task with the job of other tasks. */
-export function tellShared(
+export function logDuplicateJob(
   { log }: TaskServices,
   { id, workspaceId }: Job,
   { target, upstreamId }: TakenJob,
-  holders: readonly Holder[],
+  holders: readonly TaskWithJob[],
 ): void {
   log.error(
     {

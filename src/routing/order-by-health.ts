@@ -11,7 +11,7 @@ export interface LineUp<Kind> extends Ordered<Kind> {
   readonly excluded?: ReadonlyMap<Kind, string> | undefined;
 }
 
-interface LineUpInput<Kind> {
+interface HealthOrderInput<Kind> {
   /** Absent: nothing is known, and no offer is left out. */
   readonly health: Health | undefined;
   readonly providers: ReadonlyMap<string, Provider>;
@@ -25,9 +25,9 @@ interface LineUpInput<Kind> {
 }
 
 /** Returns the order of attempts. Every one of `offers` is in it or in `excluded`; never empty. */
-export function lineUp<Kind extends ServedModel>(
+export function orderByHealth<Kind extends ServedModel>(
   offers: readonly Kind[],
-  input: LineUpInput<Kind>,
+  input: HealthOrderInput<Kind>,
 ): LineUp<Kind> {
   const { health, order } = input;
   if (health === undefined || offers.length === 1) return order(offers);
@@ -52,19 +52,19 @@ export function lineUp<Kind extends ServedModel>(
   return { ...ordered, offers: all, excluded };
 }
 
-const inOrder = <Kind>(order: LineUpInput<Kind>["order"], offers: readonly Kind[]) =>
+const inOrder = <Kind>(order: HealthOrderInput<Kind>["order"], offers: readonly Kind[]) =>
   offers.length === 0 ? offers : order(offers).offers;
 
 /** Undefined if all offers are healthy, the usual case. */
 function rank<Kind extends ServedModel>(
   offers: readonly Kind[],
   health: Health,
-  { providers, draw }: LineUpInput<Kind>,
+  { providers, draw }: HealthOrderInput<Kind>,
 ) {
   const nowMs = health.nowMs();
   const shareOf = (offer: Kind) => health.of(offer).circuit.share(nowMs);
   const isWell = (offer: Kind) =>
-    health.standing(offer, providers.get(offer.provider)!) === "ready" && shareOf(offer) === 1;
+    health.availability(offer, providers.get(offer.provider)!) === "ready" && shareOf(offer) === 1;
   if (offers.every(isWell)) return undefined;
   const ranks = {
     ready: [] as Kind[],
@@ -75,10 +75,10 @@ function rank<Kind extends ServedModel>(
   };
   for (const offer of offers) {
     const provider = providers.get(offer.provider)!;
-    const standing = health.standing(offer, provider);
-    if (standing === "out" && health.isProbed(offer, provider)) ranks.probed.push(offer);
-    else if (standing === "out") ranks.out.set(offer, health.reason(offer, provider));
-    else if (standing === "due") ranks.due.push(offer);
+    const availability = health.availability(offer, provider);
+    if (availability === "out" && health.isProbed(offer, provider)) ranks.probed.push(offer);
+    else if (availability === "out") ranks.out.set(offer, health.reason(offer, provider));
+    else if (availability === "due") ranks.due.push(offer);
     else if (draw(offer) < shareOf(offer)) ranks.ready.push(offer);
     else ranks.recovering.push(offer);
   }

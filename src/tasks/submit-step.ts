@@ -13,7 +13,7 @@ import {
 } from "../attempts/index.ts";
 import { permits } from "../routing/index.ts";
 import { retryWhileAway } from "../storage/index.ts";
-import { asAnswered, AskFailure, type MediaState } from "../upstream/index.ts";
+import { maskAnswerWithRetryAfter, AskFailure, type MediaState } from "../upstream/index.ts";
 import {
   askTarget,
   nextTarget,
@@ -23,31 +23,31 @@ import {
   withOutcome,
   wordsBytesMax,
 } from "./attempt.ts";
-import { collect, inTurnToCollect } from "./collect.ts";
+import { collect, withFetchSlot } from "./collect.ts";
 import { endTask, failed } from "./end.ts";
 import type { TaskServices } from "./engine.ts";
 import { writeJob, writeRetryMs } from "./lease.ts";
 import { notTaken, unanswered, uncertain, type NotTaken } from "./not-taken.ts";
 import type { Job } from "./rows.ts";
-import { holds } from "./right.ts";
+import { isLeaseValid } from "./local-lease.ts";
 import { pauseAfterRoundMs } from "./rounds.ts";
 import { nextStep } from "./next-step.ts";
-import { tellStray } from "./stray.ts";
+import { logOrphanedResult } from "./orphaned-job.ts";
 import { taken } from "./taken.ts";
-import { passedOn, traceAsked } from "./trace.ts";
+import { traceparentFor, traceAsked } from "./trace.ts";
 import type { TaskError } from "./types.ts";
 
 /** The outcome of a submission to a vendor. */
 type Answer = Extract<MediaState, { state: "pending" | "succeeded" }> | NotTaken;
 
 /** Submits the job to the next vendor, and writes the outcome. */
-export async function askStep(services: TaskServices, job: Job): Promise<void> {
+export async function submitStep(services: TaskServices, job: Job): Promise<void> {
   const target = nextTarget(services, job);
-  if (!target || !(await mayAsk(services, job, target))) {
+  if (!target || !(await maySubmit(services, job, target))) {
     const message = "No provider of this task is available.";
     return tryNext(services, job, { code: "no_provider_available", message });
   }
-  if (isForNothing(services, target)) {
+  if (wouldLoseResult(services, target)) {
     await nextStep(services, job, services.timing.shortageMs);
     return;
   }
@@ -60,7 +60,7 @@ export async function askStep(services: TaskServices, job: Job): Promise<void> {
     return;
   }
   try {
-    await askHolding(services, job, { target, room: new PictureRoom(lease, expected) });
+    await submitWithBudget(services, job, { target, room: new PictureRoom(lease, expected) });
   } finally {
     lease.release();
   }
@@ -70,7 +70,7 @@ export async function askStep(services: TaskServices, job: Job): Promise<void> {
  * True if a submission would be wasted: a synchronous vendor charges for its answer, and our storage cannot keep the result now.
  * Other vendors keep the result and can be asked again.
  */
-const isForNothing = ({ files }: TaskServices, { dialect }: KeyedCandidate): boolean =>
+const wouldLoseResult = ({ files }: TaskServices, { dialect }: KeyedCandidate): boolean =>
   dialect.synchronous === true && files.failure !== undefined;
 
 /** Bytes of the budget for an answer that contains its pictures; at most half of the budget, so that it can always fit. */
@@ -83,33 +83,33 @@ function expectedAnswer(
   return Math.min(expectedBytes(request.n), budget.bytesMax / 2);
 }
 
-interface Holding {
+interface Budgeted {
   readonly target: KeyedCandidate;
   /** The memory for the answer. */
   readonly room: PictureRoom;
 }
 
-async function askHolding(
+async function submitWithBudget(
   services: TaskServices,
   job: Job,
-  { target, room }: Holding,
+  { target, room }: Budgeted,
 ): Promise<void> {
-  const asked = await intend(services, job, target);
+  const asked = await writeIntent(services, job, target);
   if (!asked) return;
   await services.at("ask.intended");
   const begunMs = services.health.nowMs();
-  const answer = await put(services, asked, { target, room });
+  const answer = await submit(services, asked, { target, room });
   await services.at("ask.answered");
   traceAsked(asked, target, answer);
   report(services, asked, { target, begunMs, answer });
-  await note(services, asked, { target, answer });
+  await writeOutcome(services, asked, { target, answer });
 }
 
 /**
  * True if this provider may be asked now. The limits of the caller's layers at submission apply to every
  * attempt, with today's tiers (T74). In the first round failing providers are skipped.
  */
-async function mayAsk(
+async function maySubmit(
   services: TaskServices,
   job: Job,
   { offer, provider }: KeyedCandidate,
@@ -126,7 +126,7 @@ export async function abandonedStep(services: TaskServices, job: Job): Promise<v
 }
 
 /** Writes the intent; undefined if this process has lost the job. */
-async function intend(
+async function writeIntent(
   services: TaskServices,
   job: Job,
   target: KeyedCandidate,
@@ -178,7 +178,11 @@ function report(
   logFailedAttempt(log, id, attempt);
 }
 
-async function put(services: TaskServices, job: Job, { target, room }: Holding): Promise<Answer> {
+async function submit(
+  services: TaskServices,
+  job: Job,
+  { target, room }: Budgeted,
+): Promise<Answer> {
   const { dialect, provider, credential, offer } = target;
   const work = {
     request: job.request,
@@ -190,11 +194,11 @@ async function put(services: TaskServices, job: Job, { target, room }: Holding):
     const answer = await askTarget(services, target, request, {
       room,
       bytesMax: dialect.synchronous === true ? undefined : wordsBytesMax,
-      traceparent: passedOn(job, target),
-      mayLeave: () => holds(job.right),
+      traceparent: traceparentFor(job, target),
+      maySend: () => isLeaseValid(job.localLease),
     });
     const read = dialect.readSubmit(answer.status, answer.body, work);
-    const state = asAnswered(provider, read, answer, services.clock.now());
+    const state = maskAnswerWithRetryAfter(provider, read, answer, services.clock.now());
     return state.state === "pending" || state.state === "succeeded" ? state : notTaken(state);
   } catch (error) {
     if (!(error instanceof AskFailure)) throw error;
@@ -208,7 +212,11 @@ interface Asked {
   readonly answer: Answer;
 }
 
-async function note(services: TaskServices, job: Job, { target, answer }: Asked): Promise<void> {
+async function writeOutcome(
+  services: TaskServices,
+  job: Job,
+  { target, answer }: Asked,
+): Promise<void> {
   const noted = (outcome: string, message?: string): Job => ({
     ...job,
     attempts: withOutcome(job.attempts, outcome, message),
@@ -217,10 +225,10 @@ async function note(services: TaskServices, job: Job, { target, answer }: Asked)
     return taken(services, noted("taken"), { target, upstreamId: answer.id });
   if (answer.state === "succeeded") {
     const work = () => collect(services, noted("ok"), { target, answer });
-    if (!(await inTurnToCollect(job, answer, work))) tellStray(services, job, target);
+    if (!(await withFetchSlot(job, answer, work))) logOrphanedResult(services, job, target);
     return;
   }
-  if (answer.isShort === true) {
+  if (answer.isLocalShortage === true) {
     // No request was sent, so remove the attempt.
     const attempts = job.attempts.slice(0, -1);
     await nextStep(services, { ...job, attempts }, services.timing.shortageMs);

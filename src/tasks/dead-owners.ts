@@ -11,9 +11,9 @@ import { isDead, readOwner, type Owner } from "./owner.ts";
 /** Milliseconds without a connection after which a process counts as gone: a living one reconnects much sooner. */
 export const absentMs = 10_000;
 
-export interface GoneOwners {
+export interface DeadOwners {
   /** Finds owners that are gone, and ends their leases. @returns the number of tasks */
-  free(): Promise<number>;
+  releaseLeases(): Promise<number>;
 }
 
 /** The processes that hold a lease now, by the text in their tokens. */
@@ -48,15 +48,15 @@ async function absentOf(
 }
 
 /** Creates the search for owners that are gone. `nowMs`: monotonic. */
-export function createGoneOwners(
+export function createDeadOwners(
   services: TaskServices,
   nowMs: () => number = () => performance.now(),
-): GoneOwners {
+): DeadOwners {
   const { database, clock, log } = services;
   /** The time since which each owner is not connected. */
   let absentSince = new Map<string, number>();
   return {
-    async free() {
+    async releaseLeases() {
       const all = await ownersOf(services);
       const missing = await absentOf(database, all);
       const atMs = nowMs();
@@ -70,7 +70,7 @@ export function createGoneOwners(
         else if (isAway(text)) away.push(text);
       }
       if (dead.length === 0 && away.length === 0) return 0;
-      await freeCallbacks(services, dead);
+      await releaseCallbackLeases(services, dead);
       const rows = await database.query<{ id: string }>(
         `update tasks set lease_token = null, lease_until = null
          where due_at <= $1 and (split_part(lease_token, ' ', 1) = any ($2::text[])
@@ -85,7 +85,7 @@ export function createGoneOwners(
 }
 
 /** Ends the leases of dead processes on callbacks; the next look into the outbox claims these. */
-async function freeCallbacks(
+async function releaseCallbackLeases(
   { database, clock, log }: TaskServices,
   dead: readonly string[],
 ): Promise<void> {

@@ -5,7 +5,7 @@
  * few polls at once, so that it takes no slots of the others. docs/tasks.md; T80.
  */
 
-import { createPlaces, type Placed } from "./places.ts";
+import { createSlotLimiter, type SlotUser } from "./slot-limiter.ts";
 import { askedPauseMsMax } from "./rounds.ts";
 
 /** Polls of one account in flight at once; one workspace gets at most half of them. */
@@ -26,8 +26,8 @@ const keptMax = 1_000;
 
 /** One account: not limited until it refuses a poll. */
 class Account {
-  readonly places = createPlaces({ total: atOnceMax });
-  readonly underWay = new Map<string, Placed>();
+  readonly slots = createSlotLimiter({ total: atOnceMax });
+  readonly underWay = new Map<string, SlotUser>();
   /** Polls a second. */
   #rate = Infinity;
   /** The time of the last refusal; polls that began before it belong to it. */
@@ -47,12 +47,12 @@ class Account {
   }
 
   mayBegin(nowMs: number): boolean {
-    return this.nextMs <= nowMs && this.places.hasRoom();
+    return this.nextMs <= nowMs && this.slots.hasRoom();
   }
 
   /** Takes a turn for a poll of this task; false if its workspace is at its limit. */
-  begin(nowMs: number, task: Placed): boolean {
-    if (this.places.take([task]).length === 0) return false;
+  begin(nowMs: number, task: SlotUser): boolean {
+    if (this.slots.take([task]).length === 0) return false;
     this.underWay.set(task.id, task);
     this.#count(nowMs);
     return true;
@@ -61,7 +61,7 @@ class Account {
   /** Ends a poll; true if others may have waited for that. */
   end(id: string): boolean {
     const task = this.underWay.get(id);
-    return task !== undefined && this.underWay.delete(id) && this.places.leave(task);
+    return task !== undefined && this.underWay.delete(id) && this.slots.release(task);
   }
 
   #count(nowMs: number): void {
@@ -77,17 +77,17 @@ class Account {
   }
 
   refused(nowMs: number, begunMs: number, retryAfterMs: number): void {
-    this.#rest(nowMs, retryAfterMs);
+    this.#pause(nowMs, retryAfterMs);
     // Other polls in flight report the same refusal again.
     if (begunMs <= this.#cutMs) return;
-    this.#rest(nowMs, Math.min(restMsMin * 2 ** this.#refusals, restMsMax));
+    this.#pause(nowMs, Math.min(restMsMin * 2 ** this.#refusals, restMsMax));
     this.#cutMs = nowMs;
     this.#refusals += 1;
     const asked = Math.max(this.#begun, this.#begunBefore, 1);
     this.#rate = Math.max(Math.min(this.#rate, asked) / 2, rateMin);
   }
 
-  #rest(nowMs: number, ms: number): void {
+  #pause(nowMs: number, ms: number): void {
     this.nextMs = Math.max(this.nextMs, nowMs + Math.min(ms, askedPauseMsMax));
   }
 
@@ -104,26 +104,28 @@ class Account {
   }
 }
 
-export interface PollPace {
+export interface PollRateLimiter {
   nowMs(): number;
   /** Accounts that cannot be polled now: they are paused, or have enough polls in flight. */
-  resting(): string[];
+  pausedAccounts(): string[];
   /** Workspaces at their limit at an account: their ids, each before the account. */
   full(): string[];
   /** Milliseconds until the first paused account may be polled; undefined: none is paused. */
   waitMs(): number | undefined;
   /** Takes a turn for a poll of the account for this task; false if there is none now. */
-  begin(account: string, task: Placed): boolean;
+  begin(account: string, task: SlotUser): boolean;
   /** Ends a poll; may be called more than once. @returns whether others may have waited for that */
   end(account: string, task: string): boolean;
-  /** The account refused a poll because of its rate; the poll began at `begunMs`, by {@link PollPace.nowMs}. */
+  /** The account refused a poll because of its rate; the poll began at `begunMs`, by {@link PollRateLimiter.nowMs}. */
   refused(account: string, begunMs: number, retryAfterMs?: number): void;
   /** The account answered a poll. */
   answered(account: string): void;
 }
 
 /** Creates the limiter; no account is limited. `now`: monotonic milliseconds. */
-export function createPollPace(now: () => number = () => performance.now()): PollPace {
+export function createPollRateLimiter(
+  now: () => number = () => performance.now(),
+): PollRateLimiter {
   const accounts = new Map<string, Account>();
 
   function accountOf(name: string): Account {
@@ -142,7 +144,7 @@ export function createPollPace(now: () => number = () => performance.now()): Pol
 
   return {
     nowMs: now,
-    resting() {
+    pausedAccounts() {
       const nowMs = now();
       return [...accounts].flatMap(([name, one]) => (one.mayBegin(nowMs) ? [] : [name]));
     },
@@ -153,8 +155,8 @@ export function createPollPace(now: () => number = () => performance.now()): Pol
       return later.length === 0 ? undefined : Math.max(1, Math.min(...later) - nowMs);
     },
     full: () =>
-      [...accounts].flatMap(([name, { places }]) =>
-        places.full().fullWorkspaces.map((workspace) => `${workspace} ${name}`),
+      [...accounts].flatMap(([name, { slots }]) =>
+        slots.full().fullWorkspaces.map((workspace) => `${workspace} ${name}`),
       ),
     begin(name, task) {
       const account = accountOf(name);

@@ -11,7 +11,7 @@ export type Refusal = Omit<HoldRefusal, "error"> & { readonly error: Error };
  * Retries until a hold fits, for `idleWaitMs`, as long as it would fit if others returned their unused reservations.
  * @throws the error of the last refusal; the errors of `attempt`
  */
-export async function untilFits<Made>(attempt: () => Promise<Tried<Made>>): Promise<Made> {
+export async function retryUntilFits<Made>(attempt: () => Promise<Tried<Made>>): Promise<Made> {
   const untilMs = performance.now() + idleWaitMs;
   for (;;) {
     const tried = await attempt();

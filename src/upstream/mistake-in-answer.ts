@@ -38,7 +38,7 @@ const isRefusedRequest = ({ code, type, message }: WireError): boolean =>
   !isAboutAccount("", message);
 
 /** Returns the caller's error, in the vendor's words; undefined if the vendor reports anything else. */
-export function toldMistake(wire: WireError): GatewayError | undefined {
+export function mistakeInAnswer(wire: WireError): GatewayError | undefined {
   const { code, message, param } = wire;
   const isTheirs = (code !== undefined && codes.has(code)) || isRefusedRequest(wire);
   return isTheirs ? new GatewayError("upstream_rejected", message, { param }) : undefined;

@@ -5,14 +5,14 @@
  */
 
 /** Work that takes a slot. */
-export interface Placed {
+export interface SlotUser {
   readonly workspaceId: string;
   readonly id: string;
   /** Its receiver; absent if there is none to protect. */
   readonly host?: string | undefined;
 }
 
-export interface PlaceLimits {
+export interface SlotLimits {
   readonly total: number;
   readonly perWorkspace?: number | undefined;
   /** Slots of one workspace at one receiver. */
@@ -25,7 +25,7 @@ export interface HostOf {
   readonly host: string;
 }
 
-export interface Places<Work extends Placed> {
+export interface SlotLimiter<Work extends SlotUser> {
   /** True while any slot is free. */
   hasRoom(): boolean;
   /** Workspaces, and their receivers, that are at their limit. */
@@ -33,11 +33,11 @@ export interface Places<Work extends Placed> {
   /** Takes slots for the work that may begin, in the given order; returns that work. */
   take<Found extends Work>(found: readonly Found[]): Found[];
   /** Frees a slot; true if other work may have waited for it. */
-  leave(work: Work): boolean;
+  release(work: Work): boolean;
 }
 
-const nameOf = ({ workspaceId, id }: Placed) => `${workspaceId} ${id}`;
-const hostName = ({ workspaceId, host = "" }: Omit<Placed, "id">) => `${workspaceId} ${host}`;
+const nameOf = ({ workspaceId, id }: SlotUser) => `${workspaceId} ${id}`;
+const hostName = ({ workspaceId, host = "" }: Omit<SlotUser, "id">) => `${workspaceId} ${host}`;
 
 function counter() {
   const counts = new Map<string, number>();
@@ -53,17 +53,17 @@ function counter() {
 }
 
 /** Creates the limiter, with all slots free. */
-export function createPlaces<Work extends Placed>({
+export function createSlotLimiter<Work extends SlotUser>({
   total,
   perWorkspace = Infinity,
   perHost = Infinity,
-}: PlaceLimits): Places<Work> {
+}: SlotLimits): SlotLimiter<Work> {
   const taken = new Set<string>();
   const hosts = counter();
   const workspaces = counter();
   const free = () => total - taken.size;
   const share = () => Math.min(perWorkspace, free());
-  const mayTake = (one: Placed) =>
+  const mayTake = (one: SlotUser) =>
     free() > 0 &&
     hosts.of(hostName(one)) < perHost &&
     workspaces.of(one.workspaceId) < share() &&
@@ -89,7 +89,7 @@ export function createPlaces<Work extends Placed>({
       }
       return chosen;
     },
-    leave(one) {
+    release(one) {
       // If shares are small, every freed slot makes the shares of all workspaces larger.
       const isWaited =
         free() < Math.min(perWorkspace, total / 2 + 1) ||

@@ -5,7 +5,7 @@ import { noProxies, type Proxies, type Proxy } from "../../base/proxy.ts";
 import type { Access, Provider, ProviderTls } from "../../catalog/index.ts";
 
 /** The route of connections to an origin. */
-export interface Way {
+export interface DialRoute {
   /** The same for equal routes; contains no secrets. */
   readonly name: string;
   readonly proxy?: Proxy | undefined;
@@ -19,47 +19,47 @@ export interface Way {
 }
 
 /** Returns the route to an origin: `Pools`. */
-export interface WaysTo {
-  way(origin: string, provider?: Provider): Way;
+export interface DialRouteResolver {
+  dialRoute(origin: string, provider?: Provider): DialRoute;
 }
 
 /** Directly, with the system's authorities. */
-export const directly: Way = { name: "" };
+export const directRoute: DialRoute = { name: "" };
 
 /** Only to the public internet: for providers outside the operator's file, whose own proxy and file settings are ignored. */
-const guardedly: Way = { name: "guarded", guarded: true };
+const guardedRoute: DialRoute = { name: "guarded", guarded: true };
 
-function wayOf(parts: Omit<Way, "name">): Way {
-  if (!parts.proxy && !parts.tls) return directly;
+function dialRouteOf(parts: Omit<DialRoute, "name">): DialRoute {
+  if (!parts.proxy && !parts.tls) return directRoute;
   const hash = createHash("sha256").update(JSON.stringify([parts.proxy, parts.tls]));
   return { ...parts, name: hash.digest("base64url") };
 }
 
 /** Returns the route to one of a provider's servers: its own proxy, or the environment's. */
-function wayTo(
+function dialRouteTo(
   origin: string,
   access: Pick<Access, "proxy" | "tls"> | undefined,
   proxies: Proxies,
-): Way {
+): DialRoute {
   const proxy = access?.proxy ?? proxies.to(new URL(origin));
-  return wayOf({ proxy: proxy === "none" ? undefined : proxy, tls: access?.tls });
+  return dialRouteOf({ proxy: proxy === "none" ? undefined : proxy, tls: access?.tls });
 }
 
 /** The routes of one set of proxies, each computed once per provider and origin. */
-export class Ways {
+export class DialRoutes {
   readonly #proxies: Proxies;
   /** Routes by provider and origin. */
-  readonly #waysOf = memoizeByObject((_provider: Provider) => new Map<string, Way>());
+  readonly #routesOf = memoizeByObject((_provider: Provider) => new Map<string, DialRoute>());
 
   constructor(proxies: Proxies = noProxies) {
     this.#proxies = proxies;
   }
 
   /** Returns the route to an origin of a provider, or of no particular provider. */
-  to(origin: string, provider?: Provider): Way {
-    if (provider === undefined) return wayTo(origin, undefined, this.#proxies);
-    return getOrCreate(this.#waysOf(provider), origin, () =>
-      provider.guarded ? guardedly : wayTo(origin, provider.access, this.#proxies),
+  to(origin: string, provider?: Provider): DialRoute {
+    if (provider === undefined) return dialRouteTo(origin, undefined, this.#proxies);
+    return getOrCreate(this.#routesOf(provider), origin, () =>
+      provider.guarded ? guardedRoute : dialRouteTo(origin, provider.access, this.#proxies),
     );
   }
 }

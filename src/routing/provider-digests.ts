@@ -10,26 +10,28 @@ const digestOf = (value: unknown): string =>
   createHash("sha256").update(JSON.stringify(value)).digest("base64url");
 
 /** A digest of a provider's address, dialect and access, without its keys. */
-export const placeOf = memoizeByObject(({ dialect, baseUrl, access, guarded }: Provider) =>
+export const endpointDigest = memoizeByObject(({ dialect, baseUrl, access, guarded }: Provider) =>
   digestOf({ dialect, baseUrl, access, guarded }),
 );
 
 /** A digest of the same, with its keys. */
-export const formOf = memoizeByObject((provider: Provider) =>
-  digestOf([placeOf(provider), provider.credentials.map(({ id, apiKey }) => [id, apiKey])]),
+export const providerDigest = memoizeByObject((provider: Provider) =>
+  digestOf([endpointDigest(provider), provider.credentials.map(({ id, apiKey }) => [id, apiKey])]),
 );
 
 /** The providers of a catalogue, by id. */
 export type Providers = ReadonlyMap<string, Provider>;
 
-export class ProviderForms {
+export class ProviderDigests {
   #providers: Providers | undefined;
   #forms: ReadonlyMap<string, string> = new Map();
 
   /** Returns the ids of providers that changed or were removed since the last call. Costs nothing while the map is the same object. */
   changed(providers: Providers): readonly string[] {
     if (providers === this.#providers) return none;
-    const forms = new Map([...providers].map(([id, provider]) => [id, formOf(provider)] as const));
+    const forms = new Map(
+      [...providers].map(([id, provider]) => [id, providerDigest(provider)] as const),
+    );
     const before = this.#forms;
     this.#providers = providers;
     this.#forms = forms;
