@@ -86,7 +86,7 @@ export class Circuit {
     return nowMs >= this.#pauseEndMs && nowMs >= this.#probeEndMs ? "due" : "open";
   }
 
-  /** Count of the changes that this gateway's own calls made; other gateways are told of each. */
+  /** Count of the changes that this gateway's own calls made; each is reported to other gateways. */
   get changes(): number {
     return this.#changes;
   }

@@ -57,7 +57,7 @@ interface Use {
   readonly model: string;
 }
 
-/** The name contains the key and the provider's place. A refusal says nothing of the key that replaces it, or of another address. */
+/** Contains the key and the endpoint's digest: a refusal says nothing of the key that replaces it, or of another address. */
 const allModelsKey = ({ provider }: Pick<Use, "provider">, id: string): string => {
   const key = provider.credentials.find((credential) => credential.id === id)?.apiKey ?? "";
   return `${provider.id} ${id} ${key} ${endpointDigest(provider)}`;

@@ -124,7 +124,7 @@ export class Lane {
     this.jobs.set(job, step);
   }
 
-  /** Frees the slot and the turn of a task that was not claimed. */
+  /** Frees the slots of a task that was not claimed. */
   #giveBack(one: DueTask): void {
     this.#slots.release(one);
     if (one.account !== null) this.#services.pollRateLimiter.end(one.account, one.id);

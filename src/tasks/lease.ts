@@ -125,7 +125,7 @@ export async function claimDue(
   return rows.map((row) => ({ ...toJob(row), localLease: { ...localLease } }));
 }
 
-/** Extends the leases of jobs with long steps; ends the right to a job whose lease was lost. */
+/** Extends the leases of jobs with long steps; ends the local lease of a job whose lease was lost. */
 export async function extendLeases(
   { database, clock, timing }: TaskServices,
   jobs: readonly Job[],

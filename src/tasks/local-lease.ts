@@ -4,24 +4,24 @@
  * the machine is suspended. docs/tasks.md; T81.
  */
 
-/** The right to send a request that must not be sent twice. All copies of a job share it; it is extended with the lease. */
+/** The time within which a request may be sent that must not be sent twice. All copies of a job share it; it is extended with the lease. */
 export interface LocalLease {
   /** Milliseconds of `performance.now()`. */
   endMs: number;
-  /** The same by the machine's clock. If that is set forward, the right ends early, which costs a turn. */
+  /** The same by the machine's clock. If that is set forward, it ends early, which delays the step. */
   endClockMs: number;
 }
 
-/** A right for this many milliseconds, for a claim that is sent now. */
+/** A lease of this many milliseconds, for a claim that is sent now. */
 export const newLocalLease = (ms: number): LocalLease => ({
   endMs: performance.now() + ms,
   endClockMs: Date.now() + ms,
 });
 
-/** A right that has ended. */
+/** A lease that has ended. */
 export const expiredLease: LocalLease = { endMs: -Infinity, endClockMs: -Infinity };
 
-/** True if the right still holds at this moment; false without a claim. */
+/** True if the lease has not ended; false without a claim. */
 export const isLeaseValid = (localLease: LocalLease | undefined): boolean =>
   localLease !== undefined &&
   performance.now() < localLease.endMs &&

@@ -24,9 +24,8 @@ export interface NotTaken extends Omit<Failure, "error" | "body"> {
   /** Milliseconds for which the vendor asks to be left alone. */
   readonly retryAfterMs?: number | undefined;
   /**
-   * True if no request was sent: the gateway had no free connection, had lost its right to ask, or could not read a file now. A task
-   * can
-   * wait, until its own deadline.
+   * True if no request was sent: the gateway had no free connection, had lost its lease, or could not read a file now. A task
+   * can wait, until its own deadline.
    */
   readonly isLocalShortage?: boolean;
 }

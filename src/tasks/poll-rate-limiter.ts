@@ -50,7 +50,7 @@ class Account {
     return this.nextMs <= nowMs && this.slots.hasRoom();
   }
 
-  /** Takes a turn for a poll of this task; false if its workspace is at its limit. */
+  /** Takes a slot for a poll of this task; false if its workspace is at its limit. */
   begin(nowMs: number, task: SlotUser): boolean {
     if (this.slots.take([task]).length === 0) return false;
     this.underWay.set(task.id, task);
@@ -112,7 +112,7 @@ export interface PollRateLimiter {
   full(): string[];
   /** Milliseconds until the first paused account may be polled; undefined: none is paused. */
   waitMs(): number | undefined;
-  /** Takes a turn for a poll of the account for this task; false if there is none now. */
+  /** Takes a slot for a poll of the account for this task; false if there is none now. */
   begin(account: string, task: SlotUser): boolean;
   /** Ends a poll; may be called more than once. @returns whether others may have waited for that */
   end(account: string, task: string): boolean;

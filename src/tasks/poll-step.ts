@@ -73,7 +73,7 @@ export async function pollStep(services: TaskServices, job: Job): Promise<void> 
 function recordForRate(services: TaskServices, job: Job, answer: Answer, begunMs: number): void {
   const { pollRateLimiter, clock, wakeRunnerAt } = services;
   const account = accountOf(job);
-  // The turn ends here, because the next work may take long, such as fetching the result.
+  // The slot is freed here, because the next work may take long, such as fetching the result.
   if (pollRateLimiter.end(account, job.id)) wakeRunnerAt(clock.now());
   if (answer.state === "unreachable") return;
   if (answer.state !== "refused" || !isAboutAccountRate(answer))

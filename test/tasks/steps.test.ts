@@ -66,9 +66,8 @@ describe("asking", () => {
       await submitStep(world.services, job);
       await world.database.query("update tasks set lease_token = 'mine' where id = $1", [job.id]);
       job = await rowOf(world, job.id);
-      seen.push(
-        `${job.attempts.at(-1)!.provider} ${job.attempt} ${job.status} ${world.dueInMs.pop()}`,
-      );
+      const { provider } = job.attempts.at(-1)!;
+      seen.push(`${provider} ${job.attempt} ${job.status} ${world.dueInMs.pop()}`);
     }
     expect(seen).toEqual([
       "one 1 queued 0",

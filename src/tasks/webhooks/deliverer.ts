@@ -1,6 +1,6 @@
 /**
  * The deliverer: finds due callbacks and tries them. Any number of processes may run one on the same database. The callbacks of a dead
- * process are sent again at once if it is certainly dead (gone.ts), else when its lease ends. docs/tasks.md; Requirements: HOOK.
+ * process are sent again at once if it is certainly dead (dead-owners.ts), else when its lease ends. docs/tasks.md; Requirements: HOOK.
  */
 import { coalesce } from "../../base/coalesce.ts";
 import {

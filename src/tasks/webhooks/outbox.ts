@@ -33,7 +33,7 @@ export interface ClaimedDelivery extends DueDelivery {
   /** The trace context of the request that submitted its task. */
   readonly traceparent: string | undefined;
   readonly token: string;
-  /** The right to begin to send it. */
+  /** The time within which it may be sent. */
   readonly localLease: LocalLease;
 }
 

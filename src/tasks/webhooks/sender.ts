@@ -43,7 +43,7 @@ export interface SenderOptions {
   readonly allowPrivate: boolean;
   /** Resolves names; the system's resolver if absent. */
   readonly resolve?: Resolve | undefined;
-  /** The ways to receivers; direct if absent. */
+  /** The routes to receivers; direct if absent. */
   readonly dialRoutes?: Pick<Pools, "dialRoute"> | undefined;
 }
 
