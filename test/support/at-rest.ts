@@ -1,14 +1,14 @@
 /**
- * After its last test a file has come to rest: what goes on in each turn of the event loop takes a whole processor from all files
- * that run after it, and no test fails.
+ * Checks that the event loop is idle after a file's last test. Work that is left in each turn of the loop takes a whole processor
+ * from all later files, and no test fails.
  */
 import { afterAll } from "vitest";
 import { eventually } from "./patience.ts";
 
-/** A loop that has something to do in each turn never waits; one whose servers still close waits most of the time. */
+/** A loop with work in each turn never waits. One whose servers still close waits most of the time. */
 const busyMax = 0.9;
 
-/** Resolves once the event loop has waited between two looks; rejects where it does not within `withinMs`. */
+/** Resolves once the event loop has waited between two checks; rejects if it does not within `withinMs`. */
 export async function atRest(withinMs: number): Promise<void> {
   let last = performance.eventLoopUtilization();
   const hasWaited = (): boolean => {

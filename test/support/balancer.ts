@@ -1,4 +1,4 @@
-/** A balancer in front of gateways that asks /readyz, keeps its connections open and never sends a call twice. */
+/** A load balancer in front of gateways. It asks /readyz, keeps its connections open and never resends a call. */
 import { Agent, createServer, request } from "node:http";
 import { endServer, listenOnLoopback } from "./loopback.ts";
 
@@ -13,7 +13,10 @@ const statusOf = (url: string): Promise<number> =>
     () => 0,
   );
 
-/** Asks each gateway every 100 ms, keeps its connections open, and passes a failure on. On a free port, or on `port`. */
+/**
+ * Checks each gateway every 100 ms, keeps connections open, and passes failures on to the caller. Listens on `port`, or on a free
+ * port.
+ */
 export async function startBalancer(urls: readonly string[], port = 0): Promise<Balancer> {
   const ready = new Set(urls);
   const checks = urls.map((url) =>
@@ -44,7 +47,7 @@ export async function startBalancer(urls: readonly string[], port = 0): Promise<
     incoming.pipe(outgoing);
     response.on("close", () => outgoing.destroy());
   });
-  // Its callers are not what is tested: their connections stay open.
+  // The test is not about the callers: their connections stay open.
   server.keepAliveTimeout = 0;
   const own = await listenOnLoopback(server, port);
   return {

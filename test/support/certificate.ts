@@ -1,6 +1,6 @@
 /**
- * A self-signed certificate for servers that tests start on the loopback interface, written as DER by hand (RFC 5280), so that
- * no program has to be installed for it. Whoever is to trust it is given it as an authority.
+ * A self-signed certificate for test servers on the loopback interface. It is written as DER by hand (RFC 5280), so that no
+ * program has to be installed. Clients that trust it get it as a certificate authority.
  */
 import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
 
@@ -36,22 +36,22 @@ const subjectAltName = identifier("551d11");
 
 export interface TestCertificate {
   readonly key: string;
-  /** Also the authority to trust, where it is signed by itself. */
+  /** If it is self-signed, also the authority to trust. */
   readonly cert: string;
 }
 
-/** What a certificate is signed by, and says of itself beyond its names. */
+/** The signer and the attributes of a certificate, besides its names. */
 interface CertificateOptions {
-  /** Signs it; itself if absent. */
+  /** The authority that signs it; self-signed if absent. */
   readonly by?: TestAuthority;
   /** Days from now; -1 and 1 if absent. */
   readonly days?: readonly [from: number, to: number];
-  /** Whether it may sign others. */
+  /** True if it may sign other certificates. */
   readonly isAuthority?: boolean;
 }
 
 export interface TestAuthority extends TestCertificate {
-  /** Its name, as it stands in what it signs. */
+  /** The authority's name, as it stands in the certificates that it signs. */
   readonly name: Uint8Array;
 }
 
@@ -59,11 +59,11 @@ const dayMs = 86_400_000;
 const basicConstraints = identifier("551d13");
 const isTrue = Buffer.of(1, 1, 0xff);
 
-/** An authority that signs certificates; `by` another one makes it an intermediate one. */
+/** Makes an authority that signs certificates; with `by`, an intermediate one. */
 export const makeAuthority = (by?: TestAuthority): TestAuthority =>
   makeSigned([], { isAuthority: true, ...(by && { by }) });
 
-/** A certificate for these names and for 127.0.0.1, good for two days around now. */
+/** A certificate for these names and for 127.0.0.1, valid for two days around now. */
 export const makeCertificate = (
   names: readonly string[] = ["localhost"],
   options: CertificateOptions = {},
@@ -74,7 +74,7 @@ function makeSigned(
   { by, days = [-1, 1], isAuthority = false }: CertificateOptions,
 ): TestAuthority {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  // Of its own: of two trusted authorities of one name, only the first is looked at.
+  // A unique subject: if two trusted authorities share a name, only the first is checked.
   const subject = `tollgate test ${randomBytes(8).toString("hex")}`;
   const name = sequence(set(sequence(commonName, der(0x0c, Buffer.from(subject)))));
   const alternatives = sequence(

@@ -1,6 +1,6 @@
 /**
- * Renders the Helm chart where Helm is not installed: the few words of Go's templates, of Sprig and of Helm that its templates use. Any
- * other word is an error, so that nothing is rendered by guess.
+ * Renders the Helm chart where Helm is not installed. It knows only the few functions of Go templates, Sprig and Helm that our
+ * templates use. Any other function is an error, so that nothing is rendered by guess.
  */
 import { createHash } from "node:crypto";
 import { stringify } from "yaml";
@@ -35,7 +35,7 @@ const functions: Readonly<Record<string, (...given: never[]) => unknown>> = {
   },
 };
 
-/** Renders one file of a chart. `texts`: its templates by name; `about`: what Helm tells beside the values. */
+/** Renders one file of a chart. `texts`: the templates by name; `about`: what Helm passes besides the values. */
 export function openChart(texts: Readonly<Record<string, string>>, about: Values) {
   const chart = new Chart();
   const files = new Map(Object.entries(texts).map(([name, text]) => [name, chart.parse(text)]));
@@ -54,7 +54,7 @@ class Chart {
     return part;
   }
 
-  /** Up to the `end` or `else` of its own, which stays; pieces are texts and actions by turns. */
+  /** Parses up to the `end` or `else` of this block, which it leaves in `pieces`. Texts and actions alternate in `pieces`. */
   #block(pieces: string[]): Part {
     const parts: Part[] = [];
     for (;;) {
@@ -106,7 +106,7 @@ class Chart {
     return value;
   }
 
-  /** A function with what it is given, last of all what the pipeline has so far; or one value. */
+  /** Parses a function with its arguments, or one value. The result of the pipeline so far is the last argument. */
   #command(tokens: string[], last: readonly Value[]): Value {
     const [name = ""] = tokens;
     if (!/^[a-z]/.test(name)) return this.#operand(tokens);

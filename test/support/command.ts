@@ -1,18 +1,18 @@
 /**
- * A `tollgate` command in this process: what it does and says, without the second that starting a process takes on a busy
- * machine. For tests that are about what a command does; `tollgate` (process.ts) runs it as its users do.
+ * Runs a `tollgate` command in this process. That saves the second that starting a process takes on a busy machine. For tests of
+ * what a command does; `tollgate` (process.ts) runs it as users do.
  */
 import { format } from "node:util";
 import { vi } from "vitest";
 import { runCommand } from "../../src/cli/run.ts";
 import type { tollgate } from "./process.ts";
 
-/** The same as `tollgate`; one at a time, because the environment and what is printed are those of this process. */
+/** The same as `tollgate`. Run one at a time: the environment and the output are those of this process. */
 export const tollgateHere: typeof tollgate = async (args, environment) => {
   let stdout = "";
   let stderr = "";
   const out = (text: unknown): true => ((stdout += String(text)), true);
-  /** Takes it at once, and says so to whoever waits for that. */
+  /** Takes the text at once, and calls the callback of the writer. */
   const written = (text: unknown, ...more: readonly unknown[]): true => {
     const done = more.at(-1);
     if (typeof done === "function") queueMicrotask(() => done());
@@ -37,7 +37,7 @@ export const tollgateHere: typeof tollgate = async (args, environment) => {
     return { code: process.exitCode, stdout, stderr };
   } finally {
     process.exitCode = exitCode;
-    // A `serve` that could not start ends with its process, which this one goes on after.
+    // A `serve` that could not start would end with its process. This process goes on, so remove its listeners.
     for (const listener of process.listeners("SIGHUP"))
       if (!hangUps.includes(listener)) process.off("SIGHUP", listener);
     for (const [name, value] of before) {

@@ -1,9 +1,9 @@
-/** What work costs the processor: a limit on it holds on slow machines and on busy ones, which one on the clock does not. */
+/** Measures the processor time of work. A limit on processor time also holds on slow and on busy machines, unlike one on the clock. */
 
-/** What the loop below takes on the machine that the limits were set on, in milliseconds of its processor. */
+/** Processor time of the loop below on the machine that the limits were set on, in milliseconds. */
 const usualLoopMs = 40;
 
-/** Strings, maps and arithmetic, as most of our work is. */
+/** Strings, maps and arithmetic, like most of our work. */
 function loop(): number {
   let sum = 0;
   for (let round = 0; round < 20; round += 1) {
@@ -15,7 +15,7 @@ function loop(): number {
   return sum;
 }
 
-/** The processor time of this process, all its threads together, while `work` runs, in milliseconds. */
+/** The processor time of this process, in milliseconds, with all its threads, while `work` runs. */
 export async function processorMs(work: () => unknown): Promise<number> {
   const before = process.cpuUsage();
   await work();
@@ -24,8 +24,8 @@ export async function processorMs(work: () => unknown): Promise<number> {
 }
 
 /**
- * That of this thread. What its helpers do is left out: they also compile and collect what earlier tests left, which came to 800 ms
- * where 80 were spent.
+ * The same of this thread alone. The helper threads also compile, and collect the garbage of earlier tests: that came to 800 ms
+ * where the work took 80.
  */
 async function threadMs(work: () => unknown): Promise<number> {
   const before = process.threadCpuUsage();
@@ -37,8 +37,8 @@ async function threadMs(work: () => unknown): Promise<number> {
 let isWarm = false;
 
 /**
- * Does `work` and tells the processor time that this thread spent meanwhile, in milliseconds of the usual machine: it is measured by a
- * loop that runs before and after.
+ * Runs `work` and returns the processor time of this thread, in milliseconds of the reference machine. A loop before and after
+ * the work measures how fast this machine is.
  */
 export async function costMs(work: () => unknown): Promise<number> {
   if (!isWarm) for (let times = 0; times < 3; times += 1) loop();

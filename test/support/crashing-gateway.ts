@@ -1,7 +1,7 @@
 /**
- * A gateway that kills itself, as `kill -9` would, or stops itself, when a task comes to a named point of its life: run as its own process.
- * It prints one line of JSON with its address and, at its first start, a key. A line on its standard input names the point
- * from then on; it answers with a line of its own.
+ * A gateway, run as its own process, that kills itself (as `kill -9` would) or stops itself when a task reaches a named point. It
+ * prints one line of JSON with its address and, at its first start, a key. A line on standard input sets the point from then on;
+ * the gateway answers with a line.
  */
 import { createInterface } from "node:readline";
 import { startGateway } from "../../src/cli/gateway.ts";

@@ -1,7 +1,6 @@
 /**
- * What a password derives to, remembered: one derivation takes 60 ms of a processor on purpose, and half of those of a test that
- * signs in again and again are of a password and a salt that were derived before. For tests that are about who is let in; those
- * about what a derivation costs do without.
+ * Caches password derivations. One derivation takes 60 ms of a processor on purpose, and half of those in a test with many
+ * sign-ins repeat a password and a salt. For tests about who may sign in; tests about the cost of a derivation do not use it.
  */
 import crypto, { type BinaryLike, type ScryptOptions } from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
@@ -17,8 +16,8 @@ async function endAfter(held: Promise<void>, end: () => void): Promise<void> {
 }
 
 /**
- * Remembers them while the tests of this file run. `heldUntil`: when the derivation of a password of nobody ends, which takes its turn
- * until then and nothing of a processor; undefined for the true ones.
+ * Caches derivations while the tests of this file run. If `heldUntil` returns a promise, the derivation of that password takes no
+ * processor time. It ends with the promise, with a hash of zeros. If `heldUntil` returns undefined, the derivation is real.
  */
 export function rememberDerivations(
   heldUntil: (password: string) => Promise<void> | undefined = () => undefined,

@@ -1,6 +1,6 @@
 /**
- * What of a directory a power failure would take: a new name until its directory is synced, and what was written to a file until
- * the file is. Watches this process's own calls of `node:fs`.
+ * Tracks what a power failure would take from a directory: a new name until its directory is synced, and the bytes of a file
+ * until the file is synced. It watches this process's own calls of `node:fs`.
  */
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
@@ -9,13 +9,13 @@ import { dirname, join, resolve } from "node:path";
 export interface DiskModel {
   /** Names below the directory that are not on the disk yet, and files with bytes that are not; empty is safe. */
   readonly atRisk: () => string[];
-  /** Watches no more. */
+  /** Stops watching. */
   readonly end: () => void;
 }
 
 type Call = (...values: unknown[]) => unknown;
 
-/** Watches what happens below `root` from now on. */
+/** Watches changes below `root` from now on. */
 export function watchDisk(root: string): DiskModel {
   const names = new Set<string>();
   const contents = new Set<string>();
@@ -45,7 +45,7 @@ export function watchDisk(root: string): DiskModel {
     if (!stays) gone(from);
     named(to);
   };
-  /** Puts `after` behind a function: it gets what the function was given and what it gave. */
+  /** Calls `after` after each call of a function, with the arguments and the result. */
   const watch = (
     place: object,
     name: string,

@@ -1,4 +1,4 @@
-/** A disk of a size of its own, to be filled: a file system in memory, where the system lets us mount one. */
+/** A disk of limited size, to be filled: a file system in memory, where the system lets us mount one. */
 import { execFileSync } from "node:child_process";
 import {
   closeSync,
@@ -12,18 +12,18 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Mounts an empty disk on a directory. @throws where the system does not let us */
+/** Mounts an empty disk on a directory. @throws Error if the system does not let us */
 export function mountDisk(directory: string, megabytes: number): void {
   const options = ["-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", directory];
   execFileSync("mount", options, { stdio: "ignore" });
 }
 
-/** Makes a mounted disk read-only, as the system does after a fault of it, or writable again. */
+/** Makes a mounted disk read-only, as the system does after a disk fault, or writable again. */
 export function remountDisk(directory: string, how: "ro" | "rw"): void {
   execFileSync("mount", ["-o", `remount,${how}`, directory], { stdio: "ignore" });
 }
 
-/** Lets a mounted disk have no more files than it has; what it returns gives it back `free` of them. */
+/** Stops a mounted disk from taking more files. The function that it returns allows `free` more files. */
 export function limitInodes(directory: string, free = 10_000): () => void {
   const limit = (inodes: number): void => {
     const options = ["-o", `remount,nr_inodes=${inodes}`, directory];
@@ -34,7 +34,7 @@ export function limitInodes(directory: string, free = 10_000): () => void {
   return () => limit(files - ffree + free);
 }
 
-/** Takes it away, also while somebody still holds files on it. */
+/** Unmounts the disk, even while a process holds files on it open. */
 export function unmountDisk(directory: string): void {
   execFileSync("umount", ["--lazy", directory]);
 }
@@ -53,10 +53,10 @@ function tryMount(): boolean {
   }
 }
 
-/** Whether disks can be mounted here: on Linux, as root with the right to. */
+/** True if disks can be mounted here: on Linux, as root with that right. */
 export const canMount = tryMount();
 
-/** Writes until not a byte more fits; what it returns makes room again. */
+/** Writes until not one more byte fits. The function that it returns makes room again. */
 export function fillDisk(directory: string): () => void {
   const path = join(directory, "filler");
   const file = openSync(path, "w");

@@ -1,10 +1,13 @@
-/** A DNS server of a test on the loopback interface: answers for A and AAAA by what the test says of the name. RFC 1035. */
+/**
+ * A DNS server for tests on the loopback interface. It answers A and AAAA queries with what the test defines for the name. RFC
+ * 1035.
+ */
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { isIP } from "node:net";
 import { groupsOf } from "../../src/base/safe-url.ts";
 
-/** Addresses, behind other names where it is one of those; `missing`: there is no such name; `silent`: no answer at all. */
+/** Addresses, after other names if it is an alias; `missing`: the name does not exist; `silent`: no answer at all. */
 type Answered = readonly string[] | "missing" | "silent";
 
 export interface DnsServer {
@@ -15,7 +18,7 @@ export interface DnsServer {
   close(): Promise<void>;
 }
 
-/** Starts it. `answers` gets the name, and 4 or 6, each time: nobody may keep an answer. */
+/** Starts the server. `answers` gets the name, and 4 or 6, at each query: answers must not be cached. */
 export async function startDns(
   answers: (name: string, family: 4 | 6) => Answered | Promise<Answered>,
 ): Promise<DnsServer> {
@@ -49,7 +52,10 @@ export async function startDns(
   };
 }
 
-/** Records of class IN, kept for no second. A name is the question's other name (CNAME), and what follows is said of that. */
+/**
+ * Records of class IN with a TTL of 0. A name is an alias of the question's name (CNAME); the records after it belong to that
+ * alias.
+ */
 function recordsOf(answer: readonly string[]): Buffer[] {
   // A pointer to the question's name.
   let owner = Buffer.from([0xc0, 12]);

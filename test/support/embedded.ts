@@ -1,16 +1,16 @@
-/** What runs on a data directory's embedded database: for tests that kill it, or look whether anything is left. */
+/** The processes of a data directory's embedded database, for tests that kill it or check that nothing is left. */
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "./patience.ts";
 
-/** The directory of the data itself. */
+/** The directory with the data of the PostgreSQL cluster. */
 export const clusterOf = (dataDir: string): string => join(dataDir, "database/18");
 
-/** The number of the server's main process. */
+/** The process id of the server's main process. */
 export const serverPid = (dataDir: string): number =>
   Number(readFileSync(join(clusterOf(dataDir), "postmaster.pid"), "utf8").split("\n")[0]);
 
-/** The same, or undefined while there is no file: a start removes the one that a killed server left, and then writes its own. */
+/** The same, or undefined while there is no file: a start removes the file that a killed server left, then writes its own. */
 function namedServer(dataDir: string): number | undefined {
   try {
     return serverPid(dataDir);
@@ -20,7 +20,7 @@ function namedServer(dataDir: string): number | undefined {
   }
 }
 
-/** Ends the server with SIGKILL, once one runs: its file may still name one that is dead, or be away while one starts. */
+/** Ends the server with SIGKILL once one runs. During a start its file may name a dead process, or be missing. */
 export async function killServer(dataDir: string): Promise<void> {
   await eventually(() => {
     const pid = namedServer(dataDir);
@@ -31,8 +31,8 @@ export async function killServer(dataDir: string): Promise<void> {
 }
 
 /**
- * The server's processes; Linux only. All of them have the data as their working directory, but for the first one before it is the
- * server: that names it.
+ * The server's processes; Linux only. All have the data as their working directory, except the first one before it becomes the
+ * server. That one is found by its arguments.
  */
 export function serverProcesses(dataDir: string): number[] {
   const named = clusterOf(dataDir);

@@ -1,6 +1,6 @@
 /**
- * Databases on which a gateway has started for the first time: the first start is done once a process, by the gateway's own
- * steps, and copied. To hash its administrator's password alone takes a third of what a gateway costs a test.
+ * Databases on which a gateway has already started for the first time. The first start runs once per process, with the gateway's
+ * own steps, and is copied. Hashing its administrator's password alone takes a third of what a gateway costs a test.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { sharedPostgres, silentLog, temporaryDirectory } from "./postgres.ts";
 interface Made {
   readonly url: string;
   readonly first: FirstStart;
-  /** The file that a start without a given master key makes. */
+  /** The file that a start without a given master key writes. */
   readonly masterKey: Buffer | undefined;
 }
 
@@ -34,11 +34,12 @@ async function make(variables: Readonly<Record<string, string>>): Promise<Made> 
 
 const made = new Map<string, Promise<Made>>();
 
-/** What a first start goes by. */
+/** The variables that a first start depends on. */
 const heeded = ["TOLLGATE_MASTER_KEY", "TOLLGATE_INITIAL_CREDIT"];
 
 /**
- * A new database as a first start with these variables leaves it, and what that start made. `dataDir` gets its master key.
+ * Returns a new database as a first start with these variables leaves it, and the results of that start. Writes its master key
+ * into `dataDir`.
  */
 export async function startedDatabase(
   variables: Readonly<Record<string, string>>,

@@ -1,6 +1,6 @@
-/** What several tests are given: a test that changed it for those after it throws. */
+/** Values that several tests share: a test that changes one for later tests throws. */
 
-/** The same value, which throws where anything in it is changed. Bytes alone can still be changed. */
+/** Returns the same value, deeply frozen: changes throw. Bytes can still be changed. */
 export function frozen<Value>(value: Value): Value {
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value;
   Object.values(value).forEach(frozen);

@@ -1,6 +1,6 @@
 /**
- * One seed for every property test, so that the gate is the same each time it runs. `FAST_CHECK_SEED=random` looks for
- * what nobody has seen yet; a number repeats a run. What a random run finds becomes a case of its own.
+ * One seed for every property test, so that each run checks the same cases. `FAST_CHECK_SEED=random` looks for new failures; a
+ * number repeats a run. A failure that a random run finds becomes a test case of its own.
  */
 import * as fc from "fast-check";
 

@@ -1,4 +1,4 @@
-/** A whole gateway for a test: in this process, on a database of its own, over real sockets. */
+/** A whole gateway for a test: in this process, on its own database, over real sockets. */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ import { sharedPostgres } from "./postgres.ts";
 import { withAccounts, type TestLedger } from "./ledger.ts";
 
 export interface GatewayUnderTest extends Gateway {
-  /** The key of the very first start. */
+  /** The API key that the first start makes. */
   readonly key: string;
   readonly ledger: TestLedger;
   readonly workspaceId: string;
@@ -24,7 +24,7 @@ export interface GatewayUnderTest extends Gateway {
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
   get(path: string, headers?: Record<string, string>): Promise<Response>;
   credit(usd: string): Promise<void>;
-  /** What its rows are written with by tests that need people or keys without asking it for them. */
+  /** Direct access to its rows, for tests that need people or keys without calling the API. */
   hand(): Promise<{
     readonly database: Database;
     readonly clock: Clock;
@@ -33,25 +33,28 @@ export interface GatewayUnderTest extends Gateway {
 }
 
 interface Options {
-  /** A configuration file's text; without it the sandbox is what there is. */
+  /** The text of a configuration file; without it, only the sandbox is configured. */
   readonly config?: string;
   readonly databaseUrl?: string;
-  /** Where its files go, such as the master key; in its directory if absent. */
+  /** The directory of its files, such as the master key; inside the test's directory if absent. */
   readonly dataDir?: string;
   readonly sandbox?: "on" | "off";
   readonly holdLeaseMs?: number;
   readonly keepAliveMs?: number;
-  /** How long calls under way may take to end when it stops. */
+  /** How long calls in flight may take to end when it stops. */
   readonly stopMs?: number;
-  /** Direct calls go through the canonical form too. */
+  /** True if direct calls go through the canonical form too. */
   readonly forceConversion?: boolean;
   readonly receive?: GatewayOptions["receive"];
   readonly tasks?: GatewayOptions["tasks"];
-  /** How often usage is summed; never if absent, so that a test can do what nobody may: change what was written. */
+  /**
+   * Milliseconds between sums of usage. If absent, usage is never summed, so that a test can change rows that are otherwise never
+   * changed.
+   */
   readonly usageEveryMs?: number;
-  /** How often files that are over their time are looked for. */
+  /** Milliseconds between sweeps for expired files. */
   readonly filesEveryMs?: number;
-  /** How often the store of files is looked at. */
+  /** Milliseconds between checks of the file store. */
   readonly filesLookEveryMs?: number;
   readonly presenceEveryMs?: number;
   readonly health?: GatewayOptions["health"];
@@ -62,11 +65,11 @@ interface Options {
   readonly consoleFolder?: string;
   readonly events?: GatewayOptions["events"];
   readonly environment?: Record<string, string>;
-  /** Of a gateway that was closed: its data is found again. */
+  /** The directory of a gateway that was closed, to start again on its data. */
   readonly directory?: string;
 }
 
-/** The members that were given at all: an absent one leaves the gateway's own default. */
+/** The options that are present: an absent one leaves the gateway's own default. */
 function given<Key extends keyof Options>(
   options: Options,
   keys: readonly Key[],
@@ -77,7 +80,7 @@ function given<Key extends keyof Options>(
   return Object.fromEntries(entries) as Pick<Options, Key>;
 }
 
-/** True in the second run of the suites of direct routes (vitest.config.ts), where nothing takes the direct way. */
+/** True in the second run of the suites of direct routes (vitest.config.ts), where no call takes the direct route. */
 export const forced = process.env["TOLLGATE_TEST_FORCED"] === "1";
 
 const startsOwnDatabase = ({ databaseUrl, environment = {} }: Options): boolean =>
@@ -85,17 +88,17 @@ const startsOwnDatabase = ({ databaseUrl, environment = {} }: Options): boolean 
   environment["DATABASE_URL"] === undefined &&
   environment["TOLLGATE_DATA_DIR"] === undefined;
 
-/** The databases of gateways by their directories: one that starts again in the same one finds its data. */
+/** The databases of gateways by directory, so that a gateway that restarts in the same directory finds its data. */
 const databases = new Map<string, string>();
 
-/** Given by these, the master key is not the one of the first start that is copied; a clock of its own is in what it writes. */
+/** True if a copied first start does not fit: the master key comes from these variables, or the test's clock is in the rows. */
 const startsInItsOwnWay = ({ clock, environment = {} }: Options): boolean =>
   clock !== undefined ||
   Object.keys(environment).some((name) => /^TOLLGATE_MASTER_KEY_|^CREDENTIALS_/.test(name));
 
 /**
- * A test that does not say which database it means gets one on the worker's PostgreSQL server: it is there in a tenth of the
- * time that the embedded one takes. Suites that are about the database run on both kinds.
+ * The database of a test that names none: one on the worker's PostgreSQL server, which is ready in a tenth of the time of the
+ * embedded one. Suites about the database run on both kinds.
  */
 async function databaseOf(
   options: Options,
@@ -114,7 +117,7 @@ async function databaseOf(
   return made;
 }
 
-/** Starts it on a free port. `close` also removes its directory. */
+/** Starts the gateway on a free port. `close` also removes its directory. */
 export async function startTestGateway(options: Options = {}): Promise<GatewayUnderTest> {
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), "tollgate-test-"));
   const config = join(directory, "tollgate.yaml");
@@ -124,7 +127,7 @@ export async function startTestGateway(options: Options = {}): Promise<GatewayUn
     TOLLGATE_DATA_DIR: options.dataDir ?? join(directory, "data"),
     TOLLGATE_SANDBOX: options.sandbox ?? (options.config === undefined ? "on" : "off"),
     ...(options.config === undefined ? {} : { TOLLGATE_CONFIG: config }),
-    // Tests of configured gateways say what there is to spend.
+    // Tests of configured gateways set their own credit.
     ...(options.config === undefined ? {} : { TOLLGATE_INITIAL_CREDIT: "0" }),
     ...options.environment,
   };
@@ -139,7 +142,7 @@ export async function startTestGateway(options: Options = {}): Promise<GatewayUn
     forceConversion: forced,
     usageEveryMs: options.usageEveryMs ?? 0,
     retentionEveryMs: 0,
-    // Most tests look at the row of a call as soon as it is answered.
+    // Most tests read the log row of a call as soon as it is answered.
     logGatherMs: 2,
     ...given(options, [
       "accessLog",

@@ -1,7 +1,7 @@
 /**
- * The legal order of canonical events: start; then blocks, which may interleave, each with start, deltas (of a text citations too) and end;
- * media and usage at any time; then one finish or error. No block is open at a finish; at an error a call may be, whose arguments
- * were cut. Every codec's streams are held to it.
+ * The legal order of canonical events: start, then blocks, which may interleave, then one finish or error. Each block has a
+ * start, deltas (text also citations) and an end. Media and usage may come at any time. No block is open at a finish; at an error
+ * a tool call may be open, because its arguments were cut. The streams of every codec are checked against it.
  */
 import type { BlockId, CanonicalEvent } from "../../src/protocols/canonical/events.ts";
 
@@ -15,7 +15,7 @@ interface State {
   readonly faults: string[];
 }
 
-/** What is wrong with the order of a whole stream; empty when it is legal. One sentence a fault, with the event's index. */
+/** The faults in the order of a whole stream; empty if it is legal. One sentence per fault, with the event's index. */
 export function grammarFaults(events: readonly CanonicalEvent[]): string[] {
   const state: State = { started: false, ended: false, blocks: new Map(), faults: [] };
   for (const [index, event] of events.entries()) {
@@ -62,7 +62,7 @@ function blockFault(
   event: Extract<CanonicalEvent, { block: BlockId }>,
 ): string | undefined {
   const at = event.type.lastIndexOf("_");
-  // A citation is of a text that is open.
+  // A citation belongs to an open text block.
   const kind = event.type === "citation" ? "text" : (event.type.slice(0, at) as Kind);
   const known = state.blocks.get(event.block);
   if (event.type.endsWith("_start")) {

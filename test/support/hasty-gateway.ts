@@ -1,4 +1,4 @@
-/** A gateway with two workers that gives up soon where none of them starts. */
+/** A gateway with two workers that soon gives up if no worker starts. */
 import { superviseTwo } from "./supervised.ts";
 
 await superviseTwo({ trials: { pauseMs: 20, failuresMax: 3 } });

@@ -1,7 +1,7 @@
-/** How a gateway works on tasks where a test waits for leases to end: the same in a process of its own and in the test's. */
+/** Task timing of gateways in tests that wait for leases to end: the same in a separate process and in the test's process. */
 import type { GatewayOptions } from "../../src/cli/gateway.ts";
 
-/** `TEST_LEASE_MS`: how long a step is its process's own; `TEST_ABANDON_MS`: how long one that is silent may still come back. */
+/** `TEST_LEASE_MS`: the lease of a step; `TEST_ABANDON_MS`: how long a silent process may still return before it is given up. */
 export function hastyTasks(variables: Readonly<Record<string, string | undefined>>): Required<
   Pick<GatewayOptions, "filesEveryMs">
 > & {

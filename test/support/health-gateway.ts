@@ -1,4 +1,4 @@
-/** A gateway whose circuits are in a hurry, as its own process, so that a test can kill it. */
+/** A gateway with fast circuits, as its own process, so that a test can kill it. */
 import { createLog } from "../../src/base/log.ts";
 import { readEnvironment } from "../../src/cli/environment.ts";
 import { startGateway } from "../../src/cli/gateway.ts";
@@ -10,5 +10,5 @@ const gateway = await startGateway({
   health: hastyRules,
 });
 console.log(`ready at ${gateway.url}`);
-// What spawnGateway waits for.
+// `spawnGateway` waits for this line.
 console.log("tollgate keys");

@@ -1,13 +1,13 @@
-/** What this process holds, for tests of what is kept. */
+/** The memory that this process holds, for tests of leaks. */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
-/** What this process holds that is no garbage, in bytes. */
+/** The memory of this process without garbage, in bytes. */
 export function heldBytes(): number {
-  // What the first leaves behind are objects with something to be done at their end.
+  // Collect twice: the first collection leaves objects that have finalizers.
   collect();
   collect();
   const { heapUsed, external } = process.memoryUsage();

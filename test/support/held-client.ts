@@ -1,9 +1,9 @@
-/** A client that holds its answer back: it reads nothing until it is told to. */
+/** A client that reads nothing of its answer until the test tells it to. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { eventually } from "./patience.ts";
 
-/** A connection to a gateway from which nothing is read yet. */
+/** Opens a connection to a gateway without reading from it. */
 export async function connectUnread(url: string): Promise<Socket> {
   const { port, hostname } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -11,7 +11,7 @@ export async function connectUnread(url: string): Promise<Socket> {
   return socket.pause();
 }
 
-/** The end of what the client gets, once it reads. */
+/** Reads the answer to its end and returns its last 2,000 characters. */
 export async function restOf(socket: Socket): Promise<string> {
   let text = "";
   socket.setEncoding("utf8");

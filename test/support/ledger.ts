@@ -1,4 +1,4 @@
-/** A ledger with the two operations beside it that tests need at every turn: credit, and what is left. */
+/** A ledger with two operations that tests need often: adding credit and reading the balance. */
 import { readBalances, type Balance } from "../../src/admin/reads/balances.ts";
 import {
   createLedger as createBare,
@@ -15,14 +15,14 @@ export interface TestLedger extends Ledger {
   balance(workspaceId: string): Promise<Balance>;
 }
 
-/** The same ledger with them. */
+/** Adds these operations to a ledger. */
 export const withAccounts = (database: Database, ledger: Ledger): TestLedger => ({
   ...ledger,
   credit: (input) => creditIn(database, input),
   balance: async (workspaceId) => (await readBalances(database, [workspaceId])).get(workspaceId)!,
 });
 
-/** A ledger over a database, with them. */
+/** A ledger on a database, with these operations. */
 export const createLedger = (
   database: Database,
   options?: Parameters<typeof createBare>[1],

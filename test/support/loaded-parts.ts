@@ -1,15 +1,15 @@
-/** Which parts of the program a process loads: it tells so itself, from before its first module. */
+/** Reports which parts of the program a process loads. The process records it itself, from before its first module. */
 import { globSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { temporaryDirectory } from "./postgres.ts";
 import { main } from "./program.ts";
 
-/** The sources in each file of the program that was put together. */
+/** The source files in each file of the bundled program. */
 const together = JSON.parse(readFileSync(join(dirname(main), "parts.json"), "utf8")) as Readonly<
   Record<string, readonly string[]>
 >;
 
-/** Writes the address of each module into a file of the process. */
+/** A script that appends the URL of each loaded module to a file of the process. */
 const tell = (folder: string): string => `
   import { appendFileSync } from "node:fs";
   import { registerHooks } from "node:module";
@@ -21,13 +21,13 @@ const tell = (folder: string): string => `
     },
   });`;
 
-/** The variables of a process that tells, and what it and its like have told: names of folders of `src`. */
+/** The environment of a process that reports, and the reports so far, as names of folders of `src`. */
 export function tellingParts() {
   const folder = temporaryDirectory();
   const script = `data:text/javascript,${encodeURIComponent(tell(folder))}`;
   return {
     environment: { NODE_OPTIONS: `--import=${script}` },
-    /** Of one process, or of all there were. */
+    /** The parts that one process has loaded, or all of them. */
     parts(pid: number | "*" = "*"): Set<string> {
       const told = globSync(join(folder, String(pid))).map((file) => readFileSync(file, "utf8"));
       const files = told.flatMap((text) => text.trim().split("\n"));

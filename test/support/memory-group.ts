@@ -1,13 +1,13 @@
-/** A bound of memory for a group of processes, as a container has. Linux only, and only for who may make control groups. */
+/** A memory limit for a group of processes, as a container has. Linux only, and only for users who may create control groups. */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface MemoryGroup {
-  /** The file that a process writes its id to, to be in it with all that it starts. */
+  /** The file to which a process writes its id to join the group, with all its children. */
   readonly members: string;
-  /** How many of its processes the system has ended for lack of memory. */
+  /** How many of the group's processes the system has killed for lack of memory. */
   ended(): number;
-  /** When nothing runs in it any more. */
+  /** Removes the group, once no process runs in it. */
   remove(): void;
 }
 
@@ -18,7 +18,7 @@ const kinds = [
 
 let count = 0;
 
-/** Makes one with so many bytes; undefined where that is not possible. */
+/** Makes a group with a limit in bytes; undefined if that is not possible. */
 export function memoryGroup(bytes: number): MemoryGroup | undefined {
   for (const { root, bound, events } of kinds) {
     const path = join(root, `tollgate-test-${process.pid}-${(count += 1)}`);

@@ -1,6 +1,6 @@
 /**
- * Loaded into a gateway before anything else (`--import`): on SIGUSR2 it collects what garbage there is and writes what is left to
- * the file that TOLLGATE_TEST_MEMORY names.
+ * Loaded into a gateway before anything else (`--import`). On SIGUSR2 it collects garbage and writes the memory in use to the
+ * file that TOLLGATE_TEST_MEMORY names.
  */
 import { renameSync, writeFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
@@ -11,7 +11,7 @@ const collect = runInNewContext("gc") as () => void;
 const file = process.env["TOLLGATE_TEST_MEMORY"]!;
 
 process.on("SIGUSR2", () => {
-  // What the first leaves behind are objects with something to be done at their end.
+  // Collect twice: the first collection leaves objects that have finalizers.
   collect();
   collect();
   writeFileSync(`${file}.new`, JSON.stringify(process.memoryUsage()));

@@ -1,4 +1,4 @@
-/** The memory of a gateway that is a process of its own. */
+/** Measures the memory of a gateway that is a process of its own. */
 import type { ChildProcess } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -7,22 +7,22 @@ import { setTimeout as sleep } from "node:timers/promises";
 const probe = new URL("./memory-probe.ts", import.meta.url).href;
 
 export interface Memory {
-  /** What the process holds of the machine's memory. */
+  /** Resident memory of the process. */
   readonly residentMb: number;
-  /** What it has in use itself: objects, and buffers beside them. */
+  /** Memory that the process uses itself: heap objects, and buffers outside the heap. */
   readonly usedMb: number;
 }
 
 export interface MemoryProbe {
-  /** To be set where the process starts. */
+  /** Variables to set when the process starts. */
   readonly environment: Record<string, string>;
-  /** What is left after collecting garbage. */
+  /** The memory in use after a garbage collection. */
   read(child: ChildProcess): Promise<Memory>;
 }
 
 const deadlineMs = 60_000;
 
-/** A probe for one process; `directory` takes its file. */
+/** A probe for one process; `directory` holds its file. */
 export function memoryProbe(directory: string): MemoryProbe {
   const file = join(directory, "memory.json");
   return {

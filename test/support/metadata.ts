@@ -1,4 +1,4 @@
-/** Pictures with long metadata in front of their size, as cameras and editors write them. */
+/** Pictures with long metadata before their size, as cameras and editors write them. */
 import { crc32 } from "node:zlib";
 
 /** The picture with at least `bytes` of metadata: APP1 segments of a JPEG, text chunks of a PNG. */

@@ -1,4 +1,4 @@
-/** nginx, where it is installed: with what a test gives it, or as the examples of deploy/ have it. */
+/** nginx, where it is installed: with a test's configuration, or with the examples of deploy/. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ const deploy = new URL("../../deploy", import.meta.url).pathname;
 
 export const hasNginx = spawnSync("nginx", ["-v"]).status === 0;
 
-/** A port that nobody listens on now. */
+/** A port on which no process listens now. */
 export async function freePort(): Promise<number> {
   const server = createTcpServer();
   const port = await listenOnLoopback(server);
@@ -20,7 +20,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** A configuration around what belongs into `http`; what is set is where nginx may write. Returns its path. */
+/** Writes a configuration with this `http` content, and with folders that nginx may write to. Returns its path. */
 export function writeNginx(http: string): string {
   const directory = temporaryDirectory();
   const place = (name: string): string => {
@@ -42,7 +42,7 @@ export function writeNginx(http: string): string {
   return file;
 }
 
-/** A file of deploy/ with these texts in place of others, each of which stands in it; includes lead into the checkout. */
+/** A file of deploy/ with replaced texts, each of which must occur in it. Includes point into the checkout. */
 export function exampleOf(path: string, changes: Readonly<Record<string, string>>): string {
   const include = "/etc/nginx/tollgate-proxy.conf";
   let text = readFileSync(join(deploy, path), "utf8");
@@ -59,7 +59,7 @@ export interface Nginx {
   close(): Promise<void>;
 }
 
-/** Starts nginx, which listens on `port` of loopback; ready when it passes /healthz on, or answers 404 there. */
+/** Starts nginx on `port` of loopback. It is ready when it passes /healthz on, or answers 404 there. */
 export async function startNginx(http: string, port: number): Promise<Nginx> {
   const file = writeNginx(http);
   const child = spawn("nginx", ["-c", file, "-e", join(file, "../error.log")], {
@@ -78,7 +78,7 @@ export async function startNginx(http: string, port: number): Promise<Nginx> {
     async close() {
       child.kill("SIGTERM");
       await gone;
-      // A refused connection is what it is for: it asks the next gateway.
+      // A refused connection is expected: nginx then asks the next gateway.
       const said = readFileSync(join(file, "../error.log"), "utf8").split("\n");
       for (const line of said)
         if (line.includes("[error]") && !line.includes("Connection refused")) console.log(line);

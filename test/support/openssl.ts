@@ -1,4 +1,4 @@
-/** Whether this machine has the program `openssl`. */
+/** Checks for the program `openssl`. */
 import { execFileSync } from "node:child_process";
 
 export function hasOpenssl(): boolean {

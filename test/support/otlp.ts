@@ -1,6 +1,6 @@
 /**
- * A collector for tests: it takes OTLP/HTTP as protobuf, as real collectors do, and reads it with a reader of its own that
- * shares no code with OpenTelemetry's. opentelemetry-proto, trace/v1/trace.proto.
+ * A collector for tests. It takes OTLP/HTTP as protobuf, as real collectors do. Its own parser shares no code with
+ * OpenTelemetry's. opentelemetry-proto, trace/v1/trace.proto.
  */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import { endServer, listenOnLoopback } from "./loopback.ts";
@@ -9,7 +9,7 @@ import { endServer, listenOnLoopback } from "./loopback.ts";
 export interface ReceivedSpan {
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty for the first of a trace. */
+  /** Empty for the root span of a trace. */
   readonly parentSpanId: string;
   readonly name: string;
   /** 1 internal, 2 server, 3 client. */
@@ -26,7 +26,7 @@ export interface Collector {
   readonly url: string;
   readonly spans: ReceivedSpan[];
   readonly requests: { readonly path: string; readonly headers: IncomingHttpHeaders }[];
-  /** How it answers from now on; 200 at first. */
+  /** Sets how it answers from now on; initially 200. */
   answer(next: (response: ServerResponse) => void): void;
   close(): Promise<void>;
 }
@@ -42,7 +42,7 @@ function varint(bytes: Buffer, at: number): readonly [value: bigint, next: numbe
   }
 }
 
-/** The fields of one message; numbers of 4 and 8 bytes as they stand. */
+/** The fields of one message; numbers of 4 and 8 bytes stay raw bytes. */
 function fields(bytes: Buffer): Field[] {
   const found: Field[] = [];
   for (let at = 0; at < bytes.length;) {
@@ -84,7 +84,7 @@ function anyValue(bytes: Buffer): unknown {
   throw new Error(`an attribute of kind ${number}`);
 }
 
-/** @throws Error for a name that is there twice: what collectors make of it differs */
+/** @throws Error for a duplicate name, which collectors treat differently */
 function attributesOf(message: readonly Field[], number: number): Record<string, unknown> {
   const found: Record<string, unknown> = {};
   for (const bytes of all(message, number)) {

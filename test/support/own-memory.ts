@@ -1,7 +1,7 @@
 /**
- * The memory that a test process takes from the system comes in large pages (scripts/test.mjs): page by page, the 32 MB of each hash
- * of a password took two thirds of its time. The C library has read the setting when the process began; what a test
- * starts has the memory of an operator's process.
+ * Lets a test process take large memory pages from the system (scripts/test.mjs). With small pages, the 32 MB of each password
+ * hash took two thirds of the hash's time. The C library read the setting when the process began. It is deleted here, so that the
+ * processes that a test starts have normal pages, as an operator's have.
  */
 export const largePages = { GLIBC_TUNABLES: "glibc.malloc.hugetlb=1" };
 

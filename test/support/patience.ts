@@ -1,21 +1,21 @@
-/** Waiting for what must happen. Only a test that fails waits in vain, so the time is one that no slow machine needs. */
+/** Waits for events that must happen. Only a failing test waits in vain, so the time is longer than any slow machine needs. */
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * How long tests wait for one thing, in milliseconds; `expect.poll` too (vitest.config.ts). Less than the lease of a
- * reservation (60 s): one that leaked is not to be taken for one that was given back. `npm run mutants` waits less.
+ * How long tests wait for one event, in milliseconds; `expect.poll` too (vitest.config.ts). It is less than the lease of a
+ * reservation (60 s), so that a leaked reservation is not taken for a released one. `npm run mutants` waits less.
  */
 export const patienceMs = Number(process.env["TOLLGATE_TEST_PATIENCE_MS"] ?? 40_000);
 
-/** What `vi.waitFor` takes, whose own patience is a second. */
+/** Options of `vi.waitFor`, whose own timeout is one second. */
 export const patiently = { timeout: patienceMs, interval: 20 } as const;
 
-/** What has been waited for long is asked for less often: to ask takes the gateway a few milliseconds of a processor each time. */
+/** The longer a test has waited, the less often it asks: each check costs the gateway a few milliseconds of processor time. */
 const pauseAfter = (waitedMs: number): number => Math.min(Math.max(waitedMs / 10, 10), 50);
 
 /**
- * Asks every 10 ms, and in the end every 50 (`everyMs`, for what passes soon, always as often), until the answer is neither
- * undefined nor false, and returns it; throws with `what` after `withinMs`.
+ * Asks every 10 ms, later every 50, until the answer is neither undefined nor false, and returns it. `everyMs` sets a constant
+ * interval. Throws with `what` after `withinMs`.
  */
 export async function eventually<Found>(
   ask: () => Promise<Found | undefined | false> | Found | undefined | false,

@@ -1,13 +1,13 @@
 /**
- * A pooler as PgBouncer is one: it refuses parameters that it does not know, and in transaction mode gives each transaction the session of
- * the server that was used last. It lets everybody in, as the servers of tests do.
+ * A connection pooler like PgBouncer. It refuses unknown startup parameters. In transaction mode it gives each transaction the
+ * server session that was used last. It accepts every user, as test servers do.
  */
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { listenBefore } from "./tcp-proxy.ts";
 
 export interface Pooler {
-  /** The connection string of the database, by way of the pooler. */
+  /** The connection string of the database through the pooler. */
   readonly url: string;
   close(): Promise<void>;
 }
@@ -23,7 +23,7 @@ const welcome = Buffer.concat([packet("R", Buffer.alloc(4)), packet("Z", Buffer.
 const refusal = (words: string): Buffer =>
   packet("E", Buffer.from(`SFATAL\0VFATAL\0C08P01\0M${words}\0\0`));
 
-/** What comes whole out of a stream of packets; the first of a client has no kind. */
+/** Splits a stream into whole packets. The first packet of a client has no kind byte. */
 function packets(take: (one: Buffer) => void, hasKind: boolean): (bytes: Buffer) => void {
   let [rest, at] = [Buffer.alloc(0), hasKind ? 1 : 0];
   return (bytes) => {
@@ -38,7 +38,7 @@ function packets(take: (one: Buffer) => void, hasKind: boolean): (bytes: Buffer)
 
 interface Session {
   readonly socket: Socket;
-  /** Whom it serves now. */
+  /** The client that it serves now. */
   client: Socket | undefined;
 }
 
@@ -59,7 +59,7 @@ export async function startPooler(
     await new Promise<void>((isReady) => {
       const take = (one: Buffer): void => {
         session.client?.write(one);
-        // Ready, and outside of a transaction.
+        // Only `ReadyForQuery` outside a transaction.
         if (one[0] !== 0x5a || one[5] !== 0x49) return;
         isReady();
         if (mode === "session" || session.client === undefined) return;
@@ -85,7 +85,7 @@ export async function startPooler(
     };
     const take = (one: Buffer): void => {
       if (startup !== undefined) {
-        // Its goodbye is to the pooler, not to the server.
+        // The client's Terminate message is for the pooler, not for the server.
         if (one[0] !== 0x58) turn = turn.then(() => pass(one));
         return;
       }

@@ -33,10 +33,11 @@ import { migrate, openDatabase, type Database } from "../../src/storage/index.ts
 import { largePages } from "./own-memory.ts";
 
 /**
- * Removes what this process made, however it dies (vitest ends its workers by a signal, and no `exit` handler runs):
- * a shell of its own session that learns directories line by line, and acts when the pipe closes with this process.
- * A directory with a server in it has that server stopped first, by the process id in its own `postmaster.pid`. Removing takes
- * a slow machine half a minute, and nobody waits for it: it is not counted among what tests leave behind (scripts/run-vitest.mjs).
+ * Removes the files of this process, however it dies (vitest ends its workers by a signal, and no `exit` handler runs). It is a
+ * shell with a session of its own, which reads directories line by line. It acts when the pipe closes with this process. If a
+ * directory has a server in it, the shell first stops that server by the process id in its `postmaster.pid`. Removing takes half
+ * a minute on a slow machine, and no process waits for it. So scripts/run-vitest.mjs does not count it among what tests leave
+ * behind.
  */
 const janitorScript = `
   list=""
@@ -65,7 +66,7 @@ function removeAtEnd(directory: string): string {
   return directory;
 }
 
-/** For tests that do not look at the log. */
+/** For tests that do not check the log. */
 export { silentLog };
 
 export interface TestPostgres {
@@ -73,15 +74,15 @@ export interface TestPostgres {
   readonly url: string;
   /** Makes a new, empty database and returns its URL. */
   createDatabase(): Promise<string>;
-  /** The same with our schema in it, copied from one that was migrated once. */
+  /** The same with our schema, copied from a database that was migrated once. */
   createMigrated(): Promise<string>;
-  /** A copy of one that nobody has open, by its URL. */
+  /** A copy of a database without open connections, by its URL. */
   createCopy(url: string): Promise<string>;
-  /** Takes the server down (open connections are cut; "immediate" is a crash) and up again, on the same port. */
+  /** Restarts the server on the same port. Open connections are cut; "immediate" is a crash. */
   restart(how?: "fast" | "immediate"): Promise<void>;
   /**
-   * Takes it down until `back` is called, or the test is over. It is kept when the last of the server's processes has ended:
-   * a gateway may hear of the end of one connection while another still answers.
+   * Stops the server until `back` is called, or the test is over. Resolves when the last of the server's processes has ended: a
+   * gateway may learn of the end of one connection while another still answers.
    */
   outage(how?: "fast" | "immediate"): Promise<{ back(): Promise<void> }>;
   /** Ends the server and removes its files. */
@@ -91,7 +92,7 @@ export interface TestPostgres {
 const signalOf = { fast: "SIGINT", immediate: "SIGQUIT" } as const;
 
 export interface PostgresOptions {
-  /** Off by default, because tests do not lose power; the benchmark turns it on. */
+  /** Off by default, because tests do not lose power. The benchmark turns it on. */
   readonly fsync?: boolean;
 }
 
@@ -140,12 +141,12 @@ async function begin(
   return { child, output: () => text };
 }
 
-/** Where a copy of the programs goes, should they not run from the packages. */
+/** The directory of a copy of the programs, if they cannot run from the packages. */
 const programs = join(tmpdir(), "tollgate-test-programs");
 
-/** A new server's data, made once per machine and user: making it takes a second of a processor, a copy a tenth. */
+/** The data of a new server, made once per machine and user. Making it takes a second of a processor, a copy a tenth. */
 function clusterTemplate(bin: string, identity: Identity | undefined): string {
-  // Another server's programs are of another size, or for another user.
+  // Other versions of the programs have another size; other users need another owner.
   const { size } = statSync(join(bin, "postgres"));
   const template = join(tmpdir(), `tollgate-test-cluster-${size}-${process.getuid?.() ?? 0}`);
   if (existsSync(template)) return template;
@@ -161,12 +162,12 @@ function clusterTemplate(bin: string, identity: Identity | undefined): string {
   return template;
 }
 
-/** What a worker's databases come to in a whole run, with as much again for those of its gateways. */
+/** The size of a worker's databases in a whole run, doubled for those of its gateways. */
 const memoryBytesMin = 12e9;
 
 /**
- * Where a server's data goes that is not to outlive its tests: into memory where there is plenty of it. A disk takes half a
- * second for a new database where it is slow, memory a tenth.
+ * The parent directory of temporary servers: in memory, if there is plenty of it. A slow disk takes half a second for a new
+ * database, memory a tenth.
  */
 function placeOfServers(): string {
   const memory = "/dev/shm";
@@ -180,7 +181,7 @@ function placeOfServers(): string {
   }
 }
 
-/** Starts a server of its own, with the programs of the embedded database. */
+/** Starts a new server with the programs of the embedded database. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<TestPostgres> {
   const identity = serverIdentity("");
   const bin = findBinaries(programs, identity).directory;
@@ -193,7 +194,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
   const fsync = options.fsync === true ? "on" : "off";
   const socketDir = process.platform === "win32" ? "" : root;
   const settings = ["-p", String(port), "-h", "127.0.0.1", "-k", socketDir];
-  // Fourteen hours ahead of UTC: whatever leans on the server's time zone fails.
+  // Fourteen hours ahead of UTC: code that relies on the server's time zone fails.
   settings.push("-c", "timezone=Pacific/Kiritimati");
   settings.push(
     "-c",
@@ -203,7 +204,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
     "-c",
     "max_connections=200",
   );
-  // With a hundred databases a worker of it would start twice a second, for tables that live for a minute.
+  // With a hundred databases an autovacuum worker would start twice a second, for tables that live for a minute.
   if (options.fsync !== true) settings.push("-c", "autovacuum=off");
   const base = `postgresql://postgres@127.0.0.1:${port}`;
   const url = `${base}/postgres`;
@@ -226,7 +227,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
   const nameOf = (database: string): string => database.slice(database.lastIndexOf("/") + 1);
   let databases = 0;
   let migrated: Promise<string> | undefined;
-  /** A template can be copied by one at a time. */
+  /** PostgreSQL copies a template for one caller at a time. */
   let copying: Promise<unknown> = Promise.resolve();
   function create(template: string): Promise<string> {
     databases += 1;
@@ -234,7 +235,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
     const copied = copying.then(async () => {
       const client = new Client({ connectionString: url });
       await client.connect();
-      // Without writing each page into the log as well.
+      // `file_copy` does not also write each page to the WAL.
       await client.query(`create database ${name} template ${template} strategy file_copy`);
       await client.end();
       return `${base}/${name}`;
@@ -275,7 +276,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
 
 let shared: Promise<TestPostgres> | undefined;
 
-/** Renames, unless another process was faster; then what it made is as good. */
+/** Renames, unless another process was faster; its result is equally good. */
 export function renameInPlace(from: string, to: string): void {
   try {
     renameSync(from, to);
@@ -285,7 +286,7 @@ export function renameInPlace(from: string, to: string): void {
   }
 }
 
-/** The one server of this test process; it ends with the process. */
+/** The shared server of this test process; it ends with the process. */
 export function sharedPostgres(): Promise<TestPostgres> {
   return (shared ??= startPostgres());
 }
@@ -296,8 +297,8 @@ export function temporaryDirectory(): string {
 }
 
 /**
- * A thousand files: the system's own program takes a tenth of what Node takes, and a fifth of that where it does not take
- * its buffer anew for each file.
+ * Copies about a thousand files. The system's `cp` takes a tenth of the time of Node, and a fifth of that if it does not allocate
+ * its buffer again for each file.
  */
 function copyFolder(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true });
@@ -309,7 +310,7 @@ function copyFolder(from: string, to: string): void {
   }
 }
 
-/** The schema's version: what the names and the text of the baseline and of all migrations come to. */
+/** The schema's version: a hash of the names and texts of the baseline and all migrations. */
 function schemaMark(): string {
   const hash = createHash("sha256");
   for (const place of ["baseline", "migrations"]) {
@@ -321,8 +322,8 @@ function schemaMark(): string {
 }
 
 /**
- * A data directory with the embedded database and its schema already there: copied from one made once per machine, which
- * saves each test the seconds that a first start takes. `dataDir` is made where none is given.
+ * A data directory with the embedded database and its schema in place. It is copied from one made once per machine, which saves
+ * each test the seconds of a first start. If `dataDir` is absent, a new directory is made.
  */
 export async function preparedDataDir(dataDir = temporaryDirectory()): Promise<string> {
   const template = join(tmpdir(), `tollgate-test-place-${schemaMark()}-${process.getuid?.() ?? 0}`);
@@ -330,7 +331,7 @@ export async function preparedDataDir(dataDir = temporaryDirectory()): Promise<s
     const fresh = mkdtempSync(join(tmpdir(), "tollgate-test-place-new-"));
     const database = await openDatabase({ dataDir: fresh, log: silentLog });
     await migrate(database);
-    // Nothing of ours makes databases of them, and they are two thirds of the files to copy.
+    // Our code creates no databases from these templates, and they are two thirds of the files to copy.
     await database.query("update pg_database set datistemplate = false");
     await database.query("drop database template0");
     await database.query("drop database template1");
@@ -344,7 +345,7 @@ export async function preparedDataDir(dataDir = temporaryDirectory()): Promise<s
 /** A new database with the schema in place, closed after the suite. */
 export type OpenForTest = () => Promise<Database>;
 
-/** Runs `suite` over databases of the worker's PostgreSQL server. */
+/** Runs `suite` on databases of the worker's PostgreSQL server. */
 export function describeDatabase(name: string, suite: (open: OpenForTest) => void): void {
   describe.each([name])("%s", () => {
     const opened: Database[] = [];

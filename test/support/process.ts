@@ -1,4 +1,4 @@
-/** A gateway as its own process, as an operator runs it: for what only a real process can show, such as kill -9. */
+/** A gateway as its own process, as an operator runs it: for tests that need a real process, such as kill -9. */
 import { execFile, spawn, type ChildProcess, type StdioOptions } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -12,10 +12,10 @@ const { gatewayFlags } = (await import(setup)) as { readonly gatewayFlags: reado
 export interface GatewayProcess {
   readonly url: string;
   readonly sandboxUrl: string | undefined;
-  /** What it printed until it was ready. */
+  /** Its output until it was ready. */
   readonly banner: string;
   readonly child: ChildProcess;
-  /** From the process's start to its first line that says ready, in milliseconds. */
+  /** Milliseconds from the process's start to the first line that says ready. */
   readonly readyMs: number;
   /** SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>;
@@ -23,21 +23,21 @@ export interface GatewayProcess {
   stop(): Promise<number | null>;
 }
 
-/** As an operator limits the open files of a service, soft and hard: `sh` becomes the command that follows. */
+/** Limits the open files, soft and hard, as an operator does for a service. `sh` then becomes the command that follows. */
 const limited = (openFiles: number): string[] => [
   "sh",
   "-c",
   `ulimit -n ${openFiles}; exec "$0" "$@"`,
 ];
 
-/** The same with a group of processes that share a bound of memory (memory-group.ts). */
+/** The same for a group of processes that share a memory limit (memory-group.ts). */
 const grouped = (group: MemoryGroup): string[] => [
   "sh",
   "-c",
   `echo $$ > ${group.members}; exec "$0" "$@"`,
 ];
 
-/** The same where other names stand in /etc/hosts (Linux, as root). */
+/** The same with other names in /etc/hosts (Linux, as root). */
 const knowing = (hosts: string): string[] => [
   "unshare",
   "--mount",
@@ -50,14 +50,14 @@ const bin = new URL("../../bin/tollgate.mjs", import.meta.url).pathname;
 
 interface SpawnOptions {
   readonly openFiles?: number;
-  /** A file in place of /etc/hosts. */
+  /** A file that replaces /etc/hosts. */
   readonly hosts?: string;
   readonly program?: string;
-  /** Where its memory is bounded: it is started by its command then, which looks at that. */
+  /** The group that limits its memory. The gateway is then started by the `tollgate` command, which reads that limit. */
   readonly group?: MemoryGroup;
 }
 
-/** Starts `tollgate serve` with these variables on top of the process's own, on a free port unless told otherwise. */
+/** Starts `tollgate serve` with these variables on top of this process's own, on a free port unless they set one. */
 export async function spawnGateway(
   environment: Record<string, string>,
   { openFiles, hosts, program = main, group }: SpawnOptions = {},
@@ -74,7 +74,7 @@ export async function spawnGateway(
         ...serve,
       ];
   const child = spawn(line[0]!, line.slice(1), {
-    // What a test kills or looks at is one process, unless it says otherwise.
+    // A test kills or examines one process, unless it says otherwise.
     env: { ...process.env, PORT: "0", TOLLGATE_WORKERS: "1", ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -108,7 +108,7 @@ export async function spawnGateway(
   };
 }
 
-/** Starts one `tollgate` command, with its streams as its caller wants them. */
+/** Starts one `tollgate` command with the given streams. */
 export const startTollgate = (
   args: readonly string[],
   environment: Record<string, string>,
@@ -118,11 +118,11 @@ export const startTollgate = (
 
 const run = promisify(execFile);
 
-/** Runs one `tollgate` command; the exit code beside what it printed. */
+/** Runs one `tollgate` command; returns the exit code and the output. */
 export async function tollgate(
   args: readonly string[],
   environment: Record<string, string>,
-  /** Where it is started. */
+  /** The working directory. */
   cwd?: string,
 ): Promise<{ code: number; stdout: string; stderr: string }> {
   try {

@@ -1,4 +1,4 @@
-/** A forward proxy as companies have them: `CONNECT` and absolute form, with a password, over HTTP or HTTPS. It keeps a journal. */
+/** A forward proxy as companies have them: `CONNECT` and absolute form, with a password, over HTTP or HTTPS. It records requests. */
 import { createServer, request, type IncomingMessage, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { connect, type Socket } from "node:net";
@@ -7,27 +7,27 @@ import type { TestCertificate } from "./certificate.ts";
 import { endServer, listenOnLoopback } from "./loopback.ts";
 
 export interface ProxyOptions {
-  /** `user:password`; anybody if absent. */
+  /** `user:password`; open to everyone if absent. */
   readonly user?: string;
   readonly certificate?: TestCertificate;
-  /** What it answers to `CONNECT` in place of connecting. */
+  /** Status with which it answers `CONNECT` instead of connecting. */
   readonly refuses?: number;
-  /** Where it connects to, whatever it is asked for. */
+  /** Overrides the address to which it connects. */
   readonly to?: (authority: string) => { readonly host: string; readonly port: number };
 }
 
 export interface TestProxy {
-  /** With its user. */
+  /** The proxy's URL, with its user. */
   readonly url: string;
   readonly port: number;
   /** `CONNECT host:port` or `POST http://host/path`, in order. */
   readonly asked: string[];
-  /** Of each request. */
+  /** The headers of each request. */
   readonly headers: IncomingMessage["headers"][];
   close(): Promise<void>;
 }
 
-/** Starts one on loopback. */
+/** Starts a proxy on loopback. */
 export async function startProxy(options: ProxyOptions = {}): Promise<TestProxy> {
   const { user, certificate, refuses, to } = options;
   const asked: string[] = [];

@@ -1,7 +1,7 @@
-/** What PostgreSQL says of how it would do a statement (`explain (format json)`). */
+/** The plan that PostgreSQL chooses for a statement (`explain (format json)`). */
 import type { Queryable } from "../../src/storage/index.ts";
 
-/** One step of a plan, with those below it. */
+/** One step of a plan, with the steps below it. */
 export interface PlanNode {
   readonly "Node Type": string;
   readonly "Relation Name"?: string;
@@ -11,7 +11,7 @@ export interface PlanNode {
 
 const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
-/** All steps of a statement's plan; it is not run. */
+/** All steps of a statement's plan; the statement does not run. */
 export async function planOf(
   on: Queryable,
   sql: string,

@@ -1,6 +1,6 @@
 /**
- * A stand-in upstream that keeps every request byte for byte and answers as the test says.
- * For what the sandbox's vendors would be too lifelike for: exact transparency, and answers no vendor would give.
+ * A stand-in upstream that keeps every request byte for byte and answers as the test says. For tests that need what the sandbox's
+ * vendors do not offer: exact bytes, and answers that no vendor would give.
  */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import { endServer, listenOnLoopback } from "./loopback.ts";
@@ -10,9 +10,9 @@ export interface Recorded {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The body parsed; undefined when it is not JSON. */
+  /** The parsed body; undefined if it is not JSON. */
   readonly body: Record<string, unknown>;
-  /** Set when the caller of the upstream closed before the answer was complete. */
+  /** True if the upstream's caller closed the connection before the answer was complete. */
   aborted: boolean;
 }
 
@@ -21,7 +21,7 @@ export type Answer = (request: Recorded, response: ServerResponse) => void | Pro
 export interface Recorder {
   readonly url: string;
   readonly requests: Recorded[];
-  /** Replaces how it answers from now on. */
+  /** Sets how it answers from now on. */
   answer(next: Answer): void;
   close(): Promise<void>;
 }
@@ -74,7 +74,7 @@ export const json =
       .end(JSON.stringify(body));
   };
 
-/** Answers with server-sent events, written as they are. */
+/** Answers with server-sent events, written unchanged. */
 export const sse =
   (text: string): Answer =>
   (_request, response) => {

@@ -1,4 +1,4 @@
-/** Rules by which nothing is ever left out: for tests of what comes after a failure, one failure after the other. */
+/** Health rules that never exclude a provider: for tests of repeated failures, one after the other. */
 import { defaultHealthRules, type HealthRules } from "../../src/routing/index.ts";
 
 export const steadyHealthRules: HealthRules = {

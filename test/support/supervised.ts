@@ -1,4 +1,4 @@
-/** A gateway with two workers, as a program of its own: what tests of workers start with options that no environment has. */
+/** A gateway with two workers as its own program: worker tests start it with options that have no environment variable. */
 import { createLog } from "../../src/base/log.ts";
 import { readEnvironment } from "../../src/cli/environment.ts";
 import { listenForHangUps } from "../../src/cli/signals.ts";

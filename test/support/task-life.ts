@@ -1,4 +1,4 @@
-/** Gateways of a configuration as processes of their own (crashing-gateway.ts), and a stand-in vendor of videos that counts. */
+/** Gateways of one configuration, each as its own process (crashing-gateway.ts), and a stand-in video vendor that counts requests. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -12,10 +12,10 @@ const script = new URL("crashing-gateway.ts", import.meta.url).pathname;
 export interface Life {
   readonly child: ChildProcess;
   readonly url: string;
-  /** The first key, at the first start of a database. */
+  /** The API key of the first start of a database; null at later starts. */
   readonly key: string | null;
   readonly gone: Promise<unknown>;
-  /** It dies, or stops with `SIGSTOP`, once a task comes to the point. */
+  /** Kills the process, or stops it with `SIGSTOP`, once a task reaches the point. */
   arm(point: TaskPoint, signal?: "SIGKILL" | "SIGSTOP"): Promise<void>;
   /** SIGTERM; resolves when the process has ended. */
   end(): Promise<void>;
@@ -23,7 +23,7 @@ export interface Life {
 
 const living = new Set<ChildProcess>();
 
-/** Kills what a test that failed has left running; for `afterEach`. */
+/** Kills processes that a failed test left running; for `afterEach`. */
 export function endAll(): void {
   for (const child of living) child.kill("SIGKILL");
 }
@@ -60,7 +60,7 @@ export async function live(environment: Record<string, string>): Promise<Life> {
   };
 }
 
-/** The same gateway in the test's process, for one that nobody kills or stops: it takes a tenth of the time to start. */
+/** The same gateway in the test's process, if no test kills or stops it: it starts in a tenth of the time. */
 export async function liveHere(
   environment: Record<string, string>,
 ): Promise<Pick<Life, "url" | "key" | "end">> {
@@ -68,7 +68,7 @@ export async function liveHere(
   return { url: gateway.url, key: gateway.key, end: () => gateway.close() };
 }
 
-/** A configuration with one model of videos, `acme/clip`, at a vendor that speaks xAI's dialect. */
+/** A configuration with one video model, `acme/clip`, at a vendor that speaks xAI's dialect. */
 export const clipConfiguration = (baseUrl: string, more = ""): string => `
 providers:
   - { id: xai, dialect: xai, base_url: "${baseUrl}", api_key: sandbox, tier: official }
@@ -80,7 +80,7 @@ models:
       - { provider: xai, upstream_model: video-model-v1, price: { output_second: { 480p: "0.05", 720p: "0.07" }, input_image: "0.01" } }
 ${more}`;
 
-/** The first bytes of an MP4 file, which is what a result is known by. */
+/** The first bytes of an MP4 file, by which the gateway recognises a result. */
 export const mp4 = Buffer.concat([
   Buffer.from("0000001c667479706d703432", "hex"),
   Buffer.alloc(64),
@@ -90,11 +90,11 @@ export interface VideoVendor {
   readonly recorder: Recorder;
   /** How often each prompt was submitted. */
   readonly submitted: Map<string, number>;
-  /** How often each job was told to be done. */
+  /** How often each job was reported as done. */
   readonly done: Map<string, number>;
 }
 
-/** A vendor that takes every job and is done at the first question. */
+/** Starts a vendor that accepts every job and reports it as done at the first poll. */
 export async function startVideoVendor(): Promise<VideoVendor> {
   const submitted = new Map<string, number>();
   const done = new Map<string, number>();

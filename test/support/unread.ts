@@ -1,9 +1,9 @@
-/** What the system holds for clients that do not read. Linux only. */
+/** Data that the system holds for clients that do not read. Linux only. */
 import { readFileSync } from "node:fs";
 
 /**
- * How many connections of a gateway's port have more waiting in the system than any caller leaves who reads; those that the
- * gateway has closed, too, which are no files of its any more.
+ * Counts the connections at a gateway's port with more queued data (over 100 kB) than a caller who reads leaves. Connections that
+ * the gateway has closed count too: they are no longer open files of the process.
  */
 export function unreadAt(url: string): number {
   const port = Number(new URL(url).port).toString(16).toUpperCase().padStart(4, "0");

@@ -1,7 +1,7 @@
 /**
- * A large installation, written by SQL: organizations, workspaces, members, keys, and the calls of many days in the request log and
- * the ledger, as the gateway would have written them. The same numbers make the same rows; `verify` finds no difference. Sums of
- * usage are not made here: that is the work of the gateway.
+ * A large installation, written by SQL: organizations, workspaces, members, keys, and the calls of many days in the request log
+ * and the ledger, as the gateway would have written them. The same numbers make the same rows, and `verify` finds no difference.
+ * Sums of usage are not made here: the gateway makes them.
  */
 import type { Database, Queryable } from "../../../src/storage/index.ts";
 
@@ -15,13 +15,13 @@ export interface SeedSize {
   readonly workspaces: number;
   /** The day after the last one. */
   readonly end: Date;
-  /** How many times as dear calls are; 1 if absent. */
+  /** Multiplies the cost of calls; 1 if absent. */
   readonly factor?: number;
-  /** Fewer calls on weekends, and more from week to week: some of the calls are left out. */
+  /** Fewer calls on weekends, and more from week to week: some calls are left out. */
   readonly isUneven?: boolean;
 }
 
-/** What the console must bear. */
+/** The size with which the console must cope. */
 export const largeSeed: Omit<SeedSize, "end"> = {
   requests: 200_000,
   days: 90,
@@ -32,7 +32,7 @@ export const largeSeed: Omit<SeedSize, "end"> = {
   workspaces: 4,
 };
 
-/** Ids of what was made, by number from 1. */
+/** Ids of the seeded rows, numbered from 1. */
 export const seedId = {
   organization: "org_seed",
   workspace: (n: number) => `ws_seed_${n}`,
@@ -42,12 +42,12 @@ export const seedId = {
   provider: (n: number) => `provider-${n}`,
 };
 
-/** A whole number from 0 up to `below`, made of `n`: the same each time. */
+/** SQL for a whole number from 0 up to `below`, derived from `n`: the same each time. */
 const pick = (n: string, salt: number, below: string | number): string =>
   `((hashint8((${n})::bigint * 1009 + ${salt}) & 2147483647) % ${below})`;
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
-/** The ten characters of an id that tell its time; `ms` is an expression. */
+/** SQL for the ten characters of an id that encode its time; `ms` is an expression. */
 export const timePart = (ms: string): string =>
   Array.from(
     { length: 10 },
@@ -81,7 +81,7 @@ async function makePeople(tx: Queryable, size: SeedSize): Promise<void> {
   );
 }
 
-/** Who called what when, and how it ended: few models carry most of it, and there are quiet nights. */
+/** Who called which model when, and with which result. Few models carry most calls, and nights are quiet. */
 async function planCalls(tx: Queryable, size: SeedSize): Promise<void> {
   const { requests, days, keys, models, providers, end, factor = 1, isUneven = false } = size;
   const key = `1 + ${pick("n", 1, keys)}::bigint * ${pick("n", 2, keys)} / ${keys}`;
@@ -113,7 +113,7 @@ const headOf =
   "md5(c.workspace_id || c.key_id || c.model || c.status || coalesce(c.error, ''))::uuid";
 const explanationOf = `case when c.error is null then '' else '"error":"' || c.error || '",' end`;
 
-/** The log: rows with heads, as the writer makes them of calls that are alike. */
+/** The log: rows with heads, as the log writer makes them for similar calls. */
 async function writeLog(tx: Queryable): Promise<void> {
   await tx.query(
     `insert into request_heads (workspace_id, id, key_id, model, provider, protocol, upstream_protocol, status, http_status,
@@ -137,7 +137,7 @@ async function writeLog(tx: Queryable): Promise<void> {
   );
 }
 
-/** The ledger: credit before the first call, a charge at the end of each, and the counters they come to. */
+/** The ledger: credit before the first call, a charge at the end of each, and the resulting counters. */
 async function writeLedger(tx: Queryable, { end }: SeedSize): Promise<void> {
   const credit = "1000000000000000";
   await tx.query(
@@ -177,7 +177,7 @@ async function writeLedger(tx: Queryable, { end }: SeedSize): Promise<void> {
     );
 }
 
-/** Writes it all, in one transaction, and has the database look at its tables. */
+/** Writes everything in one transaction, and has the database analyze its tables. */
 export async function seedCalls(database: Database, size: SeedSize): Promise<void> {
   await database.transaction(
     async (tx) => {

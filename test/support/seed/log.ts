@@ -1,4 +1,7 @@
-/** A log of many rows, written by SQL into parts by day: beside the calls of `seedCalls`, whose heads it uses, and not in the ledger. */
+/**
+ * A log of many rows, written by SQL into parts by day. The rows are besides the calls of `seedCalls`, use their heads, and are
+ * not in the ledger.
+ */
 import { idTime } from "../../../src/base/ids.ts";
 import type { Database } from "../../../src/storage/index.ts";
 import { timePart } from "./calls.ts";
@@ -7,7 +10,10 @@ const dayMs = 86_400_000;
 
 const nameOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10).replaceAll("-", "");
 
-/** Makes the parts of the days before `end` that a fresh database does not have: as if it had run then. One of before midnight has one. */
+/**
+ * Makes the parts of the days before `end` that a fresh database does not have, as if it had run then. A database made before
+ * midnight already has the last of them.
+ */
 export async function seedParts(database: Database, end: number, days: number): Promise<void> {
   const first = end - days * dayMs;
   await database.query("alter table requests detach partition requests_before");
@@ -28,7 +34,7 @@ interface LogSize {
   readonly end: number;
 }
 
-/** Writes about so many rows, the same number each day, and a fiftieth of them in the days before. */
+/** Writes about `rows` rows, the same number each day, and a fiftieth of them in the days before. */
 export async function seedLog(database: Database, { rows, days, end }: LogSize): Promise<void> {
   const heads = await database.query<{ workspace_id: string; id: string }>(
     "select workspace_id, id from request_heads order by random() limit 500",

@@ -1,4 +1,4 @@
-/** Tasks, their callbacks and audit entries in large numbers, written by SQL beside the calls of `seedCalls`. */
+/** Tasks, their callbacks and audit entries in large numbers, written by SQL besides the calls of `seedCalls`. */
 import type { Database } from "../../../src/storage/index.ts";
 import { seedId, timePart } from "./calls.ts";
 
@@ -9,14 +9,14 @@ interface WorkSize {
   readonly end: Date;
 }
 
-/** The time of row `n` of so many, evenly over the days. */
+/** SQL for the time of row `n` of `count`, spread evenly over the days. */
 const msOf = ({ days, end }: WorkSize, count: number): string =>
   `(${end.getTime()}::bigint - ${days}::bigint * 86400000 + n::bigint * ${Math.floor((days * 86_400_000) / (count + 1))})`;
 
 const id = (prefix: string): string =>
   `'${prefix}_' || ${timePart("ms")} || substr(md5(n::text), 1, 16)`;
 
-/** Copies of the tasks that there are, at other times and of the keys of the seed, a third of them with a callback that went out. */
+/** Copies existing tasks to other times and to the keys of the seed; a third of them have a callback that was sent. */
 async function writeTasks(database: Database, size: WorkSize): Promise<void> {
   await database.query(
     `with planned as (
@@ -49,7 +49,7 @@ async function writeAudit(database: Database, size: WorkSize): Promise<void> {
   );
 }
 
-/** Writes it all and has the database look at its tables. */
+/** Writes everything and has the database analyze its tables. */
 export async function seedWork(database: Database, size: WorkSize): Promise<void> {
   await writeTasks(database, size);
   await writeAudit(database, size);
