@@ -1,6 +1,6 @@
 /**
- * Large bodies and an innocent caller beside them, at one gateway: of strangers, of brackets alone as deep as a body may be long, and of
- * tiny values on a key that is let in, on every protocol, direct and converted. Nobody else waits, and the process holds.
+ * Large bodies beside an innocent caller, at one gateway: from strangers, of brackets alone up to the size limit, and of tiny
+ * values with a valid key. On every protocol, direct and converted. No other caller waits, and the process survives.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { longNumbersMax } from "../../src/base/exact-numbers.ts";
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => victim?.stop());
 
-/** Of 60 MB and millions of values: nothing of them is parsed or kept. */
+/** Bodies of 60 MB and millions of values: the gateway parses and keeps nothing of them. */
 describe("a stranger's large bodies", () => {
   const body = Buffer.from(`{"a":${listOfSame(20_000_000, "{}")}}`);
 
@@ -53,7 +53,10 @@ describe("a stranger's large bodies", () => {
   const headersTo = (name: string): Record<string, string> => (name === "forms" ? form : {});
   const sizes = [false, true];
 
-  /** Eight at once to a group of paths. A connection whose answer came before its body was sent may break: any of them, or all. */
+  /**
+   * Sends eight bodies at once to a group of paths. If an answer comes before its body was sent, the connection may break: any of
+   * them, or all.
+   */
   async function attacked([name, paths, refusal]: (typeof groups)[number]): Promise<number[]> {
     const headers = headersTo(name);
     const sent = sizes.flatMap((chunked) =>
@@ -66,7 +69,10 @@ describe("a stranger's large bodies", () => {
     return statuses;
   }
 
-  /** Who waits for the answer before he sends more always gets it: that a chunked body is too long shows once it is. */
+  /**
+   * A client that waits for the answer before it sends more always gets it. A chunked body shows that it is too long only once it
+   * is.
+   */
   async function expectTold([name, paths, refusal]: (typeof groups)[number]): Promise<void> {
     const headers = headersTo(name);
     for (const path of paths)
@@ -80,7 +86,7 @@ describe("a stranger's large bodies", () => {
   }
 
   type Attack = readonly [string, typeof groups];
-  /** Each group has an attack of its own in the long form; in the short one they share one, one group after the other. */
+  /** In the long form each group has its own attack; in the short one all groups share one, in turn. */
   const attacks = inForm<readonly Attack[]>(
     [["all paths", groups]],
     groups.map((group) => [group[0], [group]]),
@@ -97,7 +103,7 @@ describe("a stranger's large bodies", () => {
   });
 });
 
-/** Brackets alone, as deep as a body may be long. */
+/** Brackets alone, nested as deep as the size limit allows. */
 describe("bodies nested without end", () => {
   it("are refused by the scan, and another caller waits for less than 250 ms", async () => {
     const body = Buffer.from("[".repeat(4 * 2 ** 20));
@@ -114,9 +120,9 @@ describe("bodies nested without end", () => {
   });
 });
 
-/** Far beyond the bound, and just within it. */
+/** Far beyond the limit, and just within it. */
 describe("bodies of tiny values", () => {
-  /** Sends all bodies at once, in rounds. */
+  /** Sends all bodies at once, `rounds` times. */
   const attack = (name: string, bodies: readonly Omit<Sent, "key">[], rounds: number) =>
     expectUnharmed(name, victim, async () => {
       const statuses: number[] = [];
@@ -136,7 +142,7 @@ describe("bodies of tiny values", () => {
     ];
     const sent = Array.from({ length: inForm(1, 3) }, () => bodies).flat();
     const answers = await attack("60 MB of {}", sent, inForm(1, 5));
-    // A connection whose answer came before its body was sent may break.
+    // If an answer comes before its body was sent, the connection may break.
     expect(
       Object.keys(answers).filter((status) => !["0", "400", "413", "503"].includes(status)),
     ).toEqual([]);
@@ -172,7 +178,7 @@ describe("bodies of tiny values", () => {
     const { members } = jsonBounds;
     const names = listOf(members - 10, (index) => `"k${index}":1`).slice(1, -1);
 
-    /** One in each protocol, and the models they go to. */
+    /** One body in each protocol, for these models. */
     const bodiesTo = (...to: readonly [string, string, string, string]) => [
       { path: "/v1/chat/completions", body: Buffer.from(chat(to[0])) },
       { path: "/v1/messages", body: Buffer.from(messages(to[1])) },
@@ -180,7 +186,7 @@ describe("bodies of tiny values", () => {
       { path: google(to[3]), body: Buffer.from(contents) },
     ];
     const [toChat, toResponses, toMessages, toGoogle] = models;
-    /** All protocols towards each model; in the short form each towards one of another protocol, so that all are converted. */
+    /** All protocols to each model; in the short form each to a model of another protocol, so that all are converted. */
     const conversations = inForm<readonly (readonly [string, ReturnType<typeof bodiesTo>])[]>(
       [["others", bodiesTo(toResponses, toChat, toGoogle, toMessages)]],
       models.map((model) => [model, bodiesTo(model, model, model, model)]),

@@ -1,4 +1,4 @@
-/** What the attacks with bodies share: a gateway of its own, requests of any size written as they are, and their answers. */
+/** Shared by the attacks with bodies: a gateway of its own, requests of any size, sent as they are, and their answers. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -18,7 +18,7 @@ export interface Victim extends Target {
   stop(): Promise<void>;
 }
 
-/** An upstream in a process of its own that reads a body without looking at it: what it costs is not to be measured. */
+/** An upstream in its own process that reads bodies without parsing them: its cost must not be measured. */
 const upstreamProgram = `
   const usage = { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3, input_tokens: 2, output_tokens: 1 };
   const answers = {
@@ -120,8 +120,8 @@ models:${textModel("chat", "openai", "chat")}${textModel("endless", "endless", "
 `;
 
 /**
- * A gateway process in front of an upstream that answers at once, with the key of its first start and credit. Where its memory is
- * bounded the database is in the same group.
+ * A gateway process in front of an upstream that answers at once, with the first start's key and credit. With a memory limit, the
+ * database runs in the same group.
  */
 export async function startVictim(group?: MemoryGroup): Promise<Victim> {
   const directory = mkdtempSync(join(tmpdir(), "tollgate-attack-"));
@@ -147,7 +147,7 @@ export async function startVictim(group?: MemoryGroup): Promise<Victim> {
     key: /gw_live_\w+/.exec(gateway.banner)![0],
     async stop() {
       upstream.child.kill("SIGKILL");
-      // The database of a group is to end with it.
+      // The database of a group must end with the group.
       await (group === undefined ? gateway.kill() : gateway.stop());
       rmSync(directory, { recursive: true, force: true });
     },
@@ -158,7 +158,7 @@ export interface Sent {
   readonly path: string;
   readonly body: Buffer;
   readonly key?: string;
-  /** Chunked; else with a Content-Length. */
+  /** True: chunked; otherwise with a Content-Length. */
   readonly chunked?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -166,8 +166,8 @@ export interface Sent {
 const pieceBytes = 1 << 20;
 
 /**
- * Sends a POST piece by piece, as fast as it is taken, on a connection of its own. The status of the answer; 0 where the
- * connection ends without one, because the sender was not done.
+ * Sends a POST piece by piece, as fast as the gateway reads, on its own connection. Resolves with the status of the answer, or 0
+ * if the connection ends without one because the body was not sent whole.
  */
 export function send(url: string, sent: Sent) {
   const { path, body } = sent;
@@ -180,7 +180,7 @@ export function send(url: string, sent: Sent) {
     outgoing.once("response", (response) => {
       resolve(response.statusCode ?? 0);
       response.resume();
-      // What is left of the body is of no use to anybody.
+      // The rest of the body is no longer needed.
       response.once("end", () => outgoing.destroy());
     });
     outgoing.once("error", () => resolve(0));
@@ -197,7 +197,7 @@ export function send(url: string, sent: Sent) {
   });
 }
 
-/** The status that a POST gets whose head and first `bytes` of the body were sent, and then nothing. */
+/** Sends the head of a POST and the first `bytes` of its body, then nothing. Resolves with the status of the answer. */
 export function sendStart(url: string, sent: Sent, bytes: number) {
   return new Promise<number>((resolve, reject) => {
     const outgoing = request(`${url}${sent.path}`, {
@@ -224,26 +224,26 @@ const headersOf = ({ body, key, chunked = false, headers }: Sent): Record<string
   ...headers,
 });
 
-/** How often each status came, such as `{ 401: 8 }`. */
+/** The number of answers per status, such as `{ 401: 8 }`. */
 function tally(statuses: readonly number[]): Record<number, number> {
   const counts: Record<number, number> = {};
   for (const status of statuses) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 }
 
-/** A list of so many items, as text. */
+/** A JSON list of `count` items, as text. */
 export const listOf = (count: number, item: (index: number) => string): string =>
   `[${Array.from({ length: count }, (_, index) => item(index)).join(",")}]`;
 
-/** The same of equal items, which costs seconds less where there are millions. */
+/** The same with equal items; for millions of them it is seconds faster. */
 export const listOfSame = (count: number, item: string): string =>
   `[${`${item},`.repeat(count - 1)}${item}]`;
 
-/** Processor time of one piece of work: several of a scheduler's turns. The short form's limits are twenty times as wide. */
+/** Processor time of one piece of work: several time slices of a scheduler. The short form's limits are twenty times as wide. */
 const workMs = inForm(10, 30);
 const workEveryMs = inForm(500, 200);
 
-/** Works for so long, over and over, and notes how long that took. */
+/** Works for `workMs`, over and over, and records how long each piece took. */
 const busyProgram = `
   const ratios = [];
   const spent = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000; };
@@ -258,8 +258,8 @@ const busyProgram = `
   }).resume();`;
 
 /**
- * Runs `work`, and how much longer a program's work took meanwhile, at worst, than its processor time, because others had
- * the processors: 1 on a machine that is free. What blocks the gateway for 100 ms then blocks it for so many times as long.
+ * Runs `work` and measures by how much other processes slow this machine meanwhile: the worst ratio of elapsed time to processor
+ * time of a program. It is 1 on an idle machine. Work that blocks the gateway for 100 ms then blocks it longer by that factor.
  */
 async function withSlowness<Result>(
   work: () => Promise<Result>,
@@ -272,7 +272,7 @@ async function withSlowness<Result>(
   return { result, slowness: Math.max(1, Number(text.toString())) };
 }
 
-/** Attacks while another caller calls: its calls all succeed, none waits for 250 ms longer, and memory stays below 1.5 GB. */
+/** Attacks while another caller calls. All its calls must succeed, none may wait 250 ms longer, and memory must stay below 1.5 GB. */
 export async function expectUnharmed(
   name: string,
   victim: Victim,

@@ -1,4 +1,7 @@
-/** A cache between callers and the gateway keeps no caller's answer for another one: keys come in headers that no cache minds. RFC 9111, 3.5. */
+/**
+ * A cache between callers and the gateway stores no caller's answer for another one: keys come in headers that caches do not look
+ * at. RFC 9111, 3.5.
+ */
 import { chmodSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import openapi from "../../docs/openapi.json" with { type: "json" };
@@ -36,7 +39,7 @@ it.each(paths)("GET %s says so, whoever asks and however the key comes", async (
   expect(await kept({})).toBe("no-store");
 });
 
-/** A parameter of a path stands for nothing that there is. */
+/** Path parameters get a value that does not exist. */
 const described = Object.entries(openapi.paths).flatMap(([path, methods]) =>
   "get" in methods ? [path.replaceAll(/\{[^}]+\}/g, "none")] : [],
 );
@@ -80,7 +83,7 @@ it("whether the gateway is well is told of now", async () => {
   }
 });
 
-/** Keeps whatever it is not told to leave, also what was refused, for whoever asks by the same address. */
+/** A cache that stores everything it is not told to leave, also refusals, for every request of the same URL. */
 const keepsAll = (port: number, directory: string): string => `
   proxy_cache_path ${directory}/kept keys_zone=all:1m use_temp_path=off;
   server {
@@ -99,7 +102,7 @@ describe.skipIf(!hasNginx)("behind a cache that keeps whatever it may", () => {
   beforeAll(async () => {
     const port = await freePort();
     const directory = temporaryDirectory();
-    // Its processes are another user's, where it is started by root.
+    // If root starts nginx, its workers run as another user.
     chmodSync(directory, 0o777);
     nginx = await startNginx(keepsAll(port, directory), port);
   });

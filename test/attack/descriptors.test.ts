@@ -1,6 +1,6 @@
 /**
- * More connections than the process may have files open: others are served or told to come again at once, no vendor is
- * blamed, and when the attacker has gone everything works as before.
+ * More connections than the process may have open files. Other callers are served, or told at once to retry, and no vendor's
+ * health suffers. When the attacker has gone, everything works as before.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ import { measureAgain, stallMsMax } from "./support.ts";
 
 const openFiles = 400;
 const connections = 500;
-/** In the short form a server: connections of callers are counted in one place, whichever database there is. */
+/** In the short form only a server: callers' connections are counted in one place, whichever database is used. */
 const kinds = inForm<readonly ("embedded" | "server")[]>(["server"], ["embedded", "server"]);
 const adminToken = "admin-token-of-the-descriptor-attack";
 
@@ -97,7 +97,7 @@ describe.each(kinds)("500 connections on 400 open files, %s", (kind) => {
           return response.status;
         }),
       );
-    // What the attackers held is given back as their connections end.
+    // The attackers' descriptors are released as their connections end.
     await expect.poll(async () => new Set(await after())).toEqual(new Set([200]));
     expect((await get("/readyz")).status).toBe(200);
     const providers = await (await get("/admin/v1/providers")).text();

@@ -1,18 +1,21 @@
-/** Requests whose end two parsers may see in two places, each with a second request hidden behind it. RFC 9112, sections 6 and 11.2. */
+/**
+ * Requests whose end two parsers may see in different places, each with a second request hidden behind it. RFC 9112, sections 6
+ * and 11.2.
+ */
 
 const json = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`;
 const hidden = "GET /v1/hidden HTTP/1.1\r\nHost: hidden\r\n\r\n";
 
 interface Framing {
-  /** The header lines of the first request besides those that all have. */
+  /** Header lines of the first request, besides the common ones. */
   readonly lines: readonly string[];
-  /** All behind the head. */
+  /** Everything after the head. */
   readonly rest: string;
 }
 
 const chunked = "Transfer-Encoding: chunked";
 
-/** Each by name, of a body that would be answered 200. */
+/** The framings by name, around a body that would be answered with 200. */
 function framings(body: string): Readonly<Record<string, Framing>> {
   const size = body.length.toString(16);
   const announced = `Content-Length: ${body.length}`;
@@ -99,7 +102,7 @@ function framings(body: string): Readonly<Record<string, Framing>> {
   };
 }
 
-/** The bytes of each, by name: a call with this key, and what hides behind it. */
+/** The bytes of each request, by name: a call with this key, and a hidden request behind it. */
 export function hiddenRequests(key: string): [name: string, bytes: Buffer][] {
   const body = JSON.stringify({
     model: "sandbox/chat",
@@ -116,7 +119,7 @@ export function hiddenRequests(key: string): [name: string, bytes: Buffer][] {
     ];
     all.push([name, Buffer.from(`${head.join("\r\n")}\r\n\r\n${rest}`, "latin1")]);
   }
-  // Bodies that nobody reads: of what is refused or has none.
+  // Bodies that the gateway does not read: of requests that it refuses, or that should have none.
   for (const start of [
     "POST /v1/none",
     "POST /admin/v1/keys",

@@ -1,4 +1,4 @@
-/** An identity provider that lies, or is silent: nobody is let in by it, nobody else is kept out, and what it grants is not kept. */
+/** An identity provider that lies or is silent: it lets no user in, keeps no other user out, and its grants do not last. */
 import { createServer, type Server } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -81,7 +81,7 @@ describe("an identity provider that lies", () => {
   });
 
   it("an address that only looks like another's in lower case is another's", async () => {
-    // The Kelvin sign, whose lower case is a k.
+    // The Kelvin sign; its lower case is a k.
     const { cookie } = await signIn({ ...mallory, sub: "idp-3", email: "\u212Aate@example.com" });
     expect((await me(cookie)).status).toBe(401);
   });

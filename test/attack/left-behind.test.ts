@@ -1,6 +1,6 @@
 /**
- * Attacks by somebody whose rights just ended: with a request that was begun before, and with many at the same moment. And by
- * strangers at the door: guesses under many spellings, and rows that nobody takes away.
+ * Attacks by a user whose rights just ended: with a request that began before, and with many at the same moment. Also attacks by
+ * strangers who sign in: guesses under many spellings, and rows that no sweep removes.
  */
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
@@ -22,8 +22,8 @@ const clients: RawClient[] = [];
 afterAll(() => closeAll(clients));
 
 /**
- * Sends a request whose body stops before its last byte, and waits until its sender was looked up. What it returns sends that
- * byte and gives the status of the answer.
+ * Sends a request without the last byte of its body, and waits until the gateway has looked up the sender. Returns a function
+ * that sends this byte and resolves with the status of the answer.
  */
 async function lateBody(path: string, credential: Record<string, string>, body: object) {
   const { database, url } = world.gateway;
@@ -55,7 +55,7 @@ const activeKeys = async (userId: string): Promise<number> => {
 
 const waitingSql = "select 1 from pg_locks where not granted and locktype = 'transactionid'";
 
-/** Resolves when somebody waits for a transaction that is not through. */
+/** Resolves when another transaction waits for an open one. */
 const somebodyWaits = (tx: Queryable): Promise<unknown> =>
   eventually(async () => (await tx.query(waitingSql, [])).length > 0, "somebody waits");
 
@@ -113,7 +113,7 @@ it("a session that is being ended makes no personal token meanwhile", async () =
     });
   expect((await make()).status).toBe(201);
   const making = await gateway.database.transaction(async (tx) => {
-    // As a new password does, which is not through yet.
+    // The statement of a new password, in a transaction that is still open.
     await tx.query("delete from auth_sessions where user_id = $1", [owner.userId]);
     const made = make();
     await somebodyWaits(tx);
@@ -152,7 +152,7 @@ it("of one's own keys none is enabled in the moment of one's removal", async () 
   expect((await move("enable")).status).toBe(200);
   expect((await move("disable")).status).toBe(200);
   const enabling = await gateway.database.transaction(async (tx) => {
-    // As a removal does, which is not through yet.
+    // The statement of a removal, in a transaction that is still open.
     const person = [home.id, hasty.userId];
     await tx.query("delete from members where workspace_id = $1 and user_id = $2", person);
     const enabled = move("enable");
@@ -195,7 +195,7 @@ it("what strangers leave behind at the door goes when its time is over, without 
   while ((await sweepSignIns(database, nowMs)) > 0) steps += 1;
   expect(steps).toBe(3);
   expect(await count("auth_sessions")).toBe(sessions);
-  // A window that is open goes on counting.
+  // An open window goes on counting.
   expect(await count("auth_attempts")).toBeGreaterThan(0);
 });
 
@@ -208,7 +208,7 @@ it("strangers who sign in many at once leave threads to calls, and are refused b
     statuses.push(status);
     if (status === 503) waits.push(headers.get("retry-after"));
   });
-  // From here on as many wait as may.
+  // From here on as many sign-ins wait as may.
   await eventually(() => statuses.length > 0, "the first is answered");
   const body = gzipSync(
     JSON.stringify({
@@ -227,7 +227,7 @@ it("strangers who sign in many at once leave threads to calls, and are refused b
     },
   });
   await Promise.all(many);
-  // Its bytes were decoded by a thread of the same pool.
+  // A thread of the same pool decompressed its body.
   expect(called.status).toBe(200);
   expect(new Set(statuses)).toEqual(new Set([401, 503]));
   expect(new Set(waits)).toEqual(new Set([expect.stringMatching(/^\d+$/)]));

@@ -1,4 +1,4 @@
-/** Names of models of megabytes, in calls that cost nothing: neither kept in the request log nor said again. */
+/** Model names of megabytes, in calls that cost nothing: the gateway neither stores them in the request log nor repeats them. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startAdminGateway, type AdminGateway } from "../admin/support.ts";
 import { eventually } from "../support/patience.ts";

@@ -1,6 +1,6 @@
 /**
- * Requests that hide another one, through proxies that keep one connection to the gateway: whoever asks next gets their own answer.
- * And the same bytes to both front ends, in one piece and in two: they answer alike. RFC 9112, section 11.2.
+ * Requests that hide another one, through proxies that keep one connection to the gateway: the next caller gets its own answer.
+ * The same bytes also go to both front ends, in one piece and in two: both answer alike. RFC 9112, section 11.2.
  */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** The statuses of the answers to these pieces, once one of them is `last` or the connection ends. */
+/** Sends these pieces and returns the statuses, once `answers` of them have come or the connection ends. */
 async function statuses(url: string, pieces: readonly Buffer[], answers: number): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).setNoDelay(true);
@@ -44,7 +44,7 @@ interface Running {
   close(): unknown;
 }
 
-/** A proxy by its program and the text of its configuration. */
+/** Starts a proxy program with the text of its configuration. */
 async function startProgram(command: readonly string[], port: number): Promise<Running> {
   const [name, ...given] = command as [string, ...string[]];
   const home = temporaryDirectory();
@@ -155,7 +155,7 @@ describe.each(proxies.filter(([, isInstalled]) => isInstalled))(
 
 it("both front ends see the same end of a request, and what hides behind it", async () => {
   for (const [name, bytes] of hiddenRequests(gateway.key)) {
-    // An upgrade that comes in one read with the next request takes that along in Node (its parser's own doing).
+    // If an upgrade comes in one read with the next request, Node's parser takes that request along.
     if (name === "an upgrade") continue;
     const whole = await statuses(gateway.url, [bytes], 1);
     const cut = await statuses(gateway.url, [bytes.subarray(0, 3), bytes.subarray(3)], 1);

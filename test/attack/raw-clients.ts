@@ -1,11 +1,11 @@
-/** Many connections of one attacker, each with one request: sockets as they are, without a client library's manners. */
+/** Many connections of one attacker, each with one request: plain sockets, without the rules of a client library. */
 import { connect, type Socket } from "node:net";
 
 export interface RawClient {
   readonly socket: Socket;
-  /** What was read of the answer, at most its first 64 KiB. */
+  /** The answer so far, at most its first 64 KiB. */
   text(): string;
-  /** The status of the answer, once its first line is here. */
+  /** The status of the answer, once its first line has arrived. */
   status(): number | undefined;
   readonly closed: () => boolean;
 }
@@ -19,7 +19,7 @@ export interface RawRequest {
 
 const keptMax = 65_536;
 
-/** One request as its bytes. */
+/** The bytes of one request. */
 export function bytesOf({ method, path, headers = {}, body }: RawRequest): string {
   const lines = Object.entries({
     host: "gateway",
@@ -32,7 +32,7 @@ export function bytesOf({ method, path, headers = {}, body }: RawRequest): strin
   return `${verb} ${path} HTTP/1.1\r\n${lines.join("")}\r\n${body ?? ""}`;
 }
 
-/** Connects to `url` and sends `request`. With `reads: false` not one byte of the answer is read. */
+/** Connects to `url` and sends `request`. With `reads: false` it reads no byte of the answer. */
 export function openRaw(url: string, request: RawRequest, { reads = true } = {}): RawClient {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
@@ -57,7 +57,7 @@ export function openRaw(url: string, request: RawRequest, { reads = true } = {})
   };
 }
 
-/** Closes them all without a goodbye. */
+/** Destroys all connections. */
 export function closeAll(clients: readonly RawClient[]): void {
   for (const { socket } of clients) socket.destroy();
 }

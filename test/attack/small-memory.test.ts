@@ -1,6 +1,6 @@
 /**
- * Large bodies, many at once, on a gateway that has 512 MB with its database, as a small container has, and none of its limits set.
- * It lives, small calls are answered meanwhile, and one after the other each of the bodies is served.
+ * Many large bodies at once, on a gateway with default limits that shares 512 MB with its database, as in a small container. It
+ * survives, small calls are answered meanwhile, and each of the bodies alone is served.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { defaultSettings } from "../../src/catalog/index.ts";
@@ -16,36 +16,36 @@ import { closeAll, openRaw, type RawRequest } from "./raw-clients.ts";
 import { measure } from "./support.ts";
 
 const mebibyte = 1024 * 1024;
-/** The largest that such a gateway lets in. */
+/** The largest text body that such a gateway accepts. */
 const { textBodyBytes } = shareOf(
   defaultSettings.limits,
   1,
   memoryOfEach({ count: 1, databaseUrl: undefined }, 512 * mebibyte),
 );
-/** With what is around the text. */
+/** Leaves room for the JSON around the text. */
 const bodyBytes = Math.floor(textBodyBytes / mebibyte - 1) * mebibyte;
-/** One of them has room at a time. Four that were let in together would take more than there is. */
+/** There is room for one of them at a time. Four together would take more than the memory. */
 const atOnce = inForm(4, 20);
-/** Beside streams. One alone takes all the room that large bodies have. */
+/** Bodies beside streams. One alone takes all the room for large bodies. */
 const besideStreams = inForm(1, 20);
 const rounds = inForm(1, 3);
 const unread = inForm(90, 200);
-/** 512 MB have room for so many of them. */
+/** 512 MB have room for this many unread streams. */
 const held = 80;
-/** Where all of their text is kept, they take 320 MB, or 240 in the short form: too much beside a body either way. */
+/** If all of their text were kept, they would take 320 MB, or 240 in the short form: too much beside a body either way. */
 const talking = inForm(30, 40);
 const talkedBytes = 4_200_000;
-/** An event of each takes 30 MB. */
+/** Each of them sends an event of 30 MB. */
 const lying = 40;
-/** Were they held at once, those of the short form would take 500 MB, at some 42 MB each, beside the process itself. */
+/** If all were held at once, those of the short form would take 500 MB (42 MB each), besides the process itself. */
 const pictured = inForm(12, 100);
 
 const group = memoryGroup(512 * mebibyte);
 const json = (body: object): Buffer => Buffer.from(JSON.stringify(body));
 const common = { model: "sandbox/chat", max_tokens: 10 };
-/** One character of it makes two bytes of each that is kept as text. */
+/** One non-Latin character makes JavaScript store each character in two bytes. */
 const text = `${"a ".repeat(bodyBytes / 2)}\u{1f600}`;
-/** As text of JSON in JSON, as the arguments of a call are elsewhere, each takes twice its bytes. */
+/** As JSON text inside JSON, as other protocols have a call's arguments, each quote takes twice its bytes. */
 const quotes = { x: `${'"'.repeat(bodyBytes / 2)}\u{1f600}` };
 const picture = Buffer.alloc((bodyBytes / 4) * 3, 7).toString("base64");
 const png = "data:image/png;base64,";
@@ -107,15 +107,18 @@ const bodies: readonly (readonly [string, Omit<Sent, "key">])[] = [
 ];
 
 const texts = bodies[2]!;
-/** In the short form one that is converted, and the plainest, which goes through as it is. What takes the most comes beside streams. */
+/**
+ * In the short form: one that is converted, and the plainest, which is passed on unchanged. The one that takes the most comes
+ * beside streams.
+ */
 const tried = inForm([bodies[1]!, bodies.at(-1)!], bodies);
-/** In the short form the vendor that keeps its word: an event that never ends is tried with texts. */
+/** In the short form only the vendor that ends its answers: an event without an end is tried with texts. */
 const pictureVendors: readonly (readonly [string, string, object, readonly number[]])[] = [
   ["whole answers of 25 MB", "large-picture", {}, [200, 503]],
   ["events of 50 MB that never end", "unfinished-picture", { stream: true }, [502, 200]],
 ];
 
-/** A form with a picture of 20 MB, for a model that there is not: it is read and kept to its end before that is known. */
+/** A form with a picture of 20 MB, for an unknown model: the gateway must read and keep all of it before it knows that. */
 function form(): Omit<Sent, "key"> {
   const head = (name: string, more = "") =>
     `--b\r\ncontent-disposition: form-data; name="${name}"${more}\r\n\r\n`;
@@ -130,7 +133,7 @@ function form(): Omit<Sent, "key"> {
   return { path: "/v1/images/edits", body, headers };
 }
 
-/** A gateway for all tests of a group. */
+/** One gateway for all tests of a group. */
 function startOne() {
   const own = { victim: undefined as unknown as Victim };
   beforeAll(async () => {
@@ -157,7 +160,7 @@ function startOne() {
     body: JSON.stringify({ model: `sandbox/${model}`, prompt: "x", ...more }),
   });
 
-  /** Bodies beside streams that are open, of the kind that takes the most. */
+  /** Bodies beside open streams, of the kind that takes the most memory. */
   async function expectHeld(streams: string): Promise<void> {
     const [, sent] = bodies[0]!;
     const name = `${streams}, and ${besideStreams} bodies, in 512 MB`;
@@ -190,7 +193,7 @@ describe.skipIf(group === undefined)("large bodies on a gateway with 512 MB", ()
         for (let round = 0; round < rounds; round += 1) {
           const statuses = new Set(await together(sent));
           expect(statuses).toContain(200);
-          // A connection whose answer came before its body was sent may break.
+          // If an answer comes before its body was sent, the connection may break.
           expect([0, 200, 503]).toEqual(expect.arrayContaining([...statuses]));
         }
       });
@@ -212,7 +215,10 @@ describe.skipIf(group === undefined)("large bodies on a gateway with 512 MB", ()
   });
 });
 
-/** A gateway of their own: what large bodies leave behind in a process, some 50 MB, is what these need. docs/operate.md "Bodies and memory". */
+/**
+ * These tests have their own gateway: large bodies leave some 50 MB behind in a process, which these tests need. docs/operate.md
+ * "Bodies and memory".
+ */
 describe.skipIf(group === undefined)("streams and large bodies on a gateway with 512 MB", () => {
   const { own, streamOf, expectHeld, expectServed } = startOne();
 
@@ -275,7 +281,7 @@ describe.skipIf(group === undefined).each(pictureVendors.slice(0, inForm(1, 2)))
       });
       expect(group!.ended()).toBe(0);
       expect(figures.failed).toBe(0);
-      // Texts: the process keeps some of what the pictures took, and the body that takes the most would meet the bound.
+      // Texts: the process keeps some of the memory of the pictures, and the largest kind of body would exceed the limit.
       await expectServed(texts);
     });
   },

@@ -1,6 +1,6 @@
 /**
- * What every attack measures: how long another caller of the gateway was kept waiting meanwhile, and how much memory the
- * gateway took. The gateway runs as a process of its own.
+ * Measures for every attack how long another caller of the gateway had to wait, and how much memory the gateway took. The gateway
+ * runs as a process of its own.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,38 +11,41 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { inForm } from "../support/long.ts";
 
 export interface Figures {
-  /** The longest answer to the other caller, less the longest that an idle program needed in the same time. */
+  /** The longest answer to the other caller, minus the longest that an idle program needed in the same time. */
   readonly stallMs: number;
   /** The other caller's calls, and how many of them did not get 200. */
   readonly calls: number;
   readonly failed: number;
-  /** How many of those were refused as an overload is: 503 with Retry-After. */
+  /** How many of those were refused for overload: 503 with Retry-After. */
   readonly refused: number;
-  /** The most memory that the gateway's process had, in bytes. */
+  /** The peak memory of the gateway's process, in bytes. */
   readonly memoryMax: number;
 }
 
 export interface Target {
   readonly url: string;
   readonly pid: number;
-  /** A key of the other caller: not the one that attacks. */
+  /** A key of the other caller, who does not attack. */
   readonly key: string;
 }
 
-/** Where a stall counts from seconds on, calls ten times a second find it. */
+/** In the short form stalls count from seconds on, so ten calls a second find them. */
 const everyMs = inForm(100, 20);
 /**
- * Nobody else may wait longer for the sake of an attack. In `npm test` other files share the processors, and a machine may be slow:
- * there it finds what keeps others waiting for seconds.
+ * An attack may not make other callers wait longer than this. In `npm test` other files share the processors, and the machine may
+ * be slow. There it finds only waits of seconds.
  */
 export const stallMsMax = inForm(5_000, 250);
 
-/** A program that does nothing but answer: what it keeps waiting, the machine keeps waiting. */
+/** A program that only answers: if it has to wait, the machine is slow. */
 const idleProgram = `
   const server = require("node:http").createServer((_, response) => response.end("{}"));
   server.listen(0, "127.0.0.1", () => console.log(server.address().port));`;
 
-/** Attacks `target` by `attack`, beside another caller who makes a small call every 20 ms (100 in the short form); prints and returns the figures. */
+/**
+ * Runs `attack` on `target` while another caller makes a small call every 20 ms (100 in the short form). Prints and returns the
+ * figures.
+ */
 export async function measure(
   name: string,
   target: Target,
@@ -84,8 +87,8 @@ export async function measure(
 const triesMax = 3;
 
 /**
- * Measures an attack again, at most twice, where somebody waited too long: what the machine did meanwhile does not come
- * again, what the attack does to the gateway comes each time. The other figures are of all tries.
+ * Measures an attack again, at most twice, if the other caller waited too long: a stall of the machine does not recur, one by the
+ * attack does. The other figures cover all tries.
  */
 export async function measureAgain(
   name: string,
@@ -108,7 +111,7 @@ export async function measureAgain(
   };
 }
 
-/** What a process holds in memory, in bytes. */
+/** The resident memory of a process, in bytes. */
 function memoryOf(pid: number): number {
   try {
     const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
@@ -130,7 +133,7 @@ interface Answer {
   readonly retryAfter: string | undefined;
 }
 
-/** Calls steadily, each on time even where an earlier one still waits, until told to stop. */
+/** Calls at a steady rate, on time even if an earlier call still waits, until the signal aborts. */
 async function callAgain(signal: AbortSignal, once: () => Promise<Answer>): Promise<Calls> {
   const calls: Calls = { longestMs: 0, count: 0, failed: 0, refused: 0 };
   const open = new Set<Promise<void>>();
@@ -189,7 +192,7 @@ function send(
       response.once("error", reject);
     });
     outgoing.once("error", (error: NodeJS.ErrnoException) => {
-      // The other side closed a connection that had been idle, as it may at any time: every client asks again then.
+      // The gateway closed a connection that had been idle, as it may at any time. Clients retry then.
       if (outgoing.reusedSocket && error.code === "ECONNRESET") resolve(send(url, body, headers));
       else reject(error);
     });

@@ -1,6 +1,6 @@
 /**
- * A vendor that sends a second 200 answer after its answer: no other caller of that origin is ever given it, whole or
- * streamed, text or picture.
+ * A vendor that sends a second 200 answer after its answer. No other caller of that origin ever gets it, whole or streamed, text
+ * or picture.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -15,16 +15,16 @@ import { sharedPostgres } from "../support/postgres.ts";
 import { spawnGateway, type GatewayProcess } from "../support/process.ts";
 import { measure, stallMsMax, type Figures } from "./support.ts";
 
-/** Each is attacked once: after the first surplus of an origin there is nothing left to win there. */
+/** Each origin is attacked once: after its first surplus bytes there is nothing more to gain. */
 const origins = inForm(4, 60);
 const roundMs = inForm(1_000, 1_500);
-/** When the surplus comes after the answer, milliseconds, or with it. */
+/** Milliseconds between the answer and the surplus bytes; `packet`: in the same packet. */
 const delays = ["packet", "0", "1", "3", "10", "20"] as const;
 
 const program = new URL("./surplus-vendor.ts", import.meta.url).pathname;
 
 async function startVendor(): Promise<{ child: ChildProcess; ports: number[] }> {
-  // The last one is honest: the other caller of `measure` is served there.
+  // The last origin is honest: it serves the other caller of `measure`.
   const child = spawn(process.execPath, [program, String(origins + 1)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -94,7 +94,7 @@ describe("a vendor that sends bytes after its answer", () => {
 
   let calls = 0;
 
-  /** One call in one of three forms; what it was answered, and what it should have been. */
+  /** Makes one call in one of three forms; returns the answer and the expected one. */
   async function call(key: string, origin: number, surplus?: string) {
     calls += 1;
     const word = `w${calls}`;
@@ -113,7 +113,7 @@ describe("a vendor that sends bytes after its answer", () => {
     return { status: response.status, text: await response.text(), word };
   }
 
-  /** The attacker and six innocent callers at one origin, for a while. */
+  /** The attacker and six innocent callers at one origin, for `roundMs`. */
   async function round(origin: number) {
     const untilMs = performance.now() + roundMs;
     const seen = { calls: 0, poisoned: 0, failed: 0, attacks: 0 };
@@ -158,7 +158,7 @@ describe("a vendor that sends bytes after its answer", () => {
     expect(total.calls).toBeGreaterThan(origins * inForm(10, 20));
     expect(total).toMatchObject({ poisoned: 0, failed: 0 });
     expect(figures).toMatchObject([{ failed: 0 }, { failed: 0 }]);
-    // A neighbour on the machine may hold up one half; what the attack holds up shows in both.
+    // Another program on the machine may stall one half; a stall by the attack shows in both.
     expect(Math.min(...figures.map(({ stallMs }) => stallMs))).toBeLessThan(stallMsMax);
     expect(Math.max(...figures.map(({ memoryMax }) => memoryMax))).toBeLessThan(1.5e9);
   });

@@ -1,7 +1,7 @@
 /**
- * A vendor that sends a whole second answer after its answer, to those whose prompt asks for it: `surplus:<ms>`, or
- * `surplus:packet`. A program of bare sockets: each of its ports, as many as the argument says, is an origin of its own.
- * Its own answer is what stands behind `call:` in the prompt; nobody may ever be told "SURPLUS".
+ * A vendor that sends a whole second answer after its answer, if the prompt asks for it: `surplus:<ms>`, or `surplus:packet`. It
+ * uses plain sockets, and each of its ports (the argument says how many) is a separate origin. Its real answer is the word after
+ * `call:` in the prompt; no caller may ever get "SURPLUS".
  */
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { pixel } from "../support/pixel.ts";
@@ -28,7 +28,7 @@ function streamed(word: string): string {
   return `${head("text/event-stream", coding)}${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`;
 }
 
-/** The answer to a request that says `word`. */
+/** The answer to a request, with `word`. */
 function answerTo(request: string, word: string): string {
   if (request.includes("/images/"))
     return whole({

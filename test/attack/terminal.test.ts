@@ -1,4 +1,4 @@
-/** What anybody may call a key, a model or an end user does not command the terminal of the operator who lists them. */
+/** Names of keys, models and end users, which outsiders choose, cannot control the terminal of the operator who lists them. */
 import { createServer, type Server } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { printableJson, printableLines, printableText } from "../../src/base/printable.ts";
 import { tollgateHere } from "../support/command.ts";
 
-/** Fills the clipboard, hides what stands above, begins a row of its own, and turns what follows round. */
+/** Fills the clipboard, hides the text above, begins a new row, and reverses the text after it. */
 const evil = "\u001b]52;c;cm0gLXJm\u0007\u001b[2J\nkey_ok  fine\u009b31m\u202e\r";
-/** No character that a terminal obeys, but for the ends of lines. */
+/** No control character except line ends. */
 const plain = /^[^\p{Cc}\u202e]*$/u;
 
 let gateway: Server;

@@ -1,6 +1,6 @@
 /**
- * Bodies in chunks of one byte: each chunk that is kept as it comes costs the gateway hundreds of bytes, and the sender six. What is
- * held is held in proportion to its bytes, of strangers who sign in and of a key that is let in.
+ * Bodies in chunks of one byte. Kept as it comes, each chunk would cost the gateway hundreds of bytes, and the sender six. The
+ * gateway's memory stays in proportion to the bytes, for strangers who sign in and for callers with a key.
  */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { startVictim, type Victim } from "./body-support.ts";
 
 const megabyte = 2 ** 20;
 
-/** What a process holds in memory, in megabytes. */
+/** The resident memory of a process, in megabytes. */
 function memoryOf(pid: number): number {
   const [, kilobytes] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))!;
   return Number(kilobytes) / 1024;
@@ -35,7 +35,7 @@ describe("bodies in pieces of one byte", () => {
     await victim?.stop();
   });
 
-  /** Sends the beginning of a request, and resolves when all of it has been taken. */
+  /** Sends the beginning of a request; resolves when the system has taken all of it. */
   async function send(text: string): Promise<Socket> {
     const { hostname, port } = new URL(victim.url);
     const socket = connect({ host: hostname, port: Number(port) });
@@ -55,10 +55,10 @@ describe("bodies in pieces of one byte", () => {
     const before = memoryOf(victim.pid);
     for (let count = 0; count < inForm(100, 200); count += 1)
       await send(head("/auth/sign-in/email", "") + body);
-    // One who comes after them is answered once they have been read.
+    // A later request is answered once the earlier bytes have been read.
     const last = await send(head("/auth/sign-in/email", "") + tinyChunks("{}") + "0\r\n\r\n");
     expect(await statusOf(last)).toBe("400");
-    // 3 MB were sent, half of it in the short form; kept as they came, they took a gigabyte.
+    // The test sends 3 MB, half in the short form. Kept chunk by chunk, they took a gigabyte.
     expect(memoryOf(victim.pid) - before).toBeLessThan(200);
   });
 

@@ -1,6 +1,6 @@
 /**
- * Clients that ask and never read: files of /docs, large answers whole and streamed, downloads. What waits for them is bounded,
- * they are cut off when their time is over, and nobody else notices.
+ * Clients that send requests and never read: files of /docs, large answers whole and streamed, downloads. The data that waits for
+ * them is bounded, they are cut off when their time is over, and no other caller notices.
  */
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,11 +15,11 @@ import { sharedPostgres } from "../support/postgres.ts";
 import { bytesOf, closeAll, openRaw, type RawClient, type RawRequest } from "./raw-clients.ts";
 import { measureAgain, stallMsMax } from "./support.ts";
 
-/** Each takes some megabytes of the system's buffers, which is most of what this costs the machine. */
+/** Each takes some megabytes of the system's buffers: most of what this test costs the machine. */
 const connections = inForm(100, 800);
-/** In full the limit is the usual one. */
+/** The long form uses the default limit. */
 const unreadSeconds = inForm(3, 60);
-/** More than the system's own buffers of a connection take: some 3 MB on loopback. */
+/** More than the system's own buffers of a connection, which take about 3 MB on loopback. */
 const answerBytes = 5_000_000;
 
 describe(`${connections} connections that never read`, () => {
@@ -55,7 +55,7 @@ describe(`${connections} connections that never read`, () => {
     };
   };
 
-  /** The path of a file of 20 MB that a task made. */
+  /** Makes a file of 20 MB by a task; returns its path. */
   async function makeFile(): Promise<string> {
     const script = { artifact: { padded_bytes: 20_000_000 } };
     const prompt = `A boat\n#sandbox ${JSON.stringify(script)}`;
@@ -79,7 +79,7 @@ describe(`${connections} connections that never read`, () => {
       const script = /\/docs\/assets\/[^"]+bundle\.js[^"]*/.exec(
         await (await fetch(`${gateway.url}/docs`)).text(),
       )![0];
-      /** Most ask for documentation, again and again; large answers cost the sandbox in the same process as much as us. */
+      /** Most requests ask for documentation. Large answers also cost the sandbox in the same process, so they are few. */
       const requestOf = (index: number): RawRequest => {
         const kind = index % 80;
         if (kind === 0) return chat({});
@@ -102,12 +102,12 @@ describe(`${connections} connections that never read`, () => {
             if (request.path === script)
               for (let more = 0; more < 20; more += 1) client.socket.write(bytesOf(request));
             clients.push(client);
-            // At the pace of the gateway: what is shown is what unread answers do to others, not a queue for the processor.
+            // At the pace of the gateway: the test is about the effect of unread answers, not about a queue for the processor.
             if (index % 10 === 0) await (await fetch(`${gateway.url}/healthz`)).arrayBuffer();
             if (index % 10 === 0) await sleep(inForm(100, 300));
             most = Math.max(most, openFiles());
           }
-          // Every answer was written by then, and no connection that still waits may stand.
+          // By then every answer was written, and no connection that still waits may remain.
           const deadline = performance.now() + (unreadSeconds + 60) * 1000;
           stood = Math.max(stood, unreadAt(gateway.url));
           while (unreadAt(gateway.url) > 0 && performance.now() < deadline) await sleep(200);

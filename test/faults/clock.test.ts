@@ -1,6 +1,6 @@
 /**
- * The database's clock jumps, or a gateway is paused for longer than its lease: what it had set aside goes back, and calls that ran
- * meanwhile are charged all the same, once.
+ * The database's clock jumps, or a gateway is paused for longer than its lease. Its reservations are released, and calls that ran
+ * meanwhile are still charged, once.
  */
 import { expect, it } from "vitest";
 import { manualClock } from "../support/manual-clock.ts";
@@ -21,7 +21,7 @@ const usage = usageOf(100, 40);
 const costNano = 100n * 3_000n + 40n * 15_000n;
 const hour = 3_600_000;
 
-/** Of a row of the log. */
+/** Times in a row of the request log. */
 interface Took {
   readonly duration_ms: number;
   readonly first_token_ms: number;

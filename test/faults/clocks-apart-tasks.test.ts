@@ -1,5 +1,5 @@
-// Three gateways on one database, two of them with a clock that is an hour off: nobody takes a task over that another works on,
-// and no callback comes before its time. docs/tasks.md.
+// Three gateways on one database, two of them with a clock that is an hour off. No gateway takes over a task that another works
+// on, and no callback comes early. docs/tasks.md.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
@@ -20,14 +20,14 @@ import {
 
 const preload = new URL("./shifted-clock.mjs", import.meta.url).href;
 const hourMs = 3_600_000;
-/** Many looks of the others for what is due, and at what a clock has put off. */
+/** Long enough for the other gateways to look for due work many times, including work that a wrong clock would see as due. */
 const workMs = 1_500;
 
 let vendor: ArkVendor;
 let database: Database;
 type Node = Pick<Life, "url" | "key" | "end">;
 let lives: Node[];
-/** In this process: only one whose clock is wrong has to be another. */
+/** It runs in this process: only a gateway with a wrong clock needs its own. */
 let right: Node;
 
 beforeAll(async () => {
@@ -109,7 +109,7 @@ it("T79 T81: what one gateway asks a vendor for is not taken over by another who
   expect(tasks.map(({ status, error }) => ({ status, error }))).toEqual(
     made.map(() => ({ status: "succeeded", error: null })),
   );
-  // Also their times are those of the database, whichever gateway has written them.
+  // The times of the tasks are the database's too, whichever gateway wrote them.
   expect(tasks.filter(({ ms }) => Math.abs(ms) > hourMs / 2)).toEqual([]);
   expect(vendor.calls("POST")).toHaveLength(made.length);
   await booksOf(database).expectClean();

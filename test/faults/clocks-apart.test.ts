@@ -1,6 +1,6 @@
 /**
- * L5: two gateways whose clocks differ, and midnight: a hard daily cap is a cap of the database's day, and no day passes it. The
- * database's own clock is moved with theirs where it can be (`ledger_now`).
+ * L5: two gateways whose clocks differ, and midnight. A hard daily cap follows the database's day, and no day exceeds it. The
+ * database's own clock is moved with theirs where possible (`ledger_now`).
  */
 import { randomBytes } from "node:crypto";
 import { renameSync, writeFileSync } from "node:fs";
@@ -17,14 +17,14 @@ import { spawnGateway, type GatewayProcess } from "../support/process.ts";
 const preload = new URL("./shifted-clock.mjs", import.meta.url).href;
 const capNano = 100_000_000n;
 const callersEach = 6;
-/** How long before midnight the load begins, and how long it goes on after it. */
+/** How long before midnight the load begins, and how long it continues after it. */
 const beforeMs = 1_500;
 const afterMs = 1_500;
 const dayMs = 86_400_000;
-/** 3,000 tokens out at the sandbox's prices: a sixteenth of the cap, so that it is reached within a moment. */
+/** 3,000 output tokens at the sandbox's prices: a sixteenth of the cap, so that the calls reach it within a moment. */
 const script = { reply: "short", usage: { input: 10, output: 3_000 } };
 
-/** A gateway whose clock can be put ahead while it runs. */
+/** A gateway whose clock can be set ahead while it runs. */
 async function startAhead(url: string, masterKey: string) {
   const dataDir = temporaryDirectory();
   const file = join(dataDir, "ahead");
@@ -111,7 +111,7 @@ describe("gateways whose clocks differ", () => {
         const days = await chargedByDay(database);
         expect(days.length).toBeGreaterThanOrEqual(1);
         expect(days.filter(({ charged }) => charged > capNano)).toEqual([]);
-        // It was used: what is left is less than a few calls.
+        // The cap was used: less than a few calls' worth is left.
         expect(days.some(({ charged }) => charged > capNano / 2n)).toBe(true);
         expect(await verifyLedger(database)).toEqual([]);
       } finally {

@@ -1,6 +1,6 @@
 /**
- * The PostgreSQL server restarts and crashes under load: calls wait or are told `database_unavailable`, none is lost,
- * none is charged twice, and nobody upstream is asked without a reservation. T67, T68.
+ * The PostgreSQL server restarts and crashes under load. Calls wait or get `database_unavailable`, none is lost or charged twice,
+ * and no vendor is called without a reservation. T67, T68.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startTestGateway } from "../support/gateway.ts";
@@ -54,7 +54,7 @@ beforeEach(() => {
   });
 });
 
-/** Every charge belongs to an answer that was seen whole, and the other way round; each is the exact price. */
+/** Every charge belongs to an answer that a caller got whole, and the reverse; each is the exact price. */
 async function expectExact(before: ReadonlySet<string>, whole: ReadonlySet<string>): Promise<void> {
   // A reservation whose answer was lost with its connection ends with its lease.
   await eventually(async () => {
@@ -121,7 +121,7 @@ describe("PostgreSQL under load", () => {
       async () => ((await bench.get("/readyz")).status === 503 ? true : undefined),
       "the outage",
     );
-    // Their answers are complete now, but cannot be charged yet: the callers wait.
+    // Their answers are complete now but cannot be charged yet, so the callers wait.
     for (const end of ends) end();
     const heard = up.requests.length;
     const refused = await Promise.all(

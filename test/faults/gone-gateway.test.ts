@@ -1,6 +1,6 @@
 /**
- * A gateway that is killed while it holds a task, with leases as long as real ones: the next one takes the task over at once, and asks for
- * nothing a second time. docs/tasks.md "After a crash".
+ * A gateway is killed while it holds a task, with leases as long as real ones. The next one takes the task over at once and
+ * repeats no request to the vendor. docs/tasks.md "After a crash".
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -40,7 +40,7 @@ type Row = readonly [
   status: string,
   code: string | undefined,
 ];
-/** In the short form each point and each kind of database once: which lease is free does not ask where the row is. */
+/** In the short form each point and each kind of database once: taking over a lease does not depend on the kind of database. */
 const deaths: readonly Row[] = [
   ["ask.intended", "a server", "failed", "submission_uncertain"],
   ["poll.begin", "the embedded database", "succeeded", undefined],
@@ -80,7 +80,7 @@ it.each(deaths)(
       return ["queued", "running"].includes(task.status) ? undefined : task;
     }, "its end");
     expect([ended.status, ended.error?.code]).toEqual([status, code]);
-    // Its lease would have stood for a minute, and six before it was given up.
+    // Its lease would have lasted a minute, and the task would have been given up after six.
     expect(performance.now() - begunMs).toBeLessThan(30_000);
     expect(vendor.submitted.get(name) ?? 0).toBe(point === "poll.begin" ? 1 : 0);
     await second.end();

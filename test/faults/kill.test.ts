@@ -1,6 +1,6 @@
 /**
- * kill -9 under load, of the gateway, of its database server, of both at once, and a server that stands still: no answer that
- * its caller saw whole is uncharged, none is charged twice, no reservation outlives its lease, nothing is left running, and the
+ * kill -9 under load: of the gateway, of its database server, of both at once; and a stopped server. No answer that its caller
+ * got whole is uncharged, none is charged twice, and no reservation outlives its lease. No process is left running, and the
  * ledger adds up.
  */
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -18,13 +18,13 @@ import { spawnGateway, type GatewayProcess } from "../support/process.ts";
 import { drive, newLoad, type Load } from "./load.ts";
 
 const callsPerSecond = inForm(80, 200);
-/** Deaths of the gateway. */
+/** Number of times that the gateway is killed. */
 const deaths = inForm(1, 50);
-/** What is answered at least between two deaths. */
+/** The least number of answers between two kills. */
 const answersALife = inForm(30, 60);
-/** How long a reservation outlives its process. */
+/** Lease of a reservation: how long it outlives its process. */
 const leaseMs = 60_000;
-/** 100 tokens in and 50 out at the sandbox's prices. */
+/** 100 input and 50 output tokens at the sandbox's prices. */
 const costNano = 100n * 500n + 50n * 2_000n;
 const text =
   '#sandbox {"reply": "a short answer", "delay_ms": 20, "chunk_delay_ms": 5, "usage": {"input": 100, "output": 50}}';
@@ -55,13 +55,13 @@ afterEach(async () => {
 const isGone = ({ child }: GatewayProcess): boolean =>
   child.exitCode !== null || child.signalCode !== null;
 
-/** Waits until so many more calls were answered whole. */
+/** Waits until `more` calls were answered whole. */
 async function answered(load: Load, more: number): Promise<void> {
   const enough = load.whole.size + more;
   await eventually(() => (load.whole.size > enough ? true : undefined), "answers", 60_000);
 }
 
-/** One life of a gateway under load, to its end by `end`. */
+/** Runs one gateway under load until `end` ends it. */
 async function liveAndEnd(
   { environment }: Place,
   load: Load,
@@ -82,7 +82,7 @@ async function liveAndEnd(
     },
     load,
   );
-  // On a machine with other work, until enough has happened for the death to be in the middle of something.
+  // On a busy machine, wait until enough calls have run for the kill to interrupt something.
   await answered(load, answersALife);
   await sleep(Math.random() * 400);
   await end(life);
@@ -97,7 +97,7 @@ async function expectNothingLeft(dataDir: string): Promise<void> {
   expect(performance.now() - from).toBeLessThan(inForm(patienceMs, 2_000));
 }
 
-/** One more life, a lease later by the database's clock: it sweeps what the dead left behind. */
+/** Starts one more gateway, a lease later by the database's clock: it sweeps the reservations of the killed ones. */
 async function expectExact({ dataDir, environment }: Place, ...loads: Load[]): Promise<void> {
   const last = await startTestGateway({
     environment: { TOLLGATE_DATA_DIR: dataDir },
@@ -129,13 +129,13 @@ async function expectExact({ dataDir, environment }: Place, ...loads: Load[]): P
   }
 }
 
-/** What a caller may see while the database is away. */
+/** Errors that a caller may see while the database is away. */
 const allowed = /^(?:503 |500 stream|502 )/;
 const unexpected = (load: Load): string[] =>
   [...load.refused.keys()].filter((name) => !allowed.test(name));
 
 describe("kill -9 under load", () => {
-  /** One place for all of them: each begins with what the death before it left, and the books are compared when all are over. */
+  /** All tests share one place: each begins with the state that the kill before it left, and the books are compared at the end. */
   let place: Place;
   const loads: Load[] = [];
   const begin = (): Load => {
@@ -178,7 +178,7 @@ describe("kill -9 under load", () => {
     },
   );
 
-  // In full only: the short form ends each of the two by itself, above.
+  // Only in full: the short form kills each of the two separately, above.
   it.runIf(isLong)("BILL-01 T65 T67: of both at once", { timeout: 1_200_000 }, async () => {
     const load = begin();
     for (let round = 0; round < 20; round += 1) {
@@ -191,7 +191,7 @@ describe("kill -9 under load", () => {
     expect(unexpected(load)).toEqual([]);
   });
 
-  // In full only: silent-database.test.ts has one that is silent in the short form too.
+  // Only in full: silent-database.test.ts covers a silent server in the short form too.
   it.runIf(isLong && process.platform === "linux")(
     "BILL-01 T65 T67: a database server that stands still for a while, and goes on",
     { timeout: inForm(300_000, 1_200_000) },
@@ -218,7 +218,7 @@ describe("kill -9 under load", () => {
     { timeout: inForm(300_000, 1_200_000) },
     async () => {
       const disk = temporaryDirectory();
-      // Each round leaves a file of 16 MB in the log, or two, and the server needs room for one more.
+      // Each round leaves one or two WAL files of 16 MB, and the server needs room for one more.
       mountDisk(disk, inForm(200, 600));
       try {
         const place = await newPlace(disk);
@@ -256,7 +256,7 @@ describe("kill -9 under load", () => {
 const total = (counts: Load["refused"]): number =>
   [...counts.values()].reduce((sum, count) => sum + count, 0);
 
-/** Has the server begin new files of its log until the disk takes no more: else it lives on what it has for a while. */
+/** Makes the server start new WAL files until the disk is full. Otherwise it would still use its existing ones for a while. */
 async function useUpLog(dataDir: string): Promise<void> {
   const database = await openDatabase({ dataDir, join: true, log: silentLog });
   try {
@@ -266,7 +266,7 @@ async function useUpLog(dataDir: string): Promise<void> {
         [],
       );
   } catch {
-    // No space left, which is what was wanted.
+    // No space left, as intended.
   } finally {
     await database.close();
   }

@@ -1,13 +1,13 @@
-/** Steady load on a gateway that may die, stop or lose its database under it: what each caller saw, by the call's id. */
+/** Steady load on a gateway that may die, stop or lose its database meanwhile. Records the result of each call by its id. */
 
 export interface Load {
   /** Calls begun so far. */
   begun: number;
   /** Ids of calls whose answer came whole. */
   readonly whole: Set<string>;
-  /** Answers that were no success, counted by status and code, such as `503 database_unavailable`. */
+  /** Unsuccessful answers, counted by status and code, such as `503 database_unavailable`. */
   readonly refused: Map<string, number>;
-  /** Calls whose connection was refused or cut, streams without an ending included. */
+  /** Calls whose connection was refused or cut, including streams without an end. */
   cut: number;
 }
 
@@ -16,16 +16,16 @@ export interface LoadOptions {
   readonly key: string;
   readonly perSecond: number;
   readonly model: string;
-  /** The last user text: a sandbox script, or anything. */
+  /** The last user text: a sandbox script, or any text. */
   readonly text: string;
   /**
-   * Calls that are open at once at most: what is due beyond that is left out. On a machine that cannot keep up, calls then
-   * wait for each other, and do not fail at the test's own listener. No bound when absent.
+   * The most calls open at once; calls due beyond that are left out. On a machine that cannot keep up, calls then wait for each
+   * other, and do not fail at the test's own listener. No limit if absent.
    */
   readonly openMax?: number;
-  /** True once no further call is to be begun. */
+  /** True once no further call should begin. */
   until(): boolean;
-  /** What became of a call that was cut, where somebody wants to know. */
+  /** Receives the reason why a call was cut. */
   readonly onCut?: (reason: string) => void;
 }
 
@@ -33,7 +33,7 @@ export const newLoad = (): Load => ({ begun: 0, whole: new Set(), refused: new M
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Begins calls at a steady rate, every second one streamed, and resolves when all of them have ended. */
+/** Begins calls at a steady rate, every second one streamed, and resolves when all have ended. */
 export async function drive(options: LoadOptions, load: Load): Promise<void> {
   const { perSecond, openMax = Infinity } = options;
   const calls: Promise<void>[] = [];
@@ -75,7 +75,7 @@ async function oneCall(options: LoadOptions, load: Load, stream: boolean): Promi
   }
 }
 
-/** The code of an error, or that it is none of ours, such as a balancer's page. */
+/** The code of an error, or `not ours` if the gateway did not write it, such as a balancer's page. */
 function codeOf(text: string): string {
   if (!text.startsWith("{")) return "not ours";
   return (JSON.parse(text) as { error: { code: string } }).error.code;

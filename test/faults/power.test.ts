@@ -1,4 +1,4 @@
-/** After a power failure everything is there that somebody was told is: its bytes, its name, and the directories on the way. */
+/** After a power failure, everything that the program confirmed is still there: its bytes, its name, and the parent directories. */
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Writable } from "node:stream";

@@ -1,6 +1,7 @@
 /**
- * A server that answers and refuses: read-only (a standby under the primary's name, a provider that saves a full disk), a role that
- * may not come in any more. Calls are told `database_unavailable`, and what a provider has answered is charged when it is over.
+ * A database server that answers but refuses: it is read-only (a standby under the primary's name, a provider that protects a
+ * full disk), or the role may no longer log in. Calls get `database_unavailable`, and answers of providers are charged when it is
+ * over.
  */
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { isTransient, openDatabase, type Database } from "../../src/storage/index.ts";
@@ -51,7 +52,7 @@ afterAll(async () => {
   await operator.close();
 });
 
-/** Those that are open go, as in a failover. */
+/** Changes the role and ends its open connections, as in a failover. */
 async function alter(how: string): Promise<void> {
   await operator.query(`alter role ${role} ${how}`);
   await operator.query(
@@ -60,7 +61,7 @@ async function alter(how: string): Promise<void> {
   );
 }
 
-/** An answer of the database holds for a second. */
+/** The gateway reuses a database answer for a second. */
 const readiness = (status: number): Promise<unknown> =>
   eventually(
     async () => (await bench.get("/readyz")).status === status || undefined,

@@ -1,6 +1,6 @@
 /**
- * Gateways on one database (two, in full three), restarted one after the other behind a balancer under load: no call fails. Once with a balancer
- * that asks /readyz and never sends a call twice, and once with nginx as it is installed, which knows only refused
+ * Gateways on one database (two; three in full), restarted one after the other behind a balancer under load: no call fails. Once
+ * with a balancer that checks /readyz and never resends a call, and once with nginx as installed, which notices only refused
  * connections. docs/operate.md "Restarting behind a balancer".
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -18,13 +18,13 @@ const script = { reply: "a short answer", delay_ms: 60, usage: { input: 10, outp
 const text = `#sandbox ${JSON.stringify(script)}`;
 const gatewayCount = inForm(2, 3);
 const perSecond = inForm(60, 200);
-/** Where each takes 60 ms, a dozen are open. */
+/** If each call takes 60 ms, a dozen are open at a time. */
 const openMax = 100;
 const rounds = inForm(1, 4);
 
 const onCut = (reason: string): void => console.log(`rolling: a call was cut: ${reason}`);
 
-/** The calls that one gateway has served since it started. */
+/** The number of calls that one gateway has served since it started. */
 async function served(url: string): Promise<number> {
   const metrics = await (await fetch(`${url}/metrics`)).text();
   const counts = metrics.matchAll(/^tollgate_calls_total\{.*\} (\d+)$/gm);
@@ -42,7 +42,7 @@ async function nginx(urls: readonly string[]): Promise<Balancer> {
   );
 }
 
-/** nginx as deploy/compose has it. */
+/** nginx as in deploy/compose. */
 async function exampleNginx(urls: readonly string[]): Promise<Balancer> {
   const port = await freePort();
   const [first, ...others] = urls.map((url) => new URL(url).host);
@@ -54,7 +54,7 @@ async function exampleNginx(urls: readonly string[]): Promise<Balancer> {
   return startNginx(example, port);
 }
 
-/** The milliseconds after which the first and the last piece of a slow stream were there. */
+/** Milliseconds until the first and the last piece of a slow stream arrived. */
 async function streamTimes({ url, key }: { url: string; key: string }) {
   const slowly = { reply: "one two three four five six", chunk_chars: 5, chunk_delay_ms: 400 };
   const started = performance.now();
@@ -73,8 +73,8 @@ async function streamTimes({ url, key }: { url: string; key: string }) {
 }
 
 /**
- * In full only: nginx does not resend a POST, and a connection that the system has taken between our last look and the end of
- * the listener is reset. On a machine whose processors many tests share that moment is long.
+ * Only in full: nginx does not resend a POST. A connection that the system accepted between our last check and the end of the
+ * listener is reset. On a machine whose processors many tests share, that moment is long.
  */
 if (isLong && !hasNginx) console.log("rolling: nginx is not installed here, its tests are skipped");
 const noNginx = !isLong || !hasNginx;
@@ -88,7 +88,7 @@ describe.each([
   let balancer: Balancer;
   let environments: Record<string, string>[];
   let key: string;
-  /** Calls of the tests before. */
+  /** Calls of earlier tests. */
   let answered = 0;
 
   beforeAll(async () => {
@@ -197,14 +197,14 @@ describe.each([
       );
       expect(refusedBefore).toEqual([]);
       expect(load.whole.size + failed).toBe(load.begun);
-      // A call takes 60 ms, and a third of them are there.
+      // A call takes 60 ms, and a third of the gateways are restarting.
       expect(failed).toBeLessThan(perSecond / 4);
       await holdsAreOver(environments[0]!["DATABASE_URL"]!, load, failed + answered);
     },
   );
 });
 
-/** Waits until nothing is held any more. Every whole answer was charged once; at most `others` calls were charged beside them. */
+/** Waits until no reservation is left. Every whole answer was charged once; at most `others` more calls were charged. */
 async function holdsAreOver(url: string, load: Load, others: number): Promise<void> {
   const database = await openDatabase({ url, log: silentLog });
   try {

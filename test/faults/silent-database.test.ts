@@ -1,6 +1,6 @@
 /**
- * The host of the database is gone without a word (a failover, a firewall that forgot its connections), and new connections work:
- * calls go on within seconds, and what was answered meanwhile is charged. T67, T68.
+ * The database's host disappears without closing connections (a failover, a firewall that forgot its connections), and new
+ * connections work. Calls go on within seconds, and answers of the meantime are charged. T67, T68.
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestGateway } from "../support/gateway.ts";
@@ -45,7 +45,7 @@ it(
     const call = () => bench.post("/v1/chat/completions", talk());
     up.answer(answering(usageOf(100, 40)));
     expect((await call()).status).toBe(200);
-    // Its answer comes when nothing gets through to the database any more.
+    // The upstream answers when nothing reaches the database any more.
     up.answer(async (request, response) => {
       expect(proxy.silence()).toBeGreaterThan(1);
       up.answer(answering(usageOf(100, 40)));

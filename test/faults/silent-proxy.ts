@@ -1,13 +1,13 @@
-/** A TCP proxy in front of PostgreSQL whose connections can die without a word, as when the server's host is gone. */
+/** A TCP proxy in front of PostgreSQL that can silence its connections, as when the server's host is gone. */
 import { connect, createServer, type Socket } from "node:net";
 import { listenBefore } from "../support/tcp-proxy.ts";
 
 export interface SilentProxy {
-  /** The connection string of the database behind it. */
+  /** The connection string of the database through the proxy. */
   readonly url: string;
-  /** Nothing goes through the open connections any more, and nobody is told; new ones work. Returns how many there are. */
+  /** Silences the open connections without closing them; new ones work. Returns how many there are. */
   silence(): number;
-  /** Whether new connections are taken; if not, they wait in vain, as for a host that is gone. */
+  /** Sets whether new connections are accepted; if not, they wait forever, as for a host that is gone. */
   takeNew(taken: boolean): void;
   close(): void;
 }

@@ -1,6 +1,6 @@
 /**
- * SIGTERM under load: what is under way ends and is charged, what comes on open connections is served, what comes there late
- * is refused in its own protocol, and the process ends by itself with code 0. docs/operate.md.
+ * SIGTERM under load. Calls in flight end and are charged, and requests on open connections are served. Late requests on them are
+ * refused in their own protocol, and the process exits by itself with code 0. docs/operate.md.
  */
 import { once } from "node:events";
 import { connect } from "node:net";
@@ -16,7 +16,7 @@ const costNano = 100n * 500n + 50n * 2_000n;
 const script = (fields: object): string =>
   `#sandbox ${JSON.stringify({ reply: "a short answer", usage: { input: 100, output: 50 }, ...fields })}`;
 
-/** A connection whose request is only half sent: it is not idle, so it stays open when the gateway begins to stop. */
+/** Opens a connection with a half-sent request: it is not idle, so it stays open when the gateway begins to stop. */
 async function halfARequest(gateway: GatewayProcess, path: string) {
   const { hostname, port } = new URL(gateway.url);
   const socket = connect(Number(port), hostname);
@@ -74,7 +74,7 @@ describe("SIGTERM under load", () => {
     await eventually(busy, "a gateway at work");
     const started = performance.now();
     const code = gateway.stop();
-    // Callers go on until there is nobody to call.
+    // Callers go on until the gateway no longer listens.
     await eventually(() => (load.cut > 0 ? true : undefined), "a closed listener");
     over = true;
     const served = await Promise.all(soon.map((one) => one.finish(key)));
@@ -93,7 +93,7 @@ describe("SIGTERM under load", () => {
     expect(refusals[2]).toContain('"status":"UNAVAILABLE"');
     await Promise.all(driven);
     expect(await code).toBe(0);
-    // The slowest call takes 1.5 s; connections that clients keep open do not hold the process up.
+    // The slowest call takes 1.5 s; connections that clients keep open do not delay the exit.
     expect(performance.now() - started).toBeLessThan(60_000);
     await expect(fetch(`${gateway.url}/healthz`)).rejects.toThrow("fetch failed");
 
@@ -117,10 +117,10 @@ describe("SIGTERM under load", () => {
     );
     await database.close();
     expect(charges.filter((row) => row.amount_nano !== costNano)).toEqual([]);
-    // Whatever had begun has ended: nobody was cut off in the middle.
+    // Every call that had begun has ended: none was cut off.
     expect(brokenOff).toEqual([]);
     expect(charges.map((row) => row.reference).toSorted()).toEqual(whole);
-    // The request log is written out before the process ends.
+    // The process writes out the request log before it ends.
     expect(whole.filter((id) => !logged.has(id))).toEqual([]);
     expect(await tollgateHere(["verify"], environment)).toMatchObject({ code: 0 });
   });

@@ -1,4 +1,4 @@
-/** Answers that have not begun when a gateway that stops cuts its calls: their callers get an error of their protocol, not a reset. */
+/** Answers that have not begun when a stopping gateway cuts its calls: their callers get an error of their protocol, not a reset. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openDatabase, type Database } from "../../src/storage/index.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
@@ -12,7 +12,7 @@ const never = scripted({ delay_ms: 60_000 });
 const messages = [{ role: "user", content: never }];
 const model = "sandbox/chat";
 
-/** Each way to ask for what does not come: whole, converted, streamed, a picture. */
+/** Each form of a call whose answer does not come: whole, converted, streamed, a picture. */
 const calls: readonly (readonly [path: string, body: object, error: string])[] = [
   ["/v1/chat/completions", { model, messages }, '"code":"shutting_down"'],
   ["/v1/chat/completions", { model, messages, stream: true }, '"code":"shutting_down"'],
@@ -46,7 +46,7 @@ beforeAll(async () => {
     const journal = await fetch(`${gateway.sandboxUrl}/__journal?contains=60000`);
     return ((await journal.json()) as { data: unknown[] }).data.length === calls.length;
   }, "calls under way");
-  // Made in the last second and a half, in which streams are told to end.
+  // This answer comes in the last second and a half, in which streams are told to end.
   const late = scripted({ reply: "just in time", delay_ms: stopMs - 1_000 });
   const made = asked("/v1/chat/completions", {
     model,

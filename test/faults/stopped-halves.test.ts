@@ -1,4 +1,4 @@
-/** Whole answers of which a half has come when a gateway that stops cuts its calls: their callers are told, and pay for no half. */
+/** Whole answers that are half received when a stopping gateway cuts its calls: their callers get an error and pay nothing. */
 import { expect, it } from "vitest";
 import { openDatabase } from "../../src/storage/index.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
@@ -31,7 +31,7 @@ it.each(["abort", "drain"])(
       databaseUrl,
       dataDir: temporaryDirectory(),
       config: text + vectors,
-      // As much for the last words as the usual time leaves.
+      // Leaves as much time for the final errors as the default does.
       stopMs: 4_000,
     });
     await gateway.credit("100");

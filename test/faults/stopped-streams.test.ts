@@ -1,4 +1,7 @@
-/** Streams that take longer than a gateway waits when it stops: they end with an error in their caller's protocol, and what arrived is charged. */
+/**
+ * Streams that take longer than a stopping gateway waits: they end with an error in their caller's protocol, and the received
+ * part is charged.
+ */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openDatabase, type Database } from "../../src/storage/index.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
@@ -20,7 +23,7 @@ const generate = (model: string) =>
     { contents: [{ role: "user", parts: [{ text }] }] },
   ] as const;
 
-/** The error in each protocol, and what an end that is none would say. */
+/** The error in each protocol, and the text of a normal end, which must not appear. */
 const ends: Readonly<Record<string, { readonly error: RegExp; readonly normal: string }>> = {
   chat: { error: /"finish_reason":"error".*"message":"The gateway stops/, normal: '"stop"' },
   messages: { error: /^event: error\ndata: .*The gateway stops/m, normal: "message_stop" },
@@ -43,7 +46,7 @@ const ended: Ended[] = [];
 beforeAll(async () => {
   const databaseUrl = await (await sharedPostgres()).createMigrated();
   const dataDir = temporaryDirectory();
-  // Long enough for a first frame of each, too short for all of them.
+  // Long enough for the first frame of each stream, too short for all frames.
   const gateway = await startTestGateway({ databaseUrl, dataDir, sandbox: "on", stopMs: 4_000 });
   const models = ["sandbox/chat", "sandbox/messages"];
   const reading = models.flatMap((model) =>

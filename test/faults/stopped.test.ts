@@ -1,6 +1,7 @@
 /**
- * L4: a gateway that is stopped (SIGSTOP) in the middle of a transaction keeps its locks until the server ends it. Other workspaces on
- * other gateways do not notice; calls of the same workspace wait a few seconds at most, and a stream that ends meanwhile is charged.
+ * L4: a gateway that is stopped (SIGSTOP) inside a transaction keeps its locks until the server ends the transaction. Other
+ * workspaces on other gateways do not notice. Calls of the same workspace wait a few seconds at most, and a stream that ends
+ * meanwhile is charged.
  */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -14,11 +15,11 @@ import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
 import { spawnGateway, type GatewayProcess } from "../support/process.ts";
 import { startStoppingProxy, type StoppingProxy } from "./stopping-proxy.ts";
 
-/** The statement that sets aside what an image may cost, in a transaction of the gateway. */
+/** The statement that reserves the bound of an image call, in a transaction of the gateway. */
 const holding = /ledger_(?:hold|reserve)/;
-/** Others do not wait; on a busy machine that is far from 60 s. */
+/** Other workspaces do not wait; on a busy machine the limit is still far from 60 s. */
 const promptMsMax = 2_500;
-/** Whoever needs the same account waits for the server to end the transaction: 3 s, and some for a busy machine. */
+/** Calls that need the same account wait until the server ends the transaction: 3 s, and some for a busy machine. */
 const lockedMsMax = 15_000;
 
 interface Tenant {
@@ -110,7 +111,7 @@ describe("a gateway that is stopped inside a transaction", () => {
   }
 
   it("T67 T68: other workspaces do not wait, the same one only until the server ends it, and a whole stream is charged", async () => {
-    // Both are known to the gateway, as in the middle of a day.
+    // The gateway knows both, as during normal operation.
     for (const tenant of [one, other]) expect((await timed(() => chat(tenant))).status).toBe(200);
     const streamed = await chat(one, true);
     const inside = proxy.inside(holding, () => void stopped.child.kill("SIGSTOP"));

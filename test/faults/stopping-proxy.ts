@@ -1,11 +1,11 @@
-/** A TCP proxy in front of PostgreSQL that tells when a connection is in the middle of a transaction, before its client hears of it. */
+/** A TCP proxy in front of PostgreSQL that reports when a connection is inside a transaction, before its client gets the answer. */
 import { connect, createServer, type Socket } from "node:net";
 import { listenBefore } from "../support/tcp-proxy.ts";
 
 export interface StoppingProxy {
-  /** The connection string of the database behind it. */
+  /** The connection string of the database through the proxy. */
   readonly url: string;
-  /** Resolves when a statement that `needle` names was done by the server; `stop` ran before its answer went on to the client. */
+  /** Resolves when the server has run a statement that matches `needle`. `stop` ran before its answer was passed on to the client. */
   inside(needle: RegExp, stop: () => void): Promise<void>;
   close(): void;
 }

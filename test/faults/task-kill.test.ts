@@ -1,6 +1,6 @@
 /**
- * kill -9 at every step of a task's life, before and after each write and each word to the vendor.
- * The process stops itself at the named point (`taskPoints`); the next life goes on. docs/tasks.md.
+ * kill -9 at every step of a task's life, before and after each write and each request to the vendor. The process stops itself at
+ * the named point (`taskPoints`); the next process continues. docs/tasks.md.
  */
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -18,7 +18,10 @@ import { clipConfiguration, endAll, live, liveHere, type Life } from "../support
 import { booksOf, eventually } from "../money/support.ts";
 import { inForm } from "../support/long.ts";
 
-/** In the short form before a word to the vendor, within the end's transaction, and after a callback: what is unknown, done again, and told twice. */
+/**
+ * In the short form: before the vendor's answer is recorded, within the transaction of the end, and after a callback. So one
+ * outcome is unknown, one step is repeated, and one callback is sent twice.
+ */
 const killedAt = inForm<readonly (typeof taskPoints)[number][]>(
   ["ask.answered", "collect.stored", "callback.sent"],
   taskPoints,
@@ -28,7 +31,7 @@ const trusted = getCACertificates("default");
 let sandbox: Sandbox;
 let receiver: Server;
 let directory: string;
-/** Every callback that arrived: its event id by the task it is of. */
+/** Every callback that arrived: the event ids by task. */
 const arrived = new Map<string, string[]>();
 
 beforeAll(async () => {
@@ -58,7 +61,7 @@ afterAll(async () => {
   await sandbox.close();
 });
 
-/** Submits one task; its id, or undefined when the gateway died before it answered. */
+/** Submits one task; returns its id, or undefined if the gateway died before it answered. */
 async function submit(url: string, key: string, name: string): Promise<string | undefined> {
   const { port } = receiver.address() as AddressInfo;
   try {
@@ -103,7 +106,7 @@ async function ended(url: string, key: string, id: string): Promise<Seen> {
 const called = (id: string) =>
   eventually(() => (arrived.has(id) ? true : undefined), "its callback");
 
-/** Jobs that the vendor was asked for in this name. */
+/** The number of jobs that the vendor was asked for under this name. */
 const asked = (name: string) =>
   sandbox.journal
     .list({ contains: name })
@@ -111,7 +114,7 @@ const asked = (name: string) =>
 
 describe("kill -9 at every step", () => {
   it("T79 T81 T83: each task ends once, is charged once or not at all, and calls back with one event id", async () => {
-    // Two beside each other, because most of the time is that of leases.
+    // Two in parallel, because most of the time goes to waiting for leases.
     const half = Math.ceil(killedAt.length / 2);
     const ended = await Promise.all([
       killAt(killedAt.slice(0, half)),
@@ -121,7 +124,7 @@ describe("kill -9 at every step", () => {
   });
 });
 
-/** One life after the other on a database of its own, each of which dies at one of the points; the tasks. */
+/** Starts one process after the other on one database; each dies at one of the points. Returns the ids of the tasks. */
 async function killAt(points: readonly (typeof taskPoints)[number][]): Promise<string[]> {
   const databaseUrl = await (await sharedPostgres()).createMigrated();
   const environment: Record<string, string> = {
@@ -129,7 +132,7 @@ async function killAt(points: readonly (typeof taskPoints)[number][]): Promise<s
     TOLLGATE_CONFIG: join(directory, "tollgate.yaml"),
     TOLLGATE_ALLOW_PRIVATE_ADDRESSES: "on",
     NODE_EXTRA_CA_CERTS: join(directory, "ca.pem"),
-    // What the embedded one is left in by a kill is shown in kill.test.ts.
+    // kill.test.ts covers the state in which a kill leaves the embedded database.
     DATABASE_URL: databaseUrl,
   };
   let victim = await live(environment);
@@ -141,10 +144,10 @@ async function killAt(points: readonly (typeof taskPoints)[number][]): Promise<s
     await victim.arm(point);
     const first = await submit(victim.url, key, name);
     await victim.gone;
-    // The last one is not killed, and needs no process.
+    // The last gateway is not killed, and needs no process.
     if (point === points.at(-1)) heir = await liveHere(environment);
     else heir = victim = await live(environment);
-    // The caller never learnt what became of it, or asks again to be sure: the key makes it one task.
+    // The caller never learnt the result, or retries to be sure: the idempotency key makes it one task.
     const id = await submit(heir.url, key, name);
     expect(id).toBe(first ?? id);
     tasks.push({ point, id: id! });
@@ -154,7 +157,7 @@ async function killAt(points: readonly (typeof taskPoints)[number][]): Promise<s
   }
   const ends = [];
   for (const { point, id } of tasks) ends.push({ point, id, ...(await ended(heir.url, key, id)) });
-  // Only where the process died between its intent and the vendor's id is the outcome unknown.
+  // The outcome is unknown only if the process died between its intent and the vendor's id.
   for (const { point, status, error } of ends) {
     const unknown = ["ask.intended", "ask.answered"].includes(point);
     expect(`${point} ${status} ${error?.code ?? ""}`.trim()).toBe(

@@ -1,6 +1,7 @@
 /**
- * SIGSTOP for longer than a lease at the steps of a task's life, while another gateway goes on, and then SIGCONT: no vendor is
- * asked twice, nothing is charged twice, and what the stopped one alone could know is not lost. docs/tasks.md; T79, T81, T83.
+ * SIGSTOP for longer than a lease at the steps of a task's life, while another gateway goes on, and then SIGCONT. No vendor is
+ * asked twice, nothing is charged twice, and results that only the stopped gateway has are not lost. docs/tasks.md; T79, T81,
+ * T83.
  */
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -26,7 +27,10 @@ import {
 
 type Point = (typeof taskPoints)[number];
 
-/** In the short form before the word to the vendor, and within the end's transaction; task-kill.test.ts has the callback. */
+/**
+ * In the short form: before the request to the vendor, and within the transaction of the end. task-kill.test.ts covers the
+ * callback.
+ */
 const stoppedAt = inForm<readonly Point[]>(
   ["ask.intended", "end.written"],
   taskPoints.filter((point) => !point.startsWith("submit.")),
@@ -36,7 +40,7 @@ let vendor: VideoVendor;
 let receiver: Server;
 let directory: string;
 const databases: Database[] = [];
-/** The event ids of every callback that arrived, by its task. */
+/** The event ids of every callback that arrived, by task. */
 const arrived = new Map<string, string[]>();
 
 beforeAll(async () => {
@@ -66,11 +70,11 @@ afterAll(async () => {
 
 interface Installation {
   readonly database: Database;
-  /** What its gateways are started with. */
+  /** The environment of its gateways. */
   readonly environment: Record<string, string>;
 }
 
-/** A database with the files of its gateways: the gateways of another one do not take its tasks over. */
+/** A database with its gateways' files: gateways of another installation do not take over its tasks. */
 async function install(): Promise<Installation> {
   const url = await (await sharedPostgres()).createMigrated();
   const database = await openDatabase({ url, log: silentLog });
@@ -110,7 +114,7 @@ async function submit(life: Life, key: string, prompt: string): Promise<string> 
   return id;
 }
 
-/** Whether a process is stopped, as Linux tells it. */
+/** True if the process is stopped, according to Linux. */
 const isStopped = ({ child }: Life): boolean =>
   / T /.test(readFileSync(`/proc/${child.pid}/stat`, "utf8").replace(/\(.*\)/, ""));
 
@@ -122,10 +126,16 @@ const row = async ({ database }: Installation, id: string) => {
   return task!;
 };
 
-/** How often a callback comes: one that was sent before the stop cannot be told from one that was not, and comes again as the same event. */
+/**
+ * How often a callback arrives. One sent before the stop looks the same as one that was not sent, and is repeated as the same
+ * event.
+ */
 const timesOf = (point: Point): number => (point === "callback.sent" ? 2 : 1);
 
-/** The other gateway has had its chance: it has ended the task and called back, or let the request alone that it must not judge. */
+/**
+ * True once the other gateway has had its chance. It has ended the task and called back, or it has left alone a request whose
+ * outcome it cannot know.
+ */
 async function othersHaveLooked(
   at: Installation,
   id: string,
@@ -143,7 +153,7 @@ const ended = (at: Installation, id: string) =>
     return ["queued", "running"].includes(task.status) ? undefined : task;
   }, "the task's end");
 
-/** One task whose gateway stops at a point while another one goes on; its id. */
+/** Runs one task whose gateway stops at a point while another gateway goes on; returns its id. */
 async function stopAt(point: Point): Promise<string> {
   const at = await install();
   const victim = await live(at.environment);

@@ -17,7 +17,7 @@ import {
   usageOf,
 } from "../money/support.ts";
 
-/** What a raw upstream does with a connection once a request has come in whole. */
+/** Handles a connection of a raw upstream once a whole request has arrived. */
 type Behaviour = (socket: Socket) => void | Promise<void>;
 
 let behaviour: Behaviour = () => undefined;
@@ -57,7 +57,7 @@ const jsonHead = (length: number): string =>
 const streamHead = head("content-type: text/event-stream\r\nconnection: close");
 const html = "<!doctype html><html><body>502 Bad Gateway, the load balancer is sorry</body></html>";
 
-/** Writes 64 KB again and again, as fast as they are taken, until the other side has had enough. */
+/** Writes 64 KB repeatedly, as fast as the gateway reads, until the gateway ends the connection. */
 const flood =
   (first: string, piece: string): Behaviour =>
   async (socket) => {
@@ -73,13 +73,13 @@ const flood =
 interface Case {
   readonly name: string;
   readonly does: Behaviour;
-  /** The status of a whole answer and of a stream: 200 where the stream had begun. */
+  /** The status of a whole answer and of a stream: 200 if the stream had begun. */
   readonly whole?: number;
   readonly stream?: number;
-  /** The model whose provider has a short deadline for a whole call. */
+  /** A model whose provider has a short deadline for a whole call. */
   readonly model?: "acme/short";
   readonly code: "upstream_error" | "upstream_timeout";
-  /** How often it is asked: what fails in passing is asked once more, and an answer that cannot be used is not. */
+  /** The number of requests to the upstream: transient failures are retried once, unusable answers are not. */
   readonly asked: number;
 }
 

@@ -13,7 +13,7 @@ type Answered = readonly string[] | "missing" | "silent";
 export interface DnsServer {
   /** `address:port`. */
   readonly at: string;
-  /** The names that were asked for, each once, in their order. */
+  /** The names that were queried, each once, in order. */
   readonly asked: Set<string>;
   close(): Promise<void>;
 }

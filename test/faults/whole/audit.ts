@@ -1,4 +1,4 @@
-/** The books of an installation after a fault: what callers saw beside what was charged, ended and called back. */
+/** The books of an installation after a fault: compares what callers saw with charges, task ends and callbacks. */
 import { expect } from "vitest";
 import { verifyLedger } from "../../../src/verification/index.ts";
 import { eventually } from "../../support/patience.ts";
@@ -15,13 +15,13 @@ export interface Audit {
   readonly cut: number;
   readonly tasks: number;
   readonly callbacks: number;
-  /** Answers without a charge, tasks without an end, ends without a callback. */
+  /** Answers without a charge, tasks without an end, ended tasks without a callback. */
   readonly lost: string[];
-  /** Charged twice, asked of the vendor twice, called back about two ends. */
+  /** Calls that were charged twice, tasks requested from the vendor twice, tasks with callbacks about two ends. */
   readonly doubled: string[];
-  /** A charge that is not the price, or a ledger that does not add up. */
+  /** Charges that differ from the price, or a ledger that does not add up. */
   readonly wrong: string[];
-  /** The largest gateway, resident. */
+  /** Resident memory of the largest gateway. */
   readonly memory_mb: number;
 }
 
@@ -37,17 +37,17 @@ interface Charge {
   readonly amount_nano: bigint;
 }
 
-/** What a caller may see of a fault that is not its own: the balancer's 502 too. */
+/** Errors that a caller may see because of a fault elsewhere, including the balancer's 502. */
 const allowed = /^(?:50[0234] |in a stream )/;
 /**
- * Tasks and callbacks are retried with pauses that double; and one that a gateway asked for when it died is given up 330 s later
- * (its lease, and the time after it in which the answer may still come).
+ * Tasks and callbacks are retried with doubling pauses. A task whose gateway died during its request is given up after 330 s (its
+ * lease, and the time in which the answer may still come).
  */
 const endWithinMs = 400_000;
 const clipNano = 100_000_000n;
 const ended = (task: Task) => !["queued", "running"].includes(task.status);
 
-/** Waits until all that was accepted has ended, and looks. */
+/** Waits until everything that was accepted has ended, then checks the books. */
 export async function auditOf(world: World, fault: Fault, seen: Seen): Promise<Audit> {
   const lost: string[] = [];
   const doubled: string[] = [];
@@ -110,7 +110,7 @@ async function tasksAtEnd(database: Database, ids: readonly string[]): Promise<T
   return read();
 }
 
-/** What is charged is written a moment after the answer: waits for the charge of each. */
+/** The charge is written a moment after the answer: waits for the charge of each. */
 async function chargesOf(
   database: Database,
   answered: readonly string[],
@@ -141,7 +141,7 @@ function judgeCalls(
   }
 }
 
-/** A result is charged, and nothing else is; a task fails only where the fault says so, or nobody can know what became of it. */
+/** A task with a result is charged, and no other is. A task fails only if the fault allows it, or if its outcome cannot be known. */
 function judgeTasks(
   tasks: readonly Task[],
   charges: readonly Charge[],
@@ -160,7 +160,7 @@ function judgeTasks(
   }
 }
 
-/** A minute later by the ledger's clock, when the leases of the dead have run out. */
+/** A minute later by the ledger's clock, when the leases of dead gateways have expired. */
 export async function expectNothingLeft(world: World): Promise<void> {
   await expect.poll(() => Math.max(...world.memoryMb()), { timeout: 60_000 }).toBeLessThan(400);
   await world.look(async (database) => {

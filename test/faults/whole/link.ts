@@ -1,20 +1,20 @@
-/** A TCP link that a test can cut, slow down, hold still, and lead somewhere else. */
+/** A TCP link that a test can cut, slow down, hold, and redirect. */
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
 export interface Link {
   readonly port: number;
-  /** Where new connections go. */
+  /** Sets the port to which new connections go. */
   leadTo(port: number): void;
-  /** Bytes take so long, in each direction; 0 as at first. */
+  /** Delays bytes in each direction by `ms`; initially 0. */
   slow(ms: number): void;
-  /** Bytes are held, in both directions, and connections stay open. */
+  /** Holds bytes in both directions; connections stay open. */
   hold(): void;
-  /** Ends all connections, and takes no new ones until `heal`. */
+  /** Ends all connections, and accepts no new ones until `heal`. */
   cut(): void;
-  /** As at first: bytes that were held go on. */
+  /** Restores the initial state; held bytes go on. */
   heal(): void;
-  /** Resets the connections that are open, and takes new ones. */
+  /** Resets the open connections; accepts new ones. */
   reset(): void;
   close(): void;
 }
@@ -29,7 +29,7 @@ export async function openLink(target: number): Promise<Link> {
   let delayMs = 0;
   let state: State = "passing";
 
-  /** Runs at once, or when the bytes before have gone the same way. */
+  /** Runs at once, or after the earlier bytes in the same direction. */
   function pass(work: () => void): void {
     if (state === "held") held.push(work);
     else if (delayMs === 0) work();

@@ -1,4 +1,4 @@
-/** Two PostgreSQL servers: one that is written to, and a standby that has each commit before it is answered. */
+/** Two PostgreSQL servers: a primary, and a standby that has each commit before the primary confirms it. */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -13,11 +13,11 @@ import { temporaryDirectory } from "../../support/postgres.ts";
 export interface Server {
   readonly port: number;
   readonly dataDir: string;
-  /** A query of its own connection, such as an operator makes. */
+  /** Runs a query on its own connection, as an operator does. */
   query(sql: string): Promise<Record<string, string>[]>;
-  /** SIGKILL of all its processes; the data stay. */
+  /** SIGKILL to all its processes; the data stay. */
   kill(): Promise<void>;
-  /** SIGINT (what is under way is rolled back). */
+  /** SIGINT: open transactions are rolled back. */
   stop(): Promise<void>;
   start(): Promise<void>;
   /** SIGSTOP or SIGCONT to all its processes. */
@@ -27,7 +27,7 @@ export interface Server {
 export interface Pair {
   readonly primary: Server;
   readonly standby: Server;
-  /** What a gateway connects to, on a port. */
+  /** The URL that a gateway connects to, on a port. */
   urlOf(port: number): string;
   close(): Promise<void>;
 }
@@ -37,8 +37,8 @@ const identity = serverIdentity("");
 const bin = findBinaries(join(temporaryDirectory(), "programs"), identity).directory;
 
 /**
- * Starts both. Small limits, so that tests meet them: 60 connections. Without `isSynchronous` commits do not wait for the standby,
- * which may then be behind.
+ * Starts both, with a small limit that tests can reach: 60 connections. Without `isSynchronous`, commits do not wait for the
+ * standby, which may then be behind.
  */
 export async function startPair(root = temporaryDirectory(), isSynchronous = true): Promise<Pair> {
   own(root);
@@ -59,7 +59,7 @@ export async function startPair(root = temporaryDirectory(), isSynchronous = tru
   };
 }
 
-/** Starts a standby of a server, not on the disk that a test fills. */
+/** Starts a standby of a server, on another disk than the one that a test fills. */
 export async function startStandby(of: Server): Promise<Server> {
   const elsewhere = temporaryDirectory();
   own(elsewhere);
@@ -69,7 +69,7 @@ export async function startStandby(of: Server): Promise<Server> {
   return standby;
 }
 
-/** From now on a commit of the primary is answered once the standby has it. */
+/** Makes commits on the primary wait for the standby from now on. */
 async function waitForStandby(primary: Server): Promise<void> {
   await primary.query("alter system set synchronous_standby_names = '*'");
   await primary.query("select pg_reload_conf()");
@@ -96,7 +96,7 @@ function initialize(dataDir: string): void {
   });
 }
 
-/** A copy of the running primary, which follows it. */
+/** Copies the running primary to a standby, which follows it. */
 async function copy(primary: Server, standby: Server): Promise<void> {
   const client = new Client(addressOf(primary.port, "postgres"));
   await client.connect();
@@ -129,7 +129,7 @@ const addressOf = (port: number, name: string) => ({
 function serverAt(dataDir: string, port: number): Server {
   let child: ChildProcess | undefined;
   const settings = ["-p", `${port}`, "-h", "127.0.0.1", "-k", "", "-c", "max_connections=60"];
-  // A test does not lose power, and the fault with the disk is another.
+  // Tests do not lose power, and the disk fault is another test.
   settings.push("-c", "fsync=off", "-c", "wal_keep_size=256MB", "-c", "shared_buffers=32MB");
   settings.push("-c", "timezone=Pacific/Kiritimati");
 
@@ -188,6 +188,6 @@ function kill(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended by itself.
+    // It has already ended.
   }
 }

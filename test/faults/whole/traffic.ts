@@ -1,4 +1,7 @@
-/** Mixed load on an installation: whole and streamed texts, pictures, and videos as tasks that call back. What each caller saw. */
+/**
+ * Mixed load on an installation: whole and streamed texts, pictures, and videos as tasks with callbacks. Records the result of
+ * each call.
+ */
 import { eventually } from "../../support/patience.ts";
 import type { World } from "./world.ts";
 
@@ -8,7 +11,7 @@ export interface Answered {
   readonly kind: Kind;
   /** The call's id. */
   readonly id: string;
-  /** What it costs, by the tokens that the answer names. */
+  /** The cost, from the tokens that the answer reports. */
   readonly priceNano: bigint;
 }
 
@@ -16,15 +19,15 @@ export interface Seen {
   begun: number;
   /** Calls whose answer came whole. */
   readonly answered: Answered[];
-  /** Answers that were no success, counted by status and code. */
+  /** Unsuccessful answers, counted by status and code. */
   readonly refused: Map<string, number>;
-  /** Connections that were refused or cut, and streams without an ending. */
+  /** Connections that were refused or cut, and streams without an end. */
   cut: number;
-  /** The ids of the tasks that were accepted, by their names. */
+  /** Ids of the accepted tasks, by name. */
   readonly tasks: Map<string, string>;
 }
 
-/** What calls and tasks ask of the sandbox beside their answer: its troubles. */
+/** Troubles that calls and tasks ask the sandbox to simulate. */
 export interface Troubles {
   readonly call?: object;
   readonly task?: object;
@@ -32,9 +35,9 @@ export interface Troubles {
 
 const perSecond = 24;
 const tickMs = 40;
-/** Tokens of each text: 100 in and 50 out at USD 0.50 and 2 per million. */
+/** Price of each text: 100 input and 50 output tokens at USD 0.50 and 2 per million. */
 const textNano = 150_000n;
-/** USD 1 per million of all tokens. */
+/** Price of a picture: USD 1 per million of all tokens. */
 const pictureNano = (text: string): bigint =>
   1_000n * BigInt((JSON.parse(text) as { usage: { total_tokens: number } }).usage.total_tokens);
 const usage = { input: 100, output: 50 };
@@ -42,15 +45,15 @@ let names = 0;
 
 export interface Traffic {
   readonly seen: Seen;
-  /** From the next call on. */
+  /** Applies from the next call on. */
   troubles: Troubles;
-  /** Resolves when as many more calls were begun as come in so many milliseconds. */
+  /** Resolves when as many more calls have begun as begin in `ms` milliseconds. */
   lasts(ms: number): Promise<void>;
-  /** Begins no more, and resolves when all that was begun has ended. */
+  /** Begins no more calls, and resolves when all have ended. */
   end(): Promise<void>;
 }
 
-/** Begins calls at a steady rate: of 24 calls 22 are texts, one is a picture and one a task. */
+/** Begins calls at a steady rate: of 24 calls, 22 are texts, one is a picture and one a task. */
 export function startTraffic(world: World): Traffic {
   const seen: Seen = { begun: 0, answered: [], refused: new Map(), cut: 0, tasks: new Map() };
   const pending = new Set<Promise<void>>();
@@ -140,7 +143,7 @@ async function call(world: World, { seen, troubles }: Traffic, kind: Kind): Prom
   }
 }
 
-/** Submits one task until it is accepted, with one idempotency key, as a client should. */
+/** Submits one task until it is accepted, with one idempotency key, as clients should. */
 async function task(world: World, traffic: Traffic): Promise<void> {
   const { seen } = traffic;
   const name = `task-${(names += 1)}`;
@@ -162,7 +165,7 @@ async function task(world: World, traffic: Traffic): Promise<void> {
       else refuse(seen, response.status, text);
       return true;
     } catch {
-      // Asked again.
+      // Retried.
       return undefined;
     }
   };

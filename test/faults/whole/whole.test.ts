@@ -1,7 +1,7 @@
 /**
- * Faults, as a whole: mixed load on a whole installation, one fault after the other, and after each the books. Nothing that was
- * answered is uncharged, nothing is charged twice, every task ends once and calls back. The long form tries every fault and
- * writes docs/reliability.json, from which `npm run docs` makes the table of docs/reliability.md.
+ * Faults of a whole installation under mixed load, one after the other, with a check of the books after each. Every answer is
+ * charged, none twice, and every task ends once and calls back. The long form runs every fault and writes docs/reliability.json,
+ * from which `npm run docs` makes the table of docs/reliability.md.
  */
 import { writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -22,9 +22,9 @@ interface Row extends Audit {
 }
 
 const tried = faults.filter(({ short }) => isLong || short === true);
-/** What `npm run docs` reads. */
+/** Input of `npm run docs`. */
 const reliability = new URL("../../../docs/reliability.json", import.meta.url).pathname;
-/** What is answered whole before a fault, and after it, until an installation counts as well. */
+/** The number of whole answers before a fault, and after it, until the installation counts as well again. */
 const answersMin = inForm(24, 60);
 const wellWithinMs = 60_000;
 const diskMb = 900;
@@ -53,22 +53,22 @@ afterAll(async () => {
 
 const today = (): string => new Date().toISOString().slice(0, 10);
 
-/** As the table has it. */
+/** The counts as in the table. */
 const countsOf = ({ wrong: _none, ...row }: Row) => ({
   ...row,
   lost: row.lost.length,
   doubled: row.doubled.length,
 });
 
-/** Waits until so many more calls are answered whole, and each task that is accepted meanwhile. */
+/** Waits until `more` calls are answered whole, and each task accepted meanwhile. */
 const answered = ({ seen }: Traffic, more: number) => {
   const enough = seen.answered.length + more;
   return eventually(() => seen.answered.length >= enough, `${more} answers`, wellWithinMs);
 };
 
 /**
- * Waits until no provider is left out for what the fault before did: where none is to fail, the one that works is to be asked.
- * The longest pause is two minutes.
+ * Waits until no provider is excluded because of the fault before. If no call may fail, the provider that works must get the
+ * calls. The longest pause is two minutes.
  */
 async function untilNonePauses({ gateways }: World): Promise<void> {
   for (const { url } of gateways)

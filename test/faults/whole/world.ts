@@ -1,6 +1,6 @@
 /**
- * A whole installation to hurt: three gateways behind a balancer, a PostgreSQL server with a standby, files on S3, simulated
- * vendors, and a receiver of callbacks; a link that can be cut in front of each of the last four.
+ * A whole installation for faults: three gateways behind a balancer, a PostgreSQL server with a standby, files on S3, simulated
+ * vendors, and a receiver of callbacks. Each of the last four is behind a link that can be cut.
  */
 import { randomBytes } from "node:crypto";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -26,27 +26,27 @@ export const gatewaysCount = 3;
 export interface World {
   readonly gateways: GatewayProcess[];
   readonly pair: Pair;
-  /** Where the gateways' database is: the standby after a failover. */
+  /** The server of the gateways' database: the standby after a failover. */
   main: Server;
   readonly links: Readonly<Record<"database" | "vendors" | "files" | "receivers", Link>>;
   readonly files: S3Server;
-  /** Where callers go. */
+  /** The URL that callers use. */
   readonly url: string;
   readonly key: string;
-  /** Where tasks call back. */
+  /** The URL of callbacks. */
   readonly webhookUrl: string;
-  /** The ids of the events that arrived, by the task they are of. */
+  /** Ids of the events that arrived, by task. */
   readonly arrived: Map<string, Set<string>>;
-  /** How often the vendor was asked for a task, by the task's name. */
+  /** The number of requests to the vendor for a task, by the task's name. */
   readonly asked: Map<string, number>;
-  /** What the receiver answers the next so many callbacks with, in place of 200. */
+  /** Refuses the next `count` callbacks instead of answering 200. */
   refuseCallbacks(count: number): void;
   /** Starts a gateway that has ended, at its old address. */
   respawn(at: number): Promise<void>;
-  /** The gateway's own clock, so far ahead of the true time. */
+  /** Sets the gateway's own clock ahead of the true time. */
   putAhead(at: number, ms: number): void;
   restartBalancer(): Promise<void>;
-  /** A connection to the database, for looking. */
+  /** Runs `work` on a connection to the database. */
   look<Found>(work: (database: Database) => Promise<Found>): Promise<Found>;
   /** The resident memory of each gateway, in MB. */
   memoryMb(): number[];
@@ -55,7 +55,7 @@ export interface World {
 
 const shiftedClock = new URL("../shifted-clock.mjs", import.meta.url).href;
 
-/** Two providers of texts: where the first is in trouble, the second answers. Pictures and videos have one each. */
+/** Two providers of texts: if the first has trouble, the second answers. Pictures and videos have one each. */
 const configuration = (vendors: string, files: string): string => `
 ${files}
 providers:
@@ -83,7 +83,7 @@ models:
       - { provider: videos, upstream_model: video-model-v1, price: { output_second: { 480p: "0.05", 720p: "0.07" }, input_image: "0.01" } }
 `;
 
-/** Starts everything. `databaseRoot` is where the server's data go, such as a disk that can be filled. */
+/** Starts everything. `databaseRoot` is the directory of the server's data, such as a disk that can be filled. */
 export async function startWorld(databaseRoot?: string): Promise<World> {
   const directory = temporaryDirectory();
   const pair = await startPair(databaseRoot);
@@ -178,7 +178,7 @@ export async function startWorld(databaseRoot?: string): Promise<World> {
 
 const httpAt = ({ port }: Link): string => `http://127.0.0.1:${port}`;
 
-/** Credit for the first workspace, and a key of it. */
+/** Adds credit to the first workspace, and makes a key of it. */
 async function firstKey({ url }: GatewayProcess): Promise<string> {
   const admin = async (method: string, path: string, body?: object) => {
     const answer = await call(url, method, path, { token: adminToken, body });
@@ -191,7 +191,7 @@ async function firstKey({ url }: GatewayProcess): Promise<string> {
   return key;
 }
 
-/** The journal keeps the last thousand requests: those for tasks are counted as they come. */
+/** The journal keeps only the last thousand requests: those for tasks are counted as they come. */
 function countAsked({ journal }: Sandbox, asked: Map<string, number>): void {
   for (const { method, path, body } of journal.list()) {
     const prompt = (body as { prompt?: unknown } | null)?.prompt;

@@ -1,4 +1,4 @@
-/** The database's server, its disk, the link to it, and its standby. */
+/** Faults of the database: its server, its disk, the link to it, and its standby. */
 import { Client } from "pg";
 import { fillDisk } from "../../../support/disk.ts";
 import { link, standMs, type Fault } from "./fault.ts";
@@ -107,7 +107,7 @@ export const databaseFaults: readonly Fault[] = [
     name: "the standby is gone, and comes back",
     part: "database",
     async inject({ pair }, traffic) {
-      // Commits wait for it: that is what a synchronous standby is for.
+      // Commits wait for the standby: it is synchronous.
       await pair.standby.kill();
       await traffic.lasts(standMs);
       await pair.standby.start();
@@ -127,7 +127,7 @@ export const databaseFaults: readonly Fault[] = [
   },
 ];
 
-/** Taken last: there is no standby after it. */
+/** Runs last: there is no standby after it. */
 export const failover: Fault = {
   name: "kill -9 of the database server, failover to the standby",
   part: "database",

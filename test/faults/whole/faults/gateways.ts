@@ -52,7 +52,7 @@ export const gatewayFaults: readonly Fault[] = [
       for (const at of all) {
         await world.gateways[at]!.stop();
         await world.respawn(at);
-        // Until the balancer has seen it.
+        // Until the balancer has noticed.
         await traffic.lasts(500);
       }
     },

@@ -1,4 +1,4 @@
-/** What is done to the installation, each under mixed load, in the order in which it is tried. */
+/** The faults of the installation, each under mixed load, in the order in which they run. */
 import { databaseFaults, failover } from "./database.ts";
 import type { Fault } from "./fault.ts";
 import { gatewayFaults } from "./gateways.ts";

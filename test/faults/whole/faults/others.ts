@@ -18,7 +18,7 @@ function openSilent({ gateways }: World, count: number): Socket[] {
   );
 }
 
-/** They ask for a long stream and read nothing of it. */
+/** Callers that ask for a long stream and read nothing of it. */
 async function withDeafCallers(world: World, traffic: Traffic, count: number): Promise<void> {
   const answer = `#sandbox ${JSON.stringify({ flood: 400_000 })}`;
   const body = JSON.stringify({

@@ -2,7 +2,7 @@
 import type { Traffic } from "../traffic.ts";
 import { link, standMs, type Fault } from "./fault.ts";
 
-/** While `troubles` are asked of the vendors. */
+/** A fault that lasts while the vendors simulate `troubles`. */
 const vendors =
   (troubles: Traffic["troubles"]): Fault["inject"] =>
   async (_world, traffic) => {
@@ -74,7 +74,7 @@ export const vendorFaults: readonly Fault[] = [
   {
     name: "vendors cannot be reached",
     part: "vendors",
-    // It is asked three times within three seconds, and this lasts longer.
+    // The vendor is polled three times within three seconds, and this fault lasts longer.
     tasksFail: "upstream_error",
     inject: link("vendors", (one) => one.cut()),
   },
