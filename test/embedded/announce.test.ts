@@ -1,4 +1,4 @@
-/** A data directory in which it cannot be told where the server is, as on a disk that is full by then. */
+/** A data directory in which the server's address cannot be written, as when the disk is full by then. */
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -15,7 +15,7 @@ it("a start that fails after its server ran leaves no server, which would keep t
     () => "opened",
     () => "failed",
   );
-  // The lock has been taken by then, and the server is not there yet.
+  // By now the start has taken the lock, and the server does not run yet.
   await eventually(() => existsSync(join(dataDir, "database")) || undefined, "the directory");
   const told = join(dataDir, "gateway.json");
   rmSync(told);

@@ -1,4 +1,4 @@
-/** Attacks on the directory of the embedded server, and gateways that die while they make it. */
+/** Attacks on the directory of the embedded server, and gateways that die while they create it. */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -30,7 +30,7 @@ async function expectWorks(dataDir: string): Promise<void> {
   await database.close();
 }
 
-/** A file of root's that an attacker would like to have, and whether it still is what it was. */
+/** A file of root that an attacker would like to change or read. `state` shows whether it is unchanged. */
 function makeVictim() {
   const path = join(temporaryDirectory(), "victim");
   writeFileSync(path, "root's own\n", { mode: 0o600 });
@@ -42,7 +42,7 @@ function makeVictim() {
   return { path, expectUntouched: () => expect(state()).toEqual(before) };
 }
 
-/** Runs commands as the server's user does, who has `database` as descriptor 3; returns whether they succeed. */
+/** Runs commands as the server's user, with `database` as descriptor 3; returns whether they succeed. */
 function asServer(dataDir: string, commands: string): boolean {
   const { uid, gid } = statSync(clusterOf(dataDir));
   const home = openSync(join(dataDir, "database"), "r");

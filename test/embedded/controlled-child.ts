@@ -1,4 +1,4 @@
-/** A process that starts a server as on Windows and stops it, and has nothing else to do. */
+/** A process that starts a server as on Windows and stops it, with no other work. */
 import { writeSync } from "node:fs";
 import { freePort } from "../../src/embedded/transport.ts";
 import { prepareControlled } from "./controlled.ts";

@@ -1,4 +1,4 @@
-/** Servers that are run as on Windows: by `pg_ctl`, on a port of loopback. */
+/** Servers that run as on Windows: started by `pg_ctl`, on a port of loopback. */
 import { chownSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findBinaries } from "../../src/embedded/binaries.ts";
@@ -10,7 +10,7 @@ import type { Server } from "../../src/embedded/server.ts";
 import { startControlled } from "../../src/embedded/windows.ts";
 import { silentLog } from "../support/postgres.ts";
 
-/** Makes a database with its password in a data directory. @returns what is known of it, and what starts its server */
+/** Makes a database with its password in a data directory. @returns its paths and password, and a function that starts its server */
 export async function prepareControlled(dataDir: string) {
   const identity = serverIdentity(dataDir);
   const give = (path: string): void => {

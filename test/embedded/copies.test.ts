@@ -1,4 +1,4 @@
-/** Copies of PostgreSQL's programs: what starts that were killed have left goes, and nothing else does. */
+/** Copies of PostgreSQL's programs: leftovers of killed starts are removed, and nothing else is. */
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -21,7 +21,7 @@ const isRoot = process.getuid?.() === 0;
 const host = hostname().replaceAll(/[^a-z0-9]/gi, "");
 const child = new URL("./copies-child.ts", import.meta.url).pathname;
 
-/** Something small in the place of the programs. */
+/** Small files instead of the programs. */
 function programs() {
   const native = temporaryDirectory();
   mkdirSync(join(native, "bin"));
@@ -29,10 +29,10 @@ function programs() {
   return { native, version: "18.4" };
 }
 
-/** The number of a process that has ended. */
+/** The process id of a process that has ended. */
 const gone = (): number => spawnSync("true").pid;
 
-/** A copy that never ended, by a process of this machine; with a file in it. */
+/** An unfinished copy by a process of this machine, with a file in it. */
 function leave(place: string, name: string): string {
   const path = join(place, name);
   mkdirSync(path, { recursive: true });
@@ -60,7 +60,7 @@ it("one that is under way stays, of this machine or of another; so does what is 
   leave(place, `copy-another-${gone()}-abc`);
   leave(place, "postgresql-17.1");
   const dead = leave(place, `copy-${host}-${gone()}-abc`);
-  // Of a release that gave no names, or of a container that is away.
+  // From a release that did not put names in, or from a container that no longer exists.
   const old = leave(place, "copy-Xy12Zw");
   utimesSync(old, new Date(0), new Date(0));
   copyPrograms(place, found);
@@ -91,7 +91,7 @@ it.skipIf(!isRoot)("under root, another user's directories and places stay as th
   chownSync(other, 65_534, 65_534);
   copyPrograms(place, found);
   expect(existsSync(other)).toBe(true);
-  // In a directory of somebody else `place` may be exchanged for a link at any moment.
+  // If another user owns the parent directory, `place` may be swapped for a link at any moment.
   chownSync(other, 0, 0);
   chownSync(hostile, 65_534, 65_534);
   copyPrograms(place, found);

@@ -1,4 +1,4 @@
-/** The hold on a data directory: one process at a time, none for ever, and commands may join the holder. */
+/** The lock of a data directory: one process at a time, no stale lock stays, and commands may join the holder. */
 import { once } from "node:events";
 import { expect, it } from "vitest";
 import { DataDirectoryInUseError } from "../../src/embedded/index.ts";
@@ -52,7 +52,7 @@ it("a command that starts together with the gateway waits for its socket", async
   const dataDir = await preparedDataDir();
   const holder = startHolder("embedded", dataDir);
   let joined = await openDatabase({ dataDir, join: true, log: silentLog });
-  // Whoever was first has the directory; the other one got along.
+  // The first one holds the directory; the other one could join it.
   await joined.query("select 1");
   await joined.close();
   await holder.said(/^(ready|failed)/).toBeDefined();

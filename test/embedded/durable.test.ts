@@ -1,4 +1,4 @@
-/** What the embedded database acknowledges is on the disk: each charge was synced before its answer left. */
+/** Acknowledged writes of the embedded database are on the disk: each charge was synced before its answer left. */
 import { expect, it } from "vitest";
 import type { Database } from "../../src/storage/index.ts";
 import { startTestGateway } from "../support/gateway.ts";
@@ -28,7 +28,7 @@ it("BILL-01: of calls that come one after another, each one's charge was synced 
     expect(response.status).toBe(200);
     await response.text();
   }
-  // The server tells of its work about once a second.
+  // The server updates its statistics about once a second.
   await expect
     .poll(() => syncs(gateway.database), { interval: 250 })
     .toBeGreaterThanOrEqual(before + calls);

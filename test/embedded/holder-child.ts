@@ -1,4 +1,4 @@
-/** A process that holds a data directory until it is told to stop, or killed. Started by holder.ts. */
+/** A process that holds a data directory until it is told to stop, or is killed. Started by holder.ts. */
 import { writeSync } from "node:fs";
 import { silentLog } from "../../src/base/log.ts";
 import { migrate, openDatabase } from "../../src/storage/index.ts";
@@ -13,7 +13,7 @@ try {
   database.signals.onReconnect(() => void writeSync(1, "listening\n"));
   database.signals.subscribe("test", (payload) => writeSync(1, `signal ${payload}\n`));
   writeSync(1, `ready ${applied.length}\n`);
-  // Once closed, nothing of storage keeps the process: it ends by itself.
+  // After the close, storage keeps nothing open, so the process ends by itself.
   process.stdin.once("data", () => void database.close().then(() => process.stdin.destroy()));
 } catch (error) {
   writeSync(1, `failed ${String(error)}\n`);

@@ -1,9 +1,9 @@
-/** Processes that hold a database, for tests that stop or kill them. They end with their test. */
+/** Processes that hold a database, for tests that stop or kill them. Each ends with its test. */
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished } from "vitest";
 
-/** Starts one on a data directory, or on a server by its URL; `owner`: as which user. */
+/** Starts one on a data directory, or on a server by its URL; `owner`: the user that it runs as. */
 export function startHolder(
   kind: "embedded" | "server",
   place: string,

@@ -1,6 +1,6 @@
 /**
- * A process that is killed at the moment when it has started a program of PostgreSQL's, or some milliseconds later.
- * Started by server.test.ts and attacks.test.ts.
+ * A process that is killed as soon as it has started a program of PostgreSQL, or some milliseconds later. Started by
+ * server.test.ts and attacks.test.ts.
  */
 import processes from "node:child_process";
 import { syncBuiltinESMExports } from "node:module";

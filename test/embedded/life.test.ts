@@ -1,4 +1,4 @@
-/** The embedded server while the gateway runs: started again when it dies, and reached by its owner alone. */
+/** The embedded server while the gateway runs: restarted when it dies, and reachable only by its owner. */
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** The embedded PostgreSQL: what it is set to, and whatever a start may find in the data directory. */
+/** The embedded PostgreSQL: its settings, and every state of the data directory that a start may find. */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -37,7 +37,7 @@ const open = (dataDir: string): Promise<Database> => openDatabase({ dataDir, log
 const isRoot = process.getuid?.() === 0;
 const isLinux = process.platform === "linux";
 
-/** A process that holds the directory, ready. */
+/** Starts a process that holds the directory; resolves once it is ready. */
 async function holder(dataDir: string): Promise<ChildProcess> {
   const { child, said } = startHolder("embedded", dataDir);
   await said(/^/).toMatch(/^ready/);
@@ -126,7 +126,7 @@ it.skipIf(!isLinux)(
     const program = new URL("./killed-at-spawn-child.ts", import.meta.url).pathname;
     const child = spawn(process.execPath, [program, dataDir], { stdio: "inherit" });
     expect(await once(child, "exit")).toEqual([null, "SIGKILL"]);
-    // The server's process was there when its gateway was killed. It may end before it has written its file.
+    // The server's process existed when its gateway was killed. It may end before it has written its file.
     await expect.poll(() => serverProcesses(dataDir), { interval: 20 }).toEqual([]);
     await expectWorks(dataDir);
   },

@@ -1,4 +1,4 @@
-/** The directory of the embedded server's socket, where its path is too long for a socket and no open file stands for it: macOS. */
+/** The directory of the embedded server's socket if its path is too long for a socket and an open file cannot replace it: macOS. */
 import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";

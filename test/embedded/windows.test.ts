@@ -1,6 +1,6 @@
 /**
- * The way the embedded server is run on Windows, with PostgreSQL's own `pg_ctl` and a port of loopback. The same programs are here, so
- * that all but Windows itself is real.
+ * The embedded server as it runs on Windows, with PostgreSQL's own `pg_ctl` and a port of loopback. The same programs run here,
+ * so everything but Windows itself is real.
  */
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
@@ -15,7 +15,7 @@ import { freePort } from "../../src/embedded/transport.ts";
 import { prepareControlled } from "./controlled.ts";
 
 const started: Server[] = [];
-/** Made once: what a test leaves in it is a database that was stopped. */
+/** Made once: each test leaves a stopped database in it. */
 let place: Awaited<ReturnType<typeof prepared>>;
 beforeAll(async () => {
   place = await prepared();
@@ -36,7 +36,7 @@ async function prepared() {
   };
 }
 
-/** What a statement answers at a port, with a password. */
+/** The result of a statement at a port, with a password. */
 async function asked(port: number, password: string): Promise<unknown> {
   const where = { host: "127.0.0.1", port, user: "postgres", database: "postgres", password };
   const database = connect({ server: where, log: silentLog });
@@ -49,7 +49,7 @@ async function asked(port: number, password: string): Promise<unknown> {
 
 function isAlive(pid: number): boolean {
   try {
-    // One that has ended and that nobody has asked for is still a number.
+    // A zombie (ended, but not yet waited for) still has its process id.
     return !execFileSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" }).startsWith(
       "Z",
     );
@@ -65,7 +65,7 @@ it("starts on a port of loopback, takes its password alone, and ends in an order
   await expect(asked(port, "another")).rejects.toMatchObject({ code: "28P01" });
   await server.stop();
   await server.ended;
-  // The server takes its postmaster.pid away, which its end is known by, before it says so.
+  // The server removes postmaster.pid, by which its end is recognised, before it logs the end.
   await expect.poll(() => place.said()).toMatch(/database system is shut down\s*$/);
 });
 

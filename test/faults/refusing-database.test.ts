@@ -1,5 +1,5 @@
 /**
- * A database server that answers but refuses: it is read-only (a standby under the primary's name, a provider that protects a
+ * A database server that answers but refuses. It is read-only (a standby under the primary's name, a provider that protects a
  * full disk), or the role may no longer log in. Calls get `database_unavailable`, and answers of providers are charged when it is
  * over.
  */

@@ -197,7 +197,7 @@ describe.each([
       );
       expect(refusedBefore).toEqual([]);
       expect(load.whole.size + failed).toBe(load.begun);
-      // A call takes 60 ms, and a third of the gateways are restarting.
+      // A call takes 60 ms, and a third of the calls in flight are on the killed gateway.
       expect(failed).toBeLessThan(perSecond / 4);
       await holdsAreOver(environments[0]!["DATABASE_URL"]!, load, failed + answered);
     },

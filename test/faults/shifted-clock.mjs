@@ -1,5 +1,5 @@
-// Loaded before a gateway (node --import): its clock runs ahead by as many milliseconds as the file says that
-// TOLLGATE_TEST_CLOCK_FILE names, from the moment on in which the file is there.
+// Loaded before a gateway (node --import). Sets its clock ahead by the milliseconds in the file that TOLLGATE_TEST_CLOCK_FILE
+// names, as soon as that file exists.
 import { readFileSync } from "node:fs";
 
 const RealDate = Date;

@@ -1,6 +1,7 @@
 /**
- * Answers of vendors that lie: a whole answer and a stream of each protocol, edited at random, on the way to the callers of every
- * protocol. Whatever comes of them is an answer or the vendor's error, never a fault of ours, and no count that cannot be billed.
+ * Answers of vendors that lie: a whole answer and a stream of each protocol, edited at random, converted for callers of every
+ * protocol. The result is an answer or the vendor's error. It is never a fault of the gateway, and never a count that cannot be
+ * billed.
  */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -38,7 +39,7 @@ const routeOf = (caller: ProtocolName, upstream: ProtocolName, stream: boolean):
     createdAt: 1,
   });
 
-/** What a step gives; nothing where the vendor's answer is refused. @throws whatever is no refusal */
+/** The result of a step; undefined if the gateway refuses the vendor's answer. @throws any other error */
 function unlessRefused<Value>(step: () => Value): Value | undefined {
   try {
     return step();
@@ -57,7 +58,7 @@ function expectBillable(usage: Usage | undefined): void {
   expect(usage.reasoningTokens).toBeLessThanOrEqual(usage.outputTokens);
 }
 
-/** The data of a stream's frames as values. */
+/** The parsed data of a stream's frames. */
 function dataOf(stream: string): unknown[] {
   const parser = createSseParser();
   return [...parser.push(Buffer.from(stream)), ...parser.end()].flatMap(({ data }) =>
@@ -68,7 +69,7 @@ function dataOf(stream: string): unknown[] {
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Whether a converted stream may begin so. */
+/** True if a converted stream may begin with this frame. */
 const begins: Readonly<Record<ProtocolName, (frame: SseEvent) => boolean>> = {
   chat: ({ data }) => data.includes('"role":"assistant"'),
   responses: ({ event }) => event === "response.created",
@@ -104,7 +105,7 @@ describe.each(pairs)("%s to callers of %s", (upstream, caller) => {
   it("an edited stream ends once, whole or broken, and begins before it says anything", () => {
     const texts = [streamCalling[upstream]("look"), byName[upstream].frames.join("")];
     const streams = [...texts.map(dataOf), citedStreams[upstream]];
-    // A stream that lacks its first frame is no rare one.
+    // Streams without their first frame are common.
     const seeds = streams.flatMap((frames) => [{ frames }, { frames: frames.slice(1) }]);
     fc.assert(
       fc.property(mutated(seeds), (edited) => {

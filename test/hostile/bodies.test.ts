@@ -8,7 +8,7 @@ const world = useWorld();
 
 const eachEntry = describe.each(entries.map((entry) => [entry.name, entry] as const));
 
-/** Posts a body that must be refused without a trace. */
+/** Posts a body that must be refused without side effects. */
 async function refusal(
   entry: Entry,
   body: unknown,
@@ -135,7 +135,7 @@ eachEntry("%s: bodies", (_name, entry) => {
   });
 });
 
-/** The status for a body of a length that is announced and never sent. */
+/** Announces a body of this length and never sends it; resolves with the status. */
 function announce(entry: Entry, length: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(world.gateway.url + entry.path, {
@@ -233,7 +233,7 @@ eachEntry("%s: wrong JSON types of what it knows", (_name, entry) => {
       metadata: ["object"],
     },
     generate_content: {
-      // One object stands for a list of it.
+      // A single object stands for a list of it.
       contents: ["array", "object"],
       systemInstruction: ["object", "string"],
       tools: ["array", "object"],

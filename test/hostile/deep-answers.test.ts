@@ -1,6 +1,6 @@
 /**
- * Answers that are nested so deeply that they cannot be written again, or a stream of more events than anybody keeps: the vendor's
- * fault, told as that, and not charged. Objects with numbers as names are written by calls within calls. Trap T60.
+ * Answers that are nested too deeply to be serialized again, or streams with more events than the gateway keeps: the vendor's
+ * fault, reported as such, and not charged. Objects with numbers as names are serialized recursively. Trap T60.
  */
 import { expect, it } from "vitest";
 import { conversions, names, type Name } from "../conversion/world.ts";

@@ -1,6 +1,6 @@
 /**
- * Requests that hold every nested object of their protocol which can be converted, for tests that put something into each of them.
- * Nothing in them is refused by any conversion.
+ * Requests that contain every nested object of their protocol that can be converted, for tests that insert members into each. No
+ * conversion refuses any of them.
  */
 import type { JsonObject, ProtocolName } from "../../src/protocols/index.ts";
 
@@ -81,7 +81,7 @@ const chat: JsonObject[] = [
     tool_choice: { type: "function", function: { name: "look" } },
     response_format: { type: "text" },
   },
-  // Heard and seen: some protocols take either.
+  // Audio and images: some protocols take only one of them.
   {
     model: "acme/talk",
     messages: [

@@ -1,4 +1,4 @@
-/** Random edits of valid bodies: whatever comes of them is a legal answer, never a fault of ours, and never a hold that stays. */
+/** Random edits of valid bodies: each gets a legal answer, never a fault of the gateway, and never leaves a hold. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { inForm } from "../support/long.ts";
@@ -8,10 +8,10 @@ import { entries, readError, upstreams, useWorld, type Entry } from "./support.t
 
 const world = useWorld();
 
-/** How often each status came: a fuzzer that only ever hits one of them shows nothing. */
+/** The number of answers per status: a fuzzer that gets only one status tests nothing. */
 const seen = new Map<number, number>();
 
-/** What is wrong with the answer to a body; undefined when it is a legal one. */
+/** The fault in the answer to a body; undefined if the answer is legal. */
 async function faultOf(entry: Entry, path: string, body: unknown): Promise<string | undefined> {
   const response = await world.gateway.post(path, JSON.stringify(body));
   seen.set(response.status, (seen.get(response.status) ?? 0) + 1);
@@ -22,7 +22,7 @@ async function faultOf(entry: Entry, path: string, body: unknown): Promise<strin
   return code === undefined || code === "internal_error" ? `${response.status} ${text}` : undefined;
 }
 
-/** A seed for the model that only an upstream of one protocol serves, where the body names the model. */
+/** The seed for the model that only an upstream of one protocol serves, if the body names the model. */
 const on = (seed: object, model: string): object => ("model" in seed ? { ...seed, model } : seed);
 
 const pairs = entries.flatMap((entry) =>

@@ -1,4 +1,4 @@
-/** Bytes that are no proper HTTP, and HTTP that means harm. Each is answered or cut, and nothing comes of it. */
+/** Bytes that are not proper HTTP, and malicious HTTP. Each gets an answer or a closed connection, without further effect. */
 import { describe, expect, it } from "vitest";
 import { answer, bodyOf, entries, readError, sleep, statuses, useWorld } from "./support.ts";
 

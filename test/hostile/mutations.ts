@@ -1,10 +1,10 @@
-/** Random edits of JSON: what a fuzzer makes of a valid body, small enough that most of it stays valid. */
+/** Random edits of JSON by a fuzzer, so small that most of a valid body stays valid. */
 import * as fc from "fast-check";
 
 type Json = unknown;
 type Path = readonly (string | number)[];
 
-/** Every place in a value, the value itself included. */
+/** The path of every part of a value, including the value itself. */
 function places(value: Json, path: Path = []): Path[] {
   if (typeof value !== "object" || value === null) return [path];
   const keys = Array.isArray(value) ? [...value.keys()] : Object.keys(value);
@@ -51,7 +51,7 @@ const strangeKeys = fc.constantFrom(
 );
 
 interface Edit {
-  /** Which of the value's places, as a fraction, so that an edit fits any value. */
+  /** Selects one of the value's places, as a fraction, so that an edit fits any value. */
   readonly at: number;
   readonly kind: "replace" | "remove" | "repeat" | "rename" | "wrap";
   readonly value: Json;

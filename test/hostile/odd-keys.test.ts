@@ -1,10 +1,10 @@
-/** Objects whose keys are names that JavaScript itself looks for: they are data, and a refusal can still show them. */
+/** Objects with keys that JavaScript itself looks up: they are data, and a refusal can still show them. */
 import { describe, expect, it } from "vitest";
 import { entries, readError, useWorld } from "./support.ts";
 
 const world = useWorld();
 
-/** Content that each protocol refuses, spelled so that turning it into text by JavaScript's own means throws. */
+/** Content that each protocol refuses. JavaScript's own conversion of it to text throws. */
 const odd = { type: "input_text", toString: "Look", valueOf: 1, toJSON: true };
 
 describe.each(entries.map((entry) => [entry.name, entry] as const))("%s", (name, entry) => {

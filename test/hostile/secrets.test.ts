@@ -1,4 +1,4 @@
-/** No secret in any log line: a gateway that says all it can (debug), through every error that can be provoked. */
+/** No log line has a secret: a gateway that logs everything (debug), through every error that can be provoked. */
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -69,7 +69,7 @@ beforeAll(async () => {
     TOLLGATE_MASTER_KEY: masterKey,
     VENDOR_KEY: vendorSecret,
   };
-  // The very first start shows a key once, on purpose; what counts is every later one.
+  // The very first start shows a key once, on purpose; the test checks only later starts.
   const first = await startTestGateway({ environment });
   key = first.key;
   await first.close();
@@ -95,7 +95,7 @@ const post = (path: string, body: unknown, headers: Record<string, string> = {})
 const chat = (model: string, more: object = {}, content = "Hi") =>
   post("/v1/chat/completions", { model, messages: [{ role: "user", content }], ...more });
 
-/** What an upstream may do wrong; each answer quotes the credential it was sent. */
+/** Errors of an upstream; each answer quotes the credential that it got. */
 const rudeness: ((request: { headers: object }) => [status: number, body: string])[] = [
   ({ headers }) => [
     401,
@@ -107,7 +107,7 @@ const rudeness: ((request: { headers: object }) => [status: number, body: string
   ({ headers }) => [200, `<html>${JSON.stringify(headers)}</html>`],
   ({ headers }) => [429, JSON.stringify(headers)],
   ({ headers }) => [301, JSON.stringify(headers)],
-  // What is refused as the caller's mistake reaches the caller in the vendor's words.
+  // If the vendor refuses the caller's request, the caller gets the vendor's words.
   ...[
     (secret: string) => secret,
     (secret: string) => `https://vendor.example/v1?key=${encodeURIComponent(secret)}`,
@@ -128,7 +128,7 @@ const escapedSecret = Array.from(
   vendorSecret,
   (one) => `\\u00${one.charCodeAt(0).toString(16)}`,
 ).join("");
-/** Parts that tell the credential to whoever looks for it. */
+/** Parts of the credential long enough to reveal it. */
 const parts = [vendorSecret.slice(0, 12), vendorSecret.slice(-10), vendorSecret.slice(8, 20)];
 
 it("neither keys nor upstream credentials are ever printed, and no answer carries a credential", async () => {
@@ -136,7 +136,7 @@ it("neither keys nor upstream credentials are ever printed, and no answer carrie
   const keep = async (response: Response): Promise<void> =>
     void answers.push(`${response.status} ${await response.text()}`);
 
-  // Each call says which rudeness it wants, so that none waits for another.
+  // Each call names the error that it wants, so that no call waits for another.
   upstream.answer((request, response) => {
     const [status, body] = rudeness[Number(/No\. (\d+)/.exec(request.text)![1])]!(request);
     response.writeHead(status, { "content-type": "application/json", location: "/x" }).end(body);
@@ -210,8 +210,8 @@ it("neither keys nor upstream credentials are ever printed, and no answer carrie
 });
 
 /**
- * A task, from its submission to its end. On a busy machine the gateway may refuse one of so many calls at once with 503, by design:
- * `overloaded`, or a database that does not answer in time. It is to be sent again, and its answer is looked through like the others.
+ * Runs a task from its submission to its end. On a busy machine the gateway may refuse one of many calls with 503, by design:
+ * `overloaded`, or a database that does not answer in time. Such a call is retried, and its answer is checked like the others.
  */
 async function runTask(body: object, keep: (answer: Response) => Promise<void>): Promise<Response> {
   const submitted = await eventually(async () => {

@@ -1,4 +1,4 @@
-/** Valid bodies that use as much of each protocol as one body can: what the fuzzer starts from. */
+/** Valid bodies that use as much of each protocol as one body can: the seeds of the fuzzer. */
 import type { Entry } from "./support.ts";
 
 const schema = {

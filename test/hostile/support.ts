@@ -1,6 +1,6 @@
 /**
- * What the hostile tests share: one gateway in front of a recorder that speaks all four protocols, sockets to send any
- * bytes through, and `unharmed`: what was sent cost nothing, reached nobody, and the next good call is answered.
+ * Shared by the hostile tests: one gateway in front of a recorder that speaks all four protocols, sockets that send any bytes,
+ * and `unharmed`. That checks that the bytes cost nothing and reached no upstream, and that the next good call is answered.
  */
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, expect } from "vitest";
@@ -34,7 +34,7 @@ export const entries: readonly Entry[] = [
   },
 ];
 
-/** Whole answers of the four vendors, by the path they are asked at. */
+/** Whole answers of the four vendors, by request path. */
 const answers: readonly [suffix: string, body: object][] = [
   [
     "/chat/completions",
@@ -93,7 +93,7 @@ const answers: readonly [suffix: string, body: object][] = [
   ],
 ];
 
-/** How the recorder answers a good call. */
+/** The recorder's answer to a good call. */
 export const answer: Answer = (request, response) => {
   const path = request.path.replace(":streamGenerateContent?alt=sse", ":generateContent");
   const body = answers.find(([suffix]) => path.endsWith(suffix))?.[1];
@@ -101,7 +101,7 @@ export const answer: Answer = (request, response) => {
   response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
 };
 
-/** The protocols; `acme/on-<protocol>` is served by an upstream of that protocol alone. */
+/** The protocols; only an upstream of that protocol serves `acme/on-<protocol>`. */
 export const upstreams = ["chat", "responses", "messages", "generate_content"] as const;
 
 const config = (url: string): string => `
@@ -145,7 +145,7 @@ ${upstreams
       - { provider: chat, protocol: chat, upstream_model: up, price: { input: "1", output: "2" } }
 `;
 
-/** What the gateway told, in any protocol's shape. */
+/** The status and error of an answer, in any protocol's shape. */
 export interface Told {
   readonly status: number;
   readonly code: string | undefined;
@@ -155,9 +155,12 @@ export interface Told {
 export interface World {
   readonly gateway: GatewayUnderTest;
   readonly upstream: Recorder;
-  /** Runs work that must cost nothing and reach nobody; then the next good call, of one protocol after another and of another key, must be answered. */
+  /**
+   * Runs work that must cost nothing and reach no upstream. Then a good call with another key must be answered; its protocol
+   * changes each time.
+   */
   unharmed<T>(work: () => Promise<T>): Promise<T>;
-  /** One socket: writes the parts one after another, resolves with all that came back when it closes or falls silent. */
+  /** Writes the parts one after another on one socket; resolves with everything received when it closes or falls silent. */
   raw(parts: readonly (string | Buffer)[], options?: RawOptions): Promise<string>;
 }
 
@@ -169,7 +172,7 @@ interface RawOptions {
   readonly pauseMs?: number;
   /** Stops when everything was written and this many answers have come. */
   readonly answers?: number;
-  /** How much more is waited for after that; 50 ms if absent. */
+  /** How long to wait for more after that; 50 ms if absent. */
   readonly afterMs?: number;
 }
 
@@ -202,7 +205,7 @@ export function useWorld(settings: GatewaySettings = {}, more = ""): World {
     },
     raw: (parts, options = {}) => raw(gateway, parts, options),
     async unharmed(work) {
-      // What a key has set aside for calls to come goes back a moment after its last one.
+      // A key's allowance is released a moment after its last call.
       await expect.poll(state).toMatchObject({ holds: 0n });
       const before = await state();
       const result = await work();
@@ -217,7 +220,7 @@ export function useWorld(settings: GatewaySettings = {}, more = ""): World {
   return world;
 }
 
-/** What a refused call must leave as it was; what the key of the good calls sets aside does not count. */
+/** The state that a refused call must leave unchanged. Reservations of the good calls' key are left out. */
 async function stateOf(
   gateway: GatewayUnderTest,
   upstream: Recorder,
@@ -232,13 +235,13 @@ async function stateOf(
   return { ...rows, upstream: upstream.requests.length };
 }
 
-/** The status and the stable code of an error answer, from where the protocol of the path puts it; the shape is checked. */
+/** The status and the error code of an answer, read where the path's protocol puts it; checks the shape. */
 export async function told(entry: Pick<Entry, "name">, response: Response): Promise<Told> {
   const text = await response.text();
   return { status: response.status, ...readError(entry.name, JSON.parse(text)) };
 }
 
-/** The code in an error body, after a check that the body has the protocol's shape and no other. */
+/** The code in an error body, after a check that the body has exactly the protocol's shape. */
 export function readError(name: Entry["name"], body: unknown): Pick<Told, "code" | "param"> {
   const anyText = expect.any(String) as string;
   if (name === "messages") {
@@ -320,10 +323,10 @@ const countAnswers = (text: string): number => text.split("HTTP/1.1 ").length - 
 export const sleep = (ms: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, ms));
 
-/** The statuses of all answers in what came over one connection. */
+/** The statuses of all answers received over one connection. */
 export const statuses = (text: string): number[] =>
   [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
 
-/** The body of the first answer in what came over one connection. */
+/** The body of the first answer received over one connection. */
 export const bodyOf = (text: string): unknown =>
   JSON.parse(/\r\n\r\n([^]*?)(?:HTTP\/1\.1 |$)/.exec(text)![1]!) as unknown;

@@ -1,6 +1,6 @@
 /**
- * What a caller said is never silently taken away: a member that nobody knows, put into every object of many requests, is passed
- * on, reported or refused on the way to every other protocol. CONV-101 to CONV-113, ERR-12; trap T33.
+ * Nothing in a request is silently lost. An unknown member, put into every object of many requests, is passed on, reported or
+ * refused on the way to every other protocol. CONV-101 to CONV-113, ERR-12; trap T33.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
@@ -43,7 +43,7 @@ interface AgentCase {
 
 const agentCases = new URL("../agents/cases/", import.meta.url);
 
-/** What agents really sent in this protocol. */
+/** Recorded requests of agents in this protocol. */
 const agentRequests = (protocol: ProtocolName): JsonObject[] =>
   readdirSync(agentCases)
     .map((file) => JSON.parse(readFileSync(new URL(file, agentCases), "utf8")) as AgentCase)
@@ -57,7 +57,7 @@ const requestsTo = (protocol: ProtocolName): readonly JsonObject[] => [
   ...agentRequests(protocol),
   ...transcripts.map((exchanges) => exchanges[protocol].request),
 ];
-/** A conversion that changed what it is given would throw. */
+/** Frozen: a conversion that changes its input throws. */
 const requestsOf = frozen({
   chat: requestsTo("chat"),
   responses: requestsTo("responses"),
@@ -71,7 +71,7 @@ const unknownValue = "zz-said";
 type Path = readonly (string | number)[];
 type Holder = Record<string, unknown>;
 
-/** The path of every object in a value, its own included. */
+/** The path of every object in a value, including the value itself. */
 function objectPaths(value: unknown, path: Path = []): Path[] {
   if (typeof value !== "object" || value === null) return [];
   const inner = Object.keys(value).flatMap((key) =>
@@ -103,7 +103,7 @@ const isInSchema = (path: Path): boolean =>
       /^(?:parameters|.*schema|\$defs|properties)$/i.test(String(step)) && step !== "json_schema",
   );
 
-/** The model, which another name stands for, and the names of tools, which decide whether they are offered at all. */
+/** The model, which is replaced by another name, and the names of tools, which decide whether tools are offered. */
 const isAddress = (path: Path): boolean =>
   path[0] === "model" ||
   (String(path[0]).startsWith("tool") && path.at(-1) === "name") ||
@@ -115,8 +115,8 @@ const upstreamsEach = upstreamProtocols.length - 1;
 const kindsOfValue = [unknownValue, { [unknownName]: unknownValue }, [unknownValue]];
 
 /**
- * Members that an object does not have, each with something said in it: of every kind in the long form. In the short one every
- * second member of each object goes to one upstream alone; `turn` counts objects and upstreams, so that they take turns.
+ * Members that an object does not have, each with a value: of every kind in the long form. In the short form every second member
+ * of each object goes to one upstream only. `turn` counts objects and upstreams, so that they alternate.
  */
 const misplaced = (names: readonly string[], object: Holder, turn: number) =>
   names
@@ -127,7 +127,7 @@ const misplaced = (names: readonly string[], object: Holder, turn: number) =>
       return inForm(short ? [kind] : [], kindsOfValue).map((said) => [name, said] as const);
     });
 
-/** The value with another member at a path. What is beside the path is shared. */
+/** A copy of the value with another member at a path. Parts beside the path are shared. */
 function withMember<Value extends object>(
   value: Value,
   [step, ...rest]: Path,
@@ -153,7 +153,7 @@ interface Converted {
   readonly notes: readonly string[];
 }
 
-/** What a request becomes; undefined where it is refused. */
+/** The converted request; undefined if it is refused. */
 function convert(
   caller: ProtocolName,
   upstream: UpstreamProtocol,
@@ -169,7 +169,7 @@ function convert(
   }
 }
 
-/** What is reported under the name of something else (caller-names.ts). */
+/** Members that are reported under another name (caller-names.ts). */
 const reportedAs: readonly (readonly [RegExp, string])[] = [
   [/^messages\.reasoning(?:_details)?$/, "messages.reasoning_content"],
   [/^input\.summary\.text$/, "input.reasoning"],
@@ -181,29 +181,29 @@ const reportedAs: readonly (readonly [RegExp, string])[] = [
   [/^(.+)\.allowedFunctionNames$/, "$1"],
 ];
 
-/** What says nothing to another vendor, or nothing at all. */
+/** Members without a meaning for another vendor, or without any. */
 const saysNothing: readonly RegExp[] = [
-  // Of streams, and of the vendor's store.
+  // Only of streams, or of the vendor's store.
   /^messages\.tool_calls\.index$/,
   /^input\.(?:id|status)$/,
   // Ignored by its own vendor (wire/generate-content.md).
   /^system_?instruction\.role$/i,
-  // A label that only OpenAI asks for.
+  // A label that only OpenAI requires.
   /^(?:response_format\.json_schema|text\.format)\.name$/,
-  // What is answered says which call's it is.
+  // The response's id already identifies its call.
   /^contents\.parts\.functionResponse\.name$/,
   /^input\.summary\.type$/,
 ];
 
 const isSilent = (place: string): boolean => saysNothing.some((pattern) => pattern.test(place));
 
-/** Whether a note is of the member: of itself, of something that is dropped and holds it, or of keywords of a schema. */
+/** True if a note covers the member: the member itself, a dropped parent, or keywords of a schema. */
 function isOf(name: string, note: string): boolean {
   const [param] = note.split(": ") as [string];
   const alias = reportedAs.find(([pattern]) => pattern.test(name));
   if (alias && name.replace(...(alias as [RegExp, string])) === param) return true;
   if (name === param || param.startsWith(`${name}.`)) return true;
-  // What a call or its result is paired by was changed: neither goes on, and that is reported by a name of its own.
+  // The id that pairs a call with its result was changed: neither is sent, and a note with another name reports that.
   if (note.includes(" removed: ") && param.split(".")[0] === name.split(".")[0]) return true;
   const isDropped = / dropped(?: in conversion)?$/.test(note);
   const leftOut = note.split(" left out: ")[1]?.split(", ") ?? [];
@@ -211,13 +211,13 @@ function isOf(name: string, note: string): boolean {
   return name.startsWith(`${param}.`) && (isDropped || isKeyword);
 }
 
-/** Whether what was said at a place is neither sent nor reported, where a request with it is not refused. */
+/** True if the value at a place is neither sent nor reported, and the request is not refused. */
 function vanishes(after: Converted | undefined, place: string): boolean {
   if (!after || isSilent(place) || after.sent.includes(unknownValue)) return false;
   return !after.notes.some((note) => isOf(place, note));
 }
 
-/** The kinds of objects in a request, each once: by their path without indexes and their own type. */
+/** The kinds of objects in a request, each once: by path without indexes, type, role and keys. */
 function kindsIn(body: JsonObject, seen: Set<string>): Path[] {
   return objectPaths(body).filter((path) => {
     const { type, role } = at(body, path);
@@ -243,7 +243,7 @@ describe.each(pairs)("%s to %s", (caller, upstream) => {
     for (const body of requestsOf[caller]) {
       if (!convert(caller, upstream, body)) continue;
       for (const path of kindsIn(body, seen)) {
-        // A definition that nothing refers to says nothing.
+        // An unused definition has no effect.
         if (path.at(-1) === "$defs") continue;
         const place = nameOf([...path, unknownName]);
         const after = convert(caller, upstream, withMember(body, path, unknownName, unknownValue));

@@ -1,15 +1,15 @@
-/** Valid JSON with evil in it: names that are special in JavaScript, texts that are no text, numbers that are none. */
+/** Valid JSON with hostile values: names that are special in JavaScript, invalid texts, invalid numbers. */
 import { describe, expect, it } from "vitest";
 import { entries, told, useWorld, type Entry } from "./support.ts";
 
 const world = useWorld();
 const eachEntry = describe.each(entries.map((entry) => [entry.name, entry] as const));
 
-/** A body with a text in place of the greeting. */
+/** A body with `text` instead of the greeting. */
 const saying = (entry: Entry, text: string): string =>
   JSON.stringify(entry.good).replace('"Hi"', () => text);
 
-/** A body with another member at its end, as written. */
+/** A body with another member at its end, unescaped. */
 const withMember = (entry: Entry, member: string): string =>
   JSON.stringify(entry.good).replace(/\}$/, () => `,${member}}`);
 
@@ -148,7 +148,7 @@ function wrongWords(entry: Entry, name: string): object[] {
   }
 }
 
-/** Bodies with a kind of content or tool that no protocol has yet: direct routes leave those to the vendor. */
+/** Bodies with an unknown kind of content or tool: direct routes leave those to the vendor. */
 function newKinds(entry: Entry, name: string): object[] {
   const content = [{ role: "user", content: [{ type: name, text: "Hi" }] }];
   switch (entry.name) {

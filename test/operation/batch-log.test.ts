@@ -1,4 +1,4 @@
-/** What the log says of batches of the ledger that failed: only of those that had charges to write. docs/troubleshooting.md. */
+/** Log lines about failed batches of the ledger: only batches with charges are logged. docs/troubleshooting.md. */
 import { expect, it } from "vitest";
 import { watchBatches } from "../../src/cli/watch-batches.ts";
 import { KeyUse } from "../../src/ledger/key-use.ts";

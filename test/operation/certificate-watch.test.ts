@@ -1,4 +1,5 @@
-// The end of the gateway's own certificate in the log: once a day from two weeks before, and anew for another one. docs/operate.md "TLS".
+// Log lines about the expiry of the gateway's own certificate: once a day from two weeks before, and again for another
+// certificate. docs/operate.md "TLS".
 import { expect, it } from "vitest";
 import { dayMs, hourMs } from "../../src/base/durations.ts";
 import { createCertificateWatch } from "../../src/cli/certificate-watch.ts";
@@ -6,7 +7,7 @@ import { manualClock } from "../support/manual-clock.ts";
 
 const startMs = Date.UTC(2026, 10, 1);
 
-/** What is said of the certificate that `expiresMs` names, by a clock of its own. */
+/** Collects the log lines about the certificate that `expiresMs` describes, on a clock of the test. */
 function startWatch(expiresMs: () => number | undefined) {
   const clock = manualClock(startMs);
   const lines: object[] = [];
@@ -39,7 +40,7 @@ it("a certificate is told of once a day from 14 days before, as an error when it
   expect(linesOfDays(3)).toEqual([left(13), left(12), left(11)]);
   expiresMs = startMs + 90 * dayMs;
   expect(linesOfDays(3)).toEqual([]);
-  // Another one that is over itself is told of at once.
+  // Another certificate that has already expired is logged at once.
   expiresMs = startMs;
   expect(linesOfDays(1)).toMatchObject([
     { level: "error", expires: "2026-11-01", msg: "the gateway's own certificate has expired" },

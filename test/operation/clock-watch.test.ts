@@ -1,4 +1,5 @@
-// A database whose clock is another than the gateway's: said once with what helps, and once that it is over. docs/operate.md "Clocks".
+// Log lines if the clocks of the database and the gateway differ: once with advice, and once when it is over. docs/operate.md
+// "Clocks".
 import { expect, it } from "vitest";
 import { watchClocks } from "../../src/cli/clock-watch.ts";
 import { manualClock } from "../support/manual-clock.ts";

@@ -1,4 +1,4 @@
-/** What the log says of a database that cannot be used: once why and what helps, and once that it is over. docs/operate.md. */
+/** Log lines about an unusable database: once with the reason and advice, and once when it is over. docs/operate.md. */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { watchDatabase } from "../../src/cli/database-watch.ts";
 import { openDatabase, type Database } from "../../src/storage/index.ts";
@@ -22,7 +22,7 @@ beforeEach(() => {
   looks = 0;
 });
 
-/** The real database, with its looks counted. */
+/** The real database; counts the checks. */
 const counted = (): Database => ({
   ...database,
   query: (sql, params, options) => {
@@ -45,7 +45,7 @@ const [away, back] = [
 ];
 
 it.each([
-  // While it goes down it may still say so itself.
+  // While it stops, the server may still say so itself.
   [
     false,
     expect.stringMatching(

@@ -1,4 +1,4 @@
-/** The first minutes: how long a start takes, what it prints, and that what it prints works. docs/operate.md. */
+/** The first minutes: how long a start takes, what it prints, and whether the printed commands work. docs/operate.md. */
 import { execFile } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -11,12 +11,12 @@ import { tollgate } from "../support/process.ts";
 import { chat, keyOf, start, useDirectory, type KeptProcess } from "./support.ts";
 
 const directory = useDirectory();
-/** The aims are those of a machine of usual speed: `npm test` runs on slow and busy ones, and finds what waits in vain. */
+/** The long form has the targets for a machine of usual speed. `npm test` runs on slow and busy machines, and finds only hangs. */
 const firstMsMax = inForm(60_000, 3_500);
 const laterMsMax = inForm(30_000, 1_200);
 const idleBytesMax = 300e6;
 
-/** The memory of a process, what it shares with others counted by its part. */
+/** The memory of a process in bytes (PSS): shared memory counts in proportion. */
 function proportionalBytes(pid: number): number {
   const text = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
   return Number(/^Pss:\s+(\d+) kB/m.exec(text)![1]) * 1024;
@@ -30,7 +30,7 @@ describe("the very first start", () => {
   let attempt = 0;
 
   beforeAll(async () => {
-    // Once more where the machine was busy with something else: what is measured is the program.
+    // Repeat if the machine was busy: the test measures the program.
     for (;;) {
       attempt += 1;
       dataDir = join(directory, `data-${attempt}`);
@@ -54,7 +54,7 @@ describe("the very first start", () => {
         [first.child.pid!, ...serverProcesses(dataDir)]
           .map((pid) => proportionalBytes(pid))
           .reduce((sum, one) => sum + one, 0);
-      // What the start needed is given back a while later.
+      // The memory for the start is released after a while.
       await expect.poll(bytes, { interval: 500 }).toBeLessThan(idleBytesMax);
     },
   );

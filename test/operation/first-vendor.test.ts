@@ -1,4 +1,4 @@
-/** The first minutes with a vendor's key or a configuration file: there is credit, and the call that is printed works. docs/operate.md. */
+/** The first minutes with a vendor's key or a configuration file: there is credit, and the printed call works. docs/operate.md. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -87,7 +87,7 @@ describe("a first start with a configuration file", () => {
     await none.close();
   });
 
-  // The last is more than a credit may be: the start would make the first key, and end before it was shown.
+  // The last one exceeds the largest credit: the start would make the first key, and end before it showed the key.
   it.each(["-1", "1e3", "lots", "0.0000000001", "10000000.000000001"])(
     "TOLLGATE_INITIAL_CREDIT=%s is refused",
     (text) => {

@@ -1,4 +1,4 @@
-/** SIGHUP where one process serves: read again what can change, say what cannot, and end when the terminal is closed. */
+/** SIGHUP with one process: it reloads what can change, reports what cannot, and ends when the terminal closes. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -80,7 +80,7 @@ const lines = (): Line[] =>
     .map((line) => JSON.parse(line) as Line)
     .filter(({ msg }) => /read again|nothing was reloaded/.test(msg));
 
-/** Sends SIGHUP, and waits for what it says. */
+/** Sends SIGHUP, and waits for the log lines. */
 async function hangUp(): Promise<Line[]> {
   const before = lines().length;
   gateway.child.kill("SIGHUP");
@@ -115,7 +115,7 @@ describe("one process", () => {
     expect((await hangUp())[0]).toMatchObject({ secrets: [], restart });
     const told = `"restart":${JSON.stringify(restart)},"msg":"changes that take effect at the next start`;
     await expect.poll(() => gateway.printed()).toContain(told);
-    // Again as long as it waits: who reloads twice is told twice.
+    // Repeated as long as a restart is pending: each reload reports it.
     expect((await hangUp())[0]).toMatchObject({ secrets: [], restart });
     const asked = (token: string) =>
       fetch(`${gateway.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
@@ -197,9 +197,9 @@ it.skipIf(!hasScript || process.platform !== "linux")(
     expect(isAlive(pid)).toBe(true);
     terminal.kill("SIGKILL");
     await expect.poll(() => isAlive(pid)).toBe(false);
-    // Taken away by an orderly end, and by no other.
+    // An orderly end removes the file; this one was not orderly.
     expect(existsSync(join(dataDir, "address.json"))).toBe(false);
-    // Nothing is left that the next start would meet: the one below is on the same directory.
+    // Nothing is left that would hinder the next start: the test below uses the same directory.
     left = dataDir;
   },
 );
@@ -209,7 +209,7 @@ it.skipIf(!hasScript || process.platform !== "linux")(
   async () => {
     const dataDir = left ?? (await preparedDataDir());
     const [pidFile, output] = [at("nohup-pid"), at("nohup-output")];
-    // npm and scripts are between nohup and the gateway, so that nothing but its output tells of it.
+    // npm and scripts run between nohup and the gateway, so only the gateway's output shows nohup.
     const command = `echo $$ > ${pidFile}; exec ${process.execPath} ${main} serve < /dev/null > ${output} 2>&1`;
     const terminal = spawn("script", ["-qfec", command, "/dev/null"], {
       env: {

@@ -1,4 +1,4 @@
-/** What probes and dashboards read: /healthz, /readyz with a database that goes away, /metrics. docs/operate.md. */
+/** The endpoints of probes and dashboards: /healthz, /readyz with a database that goes away, /metrics. docs/operate.md. */
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
@@ -28,7 +28,7 @@ const call = (model: string, more: object = {}): Promise<Response> =>
     ...more,
   });
 
-/** The value of one sample, by its name and some of its labels; 0 where it is absent. */
+/** The value of one sample, by its name and some of its labels; 0 if it is absent. */
 async function metric(name: string, labels: Record<string, string>): Promise<number> {
   const { text } = await read("/metrics");
   const line = text
@@ -53,7 +53,7 @@ it("/readyz of a first start waits for the workspace and the key that it makes",
   const databaseUrl = await postgres.createMigrated();
   const holder = new Client({ connectionString: databaseUrl });
   await holder.connect();
-  // What a first start makes first.
+  // The table of the first row that a first start makes.
   await holder.query("begin; lock table organizations in exclusive mode");
   const PORT = String(await freePort());
   const starting = startTestGateway({ databaseUrl, environment: { PORT } });

@@ -1,5 +1,6 @@
-// What agents ask is large, and their answers take long: once a request is sent only its bytes are kept, and once a stream has begun
-// nothing of it, neither in memory nor in the budget of bodies under way. All of them together would not fit into it.
+// Requests of agents are large, and their answers take long. Once a request is sent, the gateway keeps only its bytes. Once a
+// stream has begun, it keeps nothing of the request, neither in memory nor in the budget for bodies. All requests together would
+// exceed that budget.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +12,7 @@ import { sharedPostgres } from "../support/postgres.ts";
 import { spawnGateway, type GatewayProcess } from "../support/process.ts";
 import { startTicking, type Ticking } from "./ticking.ts";
 
-/** With what it is counted as, a body takes more than twice its length: with their requests 60 streams would not fit. */
+/** In the budget a body counts more than twice its length: 60 streams with their requests would not fit. */
 const underWayMb = 8;
 const streams = inForm(60, 400);
 const openedAtOnce = 20;
@@ -66,7 +67,7 @@ const contents = turns.map((text, index) => ({
 }));
 const responses = { model: common.model, stream: true, input: messages };
 
-/** A stream that is open: its caller has its first frame. Resolves with all of it. */
+/** Reads an open stream, whose first frame has arrived, to its end. */
 type Rest = () => Promise<string>;
 
 const post = (path: string, body: string): Promise<Response> =>
@@ -121,15 +122,15 @@ const all = [
     body: { contents },
     end: '"finishReason":"STOP"',
   },
-  // What its answers repeat of the request is kept, and counted, to their end.
+  // The parts of the request that its answers repeat are kept, and counted, until their end.
   { to: "/v1/responses", body: responses, end: "response.completed", count: 20 },
 ];
-/** In the short form a call that goes through as it is, and the one that keeps the most. */
+/** In the short form: a call that is passed on unchanged, and the one that keeps the most. */
 const cases = inForm([all[0]!, all[3]!], all);
 
 it.each(cases)("STREAM-02: streams of $to keep nothing of their requests", async (one) => {
   const { to, body, end, count = streams } = one;
-  // What is loaded and made once belongs to no stream.
+  // Warm up: memory of code that loads once belongs to no stream.
   await close(await openAll(openedAtOnce, to, body));
   const before = await probe.read(gateway.child);
   const rests = await openAll(count, to, body);
@@ -143,11 +144,11 @@ it.each(cases)("STREAM-02: streams of $to keep nothing of their requests", async
   for (const text of await close(rests)) expect(text).toContain(end);
 });
 
-/** One that waits is the bytes of its body, and little more. */
+/** A waiting call takes the bytes of its body, and little more. */
 const waiting = 20;
 const besideBytesKbMax = 50;
 
-// In the short form one that is converted.
+// In the short form only a converted one.
 it.each(inForm(["/v1/messages"], ["/v1/chat/completions", "/v1/messages"]))(
   "whole answers of %s that are waited for keep no more of their requests than the bytes",
   async (path) => {

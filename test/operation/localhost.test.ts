@@ -1,4 +1,4 @@
-/** `HOST=localhost` has an address in each family, and clients take either: the gateway answers at both. */
+/** `HOST=localhost` has an IPv4 and an IPv6 address, and clients use either: the gateway answers at both. */
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

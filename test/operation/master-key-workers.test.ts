@@ -1,4 +1,7 @@
-/** The master key is replaced under workers, whose supervisor reads its files again at SIGHUP. In the long form: workers leave slowly. */
+/**
+ * Replacing the master key of a gateway with workers; the supervisor reads its files again at SIGHUP. Only in the long form,
+ * because workers are slow to leave.
+ */
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
@@ -22,7 +25,7 @@ it.skipIf(process.platform !== "linux" || !isLong)(
     renameSync(file, `${file}.previous`);
     gateway.child.kill("SIGHUP");
     const environment = { TOLLGATE_DATA_DIR: gateway.dataDir, DATABASE_URL: "" };
-    // Until every worker was replaced the command says which are not.
+    // Until every worker was replaced, the command names those that were not.
     const end = await eventually(
       async () => {
         if (!existsSync(file)) return undefined;

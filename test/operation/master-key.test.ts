@@ -1,4 +1,4 @@
-/** The master key is replaced while gateways run: what they read, sign and show goes on; what cannot be opened is said. */
+/** Replacing the master key while gateways run: reading, signing and showing go on, and values that cannot be opened are reported. */
 import { randomBytes } from "node:crypto";
 import { spawn } from "node:child_process";
 import { join } from "node:path";
@@ -82,7 +82,7 @@ describe("the master key of gateways on a server", () => {
       return answer.status === 200 ? answer.json : undefined;
     }, "a kept body");
 
-    // A gateway that would be left behind is named, and nothing happens.
+    // The command names a gateway that would be left behind, and does nothing.
     const second = await start(both);
     const refused = await eventually(async () => {
       const said = await run(["rotate-master-key"], both);
@@ -129,17 +129,17 @@ describe("the master key of gateways on a server", () => {
       ).toEqual(signing);
       expect((await admin(gateway, "GET", `/requests/${kept.id}/body`)).json).toEqual(body);
     }
-    // A temporary value is good where the key that signed it is held.
+    // A temporary value works only on gateways that hold the key that signed it.
     expect((await callOn(third, temporary.key)).status).toBe(200);
     expect((await callOn(last, temporary.key)).status).toBe(401);
-    // What one makes all use.
+    // A key made on one gateway works on all.
     const next = must(
       await admin(last, "POST", "/keys", { workspace_id: workspaceId, name: "next" }),
     ) as unknown as { id: string; key: string };
     expect((await callOn(second, next.key)).status).toBe(200);
     expect(must(await admin(second, "POST", `/keys/${next.id}/reveal`, {})).key).toBe(next.key);
     await expect(start(onlyOld)).rejects.toThrow(/The master key of this database was replaced/);
-    // Whose key was never in force is not told that it was.
+    // A gateway whose key was never in force is not told that its key was replaced.
     await expect(start({ TOLLGATE_MASTER_KEY: newMasterKey() })).rejects.toThrow(
       /The master key is not the one in force in this database, whose master key was replaced/,
     );
@@ -147,7 +147,7 @@ describe("the master key of gateways on a server", () => {
     expect((await run(["verify"], onlyFresh)).stdout).toBe("no difference\n");
   });
 
-  /** A token of a user of the first workspace's organization, looked up by its HMAC. */
+  /** A token of an admin in the first workspace's organization, looked up by its HMAC. */
   async function adminOf(gateway: AdminGateway): Promise<string> {
     const hand = await gateway.hand();
     const [user] = await hand.database.query<{ id: string }>(
@@ -209,7 +209,8 @@ it("kill -9 in the middle of it: half is under each key, and the next run ends i
   );
   child.kill("SIGKILL");
   await gone;
-  // Else the server goes on with what the killed process had sent, and may end it before it finds that nobody listens.
+  // Otherwise the server continues with the statements of the killed process, and may complete them before it notices the lost
+  // connection.
   await watcher!.query(`select pg_terminate_backend(pid, 10000) from ${waiting}`);
   await holder!.query("rollback");
   expect(await count()).toBe(500);
@@ -233,7 +234,7 @@ it("kill -9 in the middle of it: half is under each key, and the next run ends i
   expect(shown.json).toMatchObject({ key: `gw_live_${rows[0]}` });
   await later.close();
 
-  // A backup from before opens with the key before only, and is replaced like any other database.
+  // An earlier backup opens only with the earlier key. Its key is replaced as in any other database.
   databaseUrl = await (await sharedPostgres()).createMigrated();
   const restore = (keys: Record<string, string>) =>
     tollgateHere(["restore", backup], environment(keys));

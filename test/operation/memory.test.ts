@@ -1,5 +1,5 @@
-// The memory of a gateway that is a process of its own: idle; with many streams held open, a frame a second each, all of them
-// whole and soon (STREAM-02), on bare sockets and through Node's own HTTP; and under mixed load, where it must not grow.
+// The memory of a gateway that is a process of its own: idle, with many open streams, and under mixed load, where it must not
+// grow. Each stream gets a frame a second, whole and soon (STREAM-02), on the fast path and through Node's own HTTP.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,10 +18,10 @@ const idleMbMax = 180;
 const streams = inForm(200, 2_000);
 const heldMs = inForm(1_000, 60_000);
 const streamKbMax = 40;
-/** More than the same frames take without a gateway in between. The short form runs beside other tests. */
+/** Delay beyond that of the same frames without a gateway. The short form runs beside other tests. */
 const lateMsMax = inForm(5_000, 50);
 const soakMs = inForm(1_500, 30 * 60_000);
-/** What may be left of the load's last two thirds. In seconds not everything has been made once. */
+/** Growth that the last two thirds of the load may leave. In the short form, some one-time allocations come late. */
 const grownMbMax = inForm(16, 5);
 
 const compileCache = join(import.meta.dirname, "../../node_modules/.cache/node-compile");
@@ -61,7 +61,7 @@ beforeAll(async () => {
     TOLLGATE_CONFIG: config,
     TOLLGATE_DATA_DIR: directory,
     DATABASE_URL: await (await sharedPostgres()).createMigrated(),
-    // As every start has it (scripts/setup.mjs): without it what strips the types stays in memory.
+    // As for every start (scripts/setup.mjs): without the cache, the code that strips types stays in memory.
     NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? compileCache,
   };
   gateway = await spawnGateway({ ...environment, ...probe.environment });
@@ -81,7 +81,7 @@ it(`idles below ${idleMbMax} MB`, async () => {
     console.log(`idle: ${residentMb.toFixed(0)} MB, ${usedMb.toFixed(0)} MB of it in use`);
     expect(residentMb).toBeLessThan(idleMbMax);
   };
-  // What the start needed is given back a while later.
+  // The memory for the start is released after a while.
   await vi.waitFor(idles, { timeout: 20_000, interval: 1_000 });
   const credited = await tollgateHere(["credits", "add", "100000"], environment);
   expect(credited).toMatchObject({ code: 0 });
@@ -113,7 +113,7 @@ it.each([
   ["on bare sockets", ""],
   ["through Node's HTTP", "connection: close\r\n"],
 ])(`holds ${streams} streams %s`, async (_, header) => {
-  // What is loaded and made once belongs to no stream.
+  // Warm up: memory of code that loads once belongs to no stream.
   const first = new Readers();
   await hold(first, 20, header);
   await release(first);

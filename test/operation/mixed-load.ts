@@ -1,4 +1,4 @@
-/** Every kind of text call in turn: whole and streamed, direct and converted, large ones, mistakes, and callers who leave. */
+/** Every kind of text call in turn: whole and streamed, direct and converted, large ones, invalid ones, and callers that disconnect. */
 
 interface Load {
   readonly url: string;
@@ -7,7 +7,7 @@ interface Load {
 
 interface LoadSeen {
   readonly calls: number;
-  /** Answers that were not as they should be. */
+  /** Unexpected answers. */
   readonly surprises: readonly string[];
 }
 
@@ -15,7 +15,7 @@ interface Call {
   readonly path: string;
   readonly body: object | string;
   readonly status: number;
-  /** Whether the caller leaves at the answer's first bytes. */
+  /** True if the caller disconnects at the answer's first bytes. */
   readonly leaves?: boolean;
 }
 
@@ -50,7 +50,7 @@ const calls: readonly Call[] = ["acme/chat", "acme/messages"].flatMap((model) =>
 
 const callers = 8;
 
-/** Calls for so long, in milliseconds. */
+/** Calls for `ms` milliseconds. */
 export async function mixedLoad(load: Load, ms: number): Promise<LoadSeen> {
   const until = performance.now() + ms;
   const surprises = new Set<string>();
@@ -67,7 +67,7 @@ export async function mixedLoad(load: Load, ms: number): Promise<LoadSeen> {
   return { calls: count, surprises: [...surprises] };
 }
 
-/** What was not as it should be; undefined when all was. */
+/** The deviation from the expected answer; undefined if there is none. */
 async function ask({ url, key }: Load, { path, body, status, leaves }: Call) {
   const leaving = new AbortController();
   const response = await fetch(url + path, {

@@ -1,4 +1,4 @@
-/** Ctrl-C under `npm start`, as a terminal sends it: to npm and the gateway at once, and npm passes it on to the gateway. */
+/** Ctrl-C under `npm start`, as a terminal sends it: to npm and the gateway at once, and npm also passes it on to the gateway. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -19,7 +19,7 @@ interface Started {
   readonly gone: Promise<unknown>;
 }
 
-/** Starts it in a process group of its own, so that the group can be signalled as a terminal does. */
+/** Starts it in its own process group, so that the test can signal the group as a terminal does. */
 async function start(terminal: boolean, dataDir: string): Promise<Started> {
   const [command, args] = terminal
     ? (["script", ["-qfec", "npm start", "/dev/null"]] as const)
@@ -61,7 +61,7 @@ async function start(terminal: boolean, dataDir: string): Promise<Started> {
   };
 }
 
-/** A stream of seven pieces, so long apart; resolves when its first event is there. */
+/** Opens a stream of seven pieces, `pauseMs` apart; resolves when its first event has arrived. */
 async function stream({ url, key }: Started, pauseMs: number) {
   const script = { reply: "one two three four five six", chunk_chars: 4, chunk_delay_ms: pauseMs };
   const response = await fetch(`${url}/v1/chat/completions`, {
@@ -87,7 +87,7 @@ async function stream({ url, key }: Started, pauseMs: number) {
 
 const hasTerminal = process.platform === "linux" && existsSync("/usr/bin/script");
 
-/** A terminal signals the group that `npm start` is in: in the short form one press is a terminal's, and two are a group's. */
+/** A terminal signals the process group of `npm start`. In the short form, one press is tested with a terminal and two with a group. */
 const isTried = (terminal: boolean, presses: 1 | 2): boolean =>
   terminal ? hasTerminal && (isLong || presses === 1) : isLong || presses === 2 || !hasTerminal;
 
@@ -111,7 +111,7 @@ describe.each([
     const started = await start(terminal, join(directory, `${name}-twice`));
     const { whole } = await stream(started, 30_000);
     started.interrupt();
-    // A person's second press; sooner it is the first one, passed on.
+    // Long enough for a person's second press; a sooner signal counts as the first one, passed on by npm.
     await new Promise((resolve) => setTimeout(resolve, 900));
     started.interrupt();
     expect(await whole).toMatch(/\(cut\)$/);

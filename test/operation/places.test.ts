@@ -1,6 +1,7 @@
 /**
- * Where people start it: as a user, as root under a home that only root can enter, in folders with spaces, two side by side,
- * twice in one directory, with the port taken. Each is a process of its own that answers a call. Some in the long form alone.
+ * Ways in which people start the gateway: as a user, as root under a home that only root can enter, in folders with spaces. Also
+ * two side by side, twice in one directory, and with the port taken. Each is a process of its own that answers a call. Some run
+ * only in the long form.
  */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -32,7 +33,7 @@ interface Started {
   readonly key: string;
 }
 
-/** A gateway from any checkout, by any user. @throws Error with what it printed where it ends before it is ready */
+/** Starts a gateway from any checkout, as any user. @throws Error with its output if it ends before it is ready */
 async function startFrom(
   checkout: string,
   dataDir: string,
@@ -65,7 +66,7 @@ async function stop({ child }: Started): Promise<void> {
   await once(child, "exit");
 }
 
-/** Whether another user could run this checkout with this Node. */
+/** True if another user could run this checkout with this Node. */
 function isOpenToAll(path: string): boolean {
   for (let at = path; ; at = dirname(at)) {
     if ((statSync(at).mode & 0o001) === 0) return false;
@@ -112,7 +113,7 @@ it.skipIf(!isLong || !isRoot || !isLinux)(
       join(root, name),
     );
     execFileSync("cp", ["-a", ...program, checkout]);
-    // The other packages are only read, by root: links do. The programs must really lie under the home.
+    // Root only reads the other packages, so links suffice. The programs must really lie under the home.
     for (const name of execFileSync("ls", [join(root, "node_modules")])
       .toString()
       .split("\n")) {

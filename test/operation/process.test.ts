@@ -1,4 +1,4 @@
-/** The process as its supervisor sees it: variables, addresses, a clean stop, a kill, and starting again. */
+/** The process as its supervisor sees it: variables, addresses, a clean stop, a kill, and restarts. */
 import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -20,13 +20,13 @@ async function freePort(): Promise<string> {
   return String(typeof address === "object" ? address?.port : 0);
 }
 
-/** Each is a start on the same data directory, after the one before it has ended: by a signal, twice by one, or killed. */
+/** Each test starts on the same data directory after the one before has ended: by one signal, by two, or killed. */
 describe("starts on one data directory, one after the other", () => {
   it("HOST, PORT and the data directory are those of the environment; a second signal stops it at once", async () => {
     const port = await freePort();
     const gateway = await start({ HOST: "0.0.0.0", PORT: port, TOLLGATE_DATA_DIR: dataDir });
     key = keyOf(gateway);
-    // All addresses of the machine are no address to open: what is shown is one that is.
+    // The wildcard address cannot be opened, so the banner shows one that can.
     expect(gateway.url).toBe(`http://127.0.0.1:${port}`);
     expect(await chat(`http://127.0.0.1:${port}`, key, "sandbox/chat")).toBe("200 ok");
     expect(existsSync(join(dataDir, "gateway.json"))).toBe(true);
@@ -37,7 +37,7 @@ describe("starts on one data directory, one after the other", () => {
     await expect.poll(async () => (await journal(gateway.sandboxUrl!)).length).toBe(before + 1);
     gateway.child.kill("SIGTERM");
     const started = performance.now();
-    // What comes sooner is taken for the same signal, passed on by npm (npm-start.test.ts).
+    // A sooner signal counts as the same one, passed on by npm (npm-start.test.ts).
     await new Promise((resolve) => setTimeout(resolve, 700));
     expect(await gateway.stop()).toBe(1);
     expect(performance.now() - started).toBeLessThan(60_000);
@@ -76,7 +76,7 @@ describe("starts on one data directory, one after the other", () => {
     beforeAll(async () => {
       gateway = await start({ HOST: "::1", TOLLGATE_SANDBOX: "off", TOLLGATE_DATA_DIR: dataDir });
     });
-    // What is killed gives up the directory too: the next one starts on it.
+    // A killed process releases the directory too: the next one starts on it.
     afterAll(() => gateway.kill());
 
     it("an IPv6 address is printed as it is typed", async () => {
@@ -103,7 +103,7 @@ describe("starts on one data directory, one after the other", () => {
     const providers = new Set(data.flatMap((model) => model.providers.map(({ id }) => id)));
     expect([...providers].sort()).toEqual(["anthropic", "openai"]);
     expect(gateway.banner).toMatch(/Models\s+\w+\//);
-    // The key of the first start is known: what the killed one had written is there.
+    // The key of the first start is known, so the killed process's writes are there.
     expect(await chat(gateway.url, key, "acme/none")).toBe("404 model_not_found");
     expect(await gateway.stop()).toBe(0);
   });

@@ -1,4 +1,4 @@
-/** How the program is put together from its sources before it runs: anew after each change, and never in the way of a start. */
+/** Bundling the program from its sources before it runs: again after each change, without ever preventing a start. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -10,7 +10,7 @@ const root = new URL("../..", import.meta.url).pathname;
 describe("the program", () => {
   let checkout: string;
   const source = (path: string, text: string) => writeFileSync(join(checkout, path), text);
-  /** What to run, and what was said about it. */
+  /** The file to run, and the messages about it. */
   function program(): { readonly main: string; readonly said: string } {
     const script = `import { program } from "./scripts/program.mjs"; process.stdout.write(await program(process.execPath));`;
     const words = ["--input-type=module", "--eval", script];
@@ -23,7 +23,7 @@ describe("the program", () => {
   const answerOf = (main: string) => execFileSync(process.execPath, [main], { encoding: "utf8" });
   const states = () => readdirSync(join(checkout, "node_modules/.cache/tollgate-program"));
 
-  // A checkout of the least that there is to put together.
+  // A checkout with the least files that can be bundled.
   beforeEach(() => {
     checkout = temporaryDirectory();
     for (const folder of ["src/cli/workers", "src/hooks", "src/exports", "sandbox", "scripts"])
@@ -69,7 +69,7 @@ describe("the program", () => {
 
   it("is kept in ten states at most", () => {
     const cache = join(checkout, "node_modules/.cache/tollgate-program");
-    // As earlier starts left them: one a second, long ago.
+    // Left by earlier starts: one a second, long ago.
     const earlier = Array.from({ length: 10 }, (_, at) => `earlier-${at}`);
     for (const [at, name] of earlier.entries()) {
       mkdirSync(join(cache, name), { recursive: true });

@@ -1,4 +1,4 @@
-/** The configuration file under a running process: reloaded when it is right, reported when it is wrong. docs/configuration.md. */
+/** The configuration file of a running process: reloaded if it is valid, reported if it is not. docs/configuration.md. */
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";

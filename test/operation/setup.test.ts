@@ -1,4 +1,4 @@
-/** What runs before the gateway does: the lock of the setup, and the command of a checkout wherever it lies. docs/cli.md. */
+/** Steps before the gateway runs: the lock of the setup, and the command of a checkout in any place. docs/cli.md. */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ const lockName = `tollgate-setup-${createHash("sha256").update(root).digest("hex
 const script = `import { withLock } from ${JSON.stringify(`${root}/scripts/setup.mjs`)};
 try { await withLock(() => console.log("done")); } catch (error) { console.log(error.message); }`;
 
-/** Does some work of the setup with its lock in a directory. */
+/** Runs some work of the setup with its lock in a directory. */
 function workIn(place: string): string {
   const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script], {
     encoding: "utf8",
@@ -57,7 +57,7 @@ it("a checkout below a name with # and % in it runs commands", () => {
   expect(JSON.parse(ran.stdout)).toHaveProperty("$schema");
 });
 
-/** A checkout whose packaged Node lacks a library, as on a small Debian; runs its setup with a Node that says it is `version`. */
+/** A checkout whose packaged Node lacks a library, as on a small Debian; runs its setup with a Node that reports `version`. */
 function setUpWithoutLibrary(name: string, version: string) {
   const place = join(directory, name);
   const modules = join(place, "node_modules");

@@ -1,4 +1,4 @@
-// A database that is slow and not away: the metrics, and so the alert, do not call it down. docs/monitoring.md.
+// A database that is slow but reachable: the metrics, and so the alert, do not report it as down. docs/monitoring.md.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { gauges } from "../../src/cli/gauges.ts";
@@ -39,7 +39,7 @@ it("the gauge of a database is 1 where a statement takes half a second, and 0 wh
   delaySeconds = 0.5;
   const seen: (number | undefined)[] = [];
   const endMs = performance.now() + 3_500;
-  // Longer than what was read last holds.
+  // Longer than the last reading is valid.
   await eventually(async () => {
     seen.push(await up());
     return performance.now() > endMs || undefined;

@@ -1,4 +1,4 @@
-/** What the operation tests share: directories of their own, and processes whose every line is kept. */
+/** Shared by the operation tests: temporary directories, and processes whose output is kept. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,13 +13,13 @@ export function useDirectory(): string {
 }
 
 export interface KeptProcess extends GatewayProcess {
-  /** From the process's start until it was ready. */
+  /** Milliseconds from the process's start until it was ready. */
   readonly startMs: number;
-  /** All it has printed since its banner, on both streams. */
+  /** All output since its banner, of both streams. */
   printed(): string;
 }
 
-/** A gateway process whose output is kept after its banner too. */
+/** Starts a gateway process; its output is kept after the banner too. */
 export async function start(
   environment: Record<string, string>,
   options?: Parameters<typeof spawnGateway>[1],
@@ -32,7 +32,7 @@ export async function start(
   return { ...gateway, startMs: tookMs, printed: () => text };
 }
 
-/** The key a first start printed. */
+/** The API key that a first start printed. */
 export const keyOf = (gateway: GatewayProcess): string => /gw_live_\w+/.exec(gateway.banner)![0];
 
 /** The status of a chat call to `model`, with its error's code if there is one. */
@@ -46,7 +46,7 @@ export async function chat(url: string, key: string, model: string, text = "Hi")
   return `${response.status} ${error?.code ?? "ok"}`;
 }
 
-/** What the process itself has worked, in milliseconds over all its threads; undefined where the system does not tell. */
+/** Processor time of the process, in milliseconds over all its threads; undefined if the system does not report it. */
 function workedMs(pid: number): number | undefined {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
@@ -58,8 +58,8 @@ function workedMs(pid: number): number | undefined {
 }
 
 /**
- * How long a start took: by the clock where the machine was ours; on a machine that others keep busy, where the clock
- * measures them, by the work of the process.
+ * Duration of a start. On an idle machine it is elapsed time. On a busy machine, where the clock would measure other processes,
+ * it is the processor time of the process.
  */
 function startMs(readyMs: number, pid: number): number {
   const crowded = loadavg()[0]! > availableParallelism();

@@ -1,4 +1,4 @@
-/** An upstream whose streams tick: a frame a second with the time in it, and readers that note how late each frame is. */
+/** An upstream whose streams send a frame a second with the time in it, and readers that record how late each frame is. */
 import { connect, createServer, type Server, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
 
@@ -23,14 +23,14 @@ const ending = `${frame("", "stop")}${usage}${chunk("data: [DONE]\n\n")}0\r\n\r\
 
 export interface Ticking {
   readonly url: string;
-  /** Streams that were asked for so far. */
+  /** The number of streams requested so far. */
   readonly begun: () => number;
-  /** Ends the streams, each whole. */
+  /** Ends all streams normally. */
   end(): void;
   close(): void;
 }
 
-/** Starts it on a free port. One request a connection is enough for it. */
+/** Starts it on a free port. It reads only one request per connection. */
 export async function startTicking(): Promise<Ticking> {
   const open = new Map<Socket, NodeJS.Timeout>();
   let begun = 0;
@@ -38,7 +38,7 @@ export async function startTicking(): Promise<Ticking> {
     begun += 1;
     socket.write(head);
     const tick = (): void => void socket.write(frame(` at${performance.now().toFixed(1)};`));
-    // Not all in the same moment: vendors do not write in step.
+    // Spread out: vendors do not write in step.
     const timer = setTimeout(
       () => {
         tick();
@@ -75,9 +75,9 @@ export async function startTicking(): Promise<Ticking> {
   };
 }
 
-/** Reads streams, and notes what came of them. */
+/** Reads streams, and records the results. */
 export class Readers {
-  /** Of each frame, in milliseconds. */
+  /** The delay of each frame, in milliseconds. */
   lateMs: number[] = [];
   whole = 0;
   broken = 0;
@@ -108,12 +108,12 @@ export class Readers {
     );
   }
 
-  /** Resolves when every stream is over. */
+  /** Resolves when every stream has ended. */
   async ended(): Promise<void> {
     await Promise.all(this.#ended);
   }
 
-  /** What all but one of a hundred frames kept to, in milliseconds. */
+  /** The 99th percentile of the delays, in milliseconds. */
   late99Ms(): number {
     const sorted = this.lateMs.toSorted((a, b) => a - b);
     return sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN;

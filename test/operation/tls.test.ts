@@ -1,4 +1,7 @@
-/** NODE_EXTRA_CA_CERTS and NODE_USE_SYSTEM_CA: an upstream whose certificate comes from a private authority is reached with it, and not without. */
+/**
+ * NODE_EXTRA_CA_CERTS and NODE_USE_SYSTEM_CA: an upstream with a certificate of a private authority is reached only with one of
+ * them.
+ */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:https";
@@ -13,7 +16,7 @@ import { hasOpenssl } from "../support/openssl.ts";
 const directory = useDirectory();
 const at = (name: string): string => join(directory, name);
 
-/** An authority, and a certificate of it for 127.0.0.1. */
+/** Makes an authority, and a certificate that it signs for 127.0.0.1. */
 function makeCertificates(): void {
   const openssl = (...args: string[]): void =>
     void execFileSync("openssl", args, { cwd: directory, stdio: "ignore" });

@@ -1,4 +1,4 @@
-/** Two workers that make videos at an Ark vendor of this process, from a configuration file. */
+/** Two workers that make videos at an Ark vendor in this process, with a configuration file. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
@@ -17,11 +17,11 @@ export interface ArkWorkers {
   readonly gateway: WorkersGateway;
   /** Writes the file with this key of the vendor. */
   configure(key: string): void;
-  /** What a caller asks of tasks, on a connection of its own: either worker may take it. */
+  /** Sends a request about tasks on its own connection: either worker may take it. */
   task(path: string, body?: object): Promise<{ id: string; status?: string }>;
 }
 
-/** For a suite of its own, whose first key is `first-key`. */
+/** For a separate suite; its first key is `first-key`. */
 export function useArkWorkers(): ArkWorkers {
   const file = join(temporaryDirectory(), "tollgate.yaml");
   let vendor: ArkVendor | undefined;

@@ -1,4 +1,4 @@
-/** Where the system does not spread connections, Node's cluster module hands them out: the same gateway. */
+/** If the system does not spread connections, Node's cluster module distributes them: the gateway behaves the same. */
 import { expect, it } from "vitest";
 import { drive, newLoad } from "../faults/load.ts";
 import { eventually } from "../money/support.ts";

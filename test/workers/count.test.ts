@@ -1,4 +1,4 @@
-/** How many workers there are, and what each gets of the limits. */
+/** The number of workers, and each worker's share of the limits. */
 import { expect, it } from "vitest";
 import { defaultSettings } from "../../src/catalog/index.ts";
 import { readEnvironment } from "../../src/cli/environment.ts";
@@ -42,7 +42,7 @@ it("what fits is never more than the database has", () => {
   for (let max = 30; max <= 400; max += 7)
     for (const wanted of [2, 3, 8, 16, 64]) {
       const { count, poolMax } = planWorkers(wanted, { max, taken: 3 });
-      // One is always there.
+      // At least one worker always runs.
       const used = count === 1 ? 0 : (count + 1) * (poolMax + 1) + 3 + 6;
       expect(used).toBeLessThanOrEqual(max);
     }
@@ -65,7 +65,7 @@ it.skipIf(process.platform !== "linux")(
   async () => {
     const url = await (await sharedPostgres()).createMigrated();
     const database = await openDatabase({ url, log: silentLog });
-    // Others' databases are on the same server: what they use counts.
+    // Other databases on the same server use connections too, so they count.
     const [{ used } = { used: 0 }] = await database.query<{ used: number }>(
       "select count(*)::int as used from pg_stat_activity where backend_type = 'client backend'",
     );
@@ -86,7 +86,7 @@ it.skipIf(process.platform !== "linux")(
       const [, count] = /Workers +(\d):/.exec(gateway.banner)!;
       const workers = workersOf(gateway.child.pid!);
       expect(workers).toHaveLength(Number(count));
-      // A round of each takes as many new connections.
+      // Accepting one round on each listener takes as many new connections.
       const port = Number(new URL(gateway.url).port);
       expect(workers.map((pid) => listenersOf(pid, port))).toEqual(workers.map(() => 16));
     } finally {

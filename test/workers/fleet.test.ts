@@ -1,4 +1,4 @@
-/** The fleet with workers that only say they are there: what it starts, and what it tells whom. */
+/** The fleet with fake workers: which ones it starts, and which messages it sends. */
 import { expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import type { LivenessLimits } from "../../src/cli/workers/liveness.ts";
@@ -10,7 +10,7 @@ import type { WorkerProcess } from "../../src/cli/workers/worker-process.ts";
 interface Fake {
   readonly worker: WorkerProcess;
   readonly told: ToWorker[];
-  /** Ends it, as a process ends. */
+  /** Ends the fake worker like a process. */
   end(): void;
 }
 
@@ -32,7 +32,7 @@ function fakeWorker(number: number): Fake {
   return { worker, told, end: () => ended.resolve("code 0") };
 }
 
-/** Two of them; no process can be made after `processesMax`. */
+/** A fleet of two; no process can be started after `processesMax`. */
 async function startFleet(processesMax = Infinity, liveness?: LivenessLimits) {
   const fakes: Fake[] = [];
   const errors: object[] = [];

@@ -1,6 +1,6 @@
 /**
- * Two workers with tasks at a vendor: a provider's key that is replaced in the configuration file (T84), and workers that are killed while
- * they ask the vendor (T79): the task goes on in those that take their places, and the log says how each ended and what helps.
+ * Two workers with tasks at a vendor. A provider's key is replaced in the configuration file (T84), and workers are killed while
+ * they ask the vendor (T79). The task continues in the replacement workers, and the log says how each worker ended, with advice.
  */
 import { describe, expect, it } from "vitest";
 import { adviceOnEnd } from "../../src/cli/workers/ended.ts";
@@ -61,7 +61,7 @@ describe.skipIf(process.platform !== "linux")("two workers with tasks", () => {
     vendor.plan("GET", vendor.done);
     const [first, second] = workersOf(gateway.child.pid!);
     process.kill(first!, "SIGKILL");
-    // As V8 ends a process whose heap is full.
+    // V8 ends a process this way if its heap is full.
     process.kill(second!, "SIGABRT");
     const killedMs = performance.now();
     const status = await eventually(async () => {
@@ -73,7 +73,7 @@ describe.skipIf(process.platform !== "linux")("two workers with tasks", () => {
       }
     }, "its end");
     expect(status).toBe("succeeded");
-    // The lease of the poll stood for a minute.
+    // The lease of the poll would have lasted a minute.
     expect(performance.now() - killedMs).toBeLessThan(30_000);
     expect(vendor.calls("POST")).toHaveLength(asked + 1);
   });

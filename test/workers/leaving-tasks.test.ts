@@ -1,4 +1,4 @@
-/** Tasks whose vendor works while it is asked, in a worker that was replaced: they have the minutes that its calls have. */
+/** Tasks whose vendor works during the request, in a worker that was replaced: they have the same minutes as its calls. */
 import type { ServerResponse } from "node:http";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -26,7 +26,7 @@ let database: Database;
 let gateway: GatewayUnderTest;
 let id: string;
 
-/** A task whose vendor has been asked, at a gateway that gives steps no time of their own at its end. */
+/** A task whose vendor has been asked, at a gateway that gives steps no extra time at its end. */
 beforeEach(async () => {
   asked = [];
   painter = await startRecorder((_request, response) => void asked.push(response));
@@ -56,7 +56,7 @@ const statusOf = async (): Promise<string | undefined> => {
   return row?.status;
 };
 
-/** Whether it is over within some turns of the event loop. */
+/** True if the work ends within some turns of the event loop. */
 async function isSoonOver(work: Promise<void>): Promise<boolean> {
   const seen = { isOver: false };
   void work.then(() => (seen.isOver = true));

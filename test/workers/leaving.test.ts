@@ -1,4 +1,7 @@
-/** A worker that was replaced has minutes for its calls; where all stop meanwhile they have no more time than those of others. */
+/**
+ * A replaced worker has minutes for its calls. If the whole gateway stops meanwhile, its calls have no more time than those of
+ * other workers.
+ */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,6 +1,6 @@
 /**
- * Workers that die, are replaced or stopped, under load: who fails, what is left, what the ledger says. In the short form
- * SIGHUP is tried by cluster.test.ts alone.
+ * Workers that die, are replaced or stopped under load: which calls fail, what is left, and what the ledger says. In the short
+ * form only cluster.test.ts tests SIGHUP.
  */
 import { once } from "node:events";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -36,7 +36,7 @@ afterEach(async () => {
 const verify = (dataDir: string) =>
   tollgateHere(["verify"], { TOLLGATE_DATA_DIR: dataDir, DATABASE_URL: "" });
 
-/** Waits for so many calls more that ended well, whoever counts them. */
+/** Waits for `more` calls, by any caller, that ended well. */
 const answered = async (url: string, more: number): Promise<void> => {
   const from = await metric(url, "tollgate_calls_total");
   await eventually(
@@ -46,7 +46,7 @@ const answered = async (url: string, more: number): Promise<void> => {
   );
 };
 
-/** Each goes on where the one before it ends: to start three processes for each takes longer than what is shown. */
+/** Each test continues with the state of the one before: starting three processes for each would take longer than the tests. */
 describe.skipIf(!linux)("one gateway, from a worker's death to its own end", () => {
   let running: WorkersGateway;
   let environment: Record<string, string>;
@@ -74,7 +74,7 @@ describe.skipIf(!linux)("one gateway, from a worker's death to its own end", () 
         await whenReady(running.url);
         expect(isAlive(victim!)).toBe(false);
         expect(workersOf(running.child.pid!)).toHaveLength(2);
-        // What it had counted stays in the sums.
+        // The sums still include the counts of the dead worker.
         expect(await metric(running.url, "tollgate_calls_total")).toBeGreaterThanOrEqual(counted);
       }
       over = true;
@@ -144,13 +144,13 @@ describe.skipIf(!linux)("one gateway, from a worker's death to its own end", () 
       "a gateway that is not ready",
       20_000,
     );
-    // Served as ever while balancers leave.
+    // Served as usual until balancers have noticed the stop.
     expect((await callOnce(running)).outcome).toBe("200");
     expect((await Promise.all(calls)).map(({ outcome }) => outcome)).toEqual(Array(12).fill("200"));
     expect(await stopped).toBe(0);
     expect(workers.filter(isAlive)).toEqual([]);
     expect(serverProcesses(dataDir)).toEqual([]);
-    // What the deaths before it left behind is in it.
+    // The ledger includes what the earlier deaths left behind.
     expect(await verify(dataDir)).toMatchObject({ code: 0, stdout: "no difference\n" });
   });
 });
@@ -169,7 +169,7 @@ describe.skipIf(!linux)("under load", () => {
       expect((await large()).outcome).toBe("413");
       const load = newLoad();
       let over = false;
-      // Kept-alive connections and new ones.
+      // Calls on kept-alive connections and on new ones.
       const kept = drive(
         { url, key, perSecond: 30, model: "sandbox/chat", text: slow, until: () => over },
         load,
@@ -196,7 +196,7 @@ describe.skipIf(!linux)("under load", () => {
       expect(calls.filter(({ outcome }) => outcome !== "200")).toEqual([]);
       expect(workersOf(child.pid!)).toHaveLength(2);
       expect((await large()).outcome).toBe("200");
-      // All calls are in the sums, those of the old workers too.
+      // The sums include all calls, also those of the old workers.
       expect(await metric(url, "tollgate_calls_total")).toBe(load.begun + calls.length + 1);
     },
   );
@@ -274,7 +274,7 @@ describe.skipIf(!linux)("signals that hurry", () => {
       const running = (gateway = await startWorkers({ TOLLGATE_DATA_DIR: dataDir }));
       const [hung] = workersOf(running.child.pid!);
       process.kill(hung!, "SIGSTOP");
-      // It takes no calls: the other one alone is enough.
+      // The failing worker takes no calls: the other one alone is enough.
       await eventually(
         async () => {
           const { status, workers } = await readiness(running.url);

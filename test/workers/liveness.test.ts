@@ -1,4 +1,4 @@
-/** Workers that stand still: they are ended, so that their connections go to others. docs/operate.md "Workers". */
+/** Workers that hang are killed, so that their connections go to others. docs/operate.md "Workers". */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** What little memory leaves of the usual limits, and what Node is told there. docs/operate.md "Bodies and memory". */
+/** The limits that apply with little memory, and the memory options that Node gets. docs/operate.md "Bodies and memory". */
 import { spawnSync } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { expect, it } from "vitest";
@@ -19,7 +19,7 @@ const mebibyte = 1024 * 1024;
 const { limits } = defaultSettings;
 const alone = { count: 1, databaseUrl: undefined };
 
-/** In megabytes: the largest body, the largest of a text call, and all that are under way. */
+/** In megabytes: the largest body, the largest body of a text call, and all bodies in flight. */
 const sizesIn = (megabytes: number, of = limits, sharing = alone) => {
   const each = memoryOfEach(sharing, megabytes * mebibyte);
   const { bodyBytes, textBodyBytes, bodiesUnderWayBytes } = shareOf(of, sharing.count, each);

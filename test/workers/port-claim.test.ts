@@ -1,4 +1,4 @@
-/** One gateway takes a port, also where two start together. */
+/** Only one gateway takes a port, even if two start together. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
@@ -22,7 +22,7 @@ describe.runIf(canShare())("a port", () => {
     expect((server.address() as AddressInfo).port).toBe(one.port);
     await expect(GatewayPort.take(host, one.port)).rejects.toThrow("EADDRINUSE");
     closeListeners(server);
-    // At once: a gateway that is restarted finds its port free.
+    // At once: a gateway that restarts finds its port free.
     (await GatewayPort.take(host, one.port)).settled();
   });
 

@@ -1,4 +1,4 @@
-/** What workers counted never goes backwards or is counted twice, whenever one of them ends. docs/monitoring.md. */
+/** Counts of workers never go backwards and are never counted twice, whenever a worker ends. docs/monitoring.md. */
 import { expect, it } from "vitest";
 import type { MetricFamily } from "../../src/base/metric-family.ts";
 import { Hub } from "../../src/cli/workers/hub.ts";
@@ -14,7 +14,7 @@ const counted = (value: number): MetricFamily[] => [
   },
 ];
 
-/** A worker that answers when it is told to; `sent` has what it was told. */
+/** A worker that answers when the test says so; `sent` has the messages that it got. */
 function newWorker() {
   const asked = Promise.withResolvers<MetricFamily[]>();
   const sent: { answer: MetricFamily[] }[] = [];

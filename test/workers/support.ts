@@ -1,4 +1,4 @@
-/** Gateways of several worker processes, and what the system tells of those. */
+/** Gateways with several worker processes, and system information about those processes. */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { eventually } from "../money/support.ts";
@@ -10,7 +10,7 @@ export interface WorkersGateway extends KeptProcess {
   readonly dataDir: string;
 }
 
-/** A gateway with two workers on an embedded database of its own, unless told otherwise. */
+/** Starts a gateway with two workers on an embedded database of its own, unless the environment says otherwise. */
 export async function startWorkers(
   environment: Record<string, string> = {},
   program?: string,
@@ -35,7 +35,7 @@ const fieldsOf = (pid: string): string[] => {
   }
 };
 
-/** The workers of a supervisor, those that are ending included; zombies are not. */
+/** The workers of a supervisor, including those that are ending, without zombies. */
 export function workersOf(supervisor: number): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -56,7 +56,7 @@ function commandOf(pid: string): string {
   }
 }
 
-/** What a worker was started with, as its supervisor wrote it into its environment. */
+/** The start options of a worker, which its supervisor wrote into its environment. */
 export const startOf = (pid: number): string => readFileSync(`/proc/${pid}/environ`, "utf8");
 
 export const isAlive = (pid: number): boolean => {
@@ -71,13 +71,13 @@ export function workedMs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-/** The connections to a port of loopback that a process holds the server's end of. */
+/** The number of connections to a port of loopback whose server end a process holds. */
 export const connectionsOf = (pid: number, port: number): number => descriptorsOf(pid, port, "01");
 
-/** The descriptors on which a process listens at a port of loopback. */
+/** The number of sockets on which a process listens at a port of loopback. */
 export const listenersOf = (pid: number, port: number): number => descriptorsOf(pid, port, "0A");
 
-/** Of sockets in this state of the kernel's table. */
+/** Counts the process's descriptors of sockets in this state of the kernel's table. */
 function descriptorsOf(pid: number, port: number, state: string): number {
   const local = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   const sockets = new Set(
@@ -96,7 +96,7 @@ function descriptorsOf(pid: number, port: number, state: string): number {
   }).length;
 }
 
-/** The number of a metric's series, summed. */
+/** The sum of all series of a metric. */
 export async function metric(url: string, name: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`, { headers: { connection: "close" } })).text();
   return [...text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, "gm"))].reduce(
@@ -105,7 +105,7 @@ export async function metric(url: string, name: string): Promise<number> {
   );
 }
 
-/** Waits until both workers are ready, as /readyz tells. */
+/** Waits until `count` workers are ready, according to /readyz. */
 export const whenReady = (url: string, count = 2): Promise<true> =>
   eventually(
     async () => ((await readiness(url)).workers?.ready === count ? true : undefined),
@@ -118,10 +118,10 @@ interface ReadinessBody {
   readonly workers?: { readonly ready: number; readonly of: number };
 }
 
-/** What /readyz says, asked on a connection of its own; status "down" where nobody answers. */
+/** The body of /readyz, on its own connection; status "down" if no process answers. */
 export async function readiness(url: string): Promise<ReadinessBody> {
   try {
-    // A connection that a worker was just given when it died is never answered where the cluster module hands them out.
+    // If the cluster module hands out connections, one that a dying worker just got is never answered.
     const signal = AbortSignal.timeout(5_000);
     const response = await fetch(`${url}/readyz`, { headers: { connection: "close" }, signal });
     return (await response.json()) as ReadinessBody;
@@ -133,11 +133,11 @@ export async function readiness(url: string): Promise<ReadinessBody> {
 export interface Call {
   readonly startedMs: number;
   readonly endedMs: number;
-  /** `200`, or why it failed. */
+  /** `200`, or the reason of the failure. */
   readonly outcome: string;
 }
 
-/** One chat call on a connection of its own, so that a failure is that of one process. */
+/** Makes one chat call on its own connection, so that a failure is that of one process. */
 export function callOnce(
   { url, key }: { readonly url: string; readonly key: string },
   text = "Hi",
@@ -166,7 +166,7 @@ export function callOnce(
   });
 }
 
-/** Calls on connections of their own, so many a second, until told to stop; resolves with all. */
+/** Makes `perSecond` calls a second, each on its own connection, until `until` returns true; resolves with all results. */
 export async function steadyCalls(
   gateway: { readonly url: string; readonly key: string },
   perSecond: number,

@@ -1,6 +1,6 @@
 /**
- * Two workers are worth two cores: processor time of a call with two workers beside that with one, everything of the gateway
- * counted, so that it can be shown on a machine without cores for the load. In full only.
+ * Two workers do the work of two cores. Compares the processor time of a call with two workers and with one, including all
+ * processes of the gateway. So a machine without spare cores for the load suffices. In full only.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -18,7 +18,7 @@ const rounds = 3;
 const callsARound = 6_000;
 const connections = 128;
 
-/** The simulated vendors in a process of their own, so that their time is not the gateway's. */
+/** The simulated vendors in a process of their own, so that their time does not count for the gateway. */
 async function startVendors(): Promise<{ url: string; stop: () => void }> {
   const child = spawn(process.execPath, [main, "sandbox", "--port", "0"], {
     stdio: ["ignore", "pipe", "inherit"],

@@ -1,4 +1,4 @@
-/** Several workers are one gateway: they share the port, /metrics, /readyz, the limits of keys, and what looks for work. */
+/** Several workers act as one gateway: they share the port, /metrics, /readyz, the limits of keys, and the sweeps for work. */
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect } from "node:net";
@@ -26,7 +26,7 @@ describe.skipIf(!linux)("two workers", () => {
   const telling = tellingParts();
   beforeAll(async () => {
     const dataDir = await preparedDataDir();
-    // The database writes down each statement with its process.
+    // The database logs each statement with its process id.
     mkdirSync(join(dataDir, "database"), { recursive: true });
     appendFileSync(join(dataDir, "database/custom.conf"), "log_statement = all\n");
     gateway = await startWorkers({ TOLLGATE_DATA_DIR: dataDir, ...telling.environment });
@@ -56,7 +56,7 @@ describe.skipIf(!linux)("two workers", () => {
     await expect
       .poll(() => counts().reduce((sum, count) => sum + count, 0))
       .toBeGreaterThanOrEqual(60);
-    // By chance: fewer than ten of sixty on one side is one in ten millions.
+    // By chance, fewer than ten of sixty on one side happens once in ten million.
     expect(Math.min(...counts())).toBeGreaterThan(10);
     for (const socket of sockets) socket.destroy();
   });
@@ -65,7 +65,7 @@ describe.skipIf(!linux)("two workers", () => {
     const before = await metric(gateway.url, "tollgate_calls_total");
     const calls = await Promise.all(Array.from({ length: 40 }, () => callOnce(gateway)));
     expect(new Set(calls.map(({ outcome }) => outcome))).toEqual(new Set(["200"]));
-    // Whichever is asked.
+    // The same from any worker.
     for (let time = 0; time < 6; time += 1)
       expect(await metric(gateway.url, "tollgate_calls_total")).toBe(before + 40);
     expect(await metric(gateway.url, "gen_ai_server_request_duration_seconds_count")).toBe(
@@ -106,7 +106,7 @@ describe.skipIf(!linux)("two workers", () => {
 
   it("one of them looks for work that nobody announced, and the other when that one dies", async () => {
     const log = join(gateway.dataDir, "database/server.log");
-    /** The database's processes that looked for tasks since the log was that long; each serves one worker. */
+    /** Ids of the database processes that looked for tasks since the log had length `from`; each serves one worker. */
     const looked = (from: number): number[] =>
       [
         ...readFileSync(log, "utf8")
@@ -120,14 +120,14 @@ describe.skipIf(!linux)("two workers", () => {
     };
     const numbered = (number: number): number =>
       workersOf(gateway.child.pid!).find((pid) => startOf(pid).includes(`"number":${number},`))!;
-    // The first is elected. While it stands still nobody looks; while the other does, all is as ever.
+    // The first worker is elected. While it is stopped, no worker looks; while the other one is stopped, all is as usual.
     process.kill(numbered(2), "SIGSTOP");
     await looks(4, "looks of the first");
     process.kill(numbered(2), "SIGCONT");
     process.kill(numbered(1), "SIGSTOP");
     const from = size();
     await new Promise((resolve) => setTimeout(resolve, 3_000));
-    // What was on its way when it stopped.
+    // Statements that were in flight when it stopped.
     expect(looked(from).length).toBeLessThanOrEqual(2);
     process.kill(numbered(1), "SIGKILL");
     await looks(4, "looks of the other");
@@ -179,7 +179,7 @@ describe.skipIf(!linux)("ports", () => {
 describe("starting", () => {
   it("a gateway none of whose workers can start says why once, and ends", async () => {
     const dataDir = await preparedDataDir();
-    // Where the files' directory should be.
+    // This file blocks the path of the files' directory.
     writeFileSync(join(dataDir, "files"), "");
     const told = await spawnGateway({
       TOLLGATE_WORKERS: "2",
