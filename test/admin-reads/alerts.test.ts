@@ -1,4 +1,4 @@
-/** `GET /alerts`: which alerts of spend caps somebody sees. docs/management.md. */
+/** `GET /alerts`: which spend cap alerts each reader sees. docs/management.md. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { newMember, startWorld, type Person, type World } from "../admin/people.ts";
 

@@ -1,4 +1,7 @@
-/** What the management API reads, against docs/openapi.json: each answer fits its schema, and has no field that is not named there. */
+/**
+ * The reads of the management API against docs/openapi.json: each answer fits its schema, and has no field that the schema does
+ * not name.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { signIn } from "../admin/people.ts";
 import { call, type Answer } from "../admin/support.ts";
@@ -12,7 +15,7 @@ const reads = operations.filter(
     operation.responses["200"]?.content["application/json"] !== undefined,
 );
 
-/** What of an answer is not as the document says. */
+/** The ways in which an answer differs from the document. */
 function wrong({ operation }: Target, { status, json }: Answer): string[] {
   const described = operation.responses[status]?.content["application/json"];
   if (described === undefined) return [`${status} is not described`];

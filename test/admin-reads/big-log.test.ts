@@ -1,4 +1,7 @@
-/** A log of 100,000 rows, 40,000 in the short form, over both kinds of database: a page of it takes milliseconds, and memory for one page (T86). */
+/**
+ * A log of 100,000 rows (40,000 in the short form), on both kinds of database: a page takes milliseconds, and memory for one page
+ * (T86).
+ */
 import { expect, it } from "vitest";
 import { findNeighbours, listRequests, requestConditions } from "../../src/admin/index.ts";
 import { newId } from "../../src/base/ids.ts";
@@ -9,10 +12,10 @@ import { inForm } from "../support/long.ts";
 import { describeDatabase, silentLog } from "../support/postgres.ts";
 
 const rowsMax = inForm(40_000, 100_000);
-// Of more than 25, time bounds what a page looks at (many-workspaces.test.ts), and not their rows.
+// With more than 25, time limits how much of the log a page reads (many-workspaces.test.ts), not the rows.
 const workspaces = 25;
 const startMs = Date.parse("2026-10-01T00:00:00Z");
-/** Over more than a day. */
+/** More than a day in all. */
 const stepMs = inForm(2_500, 1_000);
 
 describeDatabase("a long log", (open) => {
@@ -22,7 +25,7 @@ describeDatabase("a long log", (open) => {
       "insert into workspaces (id, name) select 'ws_' || n, 'w' from generate_series(1, $1) n",
       [workspaces],
     );
-    // Ids as the gateway makes them, of a time each; a plan as long as a real one.
+    // Ids as the gateway makes them, each with its own time; a plan as long as a real one.
     const log = createRequestLog(database, silentLog);
     const explanation = { plan: "x".repeat(400) };
     for (let place = 0; place < rowsMax; place += 1) {
@@ -62,7 +65,7 @@ describeDatabase("a long log", (open) => {
       }
       return result;
     };
-    // The yardstick of this machine, as busy as it is now: what reading every row once takes.
+    // The reference for this machine under its present load: the time to read every row once.
     await timed("scan", () =>
       database.query(
         "select max(length(explanation::text) + length(attempts::text)) from request_log",
@@ -77,7 +80,7 @@ describeDatabase("a long log", (open) => {
     await timed("one workspace", () => list({ workspaceId: "ws_1" }));
     await timed("an admin's", () => list({}, only));
     await timed("a rare status", () => list({ equal: { status: "failed" } }));
-    // A page with a rare filter looks at a part of the log; page by page nothing is missed, and nothing comes twice.
+    // A page with a rare filter reads a part of the log. Page by page, no row is missed and none comes twice.
     const rare = { equal: { status: "failed" }, rare: [requestConditions.min_cost(5n)] };
     const found: unknown[] = [];
     let page = await timed("a rare cost", () => list(rare));
@@ -86,7 +89,7 @@ describeDatabase("a long log", (open) => {
       page = await list({ ...rare, cursor: page.nextCursor });
     expect(page.scannedTo).toBeNull();
     expect(found).toEqual((await list({ equal: { status: "failed" } })).records);
-    // So it goes from call to call, up and down.
+    // The same from call to call, up and down.
     const filter = { visibility: seesEverything, ...rare };
     const names = (found as { id: string }[]).map(({ id }) => id);
     const middle = Math.floor(names.length / 2);
@@ -122,8 +125,8 @@ describeDatabase("a long log", (open) => {
     expect(rows).toHaveLength(14);
     const { scan = 0, "usage of all by day and key": sums, ...lists } = times;
     console.log(`a long log: milliseconds ${JSON.stringify(times)}, ${grown.toFixed(0)} MB`);
-    // A page reads a fraction of the rows; a scan that sorts whole rows takes several times as long, and hundreds of megabytes.
-    // Both are compared with a scan on the machine as busy as it is; in the short form it may be busier the next moment.
+    // A page reads a fraction of the rows. A scan that sorts whole rows takes several times as long, and hundreds of megabytes.
+    // Both are compared with a scan under the present load; in the short form the load may change the next moment.
     const listMsMax = Math.max(scan * inForm(3, 1), 200);
     const sumsMsMax = Math.max(scan * inForm(60, 20), inForm(5_000, 2_000));
     expect(Object.entries(lists).filter(([, tookMs]) => tookMs > listMsMax)).toEqual([]);

@@ -1,4 +1,4 @@
-/** Calls kept word for word: switched on by whom, read by whom, what is never in them, how they end. */
+/** Calls whose bodies are kept: who switches this on, who reads the bodies, what is never in them, and when they expire. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import { sweepBodies } from "../../src/request-log/index.ts";
@@ -26,7 +26,7 @@ const stored = () =>
     [],
   );
 
-/** A call with whatever body; its id, and what came. */
+/** Makes a call with any body; returns its id and the answer. */
 async function post(key: string, body: object, path = "/v1/chat/completions") {
   const answer = await fetch(world.gateway.url + path, {
     method: "POST",
@@ -80,7 +80,7 @@ it("what was asked, sent on and answered, whole and streamed, sealed where it li
   const { json: kept } = await read(streamed.id);
   expect(kept.answer).toBe(streamed.text);
   for (const { sealed } of await stored()) expect(sealed.includes("swordfish")).toBe(false);
-  // Of another call the same bytes say nothing.
+  // For another call the same bytes cannot be opened.
   await world.gateway.database.query(
     "update request_bodies set sealed = (select sealed from request_bodies where id = $1) where id = $2",
     [id, streamed.id],
@@ -167,7 +167,7 @@ it("a text that is full of replacement characters is cut in its place, and not s
     expect(json.truncated).toContain("request");
     expect(json.request).toContain(marks);
   });
-  // Looking for them at the end of the text took ten seconds.
+  // A search for them at the end of the text took ten seconds.
   expect(ms).toBeLessThan(2_500);
 });
 
@@ -228,7 +228,7 @@ it("errors alone are kept where that is asked; embeddings too; fewer days end wh
   for (let more = 1; more > 0; left += more) more = await sweepBodies(database, nowMs);
   expect(done + left).toBe(old.length);
   expect((await read(vector.id)).status).toBe(200);
-  // Two days later the rest of them goes, and before that nobody reads what is over.
+  // Two days later the rest of them is deleted. Until then, expired bodies cannot be read.
   await keep({ keep_bodies: "off" });
   expect(await sweepBodies(database, nowMs + 2 * 86_400_000)).toBeGreaterThan(5);
   expect(await stored()).toEqual([]);

@@ -1,4 +1,4 @@
-/** Records of CSV, by RFC 4180. */
+/** Parses records of CSV, by RFC 4180. */
 function parseCsv(text: string): string[][] {
   const rows: string[][] = [[]];
   for (const [, quoted, plain, end] of text.matchAll(
@@ -11,7 +11,7 @@ function parseCsv(text: string): string[][] {
   return rows;
 }
 
-/** The same by the names in the first line. */
+/** The same, as objects with the names of the first line. */
 export function csvRows(text: string): Record<string, string>[] {
   const [names = [], ...rows] = parseCsv(text);
   return rows.map((row) => Object.fromEntries(row.map((cell, place) => [names[place]!, cell])));

@@ -1,4 +1,4 @@
-/** Lists and usage as CSV: the rows of the JSON answers, whatever is in them, for the same readers. And the filters of the ledger. */
+/** Lists and usage as CSV: the rows of the JSON answers, with any content, for the same readers. Also the filters of the ledger. */
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { parseUsd } from "../../src/base/money.ts";
@@ -97,7 +97,7 @@ describe("CSV", () => {
       headers: { accept: "text/csv", authorization: `Bearer ${world.root.token}` },
     });
     expect(answer.headers.get("content-type")).toBe("text/csv; charset=utf-8");
-    // Whatever it began has asked by then.
+    // By now any query that it started has run.
     await world.gateway.get("/v1/key");
     const pages = queries.mock.calls.filter(([sql]) => sql.includes("join request_log x"));
     expect(pages).toHaveLength(1);
@@ -127,7 +127,7 @@ describe("CSV", () => {
     await post("/v1/images/generations", { model: "no/such" });
     const path = `/requests?${period}&workspace_id=${home.id}`;
     const counts = [0, 5, 5, 4, 6];
-    // Rows are written off the callers' paths.
+    // Rows are written after the callers' answers.
     const json = await eventually(async () => {
       const found = (await all(root, path)).slice(0, 5);
       const isWhole = isDeepStrictEqual(

@@ -1,4 +1,4 @@
-/** Callbacks over the management API: the delivery log, sending again, and trying an address; to a real HTTPS receiver. */
+/** Callbacks over the management API, to a real HTTPS receiver: the delivery log, sending again, and testing an address. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startReceiver, until } from "../webhooks/support.ts";
 import { ids, startWorld, type World } from "./support.ts";

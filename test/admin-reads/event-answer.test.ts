@@ -1,4 +1,4 @@
-/** A reader of events who leaves while it is asked who they are: nothing is begun for them. docs/management.md. */
+/** A reader of events who disconnects during authentication: the gateway starts no stream. docs/management.md. */
 import { createServer, get, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { FastifyReply } from "fastify";
@@ -12,7 +12,7 @@ const server = createServer((request, raw) => arrived.shift()!({ request, raw })
 beforeAll(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));
 afterAll(() => new Promise<void>((resolve) => server.close(() => resolve())));
 
-/** Asks as a reader does; what the gateway sees of it, and how to leave. */
+/** Connects as a reader; returns the gateway's side of the request, and a function that disconnects. */
 async function ask(): Promise<Asked & { leave(): void }> {
   const asked = new Promise<Asked>((resolve) => arrived.push(resolve));
   const client = get(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
@@ -20,7 +20,7 @@ async function ask(): Promise<Asked & { leave(): void }> {
   return { ...(await asked), leave: () => client.destroy() };
 }
 
-/** How many are in it. */
+/** The number of readers. */
 let readers = 0;
 const begin = () => {
   readers += 1;

@@ -1,19 +1,19 @@
-/** A reader of the management API's stream of events, for tests: what came, by kind, and where it may go on from. */
+/** A test reader of the management API's event stream: the events by kind, and the position for resuming. */
 import { createSseParser } from "../../src/base/sse.ts";
 import { eventually } from "../support/patience.ts";
 
 export interface OpenStream {
   readonly status: number;
   readonly events: readonly { readonly type: string; readonly data: Record<string, unknown> }[];
-  /** The last id that came. */
+  /** The last id received. */
   id(): string | undefined;
-  /** All that came, as sent. */
+  /** Everything received, as sent. */
   text(): string;
-  /** The ids of rows so far, in their order. */
+  /** The ids of rows so far, in order. */
   rows(topic?: string): string[];
-  /** Waits for an event of a kind. */
+  /** Waits for an event of this type. */
   until(type: string): Promise<Record<string, unknown>>;
-  /** Resolves when the gateway has ended it. */
+  /** Resolves when the gateway has ended the stream. */
   readonly ended: Promise<void>;
   close(): Promise<void>;
 }
@@ -24,7 +24,7 @@ interface StreamOptions {
   readonly lastEventId?: string | undefined;
 }
 
-/** Opens `/admin/v1/events` with a query. Where it is refused, `status` says so and nothing comes. */
+/** Opens `/admin/v1/events` with a query. If the gateway refuses it, `status` says so and no event comes. */
 export async function openStream(
   gateway: { readonly url: string },
   query: string,
@@ -50,7 +50,7 @@ export async function openStream(
           events.push({ type: event, data: JSON.parse(data) as Record<string, unknown> });
       }
     } catch {
-      // Closed by us, or cut.
+      // The test closed the stream, or it was cut.
     }
   }
   const isStream = answer.headers.get("content-type")?.startsWith("text/event-stream") === true;

@@ -1,4 +1,4 @@
-/** What is no row, told to a reader from the moment that their stream begins. docs/management.md. */
+/** Events that are not rows: a reader gets them from the moment that the stream begins. docs/management.md. */
 import { expect, it } from "vitest";
 import { createEventHub, type StreamEvent } from "../../src/admin/index.ts";
 import type { Queryable } from "../../src/storage/index.ts";

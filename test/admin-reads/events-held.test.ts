@@ -1,4 +1,4 @@
-/** Streams of events beside rows that cannot be shown, and beside a write transaction that stays open. docs/management.md. */
+/** Event streams with rows that cannot be shown, and with a write transaction that stays open. docs/management.md. */
 import { describe, expect, it } from "vitest";
 import { createEventHub, type NewRow, type StreamEvent } from "../../src/admin/index.ts";
 import type { Queryable } from "../../src/storage/index.ts";
@@ -15,7 +15,7 @@ interface Written {
   readonly written: bigint;
 }
 
-/** A hub over rows in memory; `open` is a write transaction that has not ended. */
+/** A hub on rows in memory; `open` is a write transaction that has not ended. */
 function startHub(record: (id: string) => object, failing = new Set<string>()) {
   const state = {
     open: undefined as bigint | undefined,
@@ -138,7 +138,7 @@ describe("a write transaction that stays open", () => {
     write("req_after");
     await eventually(() => reader.has("req_after"), "a row that came later");
     expect(reader.count("reset")).toBe(1);
-    // What it wrote is older than what was told since.
+    // Its row is older than the rows that were sent since.
     state.rows.push({ id: "req_slow", written: state.open });
     state.open = undefined;
     await eventually(() => reader.count("reset") === 2, "the lists are to be read once more");

@@ -1,4 +1,4 @@
-/** The stream of what is new: who gets which row, and that none is lost or doubled whatever happens. docs/management.md. */
+/** The stream of new rows: which reader gets which row. No row is lost or doubled, whatever happens. docs/management.md. */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { Client } from "pg";
 import { newId } from "../../src/base/ids.ts";
@@ -41,7 +41,7 @@ const closeAll = async () => {
   for (const stream of open.splice(0)) await stream.close();
 };
 
-/** Rows of the log in one statement, each of its key. */
+/** Inserts rows of the log in one statement, each for its key. */
 async function writeRows(rows: readonly { workspaceId: string; keyId: string }[]) {
   const written = rows.map((row) => ({ ...row, id: newId("req") }));
   await world.gateway.database.query(
@@ -71,7 +71,7 @@ describe("who gets what", () => {
         Object.entries(people).map(async ([name, one]) => [name, await follow(one)] as const),
       ),
     );
-    // Filters narrow, and never widen.
+    // Filters only narrow what a reader sees.
     const prying = await Promise.all(
       [
         `workspace_id=${away.id}`,
@@ -309,7 +309,7 @@ describe("what it costs", () => {
     expect(asked() - from).toBeLessThan((performance.now() - fromMs) / pollMs + 2);
     await expect.poll(() => open[0]!.text(), patiently).toContain(": keep-alive");
     await closeAll();
-    // The turn that is under way ends; then it is quiet for ten times as long as between two turns.
+    // Waits until the present poll has ended, and no query follows for ten times the poll interval.
     let quiet = { count: asked(), sinceMs: performance.now() };
     await eventually(() => {
       if (asked() !== quiet.count) quiet = { count: asked(), sinceMs: performance.now() };
@@ -339,6 +339,6 @@ it("a gateway that stops says so, and when to come back", async () => {
   const [, retry] = /^retry: (\d+)\nevent: bye$/m.exec(stream.text())!;
   expect(Number(retry)).toBeGreaterThanOrEqual(1_000);
   expect(Number(retry)).toBeLessThan(5_000);
-  // The end is no place to go on from.
+  // The last event has no id, so a reader cannot resume from it.
   expect(stream.text()).toMatch(/"stopping"\}\n\n$/);
 });

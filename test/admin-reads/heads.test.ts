@@ -1,4 +1,4 @@
-/** A page of one workspace asks the heads of that workspace, and not those of the whole installation (T86). */
+/** A page of one workspace reads only that workspace's heads, not those of the whole installation (T86). */
 import { beforeAll, expect, it } from "vitest";
 import { listRequestHeadlines, requestConditions } from "../../src/admin/index.ts";
 import type { Database, Queryable } from "../../src/storage/index.ts";
@@ -37,7 +37,7 @@ describeDatabase("heads of many workspaces", (open) => {
     await database.query("analyze");
   });
 
-  /** How a page is found: its rows, and how the heads are looked through. */
+  /** How a page is read: its number of rows, and how the heads are searched. */
   async function found(filter: Parameters<typeof listRequestHeadlines>[1]) {
     const asked: (readonly [string, readonly unknown[] | undefined])[] = [];
     const spy: Queryable = {
@@ -80,7 +80,8 @@ describeDatabase("heads of many workspaces", (open) => {
   });
 
   it("T86: a page of all workspaces, or of what a member's keys did, does not read all heads for each part of the log", async () => {
-    // A row each second, of one workspace after the other: some minutes have few rows of each, and so have a day's of many workspaces.
+    // A row each second, with the workspaces in turn: so some minutes have few rows of each, as a day has in an installation with
+    // many workspaces.
     const minutes = { limit: 5, from: new Date(Date.now() - 900_000) };
     const all = { visibility: seesEverything, equal: { status: "failed,expired" }, ...minutes };
     expect(await found(all)).toEqual({ rows: 5, isWhole: false, isAsked: true });
@@ -110,7 +111,7 @@ describeDatabase("heads of many workspaces", (open) => {
     const from = new Date(Date.now() - 86_400_000);
     for (const filter of [ofKey, { ...ofKey, sort: "cost" as const, from }])
       expect(await found(filter)).toEqual({ rows: 20, isWhole: false, isAsked: true });
-    // Of a workspace that the asker does not see, nothing is narrowed and nothing found.
+    // A workspace that the reader does not see narrows nothing, and the page is empty.
     const foreign = { ...ofKey, visibility: ofOne };
     expect(await found(foreign)).toMatchObject({ rows: 0 });
   });

@@ -1,4 +1,4 @@
-/** What organization admins see of the whole installation: whether its ledgers add up, and the processes that serve it. */
+/** The view of organization admins on the whole installation: whether its ledgers add up, and which processes serve it. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { idTime } from "../../src/base/ids.ts";
 import { tamper } from "../ledger/support.ts";

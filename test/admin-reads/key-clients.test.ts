@@ -1,4 +1,4 @@
-/** Where keys are used from. docs/management.md. */
+/** The addresses and programs that use a key. docs/management.md. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { silentLog } from "../support/postgres.ts";
 import { startWorld, type World } from "./support.ts";
@@ -21,7 +21,7 @@ interface Client {
 const clientsOf = async (id: string): Promise<Client[]> =>
   world.must(await world.ann.call("GET", `/keys/${id}/clients`)).data;
 
-/** A call from an address, as a proxy tells it. */
+/** A call from an address, as a proxy reports it. */
 async function callFrom(key: string, address: string, program: string, path = "chat/completions") {
   const isList = path === "models";
   const response = await fetch(`${world.gateway.url}/v1/${path}`, {
@@ -47,9 +47,9 @@ it("addresses are counted, with the program's own words cut, whichever path the 
   for (const program of ["first/1.0", long])
     expect(await callFrom(key, "203.0.113.7", program)).toBe(200);
   expect(await callFrom(key, "2001:db8:0::1", "lists/2", "models")).toBe(200);
-  // Refused for what was asked, and still a sign of where the key is.
+  // The gateway refused the request, but it still shows where the key is used.
   expect(await callFrom(key, "198.51.100.9", "images/3", "images/generations")).toBe(400);
-  // A key that is none belongs to nobody.
+  // An invalid key belongs to no one.
   expect(await callFrom(`${key}x`, "198.51.100.10", "none/1")).toBe(401);
   const clients = await clientsOf(id);
   const sorted = clients.toSorted((one, other) => (one.ip < other.ip ? -1 : 1));
@@ -98,7 +98,7 @@ it("a hundred addresses are kept of a key, for thirty days, and many gateways co
   expect(kept).toHaveLength(100);
   expect(new Set(kept.map(({ requests }) => requests))).toEqual(new Set([2]));
   expect(kept[0]!.user_agent).toBeNull();
-  // One that comes takes the place of the one that was used the longest ago.
+  // A new client replaces the one that was used the longest ago.
   gateways[0]!.note({ keyId: id, address: "192.0.2.1", userAgent: "new/1" });
   await gateways[0]!.flush();
   const later = await clientsOf(id);
@@ -108,7 +108,7 @@ it("a hundred addresses are kept of a key, for thirty days, and many gateways co
     [id],
   );
   expect(await clientsOf(id)).toHaveLength(1);
-  // Whoever starts sweeps.
+  // A start also sweeps.
   await Promise.all(gateways.map((clients) => clients.close()));
   const fresh = openKeyClients(database, silentLog);
   await fresh.close();

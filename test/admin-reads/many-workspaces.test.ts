@@ -1,4 +1,4 @@
-/** Rare filters over many workspaces: a page takes its time and no more, and page by page nothing is missed or comes twice. T86. */
+/** Rare filters with many workspaces: a page has a time limit, and page by page no row is missed or comes twice. T86. */
 import { afterEach, expect, it, vi } from "vitest";
 import { listRequests, requestConditions } from "../../src/admin/index.ts";
 import { newId } from "../../src/base/ids.ts";
@@ -22,7 +22,7 @@ describeDatabase("a log of many workspaces", (open) => {
     const log = createRequestLog(database, silentLog);
     const nowMs = Date.now();
     const rare: string[] = [];
-    // Close together now, and ever further apart: a minute, an hour, months ago, and one of a clock that is ahead.
+    // First close together, then ever further apart: a minute, an hour, months ago; and one with a clock that is ahead.
     for (let place = 0; place < 600; place += 1) {
       const at = nowMs + 60_000 - Math.round(1.035 ** place * 10_000);
       const id = newId(place % 3 === 0 ? "task" : "req", Math.max(at, nowMs - 400 * dayMs + place));
@@ -54,7 +54,7 @@ describeDatabase("a log of many workspaces", (open) => {
     let passedMs = 0;
     const realNow = performance.now.bind(performance);
     vi.spyOn(performance, "now").mockImplementation(() => realNow() + passedMs);
-    /** All pages, where the database takes so much longer for each step. */
+    /** Reads all pages while the database takes `moreMs` longer for each step. */
     async function readAll(moreMs: number) {
       const slow: Database = {
         ...database,
@@ -87,7 +87,7 @@ describeDatabase("a log of many workspaces", (open) => {
     expect((await readAll(600)).found).toEqual(newestFirst);
     const short = slow.pages.filter(({ count }) => count < 10);
     expect(short.length).toBeGreaterThan(2);
-    // Where there is little, the steps of the next page go on from those of this one.
+    // If there are few rows, the next page continues with the step size of this one.
     expect(slow.pages.length).toBeLessThan(quick.pages.length + 10);
     const times = slow.pages.flatMap(({ scannedTo }) => scannedTo?.getTime() ?? []);
     expect(times).toEqual(times.toSorted((one, other) => other - one));

@@ -1,4 +1,4 @@
-/** Whatever a call was charged for, the lines that are shown of it add up to its charge, by the price as the log keeps it. */
+/** The displayed price lines of any call add up to its charge, by the price that the log keeps. */
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { chargeLines } from "../../src/admin/index.ts";
@@ -14,7 +14,7 @@ import { storedPrice, priceMedia, type AnyPrice, type MediaUsage } from "../../s
 import { exactUsd } from "../support/exact-usd.ts";
 import { silentLog } from "../support/postgres.ts";
 
-/** From what costs nearly nothing to what brings a call to the most that one may cost. */
+/** From nearly free rates to rates that reach the largest cost of a call. */
 const rate = fc.oneof(fc.bigInt({ min: 0n, max: 10n ** 12n }), fc.bigInt({ min: 0n, max: 50n }));
 const dear = fc.oneof(
   { weight: 9, arbitrary: rate },
@@ -46,7 +46,7 @@ const textPrice: fc.Arbitrary<FixedPrice> = fc
     ...price,
     above: above.toSorted((one, other) => one.inputTokens - other.inputTokens),
   }));
-/** Parts larger than their whole too, as vendors tell them by mistake. */
+/** Includes parts that are larger than their whole, as vendors report by mistake. */
 const textUsage: fc.Arbitrary<Usage> = fc
   .record(
     {
@@ -162,7 +162,7 @@ it("BILL-01: the printed lines of a call of any kind are its charge, to the last
       expect(from).toBe(lines!.length > 0 ? "call" : null);
       const sum = lines!.reduce((all, { amount }) => all + exactUsd(amount), 0n);
       expect(sum).toBe(charged * 1_000_000n);
-      // Each line is its quantity times its rate, whose millionths are of tokens.
+      // Each line is its quantity times its rate; rates per million apply to tokens.
       for (const { quantity, unit_price: each, per, amount } of lines!) {
         const times = exactUsd(quantity) * exactUsd(each);
         const by = per === "million_tokens" ? 10n ** 21n : 10n ** 15n;

@@ -1,4 +1,4 @@
-/** A call's page shows its price line by line: for every kind of price the lines are those of the offer that led to the charge. */
+/** A call's page shows its price line by line: for every kind of price, the lines of the offer that led to the charge. */
 import { expect, it } from "vitest";
 import { amountNanoMax } from "../../src/base/money.ts";
 import { noUsage, type Usage } from "../../src/base/usage.ts";
@@ -62,7 +62,7 @@ const media: readonly [MediaPrice, MediaUsage, readonly string[]][] = [
 ];
 
 const offer = (provider: string, price: FixedPrice | MediaPrice) => ({ provider, price });
-/** Every kind of price at one provider, behind dearer ones of another. */
+/** Every kind of price at one provider, after more expensive ones of another. */
 const catalog = {
   models: new Map([
     [
@@ -77,7 +77,7 @@ const catalog = {
   ]),
 } as unknown as Catalog;
 
-/** A row of before prices were kept. */
+/** A row from before prices were kept. */
 const old = { model: "a/b", provider: "acme", price: null, explanation: null };
 const linesOf = (usage: object | null, costNano: bigint, provider: string | null = "acme") =>
   chargeLines({ ...old, provider, usage, cost_nano: costNano }, catalog).price_lines;
@@ -102,7 +102,7 @@ it.each([
     const charged = { ...old, usage, cost_nano: cost };
     const { price_lines: now } = chargeLines(charged, catalog);
     expect(chargeLines(charged, catalog).price_lines_from).toBe("catalog");
-    // Its model and its provider are gone.
+    // Its model and its provider no longer exist.
     const gone = { ...charged, model: "a/gone", provider: "gone" };
     expect(chargeLines(gone, catalog)).toEqual({ price_lines: null, price_lines_from: null });
     for (const row of [charged, gone])
@@ -162,7 +162,7 @@ it("a charge whose price has changed since, or is gone, has no lines", () => {
     expect(
       chargeLines({ ...old, model, usage: textUsage, cost_nano: 17n }, catalog).price_lines,
     ).toBeNull();
-  // A size that has no price any more.
+  // A size that no longer has a price.
   const gone: MediaUsage = { unit: "images", outputImages: 1, inputImages: 0, imageSize: "8K" };
   expect(linesOf(gone, 41n)).toBeNull();
 });

@@ -1,4 +1,4 @@
-/** One call over the management API: its error, its reservation, what was changed and its price line by line. */
+/** One call over the management API: its error, its reservation, its changed parameters and its price line by line. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { formatUsd, parseUsd } from "../../src/base/money.ts";
 import { eventually } from "../support/patience.ts";
@@ -64,7 +64,7 @@ it("the price of an answer from the cache is a line of its own: no price has cha
   const cache = { ttl_seconds: 60, charge_percent: 33 };
   world.must(await world.ann.call("PATCH", `/keys/${own.id}`, { response_cache: cache }));
   const of = async (id: string) => world.must(await world.ann.call("GET", `/requests/${id}`));
-  // Words that no other call of the workspace has.
+  // Words that no other call of the workspace contains.
   const script = { reply: own.id, usage: { input: 1001, output: 201 } };
   const first = await of(await world.chat(own.key, script));
   const repeat = await eventually(async () => {
@@ -82,7 +82,7 @@ it("of a call that outlived its hold the entry is the one that charged it, and t
   const script = JSON.stringify({ task_seconds: 1 });
   const body = { model: "sandbox/video-model-v1", prompt: `A\n#sandbox ${script}`, duration: 2 };
   const { id } = JSON.parse((await send("/v1/tasks", body)).text) as { id: string };
-  // Both at once: the gateway's own sweep may find it in between.
+  // Both in one transaction, because the gateway's own sweep may find it in between.
   const expired = await database.transaction(async (tx) => {
     await tx.query(
       "update ledger_holds set lease_until = now() - interval '1 hour' where id = $1",

@@ -1,4 +1,4 @@
-/** The request log over the management API: its fields, its filters, and who sees what. */
+/** The request log over the management API: its fields, its filters, and which reader sees which rows. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseUsd } from "../../src/base/money.ts";
 import { ids, startWorld, usageTold, type World } from "./support.ts";
@@ -177,7 +177,7 @@ describe("the request log", () => {
     expect(await list(`q=${encodeURIComponent(word.toUpperCase())}`)).toEqual([rows.failed]);
     expect(await list(`q=${error.code.slice(2, 8)}`)).toEqual([rows.failed]);
     expect(await list(`q=${error.code}`, world.bob)).toEqual([]);
-    // What means something to the database means nothing here.
+    // Characters with a meaning in SQL are plain text here.
     for (const hostile of ["%", "_", "\\", "' or true --", "%' escape '", "a%"])
       expect(await list(`q=${encodeURIComponent(hostile)}`)).toEqual(
         `${error.code} ${error.message}`.includes(hostile) ? [rows.failed] : [],
@@ -278,7 +278,7 @@ describe("the request log", () => {
         expect({ who, query, id, ...json }).toEqual({ who, query, id, ...expected });
       }
     }
-    // A call that its filters do not list has neighbours all the same; one that is not seen is as if it were not there.
+    // A call outside the filters still has neighbours; a call that the reader may not see does not exist for that reader.
     const beside = await world.mel.call("GET", `/requests/${rows.mel}/neighbours?status=failed`);
     expect(beside.json).toEqual({ previous: rows.failed, next: null });
     const foreign = await world.mem.call("GET", `/requests/${rows.mel}/neighbours`);
@@ -292,7 +292,7 @@ describe("the request log", () => {
   it("calls are found by a provider that was asked, whoever answered", async () => {
     const list = async (query: string, who = world.root) =>
       ids(await who.call("GET", `/requests?view=list&limit=100&${query}`));
-    // Of one attempt the head of the row knows, of several the row.
+    // One attempt is stored in the row's head, several in the row.
     const again = await world.chat(keys.mel.key, { status: 503 });
     const tries = async (id: string) =>
       world.must(await world.root.call("GET", `/requests/${id}`)).attempts as {

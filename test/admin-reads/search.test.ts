@@ -1,4 +1,4 @@
-/** The search of the palette: everybody finds what their lists would show them, and nothing else. */
+/** The search of the palette: each reader finds exactly what their lists show. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startWorld, type Person, type World } from "../admin/people.ts";
 

@@ -1,8 +1,8 @@
-/** What the tests of the readings share: calls and tasks made by people in their roles, and what is read of them. */
+/** Shared by the read tests: calls and tasks by people in their roles, and reads of them. */
 import { startWorld as startPeople, type Person } from "../admin/people.ts";
 import type { Answer } from "../admin/support.ts";
 
-/** A sandbox call costs the same each time: so many tokens are told. */
+/** A sandbox call costs the same each time: the usage that the sandbox reports. */
 export const usageTold = { input: 1000, output: 200 };
 
 export async function startWorld(options: Parameters<typeof startPeople>[0] = {}) {
@@ -29,7 +29,7 @@ export async function startWorld(options: Parameters<typeof startPeople>[0] = {}
   return {
     ...world,
     keyOf,
-    /** A chat call; the id of its row. */
+    /** Makes a chat call; returns the id of its row. */
     async chat(key: string, script: object = { usage: usageTold }, model = "sandbox/chat") {
       const content = `Hi\n#sandbox ${JSON.stringify(script)}`;
       const answer = await post(key, "/v1/chat/completions", {
@@ -39,7 +39,7 @@ export async function startWorld(options: Parameters<typeof startPeople>[0] = {}
       await answer.text();
       return answer.headers.get("x-request-id")!;
     },
-    /** A video task that has ended; its id. */
+    /** Runs a video task to its end; returns its id. */
     async video(key: string, more: object = {}) {
       const task = (await (
         await post(key, "/v1/tasks", {

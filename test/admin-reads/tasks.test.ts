@@ -132,7 +132,7 @@ describe("tasks", () => {
       expect(seen.text).not.toContain(foreign);
     }
     expect((await world.mel.call("GET", `/tasks/${id}`)).json.status).toMatch(/queued|running/);
-    // A file is found by its name alone, which is 128 random bits: one that is guessed is not there.
+    // A file is found only by its name, which has 128 random bits: a guessed name does not exist.
     const { json } = await world.bob.call("GET", `/tasks/${tasks.bob}`);
     const url = json.output.videos[0].url as string;
     const guessed = url.replace(/.(?=\.\w+$)/, (last) => (last === "0" ? "1" : "0"));

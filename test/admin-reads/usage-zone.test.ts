@@ -1,11 +1,11 @@
-/** Usage of places whose clocks change: their days and months add up to the ledger, and are as long as they were. */
+/** Usage in time zones with clock changes: days and months add up to the ledger, and have their true length. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseUsd } from "../../src/base/money.ts";
 import { foldUsage } from "../../src/usage/index.ts";
 import { tamper } from "../ledger/support.ts";
 import { startWorld, type World } from "./support.ts";
 
-/** When calls are charged: around midnight in Berlin, before and after its clocks go back on 25 October 2026. */
+/** Times of charges: around midnight in Berlin, before and after its clocks go back on 25 October 2026. */
 const times = [
   "2026-10-24T21:59:59.999Z",
   "2026-10-24T22:00:00.000Z",
@@ -17,7 +17,7 @@ const times = [
 const october = "from=2026-10-01T00:00:00%2B02:00&to=2026-11-01T00:00:00%2B01:00";
 
 let world: World;
-/** A call was charged at that time. */
+/** Moves a call's charge to that time. */
 const timed = (id: string, time: string) =>
   tamper(world.gateway.database, "update ledger_entries set created_at = $2 where reference = $1", [
     id,
@@ -55,7 +55,7 @@ it.each(["before usage is summed", "after it was"])(
       ["2026-09-30T22:00:00.000Z", 5],
       ["2026-10-31T23:00:00.000Z", 1],
     ]);
-    // One offset for all of them has some of them in another day.
+    // One fixed offset puts some of them into another day.
     expect(await starts(`granularity=day&tz_offset=2&${october}`)).toEqual([
       ["2026-10-23T22:00:00.000Z", 1],
       ["2026-10-24T22:00:00.000Z", 1],
@@ -91,7 +91,7 @@ it.each([
   expect(json.error.message).toContain(rule);
 });
 
-/** Of places whose days begin within an hour of UTC: the last call of a day and the first of the next. */
+/** Zones whose days begin within an hour of UTC: the last call of a day and the first of the next. */
 const within = [
   ["Asia/Kolkata", "2026-09-10T18:30:00.000Z"],
   ["Asia/Kathmandu", "2026-09-12T18:15:00.000Z"],

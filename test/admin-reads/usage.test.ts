@@ -1,4 +1,4 @@
-/** What was used and what it cost: sums that are the ledger's own, by period and by what used it, for each reader. */
+/** Usage and its cost: sums that equal the ledger's, by period and by group, for each reader. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tamper } from "../ledger/support.ts";
 import { parseUsd } from "../../src/base/money.ts";
@@ -87,7 +87,7 @@ describe("usage", () => {
       [keys.mel.id]: 2,
       [keys.bob.id]: 1,
     });
-    // All of them have one name: what tells them apart is how they end.
+    // All keys have the same name; their last characters distinguish them.
     expect(new Map(byKey.map((row) => [row["key_id"], row["key_last4"]]))).toEqual(
       new Map([keys.mem, keys.mel, keys.bob].map(({ id, key }) => [id, key.slice(-4)])),
     );
@@ -143,7 +143,7 @@ describe("usage", () => {
     );
     const [byKey] = (await ask("also_by=key", world.mem)).also!;
     expect(byKey!.data.map((row) => row["key_id"])).toEqual([keys.mem.id]);
-    // Sums of a table, without the counts of a bill.
+    // Sums for a table, without the counts of a bill.
     expect(byKey!.data[0]).toMatchObject({ requests: 3, errors: 0, key_name: "calls" });
     expect(byKey!.data[0]).not.toHaveProperty("output_video_seconds");
     expect(await ask("group_by=key")).not.toHaveProperty("also");
@@ -191,7 +191,7 @@ describe("usage", () => {
   it.each([
     ["granularity=week", "granularity"],
     ["group_by=mood", "group_by"],
-    // As if nothing had failed.
+    // Otherwise the answer would look as if nothing had failed.
     ["status=error", "status"],
     ["status=failed,expired", "status"],
     ["from=2030-01-01T00:00:00Z&to=2029-01-01T00:00:00Z", "from"],
@@ -264,7 +264,7 @@ describe("usage that was summed", () => {
     await world.chat(key.key);
     await world.chat(key.key, { usage: { input: 7, output: 3 } }, "sandbox/messages");
     await world.chat(key.key, { status: 503, error: "no" });
-    // What nobody has, of which a caller may think up any number; and one that no index takes.
+    // Unknown model names, of which a caller may invent any number; and one too long for an index.
     for (let place = 0; place < 20; place += 1)
       await world.chat(key.key, {}, `thought-up/model-${place}`);
     await world.chat(key.key, {}, `long/${"x".repeat(5_000)}`);

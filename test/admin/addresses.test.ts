@@ -1,4 +1,7 @@
-/** Sign-ins behind a proxy: each caller is counted by their own address, and nobody can lock the others out. docs/operate.md "Behind a proxy". */
+/**
+ * Sign-ins behind a proxy: attempts are counted by each caller's own address, and no caller can lock the others out.
+ * docs/operate.md "Behind a proxy".
+ */
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Log } from "../../src/base/log.ts";
@@ -44,7 +47,7 @@ describe.each([
   afterAll(() => Promise.all([behind.close(), alone.close()]));
 
   let count = 0;
-  /** A sign-in whose account nobody else tries; on a connection that served a call of text before. */
+  /** Signs in to an account that no other attempt uses, on a connection that served a text call before. */
   function signIn(gateway: AdminGateway, forwardedFor: string, right = false): Promise<number> {
     const { hostname, port } = new URL(gateway.url);
     const account = { email: `guess-${(count += 1)}@example.com`, password: "wrong" };
@@ -74,7 +77,10 @@ describe.each([
       });
     });
   }
-  /** One failure, the rest of fifty but two told to the database (a sign-in takes a tenth of a second), and five more. */
+  /**
+   * Six failed sign-ins. After the first one the count is set to 48 in the database, two below the limit, because a sign-in takes
+   * a tenth of a second.
+   */
   const many = async (gateway: AdminGateway, forwardedFor: (at: number) => string) => {
     const statuses = [await signIn(gateway, forwardedFor(0))];
     await gateway.database.query("update auth_attempts set count = 48 where name like 'address:%'");
@@ -84,7 +90,7 @@ describe.each([
   const closed = [401, 401, 401, 429, 429, 429];
 
   it("a trusted proxy's word counts: one address is closed after fifty failures, others are not", async () => {
-    // What the caller wrote itself stands left of what the proxies add.
+    // Text that the caller wrote itself stands left of the addresses that the proxies add.
     const statuses = await many(behind, (at) => `192.0.2.${at}, 203.0.113.9, 10.0.0.3`);
     expect(statuses).toEqual(closed);
     expect(await signIn(behind, "203.0.113.9", true)).toBe(429);

@@ -1,4 +1,4 @@
-/** Who sees where a workspace's alerts are posted. docs/callbacks.md. */
+/** Which readers see the address of a workspace's alerts. docs/callbacks.md. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startWorld, type World } from "./people.ts";
 

@@ -1,4 +1,4 @@
-/** Entries of the audit log name their objects: as they are called now. */
+/** Entries of the audit log show the present names of their objects. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startAdminGateway, type AdminGateway } from "./support.ts";
 

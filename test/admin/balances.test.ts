@@ -1,4 +1,4 @@
-/** The balances of all workspaces in one answer: the numbers of each alone, of those that the reader sees. */
+/** The balances of all workspaces in one answer: the same numbers as each alone, for the workspaces that the reader sees. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parseUsd } from "../../src/base/money.ts";
 import { startWorld, type World } from "./people.ts";
@@ -36,7 +36,7 @@ it("BILL-04: a balance that is read right after a call has nothing held, and wha
   const read = async () =>
     world.must(await world.root.call("GET", `/workspaces/${world.home.id}/balance`));
   const nano = (usd: string) => parseUsd(usd);
-  // Each reading comes right after calls; on a machine that stands still for the 200 ms that it waits, some see headroom.
+  // Each read follows calls at once. If the machine stalls for the 200 ms that an allowance waits, some reads see headroom.
   const atOnce = async () => {
     for (let count = 0; count < 3; count += 1) await (await ask("hi")).text();
     const balance = await read();
@@ -119,7 +119,7 @@ it("BILL-23: the order by what is left goes over pages, and those without limit 
   }
   expect(pages).toEqual(expected);
   expect(pages.at(-1)).toMatchObject({ workspace_id: world.away.id });
-  // A place in the order would tell how much others have.
+  // A position in the order would reveal how much others have.
   const ofOthers = `?order=available&cursor=${expected[0]!.workspace_id}`;
   expect((await asked(world.ann, ofOthers)).data).toEqual([]);
   expect((await world.root.call("GET", "/balances?order=name")).status).toBe(400);

@@ -1,4 +1,4 @@
-/** Who sets which spend caps, and that they hold. Requirements: CAP; docs/management.md. */
+/** Which roles set which spend caps, and that the caps hold. Requirements: CAP; docs/management.md. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newMember, startWorld, type Person, type World } from "./people.ts";
 import type { Answer } from "./support.ts";

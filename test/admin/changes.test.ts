@@ -1,4 +1,4 @@
-/** Changes of objects: what they leave alone, lost updates, the audit log, and marks of what is out of scope. */
+/** Changes of objects: unchanged fields, lost updates, the audit log, and marks of values that are out of scope. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { verifyLedger } from "../../src/verification/index.ts";
 import { startWorld, type World } from "./people.ts";
@@ -57,7 +57,7 @@ describe("changes", () => {
       const read = world.must(await world.ann.call("GET", `/keys/${id}`));
       expect(read).toEqual(answer);
     }
-    // null in place of the whole: none.
+    // null for the whole object: none.
     const cleared = world.must(
       await world.ann.call("PATCH", `/keys/${id}`, {
         spend_caps: null,
@@ -102,7 +102,7 @@ describe("changes", () => {
         expect(await stored()).toEqual(before);
         world.must(await patch(routing));
         expect(await stored()).toMatchObject({ ...routing, mode: "custom" });
-        // null clears one setting and leaves the others; the layer goes on having its own routing.
+        // null clears one setting and keeps the others; the layer keeps its own routing.
         const [name] = Object.keys(routing) as [string];
         const other = name === "sort" ? { supply_tiers: ["official"] } : { sort: "price" };
         world.must(await patch({ [name]: null, ...other }));
@@ -110,7 +110,7 @@ describe("changes", () => {
         expect(await stored()).toMatchObject({ mode: "custom", ...cleared, ...other });
       }
       world.must(await patch(null));
-      // Nothing is set: nothing changes.
+      // No setting is set, so nothing changes.
       world.must(await patch({ sort: null, pinned_providers: [], supply_tiers: null }));
       expect(await stored()).toMatchObject({ mode: "follow" });
     }
@@ -130,7 +130,7 @@ describe("changes", () => {
     }
   });
 
-  /** What a record is after a patch: objects field by field, everything else replaced. */
+  /** A record after a patch: objects are merged field by field, everything else is replaced. */
   function merged(record: Record<string, unknown>, patch: object): Record<string, unknown> {
     const next = { ...record };
     for (const [name, value] of Object.entries(patch)) {
@@ -159,11 +159,11 @@ describe("changes", () => {
     expect((await gateway.admin("GET", `/keys/${id}`)).json.name).toBe("first");
     expect((await patch("third", first.headers.get("etag")!)).json.name).toBe("third");
     expect((await patch("fourth", "*")).json.name).toBe("fourth");
-    // Of many at once with the same tag one wins.
+    // If many patches use the same tag at once, one wins.
     const now = (await gateway.admin("GET", `/keys/${id}`)).headers.get("etag")!;
     const race = await Promise.all(["a", "b", "c", "d"].map((name) => patch(name, now)));
     expect(statuses(race)).toEqual([200, 412, 412, 412]);
-    // Being used does not change it.
+    // Use of the key does not change its tag.
     const disable = await gateway.admin("POST", `/keys/${id}/disable`, {}, { "if-match": now });
     expect(disable.status).toBe(412);
   });
@@ -327,7 +327,7 @@ describe("changes", () => {
     const ledger = (await world.gateway.admin("GET", `/workspaces/${world.away.id}/ledger`)).json;
     expect(ledger.data).toHaveLength(1);
     expect(ledger.data[0]).toMatchObject({ id: replay.json.id, note: "top-up", key_id: null });
-    // The answer is the entry of then, not what is said of it now.
+    // The answer is the original entry, not the new text.
     const reworded = { amount: "25.00", note: "another word" };
     const again = await world.gateway.admin("POST", path, reworded, { "idempotency-key": "one" });
     expect({ status: again.status, json: again.json }).toEqual({
@@ -359,7 +359,7 @@ describe("changes", () => {
       code: "conflict",
       message: "$25.000000001 cannot be taken back: the workspace was credited $25 in all.",
     });
-    // Sent again it is the same one. What was spent before makes the balance negative.
+    // A retry returns the same entry. Earlier spending makes the balance negative.
     const answers = [await credit("-25"), await credit("-25")];
     expect(statuses(answers)).toEqual([200, 201]);
     expect(answers[0]!.json).toMatchObject({ kind: "credit", amount: "-25" });

@@ -1,4 +1,4 @@
-/** Workspaces that are not prepaid: how far they may spend beyond their credits, who says so, and where it shows. */
+/** Workspaces with a credit line: how far they may spend beyond their credits, who sets it, and where it shows. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { verifyLedger } from "../../src/verification/index.ts";
 import { startWorld, type World } from "./people.ts";
@@ -39,7 +39,7 @@ describe("a credit line", () => {
     const { charged, available } = await balance();
     expect(Number(charged)).toBeGreaterThan(0);
     expect(Number(available)).toBeCloseTo(2.5 - Number(charged), 9);
-    // Enough for what was charged, and for nothing more.
+    // Enough for the charges so far, and for nothing more.
     world.must(await setLine(charged));
     expect(await balance()).toMatchObject({ available: "0" });
     expect(await callOutcome()).toBe("insufficient_balance");
@@ -53,7 +53,7 @@ describe("a credit line", () => {
     expect(await callOutcome()).toBe("workspace_total_spend_cap_reached");
     world.must(await world.root.call("PATCH", path, { spend_caps: null }));
     expect(await callOutcome()).toBe(200);
-    // A spend cap's patch says nothing of the line.
+    // A patch of a spend cap leaves the credit line unchanged.
     expect(world.must(await world.root.call("GET", path)).credit_line).toBe("unlimited");
   });
 
@@ -94,7 +94,7 @@ describe("a credit line", () => {
 
   it("BILL-23: credit that no account can hold is refused by its field, and nothing is written", async () => {
     const { database, admin } = world.gateway;
-    // The books do not add up any more: this test is the last.
+    // The books no longer add up: this test is the last.
     await database.query("update ledger_accounts set credits_nano = $2 where workspace_id = $1", [
       world.home.id,
       8n * 10n ** 18n - 10n ** 9n,

@@ -1,4 +1,4 @@
-// A database that is away: whoever manages is told so, and not of a fault of the gateway's. docs/errors.md.
+// An unreachable database: administrators get an error that says so, not one about a fault of the gateway. docs/errors.md.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { eventually } from "../support/patience.ts";
@@ -49,7 +49,7 @@ it("whoever manages, by a session, a token or the admin token, or signs in, is t
       who,
       message: expect.stringMatching(/database does not answer/),
     });
-  // It may have been made.
+  // The database may have stored the change.
   expect(change.json["error"].message).toContain("Look whether it was done");
   await outage.back();
   expect((await session()).status).toBe(200);

@@ -31,7 +31,7 @@ describe("KEY-09 KEY-10: a disabled key", () => {
       (await world.gateway.get("/v1/key", { authorization: `Bearer ${key}` })).status;
     expect(await move(world.ann, id, "disable")).toEqual([200, "disabled"]);
     expect(await move(world.mem, id, "enable")).toEqual(refused);
-    // Nor in two moves, nor after a change or a new value.
+    // Nor in two steps, nor after a change or a rotation.
     expect(await move(world.mem, id, "disable")).toEqual([200, "disabled"]);
     world.must(await world.mem.call("PATCH", `/keys/${id}`, { name: "yours" }));
     world.must(await world.ann.call("PATCH", `/keys/${id}`, { name: "ours" }));

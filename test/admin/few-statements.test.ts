@@ -1,4 +1,4 @@
-/** What the management API asks the database: a list as many statements for many rows as for few, a token no more than it must. */
+/** Database statements of the management API: a list needs as many for many rows as for few, and a token no more than necessary. */
 import { expect, it } from "vitest";
 import { createToken } from "../../src/admin/index.ts";
 import { ownerOfToken } from "../../src/admin/tokens.ts";
@@ -14,7 +14,7 @@ import { describeDatabase, silentLog } from "../support/postgres.ts";
 
 const count = 40;
 
-/** Workspaces, members and keys, `count` of each; the first workspace has all members and keys. Each spent its number. */
+/** Workspaces, members and keys, `count` of each; the first workspace has all members and keys. Each has spent its number. */
 const made = [
   "insert into organizations (id, name) values ('org_1', 'o')",
   `insert into workspaces (id, name, organization_id)
@@ -34,7 +34,7 @@ const made = [
      where n % 2 = 0`,
 ];
 
-/** The same database, with how many statements it was asked. */
+/** The same database, counting its statements. */
 function counted(real: Database): { readonly database: Database; readonly taken: () => number } {
   let statements = 0;
   const database: Database = {

@@ -1,4 +1,4 @@
-/** Ids of another organization, wherever a read takes one or a path has two: the answer is that to an id that nobody has. */
+/** Ids of another organization, wherever a read takes one or a path has two: the answer is the same as for an unknown id. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import openapi from "../../docs/openapi.json" with { type: "json" };
 import { rememberDerivations } from "../support/derivations.ts";
@@ -14,7 +14,7 @@ interface Parameter {
 type Components = Readonly<Record<string, Parameter>>;
 const shared: Components = openapi.components.parameters;
 
-/** The reads that take ids beside the path, with their names. */
+/** The reads that take ids besides the path, with the names of those parameters. */
 const filtered = Object.entries(openapi.paths).flatMap(([path, methods]) => {
   if (!("get" in methods) || !path.startsWith("/admin/v1/") || path.endsWith("/events")) return [];
   const { parameters = [] } = methods.get as {
@@ -30,7 +30,7 @@ const filtered = Object.entries(openapi.paths).flatMap(([path, methods]) => {
 });
 
 let world: World;
-/** What Bob's organization has, by the end of a parameter's name. */
+/** Objects of Bob's organization, by the end of a parameter's name. */
 let theirs: Readonly<Record<string, string>>;
 let invitationId = "";
 beforeAll(async () => {
@@ -71,7 +71,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.gateway.close());
 
-/** An answer without its time, and without the id that it was asked for. */
+/** An answer without its times, and without the id in the request. */
 async function told(who: Person, asked: Asked, id: string) {
   const { status, text } = await who.call(asked.method, asked.path(id), asked.body?.(id));
   return { status, text: text.replaceAll(id, "<id>").replaceAll(/"[\d-]+T[\d:.]+Z"/g, "now") };
@@ -83,7 +83,7 @@ interface Asked {
   readonly body?: (id: string) => object;
 }
 
-/** An id of the same form that nobody has. */
+/** An unknown id of the same form. */
 const nobodys = (id: string): string => id.slice(0, id.indexOf("_") + 1) + "0".repeat(26);
 
 describe("an id of another organization in a query", () => {

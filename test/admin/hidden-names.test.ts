@@ -1,4 +1,4 @@
-/** Objects of others that a body names by their ids: what is answered tells nobody whether they are there. docs/management.md. */
+/** Other users' objects in a body, by id: the answer does not reveal whether they exist. docs/management.md. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { rememberDerivations } from "../support/derivations.ts";
 import { startWorld, type World } from "./people.ts";

@@ -1,4 +1,7 @@
-/** A stand-in identity provider (OpenID Connect): it signs in whoever the test says, checks what it is asked, and lies where told to. */
+/**
+ * A stand-in identity provider (OpenID Connect). It signs in the user that the test names, checks requests, and lies if the test
+ * says so.
+ */
 import { createHash, createHmac, generateKeyPairSync, randomUUID, sign } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { once } from "node:events";
@@ -11,27 +14,30 @@ export interface Claims {
   readonly name: string;
 }
 
-/** How it answers a sign-in, where that is not as it should. */
+/** Deviations from a correct answer to a sign-in. */
 export interface Manner {
-  /** Its token is signed by another key than it tells of. */
+  /** The token is signed by another key than the provider publishes. */
   readonly forged?: boolean;
-  /** The token has the id alone, and everything else is asked for with the access token. */
+  /** The token has only the id; the gateway must read everything else with the access token. */
   readonly bare?: boolean;
   /** There is no token. */
   readonly tokenless?: boolean;
-  /** The userinfo endpoint tells of somebody else. */
+  /** The userinfo endpoint describes another user. */
   readonly userinfo?: Claims;
-  /** The token's header says something else. */
+  /** Overrides fields of the token's header. */
   readonly header?: object;
-  /** What the token says besides, or in place of what is right. */
+  /** Adds or replaces claims of the token. */
   readonly body?: object;
-  /** How the token is signed: by nobody, or with what everybody knows as the secret. */
+  /** The token has no signature, or is signed with the public key as the secret. */
   readonly signedBy?: "nobody" | "public key";
 }
 
 const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-/** How the client may show its secret: the discovery document says so. Absent: it says nothing, and takes both. */
+/**
+ * The ways in which a client may send its secret, as the discovery document lists them. If absent, the document lists none, and
+ * the provider takes both.
+ */
 interface ProviderOptions {
   readonly methods?: readonly string[];
 }
@@ -45,7 +51,7 @@ export async function startIdentityProvider(
   let issuer = "";
   let claims: Claims;
   let manner: Manner = {};
-  /** What was granted, by what it was called. */
+  /** All granted tokens, and the claims of each. */
   const tokens: string[] = [];
   const granted = new Map<string, Claims>();
 
@@ -69,7 +75,7 @@ export async function startIdentityProvider(
     return `${text}.${signed(text)}`;
   }
 
-  /** Both halves are encoded as forms are. RFC 6749, 2.3.1. */
+  /** Both halves are form-encoded. RFC 6749, 2.3.1. */
   function isBasic(header: string | undefined): boolean {
     const encoded = Buffer.from(header?.replace(/^Basic /, "") ?? "", "base64").toString();
     const [id, secret] = [...new URLSearchParams(encoded.replace(":", "&")).keys()];
@@ -146,7 +152,7 @@ export async function startIdentityProvider(
   issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     issuer,
-    /** What it granted so far: access tokens, refresh tokens and ID tokens. */
+    /** All tokens granted so far: access tokens, refresh tokens and ID tokens. */
     tokens,
     publicKey: publicKey.export({ format: "jwk" }),
     signsIn(who: Claims, how: Manner = {}) {
@@ -169,11 +175,11 @@ export interface SigningIn extends Manner {
   readonly provider: IdentityProvider;
   /** The gateway's address. */
   readonly base: string;
-  /** The cookie that comes back with the callback, where it is not the one of the beginning. */
+  /** The cookie that comes back with the callback; the one of the beginning if absent. */
   readonly state?: string;
 }
 
-/** Everything a browser does, until it is back in the console. */
+/** Does everything that a browser does in a sign-in, until it is back in the console. */
 export async function signInThere(who: Claims, { provider, base, state, ...how }: SigningIn) {
   provider.signsIn(who, how);
   const begun = await fetch(`${base}/auth/sign-in/social`, {
@@ -192,7 +198,7 @@ export async function signInThere(who: Claims, { provider, base, state, ...how }
   return { location, cookie: cookies(done) };
 }
 
-/** The configuration of a gateway that people sign in to there. */
+/** The configuration of a gateway with this identity provider. */
 export const signInConfig = (issuer: string, client: { id: string; secret: string }): string => `
 providers: []
 models: []

@@ -1,4 +1,4 @@
-/** Joining by invitation, and what nobody else's address, password or link gives. docs/management.md "How people join". */
+/** Joining by invitation; another person's address, password or link gives no access. docs/management.md "How people join". */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { manualClock } from "../support/manual-clock.ts";
 import { processorMs } from "../support/cost.ts";
@@ -24,7 +24,7 @@ const { freshEmail, invited, read, accept, withCookie, workspacesOf, auditOf } =
   clock,
 );
 
-/** What is answered, and in which time: each password is derived. */
+/** Answers and their times: each password is hashed. */
 it("a known address and an unknown one are answered alike, in shape and in time", async () => {
   const known = freshEmail();
   await newMember(world.gateway, world.away.id, { email: known, role: "admin" });
@@ -36,7 +36,7 @@ it("a known address and an unknown one are answered alike, in shape and in time"
   const other = await invited(freshEmail());
   expect(shape(one.answer.json)).toEqual(shape(other.answer.json));
   expect([...one.answer.headers.keys()]).toEqual([...other.answer.headers.keys()]);
-  // A user id tells the time it was made at: of both, now.
+  // A user id contains its creation time: now, for both.
   expect(one.userId.slice(0, 10)).toBe(other.userId.slice(0, 10));
   const spent: Record<string, number[]> = {
     known: [],
@@ -53,17 +53,17 @@ it("a known address and an unknown one are answered alike, in shape and in time"
     await newMember(world.gateway, world.away.id, { email: taken, role: "member" });
     await timed("known", () => invited(taken));
     await timed("unknown", () => invited(fresh));
-    // Two users have the one address, one the other: what a wrong password costs does not tell.
+    // Two users share this address, and one user has the other: the time for a wrong password does not reveal which.
     await timed("signKnown", () => signIn(world.gateway, taken, "wrong"));
     await timed("signNot", () => signIn(world.gateway, freshEmail(), "wrong"));
   }
-  // The least: what else the process does meanwhile, such as collecting what earlier tests left, only adds.
+  // The least value: other work of the process, such as garbage collection, only adds time.
   const least = (name: string) => Math.min(...spent[name]!);
   for (const [a, b] of [
     ["known", "unknown"],
     ["signKnown", "signNot"],
   ] as const) {
-    // One derivation of a password takes some 50 ms: one more of them would show.
+    // One derivation of a password takes about 50 ms: one more of them would show.
     expect(Math.abs(least(a) - least(b))).toBeLessThan(Math.max(least(b) * 0.4, 20));
   }
 });
@@ -73,7 +73,7 @@ describe("who is let in", () => {
 
   it("an account taken in advance opens nothing of another organization that invites the address", async () => {
     const victim = freshEmail();
-    // The admin of one organization knows the password of a user with somebody else's address ...
+    // The admin of one organization knows the password of a user with another person's address ...
     const planted = await newMember(world.gateway, world.away.id, {
       email: victim,
       role: "member",
@@ -93,7 +93,7 @@ describe("who is let in", () => {
       user_id: real.userId,
     });
     expect(codeOf(early)).toEqual([400, "invalid_value"]);
-    // The person who holds the link joins, with a password that the planted account does not share.
+    // The person with the link joins with a password that differs from the planted account's.
     const own = "the person's own password";
     const joined = await accept({ token: real.token, password: own });
     expect(joined.json).toMatchObject({ user_id: real.userId, status: "active", role: "member" });
@@ -123,7 +123,7 @@ describe("who is let in", () => {
       200, 404, 404, 404, 404, 404,
     ]);
     const winner = race.findIndex(({ status }) => status === 200);
-    // Each of them counted as a guess, and those that follow are to be looked at whoever has won.
+    // Each of them counted as a guess. After 10 minutes the next guesses are checked again, whichever request won.
     clock.advance(10 * 60_000);
     for (const [at] of race.entries()) {
       const { status } = await signIn(world.gateway, email, `the password no ${at}`);
@@ -147,7 +147,7 @@ describe("who is let in", () => {
     }
     expect(texts.size).toBe(1);
     expect((await signIn(world.gateway, late.answer.json.email, late.oneTime)).status).toBe(401);
-    // Back to when everybody is signed in: each minute the gateway deletes what is over.
+    // Back to a time at which all sessions are valid: each minute the gateway deletes expired rows.
     clock.advance(-(7 * dayMs + 1));
     const member = world.must(
       await world.ann.call("GET", `/workspaces/${world.home.id}/members/${userId}`),
@@ -178,7 +178,7 @@ describe("who is let in", () => {
       ["invitation.accept", "bob@example.com"],
       ["invitation.create", "ann@example.com"],
     ]);
-    // A second invitation of a member is not used up by them.
+    // A member cannot use up a second invitation.
     const second = await invited(freshEmail());
     expect(codeOf(await accept({ token: second.token }, world.bob.cookie))).toEqual([
       409,
@@ -190,7 +190,7 @@ describe("who is let in", () => {
       deleted: true,
     });
     expect(await workspacesOf(world.bob.cookie)).toEqual([world.away.id]);
-    // It is good for taking the removal back, too.
+    // The removal can also be undone by a restore.
     const restored = await world.ann.call("POST", `${path}/restore`, {});
     expect([restored.status, restored.json.user_id]).toEqual([201, world.bob.userId]);
     world.must(await world.ann.call("DELETE", path));

@@ -1,4 +1,4 @@
-/** Invitations as tests make and accept them. */
+/** Helpers that make and accept invitations. */
 import { expect } from "vitest";
 import type { manualClock } from "../support/manual-clock.ts";
 import type { World } from "./people.ts";
@@ -8,7 +8,7 @@ export function inviting(world: () => World, clock: ReturnType<typeof manualCloc
   let count = 0;
   const freshEmail = () => `guest${(count += 1)}@example.com`;
 
-  /** An invitation by the admin of a workspace, as they are shown it. */
+  /** Invites a member as the admin of a workspace; returns the admin's answer. */
   async function invited(email: string, more: object = {}, by: "ann" | "bob" = "ann") {
     const place = by === "ann" ? world().home : world().away;
     const body = { email, role: "member", ...more };
@@ -16,7 +16,7 @@ export function inviting(world: () => World, clock: ReturnType<typeof manualCloc
     expect(answer.status).toBe(201);
     const { invitation, user_id, one_time_password } = answer.json;
     const token = (invitation.url as string).split("#").at(-1)!;
-    // Entries of the audit log are in the order of time.
+    // Entries of the audit log are ordered by time.
     clock.advance(1);
     return {
       answer,

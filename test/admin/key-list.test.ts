@@ -1,4 +1,4 @@
-/** Finding keys in a list, and asking where a key's calls would go. One gateway for all of it. */
+/** Finding keys in a list, and previews of the providers for a key's calls. One gateway for all tests. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ids, startWorld, type World } from "../admin-reads/support.ts";
 
@@ -72,7 +72,7 @@ describe("a preview of routing", () => {
   const preview = (body: object, who: "ann" | "mem" | "bob" = "mem") =>
     world[who].call("POST", "/routing/preview", body);
   const model = "sandbox/chat";
-  /** Of two providers and more. */
+  /** A model at two or more providers. */
   const several = "sandbox/multi";
   const shown = async (body: object) =>
     world.must(await preview({ key_id: made["gamma"]!.id, model, ...body }));

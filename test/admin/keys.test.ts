@@ -104,7 +104,7 @@ describe("keys", () => {
       ["workspaces", `/workspaces/${workspace.id}`],
       ["api_keys", `/keys/${key.id}`],
     ] as const) {
-      // As it was stored when the configuration still had the provider.
+      // As stored when the configuration still had the provider.
       const { id } = (await gateway.admin("GET", path)).json;
       await gateway.database.query(`update ${table} set routing = $2::jsonb where id = $1`, [
         id,

@@ -1,4 +1,7 @@
-/** A stranger who guesses closes an account for strangers: not for the browsers of its owner, nor for whoever is signed in or invited. docs/management.md. */
+/**
+ * A stranger's guesses close an account for strangers only. Its owner's browsers, signed-in users and invited users still get in.
+ * docs/management.md.
+ */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from "vitest";
 import { rememberDerivations } from "../support/derivations.ts";
@@ -7,7 +10,7 @@ import { inviting } from "./inviting.ts";
 import { cookieOf, startWorld, password, type World } from "./people.ts";
 import { call, type Answer } from "./support.ts";
 
-/** What strangers try who only take turns, which they keep until the test ends their flood. */
+/** Passwords of strangers who only occupy sign-in slots, until the test ends their flood. */
 const floodGuess = "a guess of many, ";
 let floodEnd = Promise.withResolvers<void>();
 rememberDerivations((secret) => (secret.startsWith(floodGuess) ? floodEnd.promise : undefined));
@@ -31,7 +34,7 @@ const times = async (count: number, send: () => Promise<Answer>): Promise<number
   for (let at = 0; at < count; at += 1) statuses.push(await statusOf(send()));
   return statuses;
 };
-/** Only what says that the browser is known. */
+/** Only the cookie that marks the browser as known. */
 const browserOf = (answer: Answer): string =>
   cookieOf(answer)
     .split("; ")
@@ -100,7 +103,7 @@ it("browsers that knew an old password, are altered or are over are strangers", 
   expect(await statusOf(open())).toBe(429);
 });
 
-/** Strangers take all turns until `end` is called; resolves when the first of them was refused. */
+/** Fills all sign-in slots with guesses until `end` is called; resolves when the first guess was refused. */
 async function flood(): Promise<{ end: () => Promise<void> }> {
   floodEnd = Promise.withResolvers();
   const { resolve } = floodEnd;

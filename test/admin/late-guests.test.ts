@@ -1,4 +1,7 @@
-/** Whose invitation was over before they had joined: what is theirs then, and what is nobody's. docs/management.md "How people join". */
+/**
+ * Users whose invitation expired before they joined: which data is theirs, and which data is no one's. docs/management.md "How
+ * people join".
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rememberDerivations } from "../support/derivations.ts";
 import { manualClock } from "../support/manual-clock.ts";
@@ -13,7 +16,7 @@ const weekMs = 7 * 24 * 60 * 60_000;
 
 describe("an invitation that is over", () => {
   let world: World;
-  // Sessions end by the system's clock.
+  // Sessions expire by the system's clock.
   const clock = manualClock(Date.now() - 10 * weekMs);
   beforeAll(async () => {
     world = await startWorld({ clock });
@@ -25,7 +28,7 @@ describe("an invitation that is over", () => {
     clock,
   );
 
-  /** Somebody who chose a password of their own a minute too late: they have a session, and no right. */
+  /** A user who chose a password a minute too late: they have a session, and no rights. */
   async function lateGuest() {
     const email = freshEmail();
     const { oneTime, userId, invitation } = await invited(email);
@@ -38,7 +41,7 @@ describe("an invitation that is over", () => {
     return { email, userId, invitation, cookie: cookieOf(changed) };
   }
 
-  /** The same, who has joined another workspace by a link since. */
+  /** The same user, who has since joined another workspace by a link. */
   async function lateGuestElsewhere() {
     const guest = await lateGuest();
     const { token } = await invited(freshEmail(), {}, "bob");

@@ -1,4 +1,4 @@
-/** Lists of what one may be a member of: each reader finds their own, and nothing of others. docs/management.md "Rights". */
+/** Lists of objects with members: each reader finds only their own. docs/management.md "Rights". */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startWorld, type World } from "./people.ts";
 

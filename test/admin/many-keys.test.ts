@@ -1,4 +1,4 @@
-/** A member with thousands of keys can be removed and come back: in few statements, however many the keys are (T70). */
+/** A member with thousands of keys can be removed and restored in few statements, whatever the number of keys (T70). */
 import { expect, it } from "vitest";
 import { adminTokenActor } from "../../src/admin/index.ts";
 import { systemClock } from "../../src/base/clock.ts";

@@ -1,4 +1,4 @@
-/** How each action of the matrix is asked for: by whom, of which object, and the same of an object that does not exist. */
+/** The request for each action of the matrix: by which role, on which object, and the same on an object that does not exist. */
 import type { Action, Relation, Role } from "../../src/admin/index.ts";
 import { newId } from "../../src/base/ids.ts";
 import { call, type Answer } from "./support.ts";
@@ -11,7 +11,7 @@ interface Case {
 
 interface Outcome {
   readonly answer: Answer;
-  /** The same, asked of nothing. */
+  /** The same request on a missing object. */
   readonly missing?: () => Promise<Answer>;
 }
 
@@ -23,7 +23,7 @@ const actorOf = (world: World, role: Role): Person =>
 const placeOf = (world: World, relation: Relation) =>
   relation === "foreign" ? world.away : world.home;
 
-/** Of a place: the same call, with an id in the path. */
+/** Makes the same call on an object of the case and on a missing one, with its id in the path. */
 function ofPath(
   pathOf: (world: World, one: Case) => Promise<string> | string,
   request: { method: string; path: (id: string) => string; body?: () => unknown; none: string },
@@ -54,7 +54,7 @@ const ofOrganization = (method: string, body?: () => unknown): Ask =>
     none: "org_00000000000000000000000000",
   });
 
-/** Who made a key that stands so to the role. */
+/** The maker of a key with this relation to the role. */
 function makerOf(world: World, { role, relation }: Case): Person {
   if (relation === "foreign") return world.bob;
   return relation === "own" ? actorOf(world, role) : world.mel;
@@ -81,7 +81,7 @@ const ofKey = (method: string, rest = "", body?: () => unknown, known?: string):
 
 let people = 0;
 
-/** A member who stands so to the role; where they are to be removed, one made for it. */
+/** The path of a member with this relation to the role; `fresh`: a new one, to be removed. */
 async function memberOf(world: World, one: Case, fresh: boolean): Promise<string> {
   const place = placeOf(world, one.relation).id;
   if (one.relation === "own") return `${place}/members/${actorOf(world, one.role).userId}`;
@@ -103,7 +103,7 @@ const ofMember = (method: string, body?: () => unknown, fresh = false): Ask =>
     none: "ws_00000000000000000000000000/members/user_00000000000000000000000000",
   });
 
-/** Whoever removed themselves comes back, by an invitation that they accept as who they are. */
+/** A user who removed themselves comes back by an invitation, which they accept as the same user. */
 const removing: Ask = async (world, one) => {
   const outcome = await ofMember("DELETE", undefined, true)(world, one);
   if (one.relation === "own" && outcome.answer.status === 200) {
@@ -134,7 +134,7 @@ async function freshInvitation(world: World, { relation }: Case): Promise<string
   return `${place}/invitations/${invitation.id}`;
 }
 
-/** A key whose expiry an admin has set, which is then taken away. */
+/** A key whose expiry an admin has set; the case removes it. */
 const loosening: Ask = async (world, one) => {
   const id = await freshKey(world, one);
   const expires_at = "2099-01-01T00:00:00Z";
@@ -184,7 +184,7 @@ const tokenRevocation: Ask = async (world, { role, relation }) => {
   };
 };
 
-/** Of one's own: a session opened for it. A personal token asks. */
+/** Ends a new session of the actor, or of another user. The actor calls with a personal token. */
 const sessionEnding: Ask = async (world, { role, relation }) => {
   const actor = actorOf(world, role);
   const holder = relation === "own" ? actor : world.bob;
@@ -198,7 +198,7 @@ const sessionEnding: Ask = async (world, { role, relation }) => {
   };
 };
 
-/** A call of a key that stands so to the role, as the request log has it. */
+/** Inserts a call of a key with this relation to the role into the request log. */
 async function freshRequest(world: World, one: Case): Promise<string> {
   const id = newId("req");
   await world.gateway.database.query(
@@ -219,7 +219,7 @@ async function freshTask(world: World, one: Case): Promise<string> {
   return id;
 }
 
-/** The callback of a task, delivered already. */
+/** The callback of a task, already delivered. */
 async function freshDelivery(world: World, one: Case): Promise<string> {
   const id = newId("evt");
   await world.gateway.database.query(
@@ -233,7 +233,7 @@ async function freshDelivery(world: World, one: Case): Promise<string> {
 const ofTrail = (make: typeof freshTask, method: string, path: string, rest = ""): Ask =>
   ofPath(make, { method, path: (id) => `/${path}/${id}${rest}`, none: "none_0" });
 
-/** There is no call for one delivery: it is seen in the list, or is as if it were not there. */
+/** The API has no call for one delivery: it is in the list, or does not exist for the reader. */
 const deliveryReading: Ask = async (world, one) => {
   const id = await freshDelivery(world, one);
   const actor = actorOf(world, one.role);
@@ -244,7 +244,7 @@ const deliveryReading: Ask = async (world, one) => {
   return { answer: await missing(), missing };
 };
 
-/** A provider that nobody asks. */
+/** A provider that receives no calls. */
 const providerBody = () => ({
   id: `made${counted()}`,
   dialect: "openai-compatible",
@@ -333,7 +333,7 @@ export const actionRequests: Readonly<Record<Action, Ask>> = {
   "session.end": sessionEnding,
   "request.read": ofTrail(freshRequest, "GET", "requests"),
   "task.read": ofTrail(freshTask, "GET", "tasks"),
-  // One that is canceled is answered as it is.
+  // The answer for a canceled task is the task.
   "task.cancel": ofTrail(freshTask, "POST", "tasks", "/cancel"),
   "delivery.read": deliveryReading,
   "delivery.redeliver": ofTrail(freshDelivery, "POST", "webhook_deliveries", "/redeliver"),

@@ -1,6 +1,6 @@
 /**
- * Every role, every management action, every relation to its object, over HTTP: exactly what is meant happens. The table
- * of this file says what is meant, apart from the one the gateway reads; both must name the same actions.
+ * Every role, every management action and every relation to its object, over HTTP, with the intended result. This file's table is
+ * independent of the gateway's own; both must name the same actions.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rights, verdict, type Action, type Relation, type Role } from "../../src/admin/index.ts";
@@ -10,8 +10,8 @@ import { startWorld, type World } from "./people.ts";
 import type { Answer } from "./support.ts";
 
 /**
- * `+` done, `-` refused (403), `0` as if missing (404), `.` there is no such object. Three signs for each role
- * (organization admin, workspace admin, member): of an object of one's own, of the same workspace, of a foreign one.
+ * `+` done, `-` refused (403), `0` as if missing (404), `.` no such object. Three signs for each role (organization admin,
+ * workspace admin, member): an own object, one of the same workspace, a foreign one.
  */
 const meant: Readonly<Record<Action, string>> = {
   "organization.read": ".++ .+0 .+0",
@@ -34,7 +34,7 @@ const meant: Readonly<Record<Action, string>> = {
   "member.read": ".++ ++0 +00",
   "member.create": ".++ .+0 .-0",
   "member.change": ".++ ++0 -00",
-  // A password of one's own is changed by who knows it.
+  // A user who knows their password changes it themselves.
   "member.reset_password": ".++ .+0 -00",
   "member.delete": ".++ ++0 -00",
   "invitation.revoke": ".++ .+0 .00",
@@ -83,7 +83,7 @@ const verdicts = { allowed: "+", refused: "-", missing: "0" } as const;
 
 type Ask = (role: Role, relation: Relation) => Promise<string> | string;
 
-/** What happens to an action in every case there is, in the signs of the table. */
+/** The results of an action in every case, in the signs of the table. */
 async function signs(action: Action, ask: Ask): Promise<string> {
   const groups: string[] = [];
   for (const [at, group] of meant[action].split(" ").entries()) {
@@ -96,7 +96,7 @@ async function signs(action: Action, ask: Ask): Promise<string> {
   return groups.join(" ");
 }
 
-/** An answer as a sign; anything unexpected as its text. `none` is the answer to the same, asked of nothing. */
+/** The sign of an answer; unexpected answers as text. `none` is the answer to the same request on a missing object. */
 function signOf(answer: Answer, none: Answer | undefined): string {
   if (answer.status < 300) return "+";
   const { code } = answer.json.error;
@@ -150,7 +150,7 @@ describe("the matrix of rights", () => {
       }
     }
     const [foreign, missing] = [spent.foreign / 60, spent.missing / 60];
-    // A read that did more for one of them, such as loading its spend, would show.
+    // A read that does more in one of the two cases, such as loading the spend, would show.
     expect(Math.abs(foreign - missing)).toBeLessThan(Math.max(missing * 0.5, 2));
   });
 });

@@ -1,4 +1,7 @@
-/** Keys that admins make for members, what admins set of members' keys, and temporary values of keys. docs/management.md "Rights". */
+/**
+ * Keys that admins make for members, settings of admins on members' keys, and temporary values of keys. docs/management.md
+ * "Rights".
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/patience.ts";
 import { newMember, startWorld, type Person, type World } from "./people.ts";
@@ -43,7 +46,7 @@ describe("keys of members", () => {
     expect(codeOf(missing)).toEqual([404, "not_found"]);
     const removed = world.must(await world.ann.call("DELETE", path));
     expect(removed.disabled_keys).toEqual([kept.id]);
-    // Not for members, strangers, or who was removed.
+    // Not for members, strangers, or the removed person.
     expect(codeOf(await restore(world.mem))).toEqual(refused);
     expect(codeOf(await restore(world.bob))).toEqual([404, "not_found"]);
     expect(codeOf(await restore(person))).toEqual([404, "not_found"]);
@@ -56,7 +59,7 @@ describe("keys of members", () => {
     expect(await callWith(kept.key)).toBe(200);
     expect(await callWith(off.key)).not.toBe(200);
     expect(codeOf(await restore(world.ann))).toEqual([404, "not_found"]);
-    // A key that is revoked meanwhile stays so, and ten minutes are the end of it.
+    // A key that is revoked meanwhile stays revoked, and after ten minutes no restore is possible.
     world.must(await world.ann.call("DELETE", path));
     world.must(await world.ann.call("POST", `/keys/${kept.id}/revoke`, {}));
     const age = "update removed_members set removed_at = removed_at - interval '10 minutes'";
@@ -256,7 +259,7 @@ describe("keys of members", () => {
         expires_at: "2098-01-01T00:00:00.000Z",
       };
       expect(world.must(await world.mem.call("PATCH", path, tighter))).toMatchObject(tighter);
-      // Within what the admin set they may go back.
+      // Within the admin's limits the member may change it back.
       expect(world.must(await world.mem.call("PATCH", path, limits))).toMatchObject(limits);
       world.must(await world.ann.call("PATCH", path, { expires_at: null, rate_limits: null }));
       const free = { expires_at: "2100-01-01T00:00:00.000Z", rate_limits: null };
@@ -315,7 +318,7 @@ describe("keys of members", () => {
       expect(await callWith(lent.key)).toBe(code);
     }
 
-    // Not a way into the management, and so not to a next one.
+    // It does not open the management API, so it cannot make another one.
     for (const [method, inside] of [
       ["POST", path],
       ["GET", `/keys/${id}`],

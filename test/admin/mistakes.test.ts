@@ -1,4 +1,4 @@
-/** A mistake in a body or a query of the management API is told with what would be right: the field, the words, the form. */
+/** Errors about a body or a query of the management API say what is right: the field, the allowed words, the form. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import openapi from "../../docs/openapi.json" with { type: "json" };
 import { startAdminGateway, type AdminGateway } from "./support.ts";

@@ -1,4 +1,4 @@
-/** Two gateways on one database: what is changed on one is in force on the other for the next request, and after a restart. */
+/** Two gateways on one database: a change on one applies to the next request on the other, and after a restart. */
 import { randomBytes } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { Client } from "pg";
@@ -34,7 +34,7 @@ describe("two nodes", () => {
     const body = (await answer.json()) as { error?: { code: string } };
     return body.error?.code ?? answer.status;
   };
-  /** The next call on each node, the one that made the change first. */
+  /** The next call on each node; first on the node that made the change. */
   const next = async (key: string) => [await callWith(one, key), await callWith(other, key)];
 
   it("T73 KEY-11: disabling, enabling, caps, allowlists of all layers and a revoke made on one node hold for the next call on both", async () => {
@@ -44,7 +44,7 @@ describe("two nodes", () => {
     const { id, key } = made;
     const workspace = must(await one.admin("GET", `/workspaces/${one.workspaceId}`));
     const change = async (method: string, path: string, body: object = {}) => {
-      // Both have just used the key, so both know it.
+      // Both have just used the key, so both have it in their cache.
       await next(key);
       must(await one.admin(method, path, body));
       return next(key);

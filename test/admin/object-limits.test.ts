@@ -1,4 +1,7 @@
-/** What people may make without end: keys, tokens, invitations, test events, sessions. Each has a bound, and organization administrators none. docs/management.md. */
+/**
+ * Limits on the objects that users can make in any number: keys, tokens, invitations, test events, sessions. Organization
+ * administrators have no limit. docs/management.md.
+ */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { rememberDerivations } from "../support/derivations.ts";
 import { manualClock } from "../support/manual-clock.ts";
@@ -24,7 +27,7 @@ const makeKey = (by: Person, more: object = {}) =>
 const told = ({ status, json }: Answer): unknown =>
   status < 300 ? status : [status, json.error.code, json.error.message];
 
-/** More keys like one that there is. */
+/** Makes `count` more keys like an existing one. */
 const flood = (id: string, count: number) =>
   sql(
     `insert into api_keys (workspace_id, id, name, lookup, key_prefix, key_last4, created_by, created_at, updated_at, revoked_at)

@@ -140,7 +140,7 @@ it("the first sign-in with the identity provider ends the password that somebody
     actor: { kind: "session", id: planted.userId, name: "joe@example.com" },
     after: { revoked_tokens: [expect.stringMatching(/^token_/) as string] },
   });
-  // Later ones end nothing.
+  // Later sign-ins end no sessions.
   await signIn(joe);
   expect((await me(first.cookie)).status).toBe(200);
   expect((await gateway.admin("GET", ended)).json.data).toHaveLength(1);
@@ -170,7 +170,7 @@ it("a verified address accepts its open invitations, of every organization; one 
   expect(used.status).toBe(404);
   const oneTime = await passwordSignIn(gateway, pia.email, near.json.one_time_password);
   expect(oneTime.status).toBe(401);
-  // An invitation that comes later is accepted at the next sign-in, as the same user.
+  // The next sign-in accepts a later invitation, as the same user.
   const { id: later } = (await gateway.admin("POST", "/workspaces", { name: "later" })).json;
   const third = await invite(later);
   const again = (await me((await signIn(pia)).cookie)).json;
@@ -227,7 +227,7 @@ it("whoever only begins to sign in writes nothing", async () => {
 
 it("the same id at another identity provider is another person, and those of before stay who they are", async () => {
   const known = (await me((await signIn(ann)).cookie)).json;
-  // As it was kept before issuers were.
+  // As stored before issuers were.
   await gateway.database.query(
     "update auth_accounts set account_id = $1 where provider_id = 'oidc' and user_id = $2",
     [ann.sub, known.user_id],
@@ -246,7 +246,7 @@ it("the same id at another identity provider is another person, and those of bef
       expect(taken.location).toContain("error=");
       expect((await me(taken.cookie)).status).toBe(401);
     }
-    // Whoever the new one vouches for by the address is who they were.
+    // The new provider verifies the address, so the user is recognised by it.
     const home = await signIn({ ...ann, sub: "idp-1-new" }, { at: moved, with: other });
     expect((await me(home.cookie)).json.user_id).toBe(known.user_id);
   } finally {

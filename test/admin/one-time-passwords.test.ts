@@ -1,4 +1,4 @@
-/** Passwords that somebody else set, and guesses at those of others. docs/management.md "How people join". */
+/** Passwords set by another person, and guesses at others' passwords. docs/management.md "How people join". */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rememberDerivations } from "../support/derivations.ts";
 import { manualClock } from "../support/manual-clock.ts";
@@ -134,7 +134,8 @@ describe("passwords and invitations", () => {
     });
     expect(own).toMatchObject({ status: 201, json: { created_by: userId } });
     expect((await signIn(world.gateway, email, password)).status).toBe(200);
-    // Without a password the admin token is told a one-time one, as everybody is, and an admin of a workspace chooses none for others.
+    // Without a password in the request, the admin token gets a one-time password, as other callers do. A workspace admin cannot
+    // choose one for others.
     const other = freshEmail();
     const { one_time_password: oneTime } = (await add(other, {})).json;
     expect((await signIn(world.gateway, other, oneTime)).json).toMatchObject({
@@ -165,7 +166,7 @@ describe("passwords and invitations", () => {
     const first = await add(email, world.home);
     const second = await add(email, world.away);
     expect(await opened(email)).toEqual({ userId: second.user_id, workspaces: both });
-    // The id that was told stays good.
+    // The id in the first answer stays valid.
     const member = await world.gateway.admin(
       "GET",
       `/workspaces/${world.home.id}/members/${first.user_id}`,
@@ -180,7 +181,7 @@ describe("passwords and invitations", () => {
     expect(await opened(later)).toEqual({ userId, workspaces: both });
     expect(await opened(later)).toEqual({ userId, workspaces: both });
 
-    // Whoever came into a workspace by another invitation still signs in.
+    // A user who came into a workspace by another invitation can still sign in.
     const last = freshEmail();
     const { user_id: lastId } = await add(last, world.home);
     const cookie = cookieOf(await signIn(world.gateway, last, password));

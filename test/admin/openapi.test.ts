@@ -1,4 +1,4 @@
-/** The management API against its description: examples are answered, and every answer fits what the document says. */
+/** The management API against its description: examples are answered, and every answer fits the document. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { faults, operations, type Target } from "../http/openapi-support.ts";
 import { startWorld, type World } from "./people.ts";
@@ -42,7 +42,7 @@ describe("the management API as described", () => {
       .replace("{user_id}", ids["user"]!)
       .replace("{invitation_id}", ids["invitation"]!);
 
-  /** Some end what others need, and one takes an end back. */
+  /** Some examples end objects that others need, and one restores them. */
   const order = ({ method, path }: Target) =>
     path.endsWith("/restore") ? 2 : Number(method === "DELETE" || path.endsWith("/revoke"));
 
@@ -67,7 +67,7 @@ describe("the management API as described", () => {
     }
   });
 
-  /** The resources of this folder; what is read of calls and tasks is tested where it is made. */
+  /** The resources of this folder; reads of calls and tasks are tested elsewhere. */
   const mine = /^\/admin\/v1\/(organizations|workspaces\/?|keys|tokens|audit|me)(?!.*webhook)/;
 
   const adapt = (value: Record<string, unknown>) => ({
@@ -77,7 +77,7 @@ describe("the management API as described", () => {
     ...("email" in value && { email: "example@example.com" }),
   });
 
-  /** Of a repetition there is another one before it. */
+  /** Status of a repeated request: a later one than that of the first. */
   const doneAs = ({ operation }: Target) =>
     Math.max(...Object.keys(operation.responses).flatMap((one) => (one < "3" ? Number(one) : [])));
 

@@ -1,4 +1,4 @@
-/** What is somebody's own: where they are signed in, and a new password by a link. docs/management.md. */
+/** A user's own account: their sessions, and a new password by a link. docs/management.md. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rememberDerivations } from "../support/derivations.ts";
 import { manualClock } from "../support/manual-clock.ts";
@@ -32,7 +32,7 @@ afterAll(() => world.gateway.close());
 const { invited, accept, post, withCookie, auditOf } = inviting(() => world, clock);
 
 let count = 0;
-/** Somebody new in `home`, with the password that everybody has. */
+/** A new user in `home`, with the password that all test users have. */
 async function guest(role: "admin" | "member" = "member"): Promise<Person> {
   const email = `own${(count += 1)}@example.com`;
   return newMember(world.gateway, world.home.id, { email, role });
@@ -66,7 +66,7 @@ describe("sessions of one's own", () => {
     expect(sessions.map(({ current }) => current)).toEqual([true, false, false]);
     expect(sessions[0]).toMatchObject({ object: "session", ip: "127.0.0.1" });
     expect(sessions[0]!.user_agent).toMatch(/^Browser x{192}$/);
-    // No answer has what is in a cookie.
+    // No answer contains the cookie's token.
     const [{ token }] = (await world.gateway.database.query<{ token: string }>(
       "select token from auth_sessions where id = $1",
       [sessions[0]!.id],
@@ -79,7 +79,7 @@ describe("sessions of one's own", () => {
     expect(world.must(await end(desk, "/sessions"))).toEqual({ object: "sessions", deleted: 2 });
     expect((await withCookie(me.cookie, "/me")).status).toBe(401);
     expect((await listed(desk)).map(({ current }) => current)).toEqual([true]);
-    // A personal token is none of them.
+    // A personal token is not a session.
     expect((await me.call("GET", "/sessions")).json.data).toMatchObject([{ current: false }]);
     expect(world.must(await me.call("DELETE", "/sessions")).deleted).toBe(1);
     expect((await withCookie(desk, "/me")).status).toBe(401);
@@ -102,7 +102,7 @@ describe("sessions of one's own", () => {
     }
     expect(codeOf(await world.gateway.admin("GET", "/sessions"))).toEqual(refused);
     expect(codeOf(await world.gateway.admin("DELETE", "/sessions"))).toEqual(refused);
-    // Nor does a page of another origin, with the reader's own cookie.
+    // Nor can a page of another origin, with the reader's own cookie.
     const far = { origin: "https://evil.example" };
     for (const path of ["/sessions", `/sessions/${id}`])
       expect(codeOf(await end(me.cookie, path, far))).toEqual([403, "cross_origin_request"]);
@@ -126,11 +126,11 @@ describe("a new password by a link", () => {
     const made = await ask(world.ann, me.userId);
     expect(made.status).toBe(201);
     const url = new URL(made.json.url);
-    // The console's page; the token is behind the `#`, which no browser sends.
+    // The console's page; the token is after the `#`, which browsers do not send.
     expect([url.origin, url.pathname]).toEqual([world.gateway.url, "/reset"]);
     expect(Date.parse(made.json.expires_at)).toBe(clock.now() + dayMs);
     const token = tokenOf(made);
-    // Until it is used nothing is different.
+    // Until it is used nothing changes.
     expect((await withCookie(me.cookie, "/me")).status).toBe(200);
     expect((await read(token)).json).toMatchObject({ object: "password_reset", email: me.email });
     expect(codeOf(await use(token, "short"))).toEqual([400, "invalid_value"]);
@@ -173,7 +173,7 @@ describe("a new password by a link", () => {
       }
     }
     expect(texts.size).toBe(1);
-    // The token of an invitation is none, and the other way round.
+    // An invitation's token is not a reset token, and the reverse.
     const { token: invitation } = await invited("guest-of-reset@example.com");
     expect(codeOf(await use(invitation))).toEqual(gone);
     const fresh = tokenOf(await ask(world.ann, me.userId));
@@ -187,13 +187,13 @@ describe("a new password by a link", () => {
     const early = tokenOf(await ask(world.ann, me.userId));
     const { token } = await invited("joins-away@example.com", {}, "bob");
     world.must(await accept({ token }, me.cookie));
-    // The link was made before, and would open the other workspace now.
+    // The link was made earlier, and would now open the other workspace too.
     expect(codeOf(await read(early))).toEqual(gone);
     expect(codeOf(await use(early))).toEqual(gone);
     expect(codeOf(await ask(world.ann, me.userId))).toEqual(refused);
     expect(codeOf(await ask(world.bob, me.userId, world.away))).toEqual(refused);
     expect((await signIn(world.gateway, me.email, password)).status).toBe(200);
-    // One who administers everything may, by token and as a user.
+    // An organization admin may, by token and as a user.
     world.must(await ask(world.root, me.userId));
     const made = await world.gateway.admin("POST", pathOf(world.home, me.userId));
     expect((await use(tokenOf(made))).status).toBe(200);
@@ -208,7 +208,7 @@ describe("a new password by a link", () => {
     const joining = await invited("root-joins@example.com");
     world.must(await accept({ token: joining.token }, world.root.cookie));
     expect(codeOf(await ask(world.ann, world.root.userId))).toEqual(refused);
-    // Nor where the workspace is the only one of theirs.
+    // Nor if it is their only workspace.
     const admin = await guest();
     const raise = "update users set role = 'admin' where id = $1";
     await world.gateway.database.query(raise, [admin.userId]);

@@ -1,10 +1,10 @@
-/** Two organizations with a workspace each, and people in every role, signed in. For tests of who may do what. */
+/** Two organizations with a workspace each, and signed-in people in every role. For tests of rights. */
 import { createSessions, createToken } from "../../src/admin/index.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { addMember, createUser, hashFor } from "../../src/tenancy/index.ts";
 import { call, startAdminGateway, type AdminGateway, type Answer } from "./support.ts";
 
-/** Somebody who can call the management API. */
+/** A person who can call the management API. */
 export interface Person {
   readonly userId: string;
   readonly email: string;
@@ -30,7 +30,7 @@ export const cookieOf = (answer: Pick<Answer, "headers">): string =>
 export const signIn = (gateway: Pick<AdminGateway, "url">, email: string, secret: string) =>
   call(gateway.url, "POST", "/auth/sign-in/email", { body: { email, password: secret } });
 
-/** Somebody there is, with a session and a personal token. */
+/** An existing user, with a session and a personal token. */
 export async function person(
   gateway: AdminGateway,
   { userId, email }: { userId: string; email: string },
@@ -54,7 +54,7 @@ export async function person(
   };
 }
 
-/** Of `password`, for whoever is the first with an address: hashing takes a tenth of a second each time, on purpose. */
+/** The hash of `password`, shared by first users of an address: hashing takes a tenth of a second each time, on purpose. */
 let hashed: Promise<string> | undefined;
 
 async function hashOf(hand: Parameters<typeof hashFor>[0], email: string): Promise<string> {
@@ -64,8 +64,8 @@ async function hashOf(hand: Parameters<typeof hashFor>[0], email: string): Promi
 }
 
 /**
- * A member as they are once they have accepted: with `password`, a session and a token. Written, not invited: how somebody
- * becomes a member is for the tests that are about it (inviting.ts).
+ * A member as after accepting an invitation: with `password`, a session and a token. The rows are written directly; inviting.ts
+ * is for tests about how people join.
  */
 export async function newMember(
   gateway: AdminGateway,

@@ -1,4 +1,4 @@
-/** Signing in to the console, personal tokens, and what opens what. docs/management.md. */
+/** Signing in to the console, personal tokens, and which credential opens what. docs/management.md. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createSessions } from "../../src/admin/index.ts";
 import { silentLog } from "../../src/base/log.ts";
@@ -217,7 +217,7 @@ describe("console sessions", () => {
       });
       expect(changed.status).toBe(200);
       password = next;
-      // Its answer opens a new session in place of the old one.
+      // The answer opens a new session that replaces the old one.
       expect((await withCookie(cookie, "GET", "/keys")).status).toBe(401);
       expect((await withCookie(cookieOf(changed), "GET", "/keys")).status).toBe(200);
       return (await call(gateway.url, "GET", "/keys", { token })).status;

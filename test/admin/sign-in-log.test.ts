@@ -1,4 +1,7 @@
-/** What strangers make the library for sessions say, and what is told of our own faults and the identity provider's. docs/operate.md. */
+/**
+ * Log lines of the session library: bounded in number for requests of strangers, and with the reason for our own faults and the
+ * identity provider's. docs/operate.md.
+ */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { signInLog } from "../../src/admin/sign-in-log.ts";
 import { signInConfig, signInThere, startIdentityProvider } from "./identity-provider.ts";
@@ -62,12 +65,12 @@ it("whoever calls the callback with nonsense, or has no account, is no error; a 
   const callback = async (query: string, cookie: string): Promise<void> => {
     const url = `${gateway.url}/auth/callback/oidc?${query}`;
     const answer = await fetch(url, { redirect: "manual", headers: { cookie } });
-    // The console, which says that it did not work.
+    // The console, which says that the sign-in failed.
     expect(answer.headers.get("location")).toMatch(/^\/\?error=\w+/);
   };
   await callback("", "");
   await callback("code=x&state=y", "tollgate.oauth_state=nonsense");
-  // Of a sign-in that was begun.
+  // With the state of a sign-in that was begun.
   const begun = await fetch(`${gateway.url}/auth/sign-in/social`, {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -1,4 +1,4 @@
-/** What the tests of the management API share: a gateway with a known admin token, and short ways to call it. */
+/** Shared by the tests of the management API: a gateway with a known admin token, and helpers to call it. */
 import { startTestGateway } from "../support/gateway.ts";
 
 export const adminToken = "test-admin-token-of-some-length";
@@ -11,7 +11,7 @@ export interface Answer {
   readonly json: any;
 }
 
-/** One call of the management API of a gateway. */
+/** Makes one call of a gateway's management API. */
 export async function call(
   url: string,
   method: string,
@@ -32,7 +32,7 @@ export async function call(
   return { status: response.status, headers: response.headers, text, json };
 }
 
-/** A gateway whose admin token is known, and calls with that token. */
+/** A gateway with a known admin token, and calls with that token. */
 export async function startAdminGateway(options: Parameters<typeof startTestGateway>[0] = {}) {
   const gateway = await startTestGateway({
     ...options,

@@ -1,4 +1,4 @@
-/** How sign-ins are counted: within a window, for an account however it is typed, and never below nothing. docs/management.md. */
+/** Counting of sign-ins: within a window, per account in any spelling, and never below zero. docs/management.md. */
 import { expect, it } from "vitest";
 import { createThrottle } from "../../src/admin/throttle.ts";
 import { manualClock } from "../support/manual-clock.ts";
@@ -17,7 +17,7 @@ describeDatabase("the throttle of sign-ins", (open) => {
     for (const admission of early) await throttle.uncount(admission);
     for (let failure = 0; failure < 10; failure += 1) await throttle.begin(attempt);
     await expect(throttle.begin(attempt)).rejects.toMatchObject({ code: "too_many_attempts" });
-    // A window later it is open again.
+    // One window later it is open again.
     clock.advance(windowMs);
     await throttle.begin(attempt);
   });

@@ -1,7 +1,7 @@
 /**
- * Two gateways on one database, both under load: what takes a key its right or its money is in force on both when it is answered.
- * No call that begins after the answer succeeds. In the short form each change is made on one of them in turn, in the long form
- * 100 times on both (TOLLGATE_TEST_ROUNDS: another number).
+ * Two gateways on one database, both under load. A change that takes a key's right or money applies on both as soon as it is
+ * answered: no later call succeeds. In the short form each change is made on one of them in turn, in the long form 100 times on
+ * both (TOLLGATE_TEST_ROUNDS sets the number).
  */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -16,11 +16,11 @@ import { adminToken, call } from "./support.ts";
 
 const rounds = Number(process.env["TOLLGATE_TEST_ROUNDS"] ?? inForm(1, 100));
 const callersPerGateway = inForm(2, 16);
-/** Calls that must have been refused on each gateway before a change is taken back. */
+/** Calls that each gateway must refuse before a change is undone. */
 const refusalsMin = 8;
 const chat = { model: "sandbox/chat", messages: [{ role: "user", content: "hi" }], max_tokens: 5 };
 
-/** What callers of one gateway see. */
+/** Results of the callers of one gateway. */
 interface Seen {
   refused: number;
   granted: number;
@@ -33,14 +33,14 @@ describe("two gateways under load", () => {
   let workspaceId: string;
   let keyId: string;
   let secret: string;
-  /** From the moment on in which a change was answered: what began later must be refused. */
+  /** The time of the change's answer: calls that begin later must be refused. */
   let answeredMs = Infinity;
   let seen: Seen[];
   const stop = new AbortController();
   let callers: Promise<void>[] = [];
   const late: string[] = [];
 
-  /** One after another on the `place`th gateway; what began after a change's answer is counted while the change stands. */
+  /** Calls one after another on the `place`th gateway. Calls that begin after a change's answer count while the change stands. */
   async function keepCalling(place: number): Promise<void> {
     while (!stop.signal.aborted) {
       const [startedMs, sinceMs] = [performance.now(), answeredMs];
@@ -50,7 +50,7 @@ describe("two gateways under load", () => {
         body: JSON.stringify(chat),
       });
       const text = await response.text();
-      // A call that was still open when the change was taken back may have been either.
+      // A call that was still open when the change was undone may have either result.
       if (sinceMs !== answeredMs) continue;
       const isForbidden = startedMs >= sinceMs;
       if (response.status !== 200) seen[place]!.refused += 1;
@@ -106,7 +106,7 @@ describe("two gateways under load", () => {
   const credit = (place: number, amount: string) =>
     admin(place, "POST", `/workspaces/${workspaceId}/credits`, { amount });
 
-  /** What is done on one gateway, and answers with what takes it back. */
+  /** Each makes a change on one gateway, and returns a function that undoes it. */
   const changes: Record<string, (place: number) => Promise<() => Promise<unknown>>> = {
     async disable(place) {
       await key(place, "disable");

@@ -1,4 +1,4 @@
-/** The recorded runs of agents under cases/, and the models that they are sent to again. */
+/** The recorded runs of agents under cases/, and the models to which the tests resend them. */
 import { readFileSync } from "node:fs";
 import type { ProtocolName } from "../../src/protocols/canonical/request.ts";
 
@@ -7,7 +7,7 @@ export interface AgentCase {
   readonly protocol: ProtocolName;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** What all requests of the run share, in the order of their fields; those that differ are null here. */
+  /** The fields that all requests of the run share, in their order; fields that differ are null here. */
   readonly body: Readonly<Record<string, unknown>>;
   readonly steps: readonly Readonly<Record<string, unknown>>[];
 }

@@ -1,12 +1,12 @@
 /**
- * What of each agent's requests an upstream cannot be told, in the order of the request: for the first request of a
- * run, and for those that carry a history. Names: docs/decisions.md "Dropped parameters".
+ * The fields of each agent's requests that an upstream does not support, in the order of the request. One list is for the first
+ * request of a run, one for requests with a history. Names: docs/decisions.md "Dropped parameters".
  */
 import type { ProtocolName } from "../../src/protocols/canonical/request.ts";
 
 type Losses = Readonly<Partial<Record<ProtocolName, readonly (readonly string[])[]>>>;
 
-/** A run of three requests: the history adds its own losses to those of the rest. */
+/** A run of three requests: the history adds its own losses to the others. */
 const run = (history: readonly string[], rest: readonly string[]): readonly string[][] => [
   [...rest],
   [...history, ...rest],
@@ -14,19 +14,19 @@ const run = (history: readonly string[], rest: readonly string[]): readonly stri
 ];
 const nothing = run([], []);
 
-/** The billing header in its system prompt is for its own vendor (T36); `system` names that block. */
+/** The billing header in its system prompt is only for its own vendor (T36); `system` names that block. */
 const claudeStart = ["system", "system.cache_control", "tools[10].defer_loading"];
 const claudeChat = [
   ...claudeStart,
-  // Longer than the vendor takes: a hash stands for it.
+  // Longer than the vendor accepts: replaced by a hash.
   "metadata.user_id",
-  // Adaptive thinking: its effort goes on.
+  // Adaptive thinking: only its effort is passed on.
   "thinking",
   "thinking.display",
   "context_management",
 ];
 const claudeResponses = claudeChat.filter((name) => name !== "thinking.display");
-// `messages`: a system turn after the user's goes to the top. `tools`: keywords of the schemas that the vendor refuses.
+// `messages`: a system turn after the user's is moved to the top. `tools`: schema keywords that the vendor refuses.
 const claudeGoogle = [
   "messages",
   ...claudeStart,
@@ -36,7 +36,7 @@ const claudeGoogle = [
 ];
 const cached = "messages.content.cache_control";
 
-/** A namespace of functions, which went as functions of their own, and the vendor's own web search. */
+/** A namespace of functions, which are sent as separate functions, and the vendor's own web search. */
 const codexTools = ["tools", "tools[8]"];
 const codexChat = [...codexTools, "reasoning.summary", "include", "client_metadata"];
 const codexMessages = [
@@ -97,6 +97,6 @@ export const losses: Readonly<Record<string, Losses>> = {
     generate_content: run(["input.reasoning"], codexGoogle),
   },
   "gemini-cli-on-generate-content": geminiWith(["contents.parts.thoughtSignature"]),
-  // Of another vendor's calls the CLI says that no signature is to be asked for: none is lost.
+  // For another vendor's calls the CLI says that no signature is required: none is lost.
   "gemini-cli-on-chat": geminiWith([]),
 };

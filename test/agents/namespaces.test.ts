@@ -1,6 +1,6 @@
 /**
- * Codex's tools within a namespace, as it sends them: upstreams of other protocols get them as tools of their own, and Codex gets their
- * calls as it knows them. T33.
+ * Codex's tools within a namespace, as it sends them. Upstreams of other protocols get them as separate tools, and Codex gets
+ * their calls in its own form. T33.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { collect } from "../../src/protocols/canonical/collect.ts";
@@ -10,7 +10,7 @@ import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { models, readCase } from "./cases.ts";
 
 const codex = readCase("codex-on-responses");
-/** As Codex 0.169 sends the tools of an MCP server that is called `docs`, and says of itself what `description` has. */
+/** The tools of an MCP server named `docs`, as Codex 0.169 sends them; `description` is the server's own. */
 const mcp = {
   type: "namespace",
   name: "mcp__docs",
@@ -79,7 +79,7 @@ describe("tools of Codex's own namespace and of an MCP server", () => {
       const found = await fetch(`${gateway.sandboxUrl!}/__journal?contains=agent_1`);
       const { data } = (await found.json()) as { data: { body: object }[] };
       const sent = JSON.stringify(data.at(-1)!.body);
-      // Offered, and called before.
+      // Once as an offered tool, once as an earlier call.
       for (const { name } of script.tool_calls)
         expect(sent.split(`"name":"${name}"`).length).toBeGreaterThan(2);
       expect(sent).toContain("About all tools of `mcp__docs`: House documents.");

@@ -1,9 +1,9 @@
 /**
- * What coding agents really sent, sent again to an upstream of every protocol. Each case under cases/ is one run of one
- * agent through a gateway, headless, on a task with tools, the vendor whose protocol the upstream spoke named in the
- * file: every request of the run, with ids, dates and paths made plain and long prose cut to its beginning.
- * Thinking that the gateway showed without a vendor's signature has the mark that it gives such thinking now.
- * docs/clients.md says how the agents were started. Requirements: TXT, CONV.
+ * Recorded requests of coding agents, resent to an upstream of every protocol. Each case under cases/ is one headless run of one
+ * agent through a gateway, on a task with tools; the file names the vendor whose protocol the upstream spoke. It has every
+ * request of the run, with ids, dates and paths normalized and long prose cut. Thinking that the gateway showed without a
+ * vendor's signature has the mark that the gateway now gives such thinking. docs/clients.md says how the agents were started.
+ * Requirements: TXT, CONV.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createSseParser } from "../../src/base/sse.ts";
@@ -28,7 +28,7 @@ function* textsIn(value: unknown): Generator<string> {
   }
 }
 
-/** The script of each step of a run, from the prompt that the agent was given. */
+/** The script of each step of a run, read from the agent's prompt. */
 function scriptsOf({ steps }: AgentCase): Script[] {
   const prompt = [...textsIn(steps[0])].find((text) => text.includes(marker))!;
   const scripts: Script[] = [];

@@ -1,4 +1,4 @@
-/** The commands over the management API: of a running gateway, and the same on the data of a stopped one. */
+/** The commands on the management API: with a running gateway, and the same on the data of a stopped one. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
@@ -26,8 +26,8 @@ async function run(words: string, environment: Environment, by = tollgateHere): 
 }
 
 /**
- * Where a gateway keeps its data that is then stopped. Each command would start the embedded database and stop it, which
- * test/cli/commands.test.ts shows; in the short form the database is one by its address.
+ * A place for the data of a gateway that is then stopped. Each command would start and stop the embedded database, which
+ * test/cli/commands.test.ts covers. In the short form the database is a server by its address.
  */
 const stopping = async (): Promise<{ TOLLGATE_DATA_DIR: string; DATABASE_URL: string }> =>
   isLong
@@ -37,7 +37,7 @@ const stopping = async (): Promise<{ TOLLGATE_DATA_DIR: string; DATABASE_URL: st
         DATABASE_URL: await (await sharedPostgres()).createMigrated(),
       };
 
-/** A morning's work: the same with a gateway and without. */
+/** A series of commands: the same with a gateway and without. */
 async function morning(environment: Environment) {
   const [first] = await run("workspaces list --json", environment);
   const made = await run("workspaces create --name night --json", environment);
@@ -108,7 +108,7 @@ async function morning(environment: Environment) {
   return { workspace: made.id as string, usage };
 }
 
-/** Calls a model with the first start's key; the id of the call. */
+/** Calls a model with the first start's key; returns the id of the call. */
 async function chat({ url, banner }: GatewayProcess, model: string): Promise<string> {
   const key = /gw_live_\w+/.exec(banner)![0];
   const headers = {
@@ -122,7 +122,7 @@ async function chat({ url, banner }: GatewayProcess, model: string): Promise<str
   return answer.headers.get("x-request-id")!;
 }
 
-/** What the commands say of one call that succeeded and one that failed. */
+/** Checks the commands' output about one call that succeeded and one that failed. */
 async function looks(environment: Environment, [good, bad]: readonly [string, string]) {
   const listed = await run("requests list --limit 5 --json", environment);
   expect(listed.data).toMatchObject([
@@ -193,7 +193,7 @@ describe("beside a gateway", () => {
     const [latest] = audit.json.data as { action: string; request_id: string }[];
     expect(latest).toMatchObject({
       action: "workspace.add_credits",
-      // Of an HTTP request: the command did not go to the database itself.
+      // The id of an HTTP request: the command did not use the database directly.
       request_id: expect.stringMatching(/^req_/) as string,
     });
   });
@@ -380,7 +380,7 @@ describe("on the data of a stopped gateway", () => {
     };
     const gateway = await spawnGateway(environment);
     await gateway.kill();
-    // The first starts the database and ends it again; where somebody holds it, the others join.
+    // The first command starts the database and ends it; if another process holds it, the commands join.
     expect(await run("workspaces list --json", environment)).toHaveLength(1);
     const dataDir = environment.TOLLGATE_DATA_DIR;
     const held = await openDatabase({ dataDir, join: true, log: silentLog });

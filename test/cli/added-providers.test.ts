@@ -1,4 +1,4 @@
-/** What was added or paused over the management API is in force on a gateway that could not read it when it was told. */
+/** Providers added or paused over the management API apply on a gateway that could not read the database when it was notified. */
 import { expect, it } from "vitest";
 import { openAddedProviders } from "../../src/cli/added-providers.ts";
 import { systemClock } from "../../src/base/clock.ts";
@@ -22,7 +22,7 @@ describeDatabase("providers that were added", (open) => {
     const added = openAddedProviders({ log: silentLog, clock: systemClock, allowPrivate: false });
     await added.follow(busy, deriveSecrets(Buffer.alloc(32, 1)));
     try {
-      // A listener that connects is a reason to read by itself.
+      // A listener that connects also triggers a read.
       await eventually(() => database.signals.healthy(), "the listener is there");
       isBusy = true;
       const now = new Date();

@@ -1,4 +1,4 @@
-/** The file of a backup has its name only when it is whole, also where two are written to one name at once. */
+/** A backup file gets its name only when it is complete, even if two are written to one name at once. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { expect, it } from "vitest";
 import { withBackupFile } from "../../src/cli/backup-file.ts";
 import { temporaryDirectory } from "../support/postgres.ts";
 
-/** Writes a text; between its first bytes and the rest it waits for `begun`. */
+/** Writes a text; it waits for `begun` between the first bytes and the rest. */
 const writing = (text: string, begun: () => Promise<void>) => async (to: Writable) => {
   to.write(text.slice(0, 3));
   await begun();

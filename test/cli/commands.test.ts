@@ -1,4 +1,4 @@
-/** The commands at work: beside a running gateway, on the data of a stopped one, and on a server by DATABASE_URL. */
+/** The commands with a running gateway, on the data of a stopped one, and on a server by DATABASE_URL. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ interface KeyJson {
   readonly expires_at: string | null;
 }
 
-/** Runs a command that must succeed; its standard output, parsed when it was asked for as JSON. */
+/** Runs a command that must succeed; returns its standard output, parsed if JSON was requested. */
 async function run(
   words: string,
   environment: Record<string, string>,
@@ -56,12 +56,12 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-// By an address they go another way to the database alone, which test/cli-admin and test/providers go in the short form.
+// With a DATABASE_URL only the connection differs; in the short form test/cli-admin and test/providers cover it.
 describe.each(inForm(["embedded"], ["embedded", "DATABASE_URL"]))(
   "beside a running gateway, %s",
   (kind) => {
-    // Beside the embedded database as processes of their own in the long form; in the short one their steps in this process, which is
-    // another one than the gateway's as well.
+    // With the embedded database: separate processes in the long form. In the short form the commands run in this process, which
+    // is also another process than the gateway's.
     const by = kind === "embedded" ? inForm(tollgateHere, tollgate) : tollgateHere;
     let environment: Record<string, string>;
     let gateway: GatewayProcess;
@@ -72,7 +72,7 @@ describe.each(inForm(["embedded"], ["embedded", "DATABASE_URL"]))(
         TOLLGATE_LOG_LEVEL: "warn",
         DATABASE_URL: kind === "embedded" ? "" : await postgres.createDatabase(),
       };
-      // A first start that makes the database too is one of its own (test/operation).
+      // test/operation covers a first start that also makes the database.
       if (kind === "embedded") await preparedDataDir(environment["TOLLGATE_DATA_DIR"]);
       gateway = await spawnGateway(environment);
     });

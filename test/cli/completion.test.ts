@@ -1,9 +1,9 @@
-/** `tollgate completion`: what a shell offers behind some words. */
+/** `tollgate completion`: the suggestions of a shell after some words. */
 import { execFileSync } from "node:child_process";
 import { expect, it } from "vitest";
 import { tollgateHere } from "../support/command.ts";
 
-/** What bash offers for the last of `words`. */
+/** The suggestions of bash for the last of `words`. */
 async function offered(...words: readonly string[]): Promise<string[]> {
   const { code, stdout } = await tollgateHere(["completion", "bash"], {});
   expect(code).toBe(0);
@@ -32,7 +32,7 @@ it.each([
     ["providers", "credentials", ""],
     ["add", "remove", "--help"],
   ],
-  // An option and its value do not lead astray.
+  // An option and its value before the word do not change the result.
   [["keys", "list", "--status", "active", "--w"], ["--workspace"]],
 ])("%j", async (words, expected) => {
   expect(await offered(...words)).toEqual(expected);

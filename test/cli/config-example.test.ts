@@ -1,4 +1,4 @@
-/** `tollgate config example`: a file that is right as it stands, and with every setting that it shows taken in. */
+/** `tollgate config example`: the file is valid as it stands, and with every commented setting enabled. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,10 +10,10 @@ import { tollgateHere } from "../support/command.ts";
 const directory = mkdtempSync(join(tmpdir(), "tollgate-example-"));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** With each line that begins with `#` and no single space taken in. */
+/** With every commented setting enabled: lines that begin with `#` without a single space. */
 const whole = exampleConfig.replaceAll(/^#(?! \S|$)/gm, "");
 
-/** What `config check` says of a file of this text. */
+/** The result of `config check` for a file with this text. */
 function check(text: string) {
   const path = join(directory, "tollgate.yaml");
   writeFileSync(path, text);

@@ -1,4 +1,4 @@
-/** Where the configuration file is named wrongly, or is called nearly as the one that is read: in one line, with what was meant. */
+/** A configuration file with a wrong or similar name: the error is one line that names the right one. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** `config print` as a person uses it: what it prints is checked, started from, and gives the same gateway. */
+/** `config print` as a person uses it: its output passes the check, and a gateway started from it is the same. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 const adminToken = "admin-token-of-the-print-test";
 
-/** Models and providers as a gateway with this environment serves them, without where their settings stand. */
+/** Models and providers that a gateway with this environment serves, without the origin of their settings. */
 async function served(environment: Record<string, string>): Promise<unknown[]> {
   const gateway = await startTestGateway({
     environment: { ...environment, TOLLGATE_ADMIN_TOKEN: adminToken, TOLLGATE_SANDBOX: "" },

@@ -1,4 +1,4 @@
-/** A question at a terminal that is not answered. */
+/** An unanswered question at a terminal. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { main } from "../support/program.ts";
 const change = { added: [{ model: "a/b", before: null, after: { input: "1", output: "2" } }] };
 const none = { gone: [], dearer: [], cheaper: [], changed: [], version: null };
 
-/** Asks for a list to be taken over at a terminal, and presses a key at the question. */
+/** Starts the import of a list at a terminal, and presses a key at the question. */
 async function press(key: string) {
   const gateway = await startRecorder((_request, response) => {
     response.end(JSON.stringify({ ...none, ...change }));

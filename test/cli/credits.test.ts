@@ -1,11 +1,11 @@
-/** `tollgate credits` at a gateway that goes away: who asks again must not count twice. */
+/** `tollgate credits` at a gateway that becomes unreachable: a retry must not count twice. */
 import { expect, it } from "vitest";
 import { tollgateHere } from "../support/command.ts";
 import { startRecorder, type Answer } from "../support/recorder.ts";
 
 const workspaces = { data: [{ id: "ws_1", name: "main" }], next_cursor: null };
 
-/** Adds credit at a gateway that answers so; what the command says, and the reference it sent. */
+/** Adds credit at a gateway with this answer; returns the command's output and the reference that it sent. */
 async function addAt(answer: Answer) {
   const gateway = await startRecorder((request, response) => {
     if (request.path.endsWith("/workspaces")) response.end(JSON.stringify(workspaces));

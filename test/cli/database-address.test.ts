@@ -1,4 +1,4 @@
-/** DATABASE_URL as people get it wrong: a password that is no part of a URL, a user who owns nothing, a standby. */
+/** Common mistakes in DATABASE_URL: a password that must be encoded in a URL, a user without rights, a standby. */
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { createSecureContext, TLSSocket } from "node:tls";
@@ -20,7 +20,7 @@ it.each(["p@ss/hunter2", "hunter2/x", "hunter2#x", "hunter2?x"])(
   },
 );
 
-/** What `migrate` says, then the doctor's finding of the schema. */
+/** The result of `migrate`, then the doctor's finding about the schema. */
 async function told(url: string): Promise<{ readonly start: unknown; readonly doctor: unknown }> {
   const database = await openDatabase({ url, log: silentLog });
   const start = await migrate(database).then(
@@ -39,7 +39,7 @@ it("a user who may make no tables is told to own the database, by the start and 
   const name = url.pathname.slice(1);
   const owner = await openDatabase({ url: url.href, log: silentLog });
   await owner.query(`create role "${name}" login password 'guest'`);
-  // As every server from PostgreSQL 15 on has it by itself.
+  // The default of every server since PostgreSQL 15.
   await owner.query("revoke create on schema public from public");
   const guest = new URL(url);
   guest.username = name;
@@ -64,7 +64,7 @@ it("a server that takes no changes is told from one that does", async () => {
   });
 });
 
-/** What is said of a server that greets each connection so, at this address. */
+/** The error for a server at this address that greets each connection this way. */
 async function toldBy(greet: (socket: Socket) => void, user: string, query = ""): Promise<string> {
   const server = createServer((socket) => {
     socket.on("error", () => undefined);
@@ -97,7 +97,7 @@ it("a certificate whose authority is not known, and a server without TLS, are to
 });
 
 it("an address without the password that the server wants is told how it is given", async () => {
-  /** An authentication message of PostgreSQL's protocol: what it is about, and its text. */
+  /** An authentication message of PostgreSQL's protocol: its kind and text. */
   const asks = (kind: number, text: string): Buffer => {
     const head = Buffer.from("R--------");
     head.writeInt32BE(8 + text.length, 1);

@@ -1,4 +1,4 @@
-/** What `tollgate doctor` says of a check that throws: what helps, where it is the database's. docs/operate.md "Doctor". */
+/** `tollgate doctor` on a check that throws: it gives advice if the error is the database's. docs/operate.md "Doctor". */
 import { expect, it } from "vitest";
 import { bounded } from "../../src/cli/doctor/bounded.ts";
 

@@ -1,4 +1,4 @@
-/** What `tollgate doctor` says of the bucket that files are kept in. docs/operate.md "Doctor", "When files cannot be kept". */
+/** `tollgate doctor` on the bucket for files. docs/operate.md "Doctor", "When files cannot be kept". */
 import { expect, it, onTestFinished } from "vitest";
 import { noProxies } from "../../src/base/proxy.ts";
 import { checkBucket } from "../../src/cli/doctor/bucket.ts";

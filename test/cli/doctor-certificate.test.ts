@@ -1,4 +1,4 @@
-/** What `tollgate doctor` says of the certificate that the gateway itself answers with. docs/operate.md "Doctor", "TLS". */
+/** `tollgate doctor` on the gateway's own certificate. docs/operate.md "Doctor", "TLS". */
 import { once } from "node:events";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -9,7 +9,7 @@ import { readEnvironment } from "../../src/cli/environment.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { temporaryDirectory } from "../support/postgres.ts";
 
-/** The row of a gateway whose certificate is good for so many days more. */
+/** The row of a gateway whose certificate is valid for `days` more days. */
 async function rowOf(days: number) {
   const tls = makeCertificate(["localhost"], { days: [-60, days] });
   const server = createServer(tls, (_, answer) => answer.end("{}")).listen(0, "127.0.0.1");

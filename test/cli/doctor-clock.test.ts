@@ -1,4 +1,4 @@
-/** How `tollgate doctor` says that the clocks of the database and this machine differ. docs/operate.md "Clocks". */
+/** `tollgate doctor` on a difference between the clocks of the database and this machine. docs/operate.md "Clocks". */
 import { expect, it } from "vitest";
 import { skewInWords } from "../../src/cli/doctor/database.ts";
 

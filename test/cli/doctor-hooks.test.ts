@@ -1,4 +1,4 @@
-/** What `tollgate doctor` says of hooks: a module that a start would fail by, an address that nobody answers. docs/operate.md "Doctor". */
+/** `tollgate doctor` on hooks: a module that would make a start fail, an address that does not answer. docs/operate.md "Doctor". */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";

@@ -1,4 +1,4 @@
-/** What `tollgate doctor` says of memory. docs/operate.md "Bodies and memory". */
+/** `tollgate doctor` on memory. docs/operate.md "Bodies and memory". */
 import { totalmem } from "node:os";
 import { expect, it } from "vitest";
 import { defaultSettings } from "../../src/catalog/index.ts";
@@ -8,7 +8,7 @@ import { memoryHere } from "../../src/cli/workers/memory.ts";
 const megabytes = 1024 * 1024;
 const { limits } = defaultSettings;
 const { isSet } = limits;
-/** As a file sets them that was written for a larger machine. */
+/** Limits from a file that was written for a larger machine. */
 const asSet = { ...limits, isSet: { ...isSet, bodiesUnderWayBytes: true } };
 const largeBody = { ...limits, isSet: { ...isSet, bodyBytes: true } };
 const embedded = { workers: undefined, databaseUrl: undefined };

@@ -1,4 +1,7 @@
-/** A gateway that listens on all addresses of its machine: callers cannot open that address, so it is told where results lead. */
+/**
+ * A gateway that listens on all addresses of its machine: callers cannot open that address, so it needs the public address for
+ * results.
+ */
 import { expect, it } from "vitest";
 import { checkAddresses } from "../../src/cli/doctor/machine.ts";
 import { publicAddressProblem, readEnvironment } from "../../src/cli/environment.ts";

@@ -1,4 +1,4 @@
-/** What ends a command is told in one line where an operator can mend it, and with its stack where only we can. docs/cli.md. */
+/** Errors that end a command: one line if an operator can fix the cause, and a stack trace if only we can. docs/cli.md. */
 import { expect, it } from "vitest";
 import { explain } from "../../src/cli/explain.ts";
 

@@ -1,4 +1,4 @@
-/** A command without the DATABASE_URL of the gateway that runs on the data directory does not work on another database. */
+/** A command without the DATABASE_URL of the gateway that runs on the data directory: it does not use another database. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -8,7 +8,7 @@ import { tollgateHere } from "../support/command.ts";
 import { temporaryDirectory } from "../support/postgres.ts";
 
 const dataDir = temporaryDirectory();
-/** Not beside the sources, where a backup that is not refused would stay. */
+/** Outside the sources, where a backup that is not refused would stay. */
 const backupFile = join(temporaryDirectory(), "new.backup");
 const environment = { TOLLGATE_DATA_DIR: dataDir };
 const server = { ...environment, DATABASE_URL: "postgres://root:hunter2@127.0.0.1:1/books" };
@@ -19,7 +19,7 @@ const told = new RegExp(
 it.each(["verify", "migrate", "backup NEW", "restore FILE", "keys list", "credits show"])(
   "%s is refused while it runs, and makes no database",
   async (words) => {
-    // The embedded database of this data directory would be made, or be one from before a move.
+    // Otherwise the command would create this directory's embedded database, or use one from before a move.
     const leave = announceAddress(readEnvironment(server), "http://127.0.0.1:1");
     const refused = await tollgateHere(
       words

@@ -1,4 +1,4 @@
-/** Every command says what it does, and wrong usage is exit code 2 with one line that helps. */
+/** Every command describes itself, and wrong usage is exit code 2 with one helpful line. */
 import { describe, expect, it } from "vitest";
 import { createProgram } from "../../src/cli/program.ts";
 import type { Command } from "commander";

@@ -1,4 +1,4 @@
-/** What `tollgate vendors` and `tollgate models` print, before a gateway has ever run: tables for people, JSON for programs. */
+/** Output of `tollgate vendors` and `tollgate models` before a gateway has ever run: tables for people, JSON for programs. */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";

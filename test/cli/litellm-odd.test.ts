@@ -1,4 +1,4 @@
-/** `tollgate convert litellm` with whatever stands in a field: what comes out passes our own check, and holds no secret. */
+/** `tollgate convert litellm` with arbitrary values in a field: the output passes our own check, and contains no secret. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
@@ -37,7 +37,7 @@ const documents = readdirSync(samples)
   .map((name) => parse(readFileSync(join(samples, name), "utf8")) as Record<string, unknown>);
 type Tree = Record<string, unknown>;
 
-/** Puts a value at some place of a copy: down by the numbers, until they end or nothing is below. */
+/** Sets a value at some place of a copy. The numbers choose the path down, until they end or a leaf is reached. */
 function changed(document: Tree, way: readonly number[], value: unknown): Tree {
   const copy = structuredClone(document);
   let at: Tree = copy;

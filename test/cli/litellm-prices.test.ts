@@ -1,4 +1,4 @@
-/** Prices of LiteLLM's file that depend on the length of a call or of a cache: what they become. */
+/** Prices of LiteLLM's file that depend on the length of a call or of a cache, and their conversion. */
 import { expect, it } from "vitest";
 import { parse } from "yaml";
 import { convertLitellm, type Converted } from "../../src/cli/litellm/convert.ts";
@@ -69,7 +69,7 @@ model_list:
       { input_tokens: 256_000, price: { input: "4", output: "2" } },
     ],
   });
-  // Of a model of the list the file may say the tier alone.
+  // For a listed model the file may give only the tier.
   const claude = offer("anthropic/claude-sonnet-4-5") as Record<string, Record<string, unknown>>;
   expect(claude["price"]).toMatchObject({ input: "3", output: "15", cache_read: "0.3" });
   expect(claude["price_above"]).toEqual({

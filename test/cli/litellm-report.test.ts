@@ -1,4 +1,4 @@
-/** `tollgate convert litellm` reports a field as taken over only if what it says is in the written file. */
+/** `tollgate convert litellm` reports a field as taken over only if its value is in the written file. */
 import { expect, it } from "vitest";
 import { parse } from "yaml";
 import { convertLitellm } from "../../src/cli/litellm/convert.ts";

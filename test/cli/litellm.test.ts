@@ -1,4 +1,4 @@
-/** `tollgate convert litellm`: what it writes passes the check and serves calls, and every field of the input is accounted for. */
+/** `tollgate convert litellm`: its output passes the check and serves calls, and every input field is accounted for. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ const modelOf = ({ file }: { file: File }, id: string) =>
 const notesOf = ({ rows }: Converted, field: string) =>
   rows.filter((row) => row.field === field).map(({ outcome, note }) => `${outcome}: ${note ?? ""}`);
 
-/** The fields of a value, each with its path; those below one that has no fields of ours are its own affair. */
+/** The paths of all leaves of a value. */
 function fieldsOf(value: unknown, path = ""): string[] {
   if (Array.isArray(value))
     return value.flatMap((each, index) => fieldsOf(each, `${path}[${index}]`));

@@ -1,4 +1,4 @@
-/** What stands in the way of a start is told in one line that says what to do, never as a stack trace. */
+/** Errors that prevent a start: one line that says what to do, never a stack trace. */
 import {
   cpSync,
   existsSync,
@@ -26,7 +26,7 @@ let running: GatewayProcess;
 let taken: Server;
 let takenPort: string;
 let used: string;
-/** A data directory that is set up already: making one takes seconds. */
+/** A data directory that is already set up: making one takes seconds. */
 let ready: string;
 
 beforeAll(async () => {
@@ -48,15 +48,15 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** `serve` and `sandbox` in the long form as processes of their own, with workers; in the short one where a test asks for it. */
+/** In the long form `serve` and `sandbox` run as processes of their own, with workers; in the short form only if a test requires it. */
 const runs = (words: readonly string[]) =>
   isLong && ["serve", "sandbox"].includes(words[0]!) ? tollgate : serveHere;
 
-/** With workers of its own it would start this process anew. */
+/** With workers it would start this process again. */
 const serveHere: typeof tollgate = (words, environment) =>
   tollgateHere(words, { TOLLGATE_WORKERS: "1", ...environment });
 
-/** Runs a command that must fail with one line and without a stack. */
+/** Runs a command that must fail with one line and without a stack trace. */
 async function failure(
   words: readonly string[],
   environment: Record<string, string>,

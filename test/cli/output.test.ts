@@ -1,4 +1,4 @@
-/** Where a command's output goes: a reader that leaves early, and a disk that is full. */
+/** A command's output to a reader that leaves early, and to a full disk. */
 import { once } from "node:events";
 import { closeSync, existsSync, openSync } from "node:fs";
 import { createServer, type Server } from "node:http";

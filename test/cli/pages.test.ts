@@ -1,4 +1,4 @@
-/** Lists of many pages: a command that looks for one workspace among thousands asks for few pages. */
+/** Lists of many pages: a command that looks for one workspace among thousands requests few pages. */
 import { expect, it } from "vitest";
 import { listAll } from "../../src/cli/api.ts";
 import type { Api } from "../../src/cli/remote-api.ts";

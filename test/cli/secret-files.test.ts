@@ -1,4 +1,4 @@
-/** Secrets in files: `NAME_FILE` and systemd's credentials count as the variable, and mistakes name it, never what is in it. */
+/** Secrets in files: `NAME_FILE` and systemd's credentials count as the variable. Errors name the variable, never the content. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { tollgate } from "../support/process.ts";
 const folder = temporaryDirectory();
 let count = 0;
 
-/** A new file with this content; its path. */
+/** Writes a new file with this content; returns its path. */
 function fileOf(content: string | Buffer): string {
   const path = join(folder, `secret-${(count += 1)}`);
   writeFileSync(path, content);
@@ -56,7 +56,7 @@ it("every secret may stand in a file, without the line end of editors", () => {
     "http://user:password@proxy:3128",
     "two words",
   ]);
-  // One line end is the editor's; the other one is part of it.
+  // One line end is the editor's; the other one is part of the value.
   expect(variables["OPENAI_API_KEY"]).toBe("sk-one\n");
 });
 
@@ -110,7 +110,7 @@ it("a secret given twice, or a file that is none, is refused by its name and not
     [fileOf("\n"), "is empty"],
   ] as const)
     expect(reasonOf({ OPENAI_API_KEY_FILE: file })).toBe(`OPENAI_API_KEY_FILE: ${file} ${reason}`);
-  // What a file holds is checked like the variable, and named by it: a wrong URL is not repeated.
+  // A file's content is checked like the variable, and errors name the variable: a wrong URL is not repeated.
   expect(reasonOf({ DATABASE_URL_FILE: fileOf("sesame://db") })).toMatch(/^DATABASE_URL is not a/);
 });
 

@@ -1,11 +1,11 @@
-/** Times and days that commands take: in UTC wherever the machine is, and of the calendar. */
+/** Times and days in commands: in UTC, whatever the machine's time zone, and valid in the calendar. */
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { tollgate } from "../support/process.ts";
 
-/** A gateway that keeps what it was asked. */
+/** A gateway that keeps its requests. */
 let gateway: Server;
 const asked: (string | null)[] = [];
 beforeAll(async () => {

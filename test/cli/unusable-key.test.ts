@@ -1,4 +1,4 @@
-// A master key that cannot be one is refused before anything is written, and what a replacement of the key came to is said in number.
+// An invalid master key is refused before anything is written, and the report of a key's replacement has correct plurals.
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** `tollgate usage`: columns of counts that only some models have are there where there is something of them. */
+/** `tollgate usage`: columns that only some models have appear only if they have values. */
 import { expect, it } from "vitest";
 import { tollgateHere } from "../support/command.ts";
 import { json, startRecorder } from "../support/recorder.ts";

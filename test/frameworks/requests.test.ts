@@ -1,4 +1,4 @@
-/** What frameworks want of an answer beyond what the vendors' own SDKs do. Requirements: CONV, ERR, T16. */
+/** Requirements of frameworks on answers, beyond those of the vendors' own SDKs. Requirements: CONV, ERR, T16. */
 import { describe, expect, it } from "vitest";
 import { createSseParser } from "../../src/base/sse.ts";
 import { models, scripted, useFrameworks } from "./support.ts";
@@ -26,10 +26,10 @@ describe("@langchain/google-genai 2.3.2 and @google/genai 1", () => {
   it.each(models)("T16: reads that the stream of %s broke", async (model) => {
     const prompt = scripted({ reply: "word ".repeat(20), chunk_chars: 5, stream_error: 4 });
     const text = await (await send(stream, model, prompt)).text();
-    // These SDKs look at what stands behind the last frame, not into a frame.
+    // These SDKs check the text after the last frame, not a frame.
     const rest = text.slice(text.lastIndexOf("\n\n") + 2);
     expect(JSON.parse(rest)).toMatchObject({ error: { code: 502, status: "UNAVAILABLE" } });
-    // All others read the same in the last frame.
+    // All other SDKs read the same in the last frame.
     const parser = createSseParser();
     const frames = [...parser.push(Buffer.from(text)), ...parser.end()];
     expect(frames.at(-1)).toEqual({ data: rest });
@@ -67,7 +67,7 @@ describe("LangChain 1.5", () => {
       own: "sandbox/generate-content",
       path: "/v1beta/MODEL:generateContent",
       body: '{"generationConfig":{"stopSequences":[]},"safetySettings":[],"contents":[{"role":"user","parts":[{"text":"PROMPT"}]}]}',
-      // It looks at no words, but @strands-agents/sdk, which sends much the same, does.
+      // It checks no words, but @strands-agents/sdk, which sends nearly the same request, does.
       knows: /exceeds the maximum number of tokens/,
     },
   };
@@ -78,7 +78,7 @@ describe("LangChain 1.5", () => {
     "sandbox/generate-content":
       "The input token count (9) exceeds the maximum number of tokens allowed (8).",
   };
-  // On its own protocol a vendor's refusal goes on in its own words.
+  // On its own protocol a vendor's refusal is passed on unchanged.
   const cases = Object.entries(requests).flatMap(([name, { own, ...sent }]) =>
     models.filter((model) => model !== own).map((model) => [name, model, sent] as const),
   );

@@ -1,11 +1,11 @@
 /**
- * One gateway on the sandbox for what application frameworks really sent (docs/clients.md "Frameworks"): each body here is the
- * framework's own, byte for byte, but for the name of the model and the prompt.
+ * One gateway on the sandbox for recorded requests of application frameworks (docs/clients.md "Frameworks"). Each body is the
+ * framework's own, byte for byte, except the model's name and the prompt.
  */
 import { afterAll, beforeAll } from "vitest";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 
-/** A model of each protocol, so that every body is converted to three of them and goes directly to one. */
+/** A model of each protocol, so that every body is converted to three of them and is direct to one. */
 export const models = [
   "sandbox/chat",
   "sandbox/responses",
@@ -13,7 +13,7 @@ export const models = [
   "sandbox/generate-content",
 ] as const;
 
-/** Puts model and prompt into what was sent: `MODEL` and `PROMPT` stand for them, the latter within a JSON string. */
+/** Replaces `MODEL` and `PROMPT` in a recorded body; `PROMPT` is within a JSON string. */
 const filled = (text: string, model: string, prompt: string): string =>
   text.replaceAll("MODEL", model).replaceAll("PROMPT", JSON.stringify(prompt).slice(1, -1));
 

@@ -1,4 +1,4 @@
-/** Each SDK on its own protocol, with its calls sent through the canonical form: nothing an SDK sees may change. CONV. */
+/** Each SDK on its own protocol, with its calls converted through the canonical form: the SDK sees no difference. CONV. */
 import { describe, it } from "vitest";
 import {
   failsAs,

@@ -1,6 +1,6 @@
 /**
- * An official SDK against an upstream of another protocol: the same scenarios as on its own, and beside them what the
- * gateway must tell that it dropped. Requirements: CONV, TXT-05.
+ * An official SDK against an upstream of another protocol: the same scenarios as on its own, and the dropped parameters that the
+ * gateway must report. Requirements: CONV, TXT-05.
  */
 import { describe, expect, it } from "vitest";
 import {
@@ -17,7 +17,7 @@ import {
 import { png, scripted, useWorld, type World } from "../sdk/support.ts";
 import { protocols, sdks, systemOf, worldOf, type Protocol } from "./support.ts";
 
-/** How a picture of these bytes stands in a request of each protocol. */
+/** A picture of these bytes in a request of each protocol. */
 const pictureOf: Readonly<Record<Protocol, (base64: string) => object>> = {
   chat: (base64) => ({
     type: "image_url",
@@ -31,13 +31,13 @@ const pictureOf: Readonly<Record<Protocol, (base64: string) => object>> = {
   generate_content: (data) => ({ inlineData: { mimeType: "image/png", data } }),
 };
 
-/** What of the caller's wish for reasoning each upstream cannot be told. */
+/** Reasoning parameters of the caller that each upstream does not support. */
 const reasoningLost: Readonly<Record<Protocol, Readonly<Partial<Record<Protocol, string[]>>>>> = {
   chat: {},
   responses: {
     chat: ["reasoning.summary"],
     messages: ["reasoning.summary"],
-    // Rewritten: only whether thoughts come is kept.
+    // Rewritten: only whether thoughts are returned is kept.
     generate_content: ["reasoning.summary"],
   },
   messages: { chat: ["thinking.budget_tokens"], responses: ["thinking.budget_tokens"] },
@@ -51,7 +51,7 @@ const reasoningLost: Readonly<Record<Protocol, Readonly<Partial<Record<Protocol,
   },
 };
 
-/** Each caller's names of the reasoning in its history, and of its wish for more. */
+/** The caller's names for the reasoning in its history, and for the reasoning parameter. */
 const reasoningNames: Readonly<Record<Protocol, readonly [turn: string, wish: string]>> = {
   chat: ["messages.reasoning_content", "reasoning_effort"],
   responses: ["input.reasoning", "reasoning.effort"],
@@ -60,8 +60,8 @@ const reasoningNames: Readonly<Record<Protocol, readonly [turn: string, wish: st
 };
 
 /**
- * What a tool loop loses beside. Another vendor's reasoning is no proof of anything: chat takes it as text, the others
- * take none, and messages then do not reason in the rest of the loop.
+ * Further losses of a tool loop. Another vendor's reasoning has no valid signature: chat takes it as text, the others take none,
+ * and messages then do not reason in the rest of the loop.
  */
 function lostInLoop(caller: Protocol, target: Protocol): string[] {
   const [turn, wish] = reasoningNames[caller];
@@ -76,10 +76,10 @@ const stopName: Readonly<Partial<Record<Protocol, string>>> = {
   generate_content: "generationConfig.stopSequences",
 };
 
-/** What the gateway told about each call, in order, whichever way it was told. */
+/** The gateway's reports for each call, in order, from the header or the body. */
 type Told = readonly string[][];
 
-/** An SDK that asks for the model of another protocol, with what it was told to have lost. */
+/** An SDK that requests a model of another protocol, with the parameters reported as dropped. */
 function towards(sdk: Sdk, target: Protocol): { sdk: Sdk; told: () => Promise<Told> } {
   const model = sdks[target].model;
   const named = (ask: Ask): Ask => ({ model, ...ask });
@@ -100,7 +100,7 @@ function towards(sdk: Sdk, target: Protocol): { sdk: Sdk; told: () => Promise<To
   return { sdk: { ...sdk, model, connect }, told: () => Promise.all(losses) };
 }
 
-/** Streams tell it in a header, whole answers in their body. */
+/** Streams report dropped parameters in a header, whole answers in their body. */
 async function lossesOf(answer: Response): Promise<string[]> {
   const header = answer.headers.get("x-gw-dropped-params");
   if (answer.headers.get("content-type")?.startsWith("text/event-stream")) {
@@ -121,12 +121,12 @@ function* objectsIn(value: unknown): Generator<object> {
 const common = scenarios.filter(({ looksAt }) => looksAt === undefined);
 const counting = scenarios.filter(({ looksAt }) => looksAt === "usage");
 
-/** Of rows that run at several places those of one; `inTurn` of long.ts, which the files that have two forms import themselves. */
+/** Selects the rows of one place, for rows that run at several; `inTurn` of long.ts, which files with two forms import themselves. */
 type Turn = <Row>(rows: readonly Row[], place: number) => readonly Row[];
 
 /**
- * All scenarios of one SDK, against each of the three other protocols. In the short form each of those that look at the answer alone,
- * and each failure, meets one or two of the three.
+ * All scenarios of one SDK, against each of the three other protocols. In the short form, each failure and each scenario that
+ * checks only the answer runs on one or two of the three.
  */
 export function describeCrossings(caller: Protocol, turn: Turn): void {
   const world = useWorld();
@@ -213,7 +213,7 @@ interface Pair {
 }
 
 async function endsAtStop({ sdk, told, world }: Pair): Promise<void> {
-  // Only the messages protocol tells that it was a sequence that ended the text.
+  // Only the messages protocol reports which stop sequence ended the text.
   const { stopSequence: _untold, ...finish } = sdk.finish;
   await stopsAtSequence(world, { ...sdk, finish });
   expect(await told()).toEqual([[], []]);
@@ -228,7 +228,7 @@ async function losesStop({ sdk, told, world }: Pair, name: string): Promise<void
   expect(await told()).toEqual([[name], [name]]);
 }
 
-/** Responses have no stop sequences, neither as a caller nor as an upstream; there the text goes on, and it is told. */
+/** Responses have no stop sequences, neither as a caller nor as an upstream. There the text goes on, and the loss is reported. */
 function describeStopping(caller: Protocol, target: Protocol, pair: () => Pair): void {
   const name = stopName[caller];
   if (name === undefined) return;

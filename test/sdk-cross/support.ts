@@ -9,11 +9,11 @@ export const sdks = { chat, responses, messages, generate_content: generateConte
 export type Protocol = keyof typeof sdks;
 export const protocols = Object.keys(sdks) as Protocol[];
 
-/** How a system prompt stands at an upstream; messages get it as blocks, which mean the same as a text. */
+/** A system prompt in an upstream's body; messages get it as blocks, which mean the same as a text. */
 export const systemOf = (target: Protocol, text: string): object =>
   target === "messages" ? { system: [{ type: "text", text }] } : sdks[target].system(text);
 
-/** Where each upstream listens in the sandbox. */
+/** The path of each upstream in the sandbox. */
 const pathOf: Readonly<Record<Protocol, RegExp>> = {
   chat: /\/chat\/completions$/,
   responses: /\/responses$/,
@@ -21,7 +21,7 @@ const pathOf: Readonly<Record<Protocol, RegExp>> = {
   generate_content: /enerateContent/,
 };
 
-/** The world with the calls of one upstream only: tests of the others ask the same questions of the same gateway. */
+/** The world with the calls of only one upstream: tests of the others send the same prompts to the same gateway. */
 export function worldOf(world: World, target: Protocol): World {
   const { model } = sdks[target];
   const { url, key, poorKey } = world;

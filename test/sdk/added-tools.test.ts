@@ -1,4 +1,7 @@
-/** The tool runner of `@anthropic-ai/sdk` may be given tools, and lose them, while it runs: it says so in turns of the conversation. T33. */
+/**
+ * The tool runner of `@anthropic-ai/sdk` may gain and lose tools while it runs; it sends these changes as turns of the
+ * conversation. T33.
+ */
 import Anthropic from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
 import { expect, it } from "vitest";

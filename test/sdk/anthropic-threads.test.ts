@@ -1,6 +1,6 @@
 /**
- * Message threads of `@anthropic-ai/sdk`, which send only what is new: the gateway keeps no conversation, so each upstream
- * gets the whole of it. TXT-05, CONV-601.
+ * Message threads of `@anthropic-ai/sdk`, which send only the new messages. The gateway keeps no conversation, so each upstream
+ * must get the whole of it. TXT-05, CONV-601.
  */
 import Anthropic from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
@@ -18,7 +18,7 @@ describe("a thread of messages", () => {
   const world = useWorld();
   const connect = (): Anthropic =>
     new Anthropic({ apiKey: world.key, baseURL: world.url, maxRetries: 0 });
-  /** The body of the last call that reached an upstream with this text in it. */
+  /** The body of the last call with this text that reached an upstream. */
   const lastSent = async (text: string): Promise<string> =>
     JSON.stringify((await world.arrivals(text)).at(-1)!.body);
 

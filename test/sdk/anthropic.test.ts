@@ -87,7 +87,7 @@ describe("@anthropic-ai/sdk over messages", () => {
     const [thinking, call] = first.content;
     expect(thinking).toMatchObject({ type: "thinking", thinking: "A city is asked for." });
     if (call?.type !== "tool_use") throw new Error("a tool call was expected");
-    // The sandbox, as the vendor, refuses a signature that is not its own.
+    // The sandbox, like the vendor, refuses foreign signatures.
     const second = await client.messages.create({
       ...common,
       messages: [

@@ -1,6 +1,6 @@
 /**
- * The OpenAI SDK inside a real browser, in a page of another origin than the gateway's: preflights, whole answers, streams and
- * errors. Skipped where no Chromium is installed; test/http/cors.test.ts shows the same on the wire.
+ * The OpenAI SDK in a real browser, in a page of another origin than the gateway's: preflights, whole answers, streams and
+ * errors. Skipped if no Chromium is installed; test/http/cors.test.ts covers the same over HTTP.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -19,7 +19,7 @@ if (chromium === undefined) console.log("browser: no Chromium here, its test is 
 
 const sdk = new URL("../../node_modules/openai/", import.meta.url).pathname;
 
-/** What the page does, and what it could read of it. */
+/** The page's program; it reports what it could read. */
 const program = `
   import OpenAI from "openai";
   const { url, key } = await (await fetch("/target")).json();
@@ -48,7 +48,7 @@ const html = `<!doctype html><meta charset="utf-8">
 
 type Told = Readonly<Record<string, unknown>>;
 
-/** Serves the page, and resolves with what it reports. */
+/** Serves the page, and resolves with its report. */
 async function openPage(target: {
   url: string;
   key: string;
@@ -80,7 +80,7 @@ async function openPage(target: {
   };
 }
 
-/** Loads a page in a browser until `told` is there. */
+/** Loads a page in a browser until `told` resolves. */
 async function browse(url: string, told: Promise<Told>): Promise<Told> {
   const child = spawn(
     chromium!,

@@ -1,4 +1,7 @@
-/** Parameters of `@anthropic-ai/sdk` that it sends as headers: whoever calls names no part of the operator's own account at a vendor. TXT-14, TXT-15. */
+/**
+ * Parameters that `@anthropic-ai/sdk` sends as headers: callers cannot select parts of the operator's account at a vendor.
+ * TXT-14, TXT-15.
+ */
 import Anthropic from "@anthropic-ai/sdk";
 import { expect, it } from "vitest";
 import { useWorld } from "./support.ts";

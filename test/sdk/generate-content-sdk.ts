@@ -1,4 +1,4 @@
-/** `@google/genai` at generateContent, under the paths it really sends. Requirements: TXT; docs/decisions.md "Other spellings". */
+/** `@google/genai` at generateContent, under the paths that it sends. Requirements: TXT; docs/decisions.md "Other spellings". */
 import {
   GoogleGenAI,
   type Content,
@@ -31,7 +31,7 @@ function paramsOf(ask: Ask): GenerateContentParameters {
   };
 }
 
-/** What the pieces of an answer add up to; a whole answer is one piece. */
+/** The sum of an answer's chunks; a whole answer is one chunk. */
 function tell(chunks: readonly GenerateContentResponse[]): Told {
   const last = chunks.at(-1)!;
   const parts = chunks.flatMap((chunk) => chunk.candidates?.[0]?.content?.parts ?? []);
@@ -91,7 +91,7 @@ const failure = (code: number, status: string, reason: string, more: object = {}
 export const generateContent: Sdk = {
   model: "sandbox/generate-content",
   connect,
-  // Function calls end with STOP here too.
+  // Function calls also end with STOP here.
   finish: { stop: "STOP", tools: "STOP" },
   usage: (input) => ({
     promptTokenCount: input,
@@ -131,7 +131,7 @@ export const generateContent: Sdk = {
     "broken stream": { class: "ApiError", status: 502, error: { status: "UNAVAILABLE" } },
   },
   fields(error) {
-    // Its errors have a status, and the body's JSON as their message; in streams with words before it.
+    // Its errors have a status, and the body's JSON as their message; in streams with text before it.
     const body = JSON.parse(error.message.slice(error.message.indexOf("{"))) as object;
     return { ...Object.fromEntries(Object.entries(error)), ...body };
   },

@@ -1,4 +1,4 @@
-/** `@google/genai` at generateContent, under the paths it really sends. Requirements: TXT; docs/decisions.md "Other spellings". */
+/** `@google/genai` at generateContent, under the paths that it sends. Requirements: TXT; docs/decisions.md "Other spellings". */
 import { GoogleGenAI, type Model } from "@google/genai";
 import { describe, expect, it } from "vitest";
 import { generateContent } from "./generate-content-sdk.ts";
@@ -36,7 +36,7 @@ describe("@google/genai over generateContent", () => {
       const sent: { url: string; headers: Headers }[] = [];
       const { models } = new GoogleGenAI({
         apiKey: world.key,
-        // v1 is what this version of the SDK sends by itself.
+        // v1 is the default of this SDK version.
         ...(apiVersion === "v1" ? {} : { apiVersion }),
         httpOptions: {
           baseUrl: world.url,

@@ -1,4 +1,4 @@
-/** What the `openai` SDK throws: the same on both of its endpoints. Requirements: ERR. */
+/** The errors that the `openai` SDK throws: the same on both of its endpoints. Requirements: ERR. */
 import { expect } from "vitest";
 import type { FailureName } from "./scenarios.ts";
 
@@ -7,7 +7,7 @@ interface OpenaiError extends Error {
   readonly headers?: Headers;
 }
 
-/** The error's own fields, and the header that says when to come again. */
+/** The error's own fields, and the header that says when to retry. */
 export const openaiFields = (error: Error): object => ({
   ...Object.fromEntries(Object.entries(error)),
   message: error.message,
@@ -17,7 +17,7 @@ export const openaiFields = (error: Error): object => ({
 
 const requestID = expect.stringMatching(/^req_/);
 
-/** What each failure is for this SDK. `code` and `type` are the gateway's; the refusal's are the vendor's own. */
+/** Each failure as this SDK throws it. `code` and `type` are the gateway's, except for the vendor's refusal. */
 export const openaiFailures: Readonly<Record<FailureName, object>> = {
   "wrong key": {
     class: "AuthenticationError",

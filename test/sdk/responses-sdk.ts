@@ -35,7 +35,7 @@ function tell(response: Response, pieces: number): Told {
   };
 }
 
-/** The SDK hands a `response.failed` over as an event; a program has to look at it. */
+/** The SDK passes a `response.failed` on as an event; a program has to check for it. */
 class ResponseFailedError extends Error {
   readonly failure: Response["error"];
 
@@ -85,7 +85,7 @@ function connect({ url, key, retries, fetch }: Parameters<Sdk["connect"]>[0]): C
 export const responses: Sdk = {
   model: "sandbox/responses",
   connect,
-  // The protocol has no word of its own for tool calls.
+  // The protocol has no separate finish reason for tool calls.
   finish: { stop: "completed", tools: "completed" },
   usage: (input) => ({
     input_tokens: input,

@@ -1,6 +1,6 @@
 /**
- * What every official SDK must be able to do through the gateway, told once. Each SDK's test file says how its SDK is
- * asked (`Sdk`), what its own words for the outcomes are, and runs this list.
+ * The scenarios that every official SDK must support through the gateway. Each SDK's test file defines how to call its SDK
+ * (`Sdk`) and its names for the outcomes, and runs this list.
  */
 import { expect } from "vitest";
 import { failureOf, png, scripted, type World } from "./support.ts";
@@ -12,7 +12,7 @@ export interface Tool {
   readonly parameters: Record<string, unknown>;
 }
 
-/** What is asked, before an SDK words it. */
+/** A request, independent of an SDK. */
 export interface Ask {
   readonly text: string;
   readonly model?: string;
@@ -29,7 +29,7 @@ export interface ToolCall {
   readonly arguments: unknown;
 }
 
-/** What the SDK made of the answer. */
+/** The answer as the SDK parsed it. */
 export interface Told {
   readonly text: string;
   readonly calls: readonly ToolCall[];
@@ -37,17 +37,17 @@ export interface Told {
   readonly model: string | undefined;
   /** The SDK's own usage object. */
   readonly usage: unknown;
-  /** In how many pieces the text came; 1 for a whole answer. */
+  /** The number of pieces in which the text came; 1 for a whole answer. */
   readonly pieces: number;
-  /** What the SDK wants back as the assistant's turn. */
+  /** The assistant's turn, in the form that the SDK takes back. */
   readonly turn: unknown;
 }
 
 export interface Connection {
   ask(ask: Ask): Promise<Told>;
-  /** Streams; leaves in the SDK's own way after so many pieces of text, and then rejects or resolves as the SDK does. */
+  /** Streams; aborts in the SDK's own way after `leaveAfter` pieces of text, and then rejects or resolves as the SDK does. */
   stream(ask: Ask, leaveAfter?: number): Promise<Told>;
-  /** The next step of a conversation: the calls of `told`, and what the tools gave. */
+  /** The next step of a conversation: the calls of `told`, and the tools' results. */
   answer(ask: Ask, told: Told, results: readonly string[]): Promise<Told>;
 }
 
@@ -66,24 +66,24 @@ export interface Sdk {
   connect(options: {
     readonly url: string;
     readonly key: string;
-    /** The SDK's own retries; without, none. */
+    /** True enables the SDK's own retries; otherwise there are none. */
     readonly retries?: boolean;
     readonly fetch?: typeof fetch;
   }): Connection;
-  /** The words for how an answer ended. */
+  /** The SDK's finish reasons. */
   readonly finish: {
     readonly stop: string;
     readonly tools: string;
     readonly stopSequence?: string;
   };
-  /** What the SDK's usage object holds for `told` below. */
+  /** The SDK's usage object for `told` below. */
   readonly usage: (input: number) => object;
-  /** What stands in the upstream's body for a system prompt, and for the picture. */
+  /** The upstream's body for a system prompt, and for the picture. */
   readonly system: (text: string) => object;
   readonly picture: (base64: string) => object;
-  /** What the SDK throws: its class's name, and fields. */
+  /** The errors that the SDK throws: class name and fields. */
   readonly failures: Readonly<Record<FailureName, object>>;
-  /** Flattens a thrown error into what `failures` is compared with. */
+  /** Flattens a thrown error for comparison with `failures`. */
   readonly fields: (error: Error) => object;
 }
 
@@ -107,14 +107,14 @@ const connect = (world: World, sdk: Sdk): Connection =>
 
 const poem = "Über allen Gipfeln ist Ruh, in allen Wipfeln spürest du kaum einen Hauch. 🏔️";
 
-/** Scripted usage beside `input`, of which 30 were read from a cache; of the output 12 are reasoning. */
+/** Scripted usage besides `input`: 30 input tokens came from a cache, 12 output tokens are reasoning. */
 const told = { output: 45, cache_read: 30, reasoning: 12 };
 
 type Run = (world: World, sdk: Sdk) => Promise<void>;
 
 interface Scenario {
   readonly title: string;
-  /** What it looks at beside the answer: the body at the upstream, or what a wish for reasoning costs. */
+  /** Also checked besides the answer: the body at the upstream, or the cost of reasoning. */
   readonly looksAt?: "upstream" | "usage";
   readonly run: Run;
 }
@@ -213,7 +213,7 @@ function callsInParallel(form: Form): Run {
 function countsUsage(form: Form): Run {
   return async (world, sdk) => {
     const connection = connect(world, sdk);
-    // By its number the call is known in the log.
+    // The number identifies the call in the log.
     const input = form === "whole" ? 120 : 121;
     const script = { reply: "Counted.", reasoning: "One, two.", usage: { ...told, input } };
     const ask = { text: scripted("Count", script), reasons: true };
@@ -240,14 +240,14 @@ export async function stopsAtSequence(world: World, sdk: Sdk): Promise<void> {
   }
 }
 
-/** Leaving in the middle of a stream stops the upstream, which had much left to say, and what had come by then is charged. */
+/** Aborting in the middle of a stream stops the upstream, which has much left to send. The received part is charged. */
 export async function leavesInMidStream(world: World, sdk: Sdk): Promise<void> {
   const marker = "Tell me a very long story";
   const script = { reply: "word ".repeat(4_000), chunk_chars: 5, chunk_delay_ms: 20 };
   await connect(world, sdk)
     .stream({ text: scripted(marker, script) }, 5)
     .catch(() => undefined);
-  // Told in full it would take more than a minute.
+  // The whole answer would take more than a minute.
   await eventually(
     async () => (await world.arrivals(marker)).find(({ aborted }) => aborted),
     "the upstream left too",
@@ -258,7 +258,7 @@ export async function leavesInMidStream(world: World, sdk: Sdk): Promise<void> {
   expect(call.cost_nano).toBeGreaterThan(0n);
 }
 
-/** How each failure is brought about. Only the last one begins as a good answer. */
+/** How the tests cause each failure. Only the last one begins as a good answer. */
 const failing: Readonly<Record<FailureName, (world: World, sdk: Sdk) => Promise<unknown>>> = {
   "wrong key": ({ url }, sdk) =>
     sdk.connect({ url, key: `gw_live_${"a".repeat(49)}` }).ask({ text: "Hi" }),
@@ -282,13 +282,13 @@ const failing: Readonly<Record<FailureName, (world: World, sdk: Sdk) => Promise<
 
 export const failureNames = Object.keys(failing) as FailureName[];
 
-/** The SDK throws the class its own vendor's error of that kind would have given, with the same fields set. */
+/** The SDK throws the class of its own vendor's error of that kind, with the same fields set. */
 export async function failsAs(world: World, sdk: Sdk, name: FailureName): Promise<void> {
   const error = await failureOf(failing[name](world, sdk));
   expect({ class: error.constructor.name, ...sdk.fields(error) }).toMatchObject(sdk.failures[name]);
 }
 
-/** With the SDK's own retries on, a call that cannot be paid is sent once, and never reaches the upstream. */
+/** With the SDK's own retries on, a call without balance is sent once, and never reaches the upstream. */
 export async function paysOnce(world: World, sdk: Sdk): Promise<void> {
   const counter = world.countingFetch();
   const { url, poorKey: key } = world;
@@ -299,12 +299,12 @@ export async function paysOnce(world: World, sdk: Sdk): Promise<void> {
   expect(await world.arrivals("For nothing, please")).toHaveLength(0);
 }
 
-/** With the SDK's own retries on, a rate limit that passes is waited for. */
+/** With the SDK's own retries on, the SDK waits for a temporary rate limit. */
 export async function waitsOutRateLimit(world: World, sdk: Sdk): Promise<void> {
   const counter = world.countingFetch();
   const { url, key } = world;
   const connection = sdk.connect({ url, key, retries: true, fetch: counter.fetch });
-  // The vendor says when to come again: the gateway passes that on, and does not ask it once more at once.
+  // The vendor says when to retry: the gateway passes that on, and does not retry at once.
   const script = { status: 429, retry_after: 1, times: 1, reply: "Thank you for waiting." };
   const answer = await connection.ask({ text: scripted(`Wait, ${sdk.model}`, script) });
   expect(answer.text).toBe("Thank you for waiting.");

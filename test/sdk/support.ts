@@ -1,4 +1,4 @@
-/** What the SDK tests share: one gateway on the sandbox, a key without money, a real picture, and what the gateway wrote down. */
+/** Shared by the SDK tests: one gateway on the sandbox, a key without money, a real picture, and the gateway's log rows. */
 import { join } from "node:path";
 import { crc32, deflateSync } from "node:zlib";
 import { afterAll, beforeAll } from "vitest";
@@ -8,7 +8,7 @@ import { createKey, createWorkspace, openSecrets } from "../../src/tenancy/index
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { eventually } from "../support/patience.ts";
 
-/** One request as the sandbox journal tells it. */
+/** One request, from the sandbox's journal. */
 export interface Arrival {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -17,7 +17,7 @@ export interface Arrival {
   readonly aborted: boolean;
 }
 
-/** A row of the request log, as far as these tests look. */
+/** A row of the request log, with the fields that these tests need. */
 export interface LoggedCall {
   readonly id: string;
   readonly model: string;
@@ -28,13 +28,13 @@ export interface LoggedCall {
   readonly cost_nano: bigint | null;
 }
 
-/** Where the tests of one file run. */
+/** The environment of the tests of one file. */
 export interface World {
   readonly url: string;
   readonly key: string;
-  /** A good key of a workspace that was never credited. */
+  /** A valid key of a workspace without credit. */
   readonly poorKey: string;
-  /** What reached the sandbox with this text in it. */
+  /** The requests to the sandbox that contain this text. */
   arrivals(text: string): Promise<readonly Arrival[]>;
   /** The newest logged call, once `isIt` holds for it. */
   logged(isIt: (call: LoggedCall) => boolean): Promise<LoggedCall>;
@@ -50,7 +50,7 @@ export function useWorld(options: { readonly forceConversion?: boolean } = {}): 
   );
 }
 
-/** The same for any gateway, and wherever its sandbox is. */
+/** The same for any gateway, with any sandbox. */
 export function useWorldOf(
   start: () => Promise<GatewayUnderTest>,
   sandboxUrl: (gateway: GatewayUnderTest) => string,
@@ -104,7 +104,7 @@ async function keyWithoutMoney({ database, directory }: GatewayUnderTest): Promi
   return key;
 }
 
-/** The error a call must fail with. */
+/** The error with which a call must fail. */
 export async function failureOf(call: Promise<unknown>): Promise<Error> {
   try {
     await call;
@@ -118,7 +118,7 @@ export async function failureOf(call: Promise<unknown>): Promise<Error> {
 export const scripted = (words: string, script: object): string =>
   `${words}\n#sandbox ${JSON.stringify(script)}`;
 
-/** A PNG of `side` by `side` pixels, each of another colour. */
+/** A PNG of `side` by `side` pixels of different colours. */
 export function png(side = 4): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(side, 0);

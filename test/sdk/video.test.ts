@@ -1,6 +1,6 @@
 /**
- * Video clients as people use them: the AI SDK (`ai`) with its providers of xAI, ByteDance (Ark) and Alibaba (DashScope),
- * set up as docs/clients.md says, over real sockets. Requirements: NVID, STORE-04.
+ * Video clients as people use them: the AI SDK (`ai`) with its providers of xAI, ByteDance (Ark) and Alibaba (DashScope), set up
+ * as docs/clients.md says, over real sockets. Requirements: NVID, STORE-04.
  */
 import { createAlibaba } from "@ai-sdk/alibaba";
 import { createByteDance } from "@ai-sdk/bytedance";
@@ -21,14 +21,14 @@ afterAll(() => bench?.close());
 
 const poll = { intervalMs: 50, timeoutMs: 20_000 };
 
-/** The SDK's own refuses addresses of this machine, which is where a gateway under test is. */
+/** The SDK's own download refuses addresses of this machine, where the gateway runs. */
 async function download({ url }: { url: URL }) {
   const answer = await fetch(url);
   const data = new Uint8Array(await answer.arrayBuffer());
   return { data, mediaType: answer.headers.get("content-type") ?? undefined };
 }
 
-/** The four letters every MP4 file has behind its first length. */
+/** The four letters after the first length in every MP4 file. */
 const kindOf = (file: { readonly uint8Array: Uint8Array }) =>
   Buffer.from(file.uint8Array.subarray(4, 8)).toString("latin1");
 
@@ -36,7 +36,7 @@ const newest = async (): Promise<TaskBody> => {
   const list = (await (await bench.get("/v1/tasks?limit=1")).json()) as { data: TaskBody[] };
   return list.data[0]!;
 };
-/** What the vendor was asked to make. */
+/** The body of the request to the vendor. */
 const made = async () => {
   const asked = await bench.received(/(generations|tasks)$/);
   return asked.find(({ body }) => body["model"] !== undefined)?.body;

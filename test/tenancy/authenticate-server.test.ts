@@ -1,4 +1,4 @@
-/** What can only happen with a PostgreSQL server: several processes, a lost listener, a server that goes away. */
+/** Cases that need a PostgreSQL server: several processes, a lost listener, a server that becomes unreachable. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 import { createAuthenticator, disableKey, enableKey, revokeKey } from "../../src/tenancy/index.ts";
@@ -39,7 +39,7 @@ it("KEY-11 T73: a change on one node reaches the caches of all others", async ()
       const calls = authenticators.map((one) => one.authenticate(key).catch((error) => error.code));
       return (await Promise.all(calls)).every((outcome) => outcome === code);
     };
-    // From another node each time: no cache learns of it but by the signal.
+    // From another node each time, so that only the signal can update the caches.
     const changer = { ...tenant, database: nodes[round]! };
     await disableKey(changer, { id: record.id });
     await until(refused("api_key_disabled"));
@@ -56,7 +56,7 @@ it("T73: a look-up whose statement began before a revocation and ended after it 
   const authenticator = tenant.newAuthenticator(other);
   await until(() => other.signals.healthy());
   const { record, key } = await tenant.newKey();
-  // The look-up now waits for a lock in the middle of its statement, its snapshot already taken.
+  // The look-up now waits for a lock in the middle of its statement, with its snapshot already taken.
   const { database } = tenant;
   await database.query(`alter table workspaces rename to workspaces_real`);
   await database.query(
@@ -73,7 +73,7 @@ it("T73: a look-up whose statement began before a revocation and ended after it 
     await until(() => seen > 0);
     return { call };
   });
-  // It read the row as it was before the revocation: the race is real.
+  // It read the row from before the revocation: the race is real.
   expect((await overtaken.call).keyId).toBe(record.id);
   expect(await refusal(authenticator.authenticate(key))).toBe("api_key_revoked");
   await database.query("drop view workspaces");
@@ -114,7 +114,7 @@ it("last_used_at neither waits for a locked key nor deadlocks with other nodes",
     await tx.query("select 1 from api_keys where id = $1 for update", [keys[0]!.record.id]);
     for (const { key } of keys) await forth!.authenticate(key);
     for (const { key } of keys.toReversed()) await back!.authenticate(key);
-    // Closing waits for the write: it must end although one key is locked by this transaction.
+    // Closing waits for the write: it must end although this transaction locks one key.
     await Promise.all([forth!.close(), back!.close()]);
   });
   const rows = await tenant.database.query<{ id: string }>(

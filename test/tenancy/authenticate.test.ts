@@ -18,7 +18,7 @@ import { generateKey, parseKey } from "../../src/tenancy/key-format.ts";
 import { describeDatabase } from "../support/postgres.ts";
 import { createTenant, refusal, until, type Tenant } from "./support.ts";
 
-/** The same database, counting the look-ups of keys that go to it. */
+/** The same database, counting its look-ups of keys. */
 function counting(database: Database): { database: Database; count: () => number } {
   let lookups = 0;
   const query: Database["query"] = (sql, params, options) => {
@@ -40,7 +40,7 @@ describeDatabase("authentication", (open) => {
     await until(() => tenant.database.signals.healthy());
   });
 
-  /** How many look-ups a piece of work causes. */
+  /** The number of look-ups that a piece of work causes. */
   async function lookupsOf(work: () => Promise<unknown>): Promise<number> {
     const before = lookups();
     await work();
@@ -138,7 +138,7 @@ describeDatabase("authentication", (open) => {
     const fresh = () => authenticator.authenticate(key, { fresh: true });
     expect(await lookupsOf(() => Promise.all([fresh(), fresh(), fresh()]))).toBe(3);
     expect(await lookupsOf(burst)).toBe(0);
-    // What is changed by hand in SQL sends no signal, and is noticed within a minute.
+    // A change by hand in SQL sends no signal; the gateway notices it within a minute.
     tenant.clock.advance(60_000);
     expect(await lookupsOf(burst)).toBe(1);
     tenant.clock.advance(-120_000);
@@ -213,7 +213,7 @@ describeDatabase("authentication", (open) => {
 
   it("T73: a look-up that a change overtook is neither kept nor joined", async () => {
     const { record, key } = await tenant.newKey();
-    // The real answer, held back on its way: read before the change, delivered after it.
+    // The real answer, delayed: read before the change, delivered after it.
     let reached = () => undefined as void;
     let release = () => undefined as void;
     const arrived = new Promise<void>((resolve) => (reached = resolve));
@@ -264,10 +264,10 @@ describeDatabase("authentication", (open) => {
     tenant.clock.advance(1);
     await own.authenticate(keys[0]!.key);
     await own.authenticate(keys[1]!.key);
-    // Closing writes what still waits.
+    // Closing writes the pending updates.
     await own.close();
     expect([await lastUsed(0), await lastUsed(1)]).toEqual([firstUse + 60_000, firstUse + 60_000]);
-    // A use is no change of the key.
+    // A use does not count as a change of the key.
     expect((await getKey(tenant, { id: keys[0]!.record.id })).updatedAt).toEqual(
       keys[0]!.record.updatedAt,
     );

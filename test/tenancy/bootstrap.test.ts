@@ -24,7 +24,7 @@ it("a password is stored as the console's login library stores it: salt:hash, sc
   const stored = await hashPassword("pa\u0301sswört");
   const [salt, hash] = stored.split(":");
   expect(stored).toMatch(/^[0-9a-f]{32}:[0-9a-f]{128}$/);
-  // The salt goes in as its hexadecimal text; the password in its composed form.
+  // The salt is used as its hexadecimal text; the password in its composed form.
   const options = { N: 16384, r: 16, p: 1, maxmem: 64 * 1024 * 1024 };
   expect(scryptSync("pásswört".normalize("NFKC"), salt!, 64, options).toString("hex")).toBe(hash);
   expect(await verifyPassword("pásswört", stored)).toBe(true);

@@ -6,7 +6,7 @@ import { generateKey } from "../../src/tenancy/key-format.ts";
 const key = generateKey();
 const other = generateKey();
 
-/** The refusal of what a request carries; its message never repeats what was sent. */
+/** The code of a refused credential; the error's message never repeats the credential. */
 function codeOf(carriers: CredentialCarriers): string {
   let found: unknown;
   try {

@@ -20,7 +20,7 @@ describe("the format of API keys", () => {
       }),
     );
     expect(generateKey(new Uint8Array(32).fill(255))).toHaveLength(57);
-    // The checksum as another implementation (Python's zlib) computes it: scanners elsewhere rely on it.
+    // The checksum that another implementation (Python's zlib) computes: external scanners rely on it.
     expect(generateKey(new Uint8Array(32))).toBe(`gw_live_${"0".repeat(43)}24GtGe`);
   });
 

@@ -11,7 +11,7 @@ describeDatabase("states of an API key", (open) => {
     tenant = await createTenant(await open());
   });
 
-  /** A key in a state, reached by the moves themselves. */
+  /** A key in a state, reached by the real transitions. */
   async function keyIn(status: "active" | "disabled" | "revoked") {
     const created = await tenant.newKey();
     const reference = { id: created.record.id };
@@ -22,7 +22,7 @@ describeDatabase("states of an API key", (open) => {
     return { key: created.key, reference, before };
   }
 
-  /** What a call with the key comes to: "works", or the refusal's code. */
+  /** The result of a call with the key: "works", or the refusal's code. */
   async function callWith(key: string): Promise<string> {
     const authenticator = tenant.newAuthenticator();
     const outcome = await authenticator.authenticate(key).then(

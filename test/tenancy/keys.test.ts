@@ -63,7 +63,7 @@ const plainSettings = {
   expiresAt: null,
 };
 
-/** One row per field and kind of change: what is sent to a key that has everything set, and what it must become. */
+/** One row per field and kind of change: a patch to a key with everything set, and the expected result. */
 const patches: [string, KeyPatch, object][] = [
   ["nothing", {}, {}],
   ["name", { name: " new " }, { name: "new" }],

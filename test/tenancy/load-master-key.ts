@@ -1,8 +1,8 @@
-/** A process of its own that loads the master key of a data directory and prints a digest of it. For master-key.test.ts. */
+/** A separate process that loads the master key of a data directory and prints a digest of it. For master-key.test.ts. */
 import { createHash } from "node:crypto";
 import { loadMasterKey } from "../../src/tenancy/master-key.ts";
 
-// All processes go at the moment the test names, so that they really meet.
+// All processes start at the time that the test sets, so that they really collide.
 const [dataDir = "", goAtMs = "0"] = process.argv.slice(2);
 while (Date.now() < Number(goAtMs));
 const masterKey = await loadMasterKey({ dataDir });

@@ -1,4 +1,4 @@
-/** The replacement of the master key on the rows themselves: races, breaks, wrong keys. Gateways are in test/operation. */
+/** Replacing the master key in the rows: races, interruptions, wrong keys. Tests with gateways are in test/operation. */
 import { randomBytes } from "node:crypto";
 import { expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
@@ -72,7 +72,7 @@ describeDatabase("the replacement of the master key", (openDatabase) => {
       expect(await readSigningSecret(at, workspace.id)).toEqual(signing);
       expect(secrets.sessionSecret()).toBe(context.secrets.sessionSecret());
     }
-    // What a leaked master key would give is new: tokens, temporary values, the secrets of new workspaces.
+    // Everything that derives from the master key is new: tokens, temporary values, the secrets of new workspaces.
     expect(later.adminToken()).not.toBe(context.secrets.adminToken());
     expect(running.adminTokens()).toContain(context.secrets.adminToken());
     expect(later.temporarySignatures("x")).not.toContainEqual(
@@ -111,7 +111,7 @@ describeDatabase("the replacement of the master key", (openDatabase) => {
     const again = { ...context, secrets: await open(database, { masterKey: old }) };
     for (const { record, key } of made)
       expect((await revealKey(again, { id: record.id })).key).toBe(key);
-    // Run once more it says the same, and has nothing to do.
+    // A second run reports the same, and has nothing to do.
     expect(await rotateMasterKey(back)).toMatchObject({ from: freshId, to: oldId });
     const next = { database, dataDir, masterKey: third, previousMasterKey: old };
     expect(await rotateMasterKey(next)).toMatchObject({ from: oldId });
@@ -138,7 +138,7 @@ describeDatabase("the replacement of the master key", (openDatabase) => {
     await expect(open(database, { masterKey: fresh, previousMasterKey: third })).rejects.toThrow(
       /600 values/,
     );
-    // Both halves are read meanwhile.
+    // Values under either key can be read meanwhile.
     const meanwhile = { ...context, secrets: await open(database, both) };
     for (const { record, key } of [made[0]!, made.at(-1)!])
       expect((await revealKey(meanwhile, { id: record.id })).key).toBe(key);
@@ -171,10 +171,10 @@ describeDatabase("the replacement of the master key", (openDatabase) => {
         if (turn % 5 === 0) await secrets.refresh();
       }
     };
-    // Looked at from its start: it may be refused while the runs are still waited for.
+    // Handled from its start: it may be rejected while the test still waits for the runs.
     const changes = Promise.allSettled([changing()]);
     const runs = [rotateMasterKey({ ...both, database }), rotateMasterKey({ ...both, database })];
-    // A gateway that has not looked yet may seal under the old key until the very end; then the database refuses it.
+    // A gateway that has not checked yet may seal under the old key until the very end; then the database refuses it.
     const ends = await Promise.allSettled(runs);
     over.abort();
     const refusals = [...ends, ...(await changes)].flatMap((end) =>
@@ -272,7 +272,7 @@ describeDatabase("the replacement of the master key", (openDatabase) => {
     await expect(
       rotateMasterKey({ database, dataDir, masterKey: fresh, previousMasterKey: third }),
     ).rejects.toThrow(/sealed of cached_answers, row .* is opened by none/);
-    // A process that slept through it writes under the old key when it is over.
+    // A process that was suspended throughout writes under the old key afterwards.
     const end = await rotateMasterKey({ ...both, database });
     expect(end.resealed).toMatchObject({ "cached_answers.sealed": 1 });
     await keep(names[1]!, seal(context.secrets, names[1]!));
@@ -294,7 +294,7 @@ describeDatabase("the replacement of the master key", (openDatabase) => {
        where c.relkind in ('r', 'p') and not c.relispartition and c.relnamespace = 'public'::regnamespace and a.attnum > 0
          and a.atttypid = 'bytea'::regtype and not a.attisdropped`,
     );
-    // Hashes and HMACs: of what is looked up, of requests, of tokens, of texts that rows share.
+    // Hashes and HMACs: of look-up values, of requests, of tokens, of texts that rows share.
     const hashes = /lookup$|hash$|digest$|_mark$/;
     const sealed = rows.map(({ place }) => place).filter((place) => !hashes.test(place));
     const known = sealedColumns.map(({ table, column }) => `${table}.${column}`);

@@ -1,4 +1,4 @@
-/** Rotation: a new value for a key, a time of grace for the old one, and nobody who believes a stale cache. */
+/** Rotation: a new value for a key, a grace period for the old one, and no gateway that trusts a stale cache. */
 import { beforeAll, expect, it } from "vitest";
 import { graceSecondsMax } from "../../src/base/management.ts";
 import {
@@ -37,14 +37,14 @@ describeDatabase("rotation of an API key", (open) => {
     await until(() => tenant.database.signals.healthy());
   });
 
-  /** What a call with the key comes to: its caller's record id, or the refusal's code. */
+  /** The result of a call with the key: its caller's record id, or the refusal's code. */
   const outcomeOf = (key: string): Promise<string> =>
     authenticator.authenticate(key).then(
       (caller) => caller.keyId,
       (error: { code: string; status: number }) => `${error.status} ${error.code}`,
     );
 
-  /** Moves all clocks; what the ledger had checked before is not trusted after it. */
+  /** Moves all clocks; the ledger's earlier checks are not trusted afterwards. */
   async function advance(ms: number): Promise<void> {
     tenant.clock.advance(ms);
     await setLedgerClock(tenant.database, new Date(tenant.clock.now()).toISOString());
@@ -126,7 +126,7 @@ describeDatabase("rotation of an API key", (open) => {
     const bystander = await authenticator.authenticate(other.key);
     const rotated = await rotateKey(tenant, { id: record.id });
     const current = await authenticator.authenticate(rotated.key);
-    // In one batch: the refusal of one must not touch the others.
+    // In one batch: the refusal of one must not affect the others.
     const outcomes = await Promise.all(
       [bystander, stale, current, stale, bystander].map((caller) => reserveAs(caller)),
     );

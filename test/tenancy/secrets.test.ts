@@ -18,7 +18,7 @@ import { describeDatabase, temporaryDirectory } from "../support/postgres.ts";
 import { createTenant, refusal } from "./support.ts";
 
 const masterKey = randomBytes(32);
-/** The refusal of the cipher, or of the form. */
+/** The error of the cipher, or of the format. */
 const unusable = /unable to authenticate data|not sealed/;
 
 it("a sealed key opens again, only under its own record and master key, and never unaltered twice", () => {
@@ -76,7 +76,7 @@ describeDatabase("secrets of an installation", (open) => {
     });
     await expect(changed).rejects.toThrow(MasterKeyError);
     await expect(changed).rejects.toThrow(/not the one this database was set up with/);
-    // Where the file was lost none is made in its place: it would be taken for the one that was lost.
+    // If the file was lost, no new one is made: it would be taken for the lost one.
     const lost = openSecrets({ database, dataDir });
     await expect(lost).rejects.toThrow(MasterKeyError);
     await expect(lost).rejects.toThrow(/set up with a master key, and none is given here/);

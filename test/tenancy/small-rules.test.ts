@@ -1,4 +1,4 @@
-/** Rules of tenancy one by one, without a database: lists, routing modes, credit lines, times of last use. KEY, ALLOW, T78. */
+/** Rules of tenancy, each without a database: lists, routing modes, credit lines, times of last use. KEY, ALLOW, T78. */
 import { randomBytes } from "node:crypto";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** What the tests of tenancy share: a fresh tenant on a real database, and keys in the states a test needs. */
+/** Shared by the tests of tenancy: a fresh tenant on a real database, and keys in the states that a test needs. */
 import { randomBytes } from "node:crypto";
 import { expect } from "vitest";
 import { manualClock } from "../support/manual-clock.ts";
@@ -47,7 +47,7 @@ export async function createTenant(database: Database) {
 
 export type Tenant = Awaited<ReturnType<typeof createTenant>>;
 
-/** The code of the GatewayError a call must fail with. */
+/** The code of the GatewayError with which a call must fail. */
 export async function refusal(call: Promise<unknown>): Promise<ErrorCode> {
   const error: unknown = await call.then(
     () => expect.fail("the call was expected to fail"),
@@ -57,12 +57,12 @@ export async function refusal(call: Promise<unknown>): Promise<ErrorCode> {
   throw error;
 }
 
-/** Waits until something is so. */
+/** Waits until a condition is true. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   await eventually(condition, "a condition that comes true");
 }
 
-/** A key from before ciphertexts and owners were kept. */
+/** Inserts a key from before ciphertexts and owners were kept. */
 export async function insertLegacyKey(tenant: Tenant): Promise<string> {
   const key = generateKey();
   const hint = parseKey(key)!;

@@ -1,4 +1,4 @@
-/** Temporary values of a key: what they open, what ends them, and that nobody else can make one. */
+/** Temporary values of a key: what they open, what ends them, and that only the gateway can make one. */
 import { randomBytes } from "node:crypto";
 import { beforeAll, expect, it } from "vitest";
 import type { Database } from "../../src/storage/index.ts";
@@ -35,7 +35,7 @@ describeDatabase("temporary values of a key", (open) => {
 
   const refused = (key: string) => refusal(authenticator.authenticate(key));
   const issue = (id: string, seconds = 900) => issueTemporary(tenant, { id }, seconds);
-  /** One of our own signing, with any end. */
+  /** A value that the test signs itself, with any expiry. */
   const signed = (keyId: string, leftMs: number, rotation = 0) =>
     signTemporary(tenant.secrets, { keyId, rotation, expiresAtMs: Date.now() + leftMs });
 
@@ -45,7 +45,7 @@ describeDatabase("temporary values of a key", (open) => {
     const issued = await issue(record.id);
     expect(issued.key).toMatch(/^gw_temp_key_/);
     expect(issued.key).not.toContain(key.slice(8, 20));
-    // The database's clock, not that of the process, which is set to another day here.
+    // The database's clock applies, not that of the process, which is set to another day here.
     expect(Math.abs(issued.expiresAt.getTime() - Date.now() - 900_000)).toBeLessThan(30_000);
     const { expiresAt, ...caller } = await authenticator.authenticate(issued.key);
     expect({ ...caller, expiresAt: null }).toEqual(own);
@@ -72,13 +72,13 @@ describeDatabase("temporary values of a key", (open) => {
     const mac = key.slice(-43);
     const forged = [
       signTemporary(stranger, value),
-      // The parts of a genuine one, with a field changed and its signature kept.
+      // The parts of a genuine one, with one field changed and its signature kept.
       key.replace(record.id, other.record.id),
       key.replace(`_${value.rotation}_`, `_${value.rotation + 1}_`),
       key.replace(`_${value.rotation}_`, `_0${value.rotation}_`),
       key.replace(String(value.expiresAtMs), String(value.expiresAtMs + 1)),
       key.replace(record.id, `${record.id}_0`),
-      // The lookup value is an HMAC too: of another secret.
+      // The lookup value is an HMAC too, but with another secret.
       `gw_temp_${record.id}_0_${value.expiresAtMs}_${tenant.secrets.lookup(key).toString("hex").slice(0, 43)}`,
       key + mac,
       `${key} `,
@@ -146,7 +146,7 @@ describeDatabase("temporary values of a key", (open) => {
     expect((await authenticator.authenticate(second.key)).keyRotation).toBe(1);
     tenant.clock.advance(20_000);
     expect(await refused(key)).toBe("api_key_expired");
-    // Signed by ourselves for a value that never was, or is two rotations old.
+    // Signed by the test for a rotation that never was, or is two rotations old.
     expect(await refused(signed(record.id, 60_000, 2))).toBe("invalid_api_key");
     await rotateKey(tenant, { id: record.id }, { graceSeconds: 20 });
     expect(await refused(key)).toBe("invalid_api_key");

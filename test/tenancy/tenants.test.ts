@@ -1,4 +1,4 @@
-/** Organizations, workspaces, members and users as rows: what is created, changed and listed. */
+/** Organizations, workspaces, members and users as rows: creating, changing and listing them. */
 import { beforeAll, expect, it } from "vitest";
 import {
   addMember,
