@@ -1,4 +1,4 @@
-/** Every page of the console, from its own list of routes: a page that lands is in the tests at once. */
+/** Every page of the console, from its own list of routes: the tests cover a new page at once. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
@@ -19,16 +19,16 @@ export function pagePaths(): string[] {
   return [...new Set(paths)].sort();
 }
 
-/** The paths that need nothing filled in. */
+/** The paths without parameters. */
 const plainPaths = (): string[] => pagePaths().filter((path) => !path.includes("$"));
 
 /**
- * The address of a path with something to fill in: the first one that the list before it links to.
- * @throws Error where nothing does
+ * The address of a path with parameters: the first one to which the list page links.
+ * @throws Error if there is no link
  */
 export async function exampleOf(page: Page, path: string, settled: () => Promise<void>) {
   const list = path.slice(0, path.indexOf("/$"));
-  // A page that is there already is not led to once more.
+  // Do not open a page that is open already.
   if (isLong || !page.url().startsWith("http") || new URL(page.url()).pathname !== list)
     await arrive({ page, settled }, list);
   // A `$` alone stands for the rest of the path.

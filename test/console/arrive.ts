@@ -2,7 +2,10 @@
 import { isLong } from "../support/long.ts";
 import type { Visit } from "./browser.ts";
 
-/** Opens a page and waits until it is drawn: anew, or in the short form as its links do, which saves the time of starting. */
+/**
+ * Opens a page and waits until it is drawn: with a new load, or in the short form by a navigation within the console, which saves
+ * the start.
+ */
 export async function arrive(
   { page, settled }: Pick<Visit, "page" | "settled">,
   address: string,

@@ -1,4 +1,4 @@
-/** Amounts, counts, times, addresses and sentences of the console, by tables. */
+/** Amounts, counts, times, addresses and sentences of the console, with tables of cases. */
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import {
@@ -185,7 +185,7 @@ it("a spend goes on at its pace: to the end of its time, to its cap, and not at 
     paceText({ window, resetsAt }, { spent: third.spent, cap }, third.now);
   const month = end.toISOString();
   expect(words(20_000_000_002n, "monthly", month)).toBe("at this pace reached on 21 Nov (UTC)");
-  // Not before it begins anew, of no such time, or in a week that began two days ago.
+  // No text if the cap resets first, if the window has no end, or in a week that began two days ago.
   expect(words(31_000_000_000n, "monthly", month)).toBeUndefined();
   expect(words(20_000_000_002n, "daily", "2026-11-12T00:00:00Z")).toBeUndefined();
   expect(words(20_000_000_002n, "total")).toBeUndefined();
@@ -225,7 +225,7 @@ it("the strip above the log is of the filters' time, says what it draws, and not
     key_id: "key_1",
     status: "failed",
     granularity: "hour",
-    // The minute that is under way counts.
+    // The current minute counts.
     to: "2026-11-23T14:04:00.000Z",
   });
   const bars = barsOf([{ start: day.starts[1]!, requests: 3, errors: 1 }], day);
@@ -327,7 +327,7 @@ it("what was asked and what was sent are compared field by field", () => {
     "stop same",
     "max_completion_tokens added",
   ]);
-  // Text of a number is no number, and what was cut is not compared.
+  // A number as text is not a number, and cut bodies are not compared.
   expect(marks('{"n":1}', '{"n":"1"}')).toEqual(["n changed"]);
   for (const other of [null, "", '{"n":']) expect(marks('{"n":1}', other)).toBeUndefined();
   fc.assert(

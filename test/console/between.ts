@@ -1,18 +1,18 @@
 /**
- * Standing between a page and what it asks. Playwright's own way (`page.route`) turns the browser's cache off for as long as it is
- * there: each load of a page then fetches and compiles all of the console again, which doubles what it takes.
+ * Intercepts the requests of a page. Playwright's own way (`page.route`) turns the browser's cache off meanwhile. Each load of a
+ * page then fetches and compiles the whole console again, which doubles its time.
  */
 import type { CDPSession, Page } from "playwright-core";
 
-/** Before the gateway is asked, or once it has answered. */
+/** Before the request reaches the gateway, or after the gateway's answer. */
 type Stage = "Request" | "Response";
 
-/** A call that waits. */
+/** A call that is held. */
 export interface Paused {
   readonly method: string;
-  /** Lets it, or its answer, go on as it is. */
+  /** Lets the call, or its answer, continue unchanged. */
   readonly pass: () => Promise<unknown>;
-  /** Answers it in the gateway's place. */
+  /** Answers the call instead of the gateway. */
   readonly answer: (status: number, json: object) => Promise<unknown>;
 }
 
@@ -21,7 +21,7 @@ interface Met {
   readonly request: { readonly url: string; readonly method: string };
 }
 
-/** A page that is closed, or does not want the answer any more, lets nothing go on. */
+/** If the page is closed or has aborted the call, there is nothing to continue. */
 const goneIsFine = () => undefined;
 
 const pausedOf = (session: CDPSession, { requestId, request }: Met): Paused => ({
@@ -38,7 +38,10 @@ const pausedOf = (session: CDPSession, { requestId, request }: Met): Paused => (
       .catch(goneIsFine),
 });
 
-/** From now on calls of these addresses wait at a stage, and `meet` says what becomes of each. Returns what ends it: what waits then goes on. */
+/**
+ * Holds calls of these addresses at a stage from now on; `meet` decides each. Returns a function that ends this: held calls then
+ * continue.
+ */
 export async function standBetween(
   page: Page,
   stage: Stage,

@@ -1,7 +1,7 @@
-/** Whether a page is wider than its window. */
+/** Checks whether a page is wider than its window. */
 import type { Page } from "playwright-core";
 
-/** The first elements that reach beyond the window, where any do. */
+/** The first elements that extend beyond the window, if any. */
 export const beyond = (page: Page) =>
   page.evaluate<string[]>(`(() => {
     const width = document.documentElement.clientWidth;

@@ -1,4 +1,4 @@
-/** What somebody who compares a bill looks for: every count of a period, and by whose price the lines of a call are. */
+/** Pages for a reader who checks a bill: every count of a period, and whose price the lines of a call have. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { arrive } from "./arrive.ts";
 import type { Visit } from "./browser.ts";
@@ -67,7 +67,7 @@ it("a call says by whose price its lines are: the one that was kept, today's, or
   await arrive(ann, `/requests/${call}`);
   await price.waitFor();
   expect(await today.count()).toBe(0);
-  // As of a version that did not keep it.
+  // As with a version that did not keep the price.
   await database.query("update requests set price = null");
   await database.query("update request_heads set price = null");
   await page.reload();

@@ -1,4 +1,4 @@
-/** A real browser for the tests of the console, and everything it complains of. */
+/** A real browser for the tests of the console, and everything that it complains about. */
 import { existsSync } from "node:fs";
 import {
   chromium,
@@ -10,7 +10,7 @@ import {
 import { eventually, patienceMs } from "../support/patience.ts";
 import { watchShifts } from "./shift.ts";
 
-/** The one without windows first: it takes three quarters of the time. */
+/** The headless shell first: it takes three quarters of the time. */
 const places = [
   process.env["TOLLGATE_TEST_CHROMIUM"] ?? "",
   "/usr/bin/chromium-headless-shell",
@@ -19,7 +19,7 @@ const places = [
   "/usr/bin/google-chrome",
 ];
 
-/** What Playwright turns off. Chromium heeds the last list alone, so ours begins with its. */
+/** The features that Playwright turns off. Chromium uses only the last list, so ours begins with Playwright's. */
 const leftOutByPlaywright = [
   "AvoidUnnecessaryBeforeUnloadCheckSync",
   "DestroyProfileOnBrowserClose",
@@ -38,8 +38,8 @@ const leftOutByPlaywright = [
 ];
 
 /**
- * Pages of the browser's own that no test sees: each window drew two lists of suggestions under its address bar, in a process of
- * their own, for longer than our page takes; and a process was kept ready for the next site.
+ * Browser pages that no test sees. Each window drew two lists of suggestions under its address bar, in a separate process, for
+ * longer than our page takes. A process was also kept ready for the next site.
  */
 const neverSeen = [
   "WebUIOmniboxPopup",
@@ -48,7 +48,7 @@ const neverSeen = [
   "SpareRendererForSitePerProcess",
 ];
 
-/** Starts Chromium. @throws Error where none is installed, with what to do */
+/** Starts Chromium. @throws Error with advice if none is installed */
 async function startBrowser(): Promise<Browser> {
   const executablePath = places.find((path) => path !== "" && existsSync(path));
   if (executablePath === undefined) {
@@ -56,26 +56,25 @@ async function startBrowser(): Promise<Browser> {
       "These tests need Chromium: `apt-get install chromium-headless-shell`, or name one in TOLLGATE_TEST_CHROMIUM.",
     );
   }
-  // Its own sandbox needs rights that containers and root do not have; it opens nothing but our pages. Without a graphics
-  // card a process that stands in for one takes a tenth of the time. Windows of one person share a process, with the
-  // scripts that it has compiled.
+  // Chromium's own sandbox needs rights that containers and root lack; it opens only our pages. Without a graphics card, a
+  // process that emulates one takes a tenth of the time. Windows of one person share a process, with its compiled scripts.
   const args = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--process-per-site"];
-  // A page lives for less time than its scripts take to be compiled a second time, for speed, and what draws it needs no process
-  // of its own: to load a page takes four fifths of the time.
+  // A page lives for less time than the optimized compilation of its scripts takes. Drawing needs no separate process: a page
+  // then loads in four fifths of the time.
   args.push("--js-flags=--no-opt,--no-maglev,--single-threaded");
   args.push("--in-process-gpu", "--num-raster-threads=1");
   args.push(`--disable-features=${[...leftOutByPlaywright, ...neverSeen].join(",")}`);
   return chromium.launch({ executablePath, args });
 }
 
-/** The one browser of this test process: it ends with the process, by the pipe between them. */
+/** The one browser of this test process: the pipe between them ends it with the process. */
 let shared: Promise<Browser> | undefined;
 
 export interface Visit {
   readonly page: Page;
-  /** What went wrong so far: console errors, breaches of the policy, calls of other hosts, uncaught errors. */
+  /** Complaints so far: console errors, violations of the policy, calls of other hosts, uncaught errors. */
   readonly complaints: string[];
-  /** Waits until the page has asked for nothing for a moment and shows no place that waits; its stream of events does not count. */
+  /** Waits until the page has made no requests for a moment and shows no loading placeholder; its event stream does not count. */
   readonly settled: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -84,7 +83,7 @@ interface VisitOptions {
   readonly url: string;
   readonly scheme?: "light" | "dark";
   readonly width?: number;
-  /** As `name=value; name=value`, of somebody who is signed in already. */
+  /** As `name=value; name=value`, of a signed-in user. */
   readonly cookie?: string;
 }
 
@@ -94,12 +93,12 @@ const cookiesOf = (cookie: string, url: string) =>
     return { name, value: value.join("="), url };
   });
 
-/** Answers that a page asks for knowingly, such as who reads before anybody signed in, are no complaint. */
+/** Error answers that a page expects, such as that of `/me` before a sign-in, are no complaint. */
 const expected = /the server responded with a status of (?:400|401|402|403|404|409|412|429)/;
 
 /**
- * What the windows of one person share, by address and cookie: what they have loaded once they have, as at home. Whoever is
- * not signed in yet has one of their own.
+ * Profiles by address and cookie. Windows of one person share what they have loaded, as on a real machine. Users who are not
+ * signed in have one of their own.
  */
 const profiles = new Map<string, Promise<BrowserContext>>();
 
@@ -108,7 +107,7 @@ async function newProfile({ url, cookie }: VisitOptions): Promise<BrowserContext
     await (shared ??= startBrowser())
   ).newContext({
     baseURL: url,
-    // What fades in has other contrasts for a moment.
+    // Elements that fade in have other contrasts for a moment.
     reducedMotion: "reduce",
     permissions: ["clipboard-read", "clipboard-write"],
   });
@@ -127,7 +126,7 @@ function profileOf(options: VisitOptions): Promise<BrowserContext> {
   return made;
 }
 
-/** Closes what was open at an address. */
+/** Closes all windows at an address. */
 export async function closeVisits(url: string): Promise<void> {
   for (const [name, profile] of profiles) {
     if (!name.startsWith(`${url} `)) continue;
@@ -136,7 +135,7 @@ export async function closeVisits(url: string): Promise<void> {
   }
 }
 
-/** A new window at the gateway, that keeps what the browser complains of. */
+/** A new window at the gateway that collects the browser's complaints. */
 export async function visit(options: VisitOptions): Promise<Visit> {
   const { url, scheme = "light", width = 1280, cookie } = options;
   const context = await profileOf(options);
@@ -152,7 +151,7 @@ export async function visit(options: VisitOptions): Promise<Visit> {
   };
 }
 
-/** What the browser complains of in a window, from now on. */
+/** Collects the browser's complaints in a window from now on. */
 async function complaintsOf(page: Page, url: string): Promise<string[]> {
   const complaints: string[] = [];
   await page.exposeFunction("complain", (text: string) => void complaints.push(text));
@@ -176,7 +175,7 @@ async function complaintsOf(page: Page, url: string): Promise<string[]> {
 }
 
 const quietMs = 100;
-/** True once the page has nothing left to do at the moment. */
+/** True once the page is idle. */
 const idle = "scheduler.postTask(() => true, { priority: 'background' })";
 
 function settling(page: Page): () => Promise<void> {
@@ -198,7 +197,7 @@ function settling(page: Page): () => Promise<void> {
       async () =>
         isQuiet() &&
         (await page.locator(".mantine-Skeleton-root").count()) === 0 &&
-        // What an answer makes it ask for next, a slow machine asks for later than that.
+        // On a slow machine, the follow-up requests of an answer come later than that.
         (await page.evaluate(idle).catch(() => false)) === true &&
         isQuiet(),
       `${page.url()} settles`,

@@ -1,4 +1,7 @@
-/** How much JavaScript each page loads, packed, and in how many files: the first one, and what each further one adds to it. */
+/**
+ * The size of the compressed JavaScript of each page, and its number of files: for the first page, and the additions of each
+ * further one.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -6,11 +9,11 @@ import { expect, it } from "vitest";
 
 const dist = join(import.meta.dirname, "../../console/dist");
 const firstMax = 250_000;
-/** Each file is a question to the gateway, and a step later where only another file names it. */
+/** Each file is a request to the gateway, one round trip later if only another file names it. */
 const firstFilesMax = 12;
 const addedFilesMax = 14;
 
-/** What a page or a part that is loaded by itself adds, in kB at most. Change a number only knowing what has grown. */
+/** The most kB that a page or a separately loaded part adds. Change a number only if you know what has grown. */
 const addedMax: Readonly<Record<string, number>> = {
   "pages/account/page.tsx": 4,
   "pages/alerts/page.tsx": 2,
@@ -106,7 +109,7 @@ it("each further page adds what it is known to add, and no more", () => {
   );
   const wrong = Object.entries(sizes).filter(([name, size]) => {
     const max = addedMax[name] ?? 0;
-    // A bound far above what is there would not show what grows.
+    // A limit far above the present size would not show growth.
     return size > max || max > size * 1.25 + 2;
   });
   expect(Object.fromEntries(wrong)).toEqual({});

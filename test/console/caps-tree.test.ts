@@ -1,4 +1,4 @@
-/** The tree of caps, and amounts of money as they are shown and spoken, by table and property. */
+/** The tree of caps, and amounts of money as shown and as spoken, with tables and properties. */
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { fullUsd, spokenUsd } from "../../console/src/base/money.ts";
@@ -10,7 +10,7 @@ const none = { daily: null, weekly: null, monthly: null, total: null };
 const zero = { daily: "0", weekly: "0", monthly: "0", total: "0" };
 const ends = { daily: "2026-11-24T00:00:00Z", weekly: "2026-11-30T00:00:00Z" };
 
-/** Something with a monthly cap of 10, and so much spent of it; without a cap where `spent` is undefined. */
+/** An object with a monthly cap of 10 and this much spent; without a cap if `spent` is undefined. */
 const capped = (spent: string | undefined): Capped => ({
   spend_caps: { ...none, hard: false, ...(spent !== undefined && { monthly: "10" }) },
   spend: { ...zero, monthly: spent ?? "0" },

@@ -1,7 +1,7 @@
 /**
- * Every page there is, in both schemes, wide and narrow: nothing the browser complains of, nothing that an accessibility checker
- * finds serious, nothing wider than the window, nothing that moves while data arrive. In the short form each page is led to within the console, the checker sees it
- * once, in the dark, what stands around it with the first page alone, and its width is looked at on a phone.
+ * Every page in both schemes, wide and narrow. The browser has no complaints, an accessibility checker has no serious findings,
+ * nothing is wider than the window, and nothing moves while data arrive. In the short form the test navigates within the console,
+ * checks each page once, in the dark scheme, and the frame only with the first page. The width is checked at that of a phone.
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { inForm, isLong } from "../support/long.ts";
@@ -25,7 +25,7 @@ afterAll(() => world.close());
 
 type Scheme = "light" | "dark";
 
-/** Colours are the same at any width, so the dark scheme is looked at once. */
+/** Colours are the same at any width, so the dark scheme is checked once. */
 const looks = inForm<readonly (readonly [width: number, scheme: Scheme])[]>(
   [[1280, "dark"]],
   [
@@ -35,7 +35,7 @@ const looks = inForm<readonly (readonly [width: number, scheme: Scheme])[]>(
   ],
 );
 
-/** Tables in which a listener hears a cell without what it is: neither above it nor before it is a head. */
+/** Tables with a cell that a screen reader reads without a header, neither of its column nor of its row. */
 const headless = (page: Visit["page"]) =>
   page.evaluate<string[]>(`[...document.querySelectorAll("main table")]
     .filter((table) => {
@@ -45,14 +45,14 @@ const headless = (page: Visit["page"]) =>
     })
     .map((table) => table.getAttribute("aria-label") ?? table.textContent.slice(0, 40))`);
 
-/** What a page says where it reads a field that is not there. */
+/** Text that a page shows if it reads a missing field. */
 const nonsense = /\bNaN\b|\bundefined\b|Invalid Date|\[object /;
 
-/** What stands around each page, and is the same: in the short form the checker sees it with the first one. */
+/** The frame around each page, which is always the same: in the short form the checker sees it with the first page. */
 const frame = ["header", "navbar", "footer"].map((part) => `.mantine-AppShell-${part}`);
 let frameSeen = false;
 
-/** What is wrong with the page as it stands, by scheme and width. */
+/** The faults of the page as it stands, by scheme and width. */
 async function faultsOf({ page, complaints, settled }: Visit): Promise<object[]> {
   const faults: object[] = [];
   const said = (await page.locator("body").innerText()).split("\n");
@@ -85,12 +85,12 @@ it.each(paths)("%s is clean in both schemes, wide and narrow", async (path) => {
   const { page, settled, close } = visit;
   await page.setViewportSize({ width: 1280, height: 800 });
   const address = path.includes("$") ? await exampleOf(page, path, settled) : path;
-  // The page before still makes itself wide.
+  // The earlier page still adapts to the wide window.
   if (page.url().startsWith("http")) await restOfShifts(page);
   await arrive(visit, address);
   expect(tooMuch(await takeShifts(page)), "what moved").toEqual([]);
   expect(await faultsOf(visit)).toEqual([]);
-  // A phone that opens it at once shows what a window does that became narrow.
+  // A phone that opens the page directly shows the same as a window that was made narrow.
   if (isLong) await page.reload();
   else await page.setViewportSize({ width: 390, height: 800 });
   await page.getByRole("heading", { level: 1 }).waitFor();

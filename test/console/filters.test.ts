@@ -1,4 +1,4 @@
-/** What is written in a filter and not sent yet: it counts with the next choice, goes with Clear, and is not lost with a phone's drawer. */
+/** Text in a filter field that was not submitted: the next choice submits it, Clear removes it, and a phone's drawer keeps it. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { arrive } from "./arrive.ts";
 import type { Visit } from "./browser.ts";
@@ -22,7 +22,7 @@ it("what is written in the log's filters counts with the next choice, and Clear 
   await model.fill("sandbox/chat");
   await page.getByRole("button", { name: "Failed" }).click();
   await expect.poll(searchOf).toEqual({ model: "sandbox/chat", status: "failed" });
-  // What a field refuses is no filter, and does not stand in the way of one.
+  // An invalid field value is no filter, and does not block others.
   await page.getByRole("textbox", { name: "Tag, as team:search" }).fill("no colon");
   await page.getByRole("button", { name: "Failed" }).click();
   await expect.poll(searchOf).toEqual({ model: "sandbox/chat" });
@@ -81,7 +81,7 @@ it("on a phone what is written is sent with the button that shows the list", asy
   await page.getByRole("textbox", { name: "Tag, as team:search" }).fill("no colon");
   const show = page.getByRole("button", { name: "Show the list" });
   await show.click();
-  // The field says what is wrong with it, and nothing is lost.
+  // The field shows its error, and nothing is lost.
   expect(await page.getByRole("dialog").count()).toBe(1);
   await page.getByRole("textbox", { name: "Tag, as team:search" }).fill("");
   await show.click();

@@ -1,9 +1,9 @@
-/** What a page meets on a slow network: answers that are held back until a test lets them go, and a stream that says what a test says. */
+/** A slow network for a page: answers that are held until a test releases them, and an event stream that the test controls. */
 import type { Page } from "playwright-core";
 import { eventually } from "../support/patience.ts";
 import { standBetween } from "./between.ts";
 
-/** Stands in for the browser's stream of events, before the page's own scripts run. */
+/** Replaces the browser's event stream, before the page's own scripts run. */
 const standIn = `{
   const open = new Set();
   window.EventSource = class extends EventTarget {
@@ -29,11 +29,11 @@ const standIn = `{
 export interface ToldStream {
   /** Waits until the page follows a topic. Returns the address of its stream. */
   readonly following: (topic: string) => Promise<string>;
-  /** Says an event, as the gateway would. */
+  /** Sends an event, as the gateway would. */
   readonly tell: (type: string, data?: object) => Promise<unknown>;
 }
 
-/** To be called before the page is opened. */
+/** Call this before opening the page. */
 export async function toldStream(page: Page): Promise<ToldStream> {
   await page.addInitScript(standIn);
   const addresses = () => page.evaluate<string[]>("window.streamAddresses?.() ?? []");
@@ -53,15 +53,15 @@ export async function toldStream(page: Page): Promise<ToldStream> {
 }
 
 export interface Held {
-  /** How many were asked for so far. */
+  /** The number of requests so far. */
   readonly count: () => number;
   /** Waits until an answer is held. */
   readonly asked: () => Promise<void>;
-  /** Lets go what is held, and holds nothing any more. */
+  /** Releases the held answers, and holds no more. */
   readonly release: () => Promise<void>;
 }
 
-/** Holds the answers to calls of an address back: the gateway answers at once, and the page hears of it when they are released. */
+/** Holds the answers to calls of an address: the gateway answers at once, and the page gets the answers when the test releases them. */
 export async function held(page: Page, is: (url: URL) => boolean): Promise<Held> {
   let count = 0;
   const end = await standBetween(page, "Response", is, () => {

@@ -1,8 +1,8 @@
-/** Texts that somebody might write into a name to do harm where it is shown, and those that no field should take. */
+/** Texts that attackers may write into a name to do harm where it is shown, and texts that no field should accept. */
 
 const pictures = `<img src=x onerror=alert(1)>`;
 
-/** Each may be a name: it must be shown as it is, and do nothing. */
+/** Each is a valid name: pages must show it as it is, without effect. */
 export const hostile: readonly string[] = [
   `<script>alert(1)</script>`,
   pictures,
@@ -70,7 +70,7 @@ export const hostile: readonly string[] = [
   "NaN",
 ];
 
-/** Whether it is taken or refused, it must not be a fault of the gateway's. */
+/** The gateway may accept or refuse these, but without a fault of its own. */
 export const broken: readonly string[] = [
   "\u0000",
   "name\u0000end",

@@ -1,4 +1,4 @@
-/** Hostile text in every name, note, prompt and error that the API takes: it is text on every page, and does nothing. */
+/** Hostile text in every name, note, prompt and error that the API accepts: every page shows it as text, without effect. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { password } from "../admin/people.ts";
 import { call, type Answer } from "../admin/support.ts";
@@ -17,7 +17,7 @@ afterAll(() => world.close());
 
 type Write = (text: string) => Promise<{ readonly status: number }>;
 
-/** In the short form some of each kind, and the pages that list what was written. */
+/** In the short form some of each kind, and the pages that list the written texts. */
 const some = hostile.filter(
   (text, index) => index < 3 || index % 16 === 0 || index === 31 || text.includes("fdp"),
 );
@@ -26,11 +26,11 @@ const valid = inForm(some.length, hostile.length);
 const listing = ["/keys", "/requests", "/settings/members", "/settings/audit", "/money/ledger"];
 let keyId = "";
 
-/** What of a text a header can carry. */
+/** The part of a text that a header can carry. */
 const inHeader = (text: string): string =>
   text.replaceAll(/[^\t\x20-\x7e\xa0-\xff]/g, "?").slice(0, 4_000);
 
-/** Every place where somebody writes a text that pages show. */
+/** Every place where a user writes a text that pages show. */
 function writers(key: string): Readonly<Record<string, Write>> {
   const { gateway, ann, home } = world;
   const admin = gateway.admin;
@@ -66,7 +66,7 @@ function writers(key: string): Readonly<Record<string, Write>> {
       }),
     "name of a token": (name) =>
       call(gateway.url, "POST", "/tokens", { body: { name }, headers: { cookie: ann.cookie } }),
-    // The model is in the log, and in the message of the error that says there is none.
+    // The log has the model, and so does the message of the error about an unknown model.
     "model of a call": (model) =>
       post("/v1/chat/completions", { model, messages: messages("Hello") }),
     "prompt, end user and tag of a call": (text) =>
@@ -82,7 +82,7 @@ function writers(key: string): Readonly<Record<string, Write>> {
         messages: messages("Hello"),
         metadata: { [name]: "tag" },
       }),
-    // Shown with the key's clients, and with the sessions of who signed in.
+    // Shown with the key's clients, and with a user's sessions.
     "program of a call": (text) =>
       post("/v1/chat/completions", { model: "sandbox/chat", messages: messages("Hello") }, text),
     "program of a session": (text) =>
@@ -118,7 +118,7 @@ it("whatever is written is taken, or refused as a mistake of who wrote it", asyn
     }
   }
   expect(faults).toEqual([]);
-  // None of them is refused for what it looks like.
+  // None of them is refused for its look.
   expect(taken["name of a key"]).toBeGreaterThanOrEqual(valid);
   expect(taken["program of a call"]).toBeGreaterThanOrEqual(valid);
   expect(taken["program of a session"]).toBeGreaterThanOrEqual(valid);
@@ -132,7 +132,7 @@ it("each page shows them as text: nothing runs, nothing is loaded, nothing is co
   for (const path of inForm(listing, pagePaths())) {
     const address = path.includes("$") ? await exampleOf(page, path, settled) : path;
     await arrive({ page, settled }, address);
-    // Elements that only the texts could have brought.
+    // Elements that can only come from the texts.
     const brought = await page
       .locator(
         "iframe, object, embed, base, meta[http-equiv], marquee, script:not([src]), [onerror], [onload]",

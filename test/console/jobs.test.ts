@@ -1,4 +1,4 @@
-/** What people come to the console for, where they met something that was in their way. */
+/** Tasks of real people in the console in which something hindered them before. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { isLong } from "../support/long.ts";
 import { arrive } from "./arrive.ts";
@@ -12,7 +12,7 @@ let root: Visit;
 let call: string;
 let key: { readonly id: string; readonly key: string };
 
-/** A model whose provider is away, and whose name has a dot as most do. */
+/** A model whose provider is down, and whose name has a dot, as most names do. */
 const config = `
 providers:
   - { id: away, dialect: openai, base_url: "http://127.0.0.1:9/v1", api_key: secret, tier: official }
@@ -66,7 +66,7 @@ it("a call and a key say which workspace they are of, and a call which key it wa
   await arrive(root, "/keys");
   const row = page.getByRole("row").filter({ hasText: end });
   await row.getByRole("cell", { name: "home", exact: true }).waitFor();
-  // Of one workspace it is not said again.
+  // With one workspace selected, the column is left out.
   await arrive(root, `/keys?ws=${world.home.id}`);
   await row.waitFor();
   expect(await page.getByRole("columnheader", { name: "Workspace" }).count()).toBe(0);
@@ -147,7 +147,7 @@ it("on a phone an amount of a list says that it is USD, and of what time", async
     .waitFor();
   await arrive(root, `/keys?ws=${world.home.id}`);
   await page.getByRole("row", { name: /USD this month 0\.\d+/ }).waitFor();
-  // The same table draws tasks and calls.
+  // The same table component draws tasks and calls.
   if (isLong) {
     await arrive(root, `/tasks?view=table&ws=${world.home.id}`);
     await page
@@ -206,7 +206,7 @@ it("a file says in its name what it has, of which workspace and of when", async 
     ].map(fileNameOf),
   ).toEqual([
     "ledger_R-D-Übersetzung-翻訳_2026-10-01_2026-11-01",
-    // Signs of vowels are no letters, and belong to them.
+    // Vowel signs are not letters, but belong to them.
     "ledger_\u0939\u093F\u0928\u094D\u0926\u0940-1_2026-10-01",
     "usage-by-tag-team_2026-11-20T1419Z",
   ]);

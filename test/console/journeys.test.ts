@@ -1,4 +1,4 @@
-/** The jobs that people come to the console with, in a real browser, by people in every role. */
+/** The main tasks of people in the console, in a real browser, with people in every role. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isLong } from "../support/long.ts";
 import { arrive } from "./arrive.ts";
@@ -14,12 +14,12 @@ afterAll(() => world.close());
 
 it("a member makes a key, copies a call, sends it, sees the mark turn and opens what became of it", async () => {
   const { page, complaints, close } = await world.open("mem");
-  // Our own policy lets no page read the clipboard, so what is written is noted on its way.
+  // Our own policy lets no page read the clipboard, so the test records what is written.
   await page.addInitScript(
     "const write = navigator.clipboard.writeText.bind(navigator.clipboard); navigator.clipboard.writeText = (text) => ((globalThis.copied = text), write(text));",
   );
   await page.goto("/");
-  // Twice in a hurry is once.
+  // A double click counts once.
   await page.getByRole("button", { name: "Make a key" }).dblclick();
   await page.getByText("Waiting for the first request").waitFor();
   await page.getByRole("button", { name: "Copy the call with curl" }).click();
@@ -44,7 +44,7 @@ it("a member makes a key, copies a call, sends it, sees the mark turn and opens 
   expect(amounts.length).toBeGreaterThan(1);
   expect(amounts.reduce((sum, amount) => sum + amount, 0n)).toBe(charged);
   expect((await world.mem.call("GET", "/keys")).json.data).toHaveLength(1);
-  // Without TLS a browser has no clipboard, and copies what is selected.
+  // Without TLS a browser has no clipboard API, and the page copies a selection.
   await page.evaluate(
     "Object.defineProperty(navigator, 'clipboard', { value: undefined }); addEventListener('copy', () => (globalThis.copied = document.activeElement.value))",
   );
@@ -52,7 +52,7 @@ it("a member makes a key, copies a call, sends it, sees the mark turn and opens 
   await page.getByRole("button", { name: "Copied" }).waitFor();
   expect(await page.evaluate("globalThis.copied")).toBe(answer.headers.get("x-request-id"));
   expect(await page.locator(":focus").innerText()).toBe("Copied");
-  // On paper there is the page alone, in the colours of paper.
+  // In print there is only the page, in light colours.
   await page.emulateMedia({ media: "print", colorScheme: "dark" });
   expect(await page.getByRole("navigation").or(page.getByRole("banner")).allInnerTexts()).toEqual(
     [],
@@ -136,7 +136,7 @@ it("text of callers stays text: markup in a name of a key and of a model runs no
   await world.chat(world.must(made).key, {}, markup);
   const { page, complaints, close } = await world.open("ann");
   await page.goto("/requests");
-  // The name of its key and its model.
+  // The names of its key and its model.
   await page.getByRole("cell", { name: markup }).nth(1).waitFor();
   await page.getByRole("combobox", { name: "Key" }).click();
   await page.getByRole("option", { name: markup }).waitFor();

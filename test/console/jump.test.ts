@@ -1,4 +1,4 @@
-/** The palette and the keys: to a page, to what is found by its name, to a call by its id, and never in the way of typing. */
+/** The palette and the keyboard shortcuts: to a page, to an object by its name, to a call by its id, and never while typing. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { inForm, isLong } from "../support/long.ts";
 import { findingsOnTheWay } from "./axe.ts";
@@ -59,12 +59,13 @@ it("a page that comes late takes the focus, but not from the palette that was op
     await search.fill(label);
     await page.locator("[data-selected]", { hasText: label }).waitFor();
   };
-  // Its code is under way until the palette is there again. No test before opened it: a browser may still have what one did.
+  // The page's code is held until the palette is open again. No earlier test opened this page: otherwise the browser may have it
+  // in its cache.
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
   await page.keyboard.press("Control+k");
   await search.waitFor();
-  // Before it is chosen: what is chosen is loaded ahead.
+  // Before the choice: the page preloads the code of the chosen entry.
   await page.route("**/assets/**", (route) => held.then(() => route.continue()));
   await choose("Tasks");
   await page.keyboard.press("Enter");

@@ -1,4 +1,4 @@
-/** What a key used by model: one question by step and model, summed in the browser. */
+/** Usage of a key by model: one request by step and model, summed in the browser. */
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { parseUsd, usdText } from "../../console/src/base/money.ts";

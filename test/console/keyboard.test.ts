@@ -1,6 +1,6 @@
 /**
- * Pages by the keyboard alone: Tab stops at everything that does something, in the order in which one reads, one sees where it is,
- * and nothing holds it; a dialog keeps it while it is open and gives it back to what opened it.
+ * Pages by the keyboard alone. Tab stops at every control, in reading order, with a visible focus and without a trap. A dialog
+ * keeps the focus while it is open and returns it to its opener.
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { inForm, isLong } from "../support/long.ts";
@@ -46,7 +46,7 @@ it.each(isLong ? pagePaths().filter((path) => !outside.has(path)) : main)(
   },
 );
 
-/** What opens a dialog, by its page. */
+/** Buttons that open a dialog, by page. */
 const openers = [
   ["/keys", "New key"],
   ["/providers", "Add provider"],
@@ -71,7 +71,7 @@ it.each(inForm<readonly (typeof openers)[number][]>(openers.slice(0, 1), openers
       missed: [],
       back: [],
     });
-    // The walk ends outside of it.
+    // The walk ends outside the dialog.
     await page.getByRole("dialog").locator("button").first().focus();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
@@ -117,7 +117,7 @@ it.each(inForm<readonly (typeof drawnWith)[number][]>(drawnWith.slice(0, 2), dra
   async (path, name) => {
     const { page, settled } = inside;
     await arrive(inside, path === "/keys" ? path : `${path}?ws=${world.home.id}`);
-    // The head has the palette's button, and lists have one of their own.
+    // The header has the palette's button, and lists have their own.
     const opener = page.getByRole("button", { name }).first();
     await opener.focus();
     const before = await focused(page);

@@ -14,14 +14,14 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** A new key of somebody's in the workspace `home`; its record and its value. */
+/** A new key of a person in the workspace `home`: its record and its value. */
 const newKey = async (person: Person, name: string, more: object = {}) =>
   world.must(
     await person.call("POST", "/keys", { workspace_id: world.home.id, name, ...more }),
   ) as { id: string; key: string; name: string };
 const statusOf = async (id: string): Promise<unknown> =>
   (await world.root.call("GET", `/keys/${id}`)).json.status;
-/** A call with a key. */
+/** Makes a call with a key. */
 const ask = (key: string) =>
   fetch(`${world.gateway.url}/v1/chat/completions`, {
     method: "POST",
@@ -34,7 +34,7 @@ it("a key is disabled with one click, and Undo within ten seconds enables it aga
   const { id } = await newKey(world.mem, "leaky");
   const { page, complaints, close } = await world.open("mem");
   await page.goto(`/keys/${id}`);
-  // What the browser thinks of its network holds nothing up: the gateway may be on this machine. What is refused is said.
+  // The browser's opinion about its network delays nothing: the gateway may be on this machine. The page shows refusals.
   await page.getByRole("button", { name: "Disable" }).waitFor();
   await page.evaluate("dispatchEvent(new Event('offline'))");
   await page.route("**/disable", (route) => route.fulfill({ status: 403, json: {} }));
@@ -93,7 +93,7 @@ it("a key is revoked only once its name is typed", async () => {
   await row.click();
   await page.getByRole("button", { name: "Revoke" }).click();
   const dialog = page.getByRole("dialog", { name: "Revoke key" });
-  // Back leaves no question about a key that is not shown.
+  // Back closes the dialog about a key that is no longer shown.
   await page.goBack();
   await dialog.waitFor({ state: "detached" });
   await row.click();
@@ -149,7 +149,7 @@ it.skipIf(!isLong)(
     await dialog.getByLabel("Daily cap (USD)").fill("five");
     await dialog.getByRole("button", { name: "Create" }).click();
     await dialog.getByText("Write an amount of USD such as 5 or 0.50").waitFor();
-    // A slip of the pointer loses nothing.
+    // A click outside the dialog loses nothing.
     await page.mouse.click(5, 5);
     await dialog.getByLabel("Daily cap (USD)").fill("5.00");
     await dialog.getByRole("button", { name: "Create" }).click();
@@ -340,7 +340,7 @@ it("what the page of a key has in its tabs, and the dialog for a new one, is acc
     expect({ path, found: await findingsOnTheWay(page) }).toEqual({ path, found: [] });
     await page.setViewportSize({ width: 390, height: 800 });
     await settled();
-    // A page that has just become narrower takes its moment.
+    // A page that was made narrower adapts after a moment.
     await expect.poll(() => beyond(page), { message: path }).toEqual([]);
     await page.setViewportSize({ width: 1280, height: 800 });
   }

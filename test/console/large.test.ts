@@ -1,7 +1,7 @@
 /**
- * The console over a large installation (200,000 requests, 5,000 tasks, 300 keys, 500 models): what each page asks for is written
- * down as a browser asks it, and every list and chart among it is answered to everybody within 300 ms, 95 times of 100. And a long
- * list is scrolled to its end without a jump. Only in the long form; on a machine that does nothing else.
+ * The console with a large installation (200,000 requests, 5,000 tasks, 300 keys, 500 models). The test records each page's
+ * requests in a browser. Every list and chart among them is answered for each role within 300 ms in 95 of 100 cases. A long list
+ * scrolls to its end without a jump. Only in the long form, on a machine without other work.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { foldUsage } from "../../src/usage/index.ts";
@@ -52,7 +52,7 @@ async function build(): Promise<void> {
   await seedCalls(database, { ...largeSeed, end });
   await seedWork(database, { tasks: 5_000, audit: 20_000, days: largeSeed.days, end });
   await foldUsage(database);
-  // As the server does by itself within a minute: ranges of the indexes by time that are not summarized yet are read whole.
+  // The server does this by itself within a minute: ranges of time indexes without a summary are read whole.
   await database.query("vacuum analyze");
   await database.query("update members set role = 'admin' where user_id = $1", [seedId.user(3)]);
   const somebody = (n: number) =>
@@ -60,7 +60,7 @@ async function build(): Promise<void> {
   Object.assign(people, { root: world.root, admin: await somebody(3), member: await somebody(1) });
 }
 
-/** What is asked of the API where the page is opened at all, and how it is narrowed. */
+/** Pages and their filters, whose requests to the API are measured. */
 const narrowed = [
   "status=failed",
   "code=rate_limit_exceeded",
@@ -100,11 +100,11 @@ const others = [
 
 const outside = new Set(["/", "/sign-in", "/join", "/password", "/reset"]);
 
-/** Without the time of day, so that what is asked again a minute later has the same name. */
+/** Without the time of day, so that a repeated request a minute later has the same name. */
 const shortName = (address: string): string =>
   decodeURIComponent(address.replace("/admin/v1", "")).replaceAll(/T[\d:.]+Z/g, "");
 
-/** The reads that the console asks for as it is walked through by somebody. */
+/** The reads that the console makes while a person walks through it. */
 async function asked(): Promise<string[]> {
   const { page, settled, close } = await world.open("root");
   const found = new Map<string, string>();
@@ -123,7 +123,7 @@ async function asked(): Promise<string[]> {
     await show(path.includes("$") ? await exampleOf(page, path, settled) : path);
   for (const address of [...narrowed, ...others]) await show(address);
   await close();
-  // Further down in the longest lists; and what the palette asks.
+  // Later pages of the longest lists, and the requests of the palette.
   const page2 = ["/requests?view=list&limit=100", "/tasks?limit=50", "/audit?limit=50"];
   for (const list of page2) {
     const { json } = await world.root.call("GET", list);
@@ -156,7 +156,7 @@ describe.skipIf(!isLong)("a large installation", () => {
             const answer = await fetch(world.gateway.url + address, { headers });
             await answer.arrayBuffer();
             times.push(performance.now() - began);
-            // Not everything is for everybody; but nothing fails.
+            // Some answers are refused to some roles, but none fails.
             expect({
               address,
               who,
@@ -193,7 +193,7 @@ describe.skipIf(!isLong)("a large installation", () => {
       await settled();
       const height = () => page.evaluate<number>("document.documentElement.scrollHeight");
       const before = await height();
-      /** Whether something of the list stands in the middle of the window, a moment after it was scrolled. */
+      /** True if a row of the list is in the middle of the window, a moment after a scroll. */
       const isFilled = () =>
         page.evaluate<boolean>(
           `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(
@@ -205,15 +205,15 @@ describe.skipIf(!isLong)("a large installation", () => {
         await page.mouse.wheel(0, 700);
         if (!(await isFilled())) await eventually(isFilled, "rows come").then(() => (blanks += 1));
       }
-      // Where the next page is on its way there may be nothing yet; never twice for one page of rows.
+      // While the next page loads there may be nothing yet; never twice for one page of rows.
       expect(blanks).toBeLessThan(6);
       const where = await page.evaluate<number>("scrollY");
       expect(where).toBeGreaterThan(0);
-      // What stands there stays there while nothing is done.
+      // Without input the position stays the same.
       await settled();
       expect(await page.evaluate<number>("scrollY")).toBe(where);
       expect(await height()).toBeGreaterThanOrEqual(before);
-      // What fights the wheel never gets there.
+      // A list that scrolls against the wheel never reaches the top.
       await expect
         .poll(async () => {
           await page.mouse.wheel(0, -1_400);

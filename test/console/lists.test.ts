@@ -1,4 +1,4 @@
-/** Lists on a slow network: what comes while an answer is under way stays, what was pressed is done, and what fails is said. */
+/** Lists on a slow network: rows that arrive while an answer is in flight stay, clicks take effect, and failures are shown. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Calls of a key, written as ended; the names of their rows, oldest first. */
+/** Writes ended calls of a key; returns the ids of their rows, oldest first. */
 async function writeCalls(count: number, keyId: string, workspaceId = world.home.id) {
   const ids = Array.from({ length: count }, () => newId("req")).toSorted();
   await world.gateway.database.query(
@@ -30,7 +30,7 @@ async function writeCalls(count: number, keyId: string, workspaceId = world.home
   return ids;
 }
 
-/** The newest calls of a key, as the stream says them. */
+/** The newest calls of a key, as the stream sends them. */
 async function rowsOf(keyId: string): Promise<{ id: string }[]> {
   const answer = await world.root.call("GET", `/requests?view=list&key_id=${keyId}`);
   return world.must(answer).data as { id: string }[];
@@ -115,7 +115,7 @@ it("a call that comes while the next page is read stays in the log", async () =>
   const [id = ""] = await writeCalls(1, keyId);
   await stream.tell("row", { topic: "requests", row: (await rowsOf(keyId))[0] });
   await linkTo(page, id).waitFor();
-  // The page that comes is put behind the list, with which the table grows.
+  // The new page is appended to the list, so the table grows.
   const before = await heightOf(page);
   await next.release();
   await expect.poll(() => heightOf(page), patiently).toBeGreaterThan(before + 500);
@@ -135,7 +135,7 @@ it("a task that ends while the gallery is read again does not run once more", as
   const row = page.getByRole("row").filter({ has: linkTo(page, id) });
   await row.getByText("succeeded").waitFor();
   await stream.following("tasks");
-  // What was read before it ended comes after the stream has said that it did.
+  // This answer was read before the task ended, and arrives after the stream has reported the end.
   const again = await held(page, atPath("/tasks"));
   await stream.tell("ready");
   await again.asked();
@@ -195,7 +195,7 @@ it("the log beside a call that is still under way has what its filters say", asy
   await close();
 });
 
-/** Pages of a list are read by one part; in the short form by the list that asks for its next one by itself. */
+/** One component reads the pages of all lists; in the short form only the list that loads its next page by itself. */
 const paged: readonly (readonly [of: string, path: string, address: () => string])[] = [
   ["the log", "/requests", () => `/requests?ws=${world.home.id}`],
   ["the balances", "/balances", () => "/money"],

@@ -1,6 +1,6 @@
 /**
- * Pages that stay current by themselves: one stream for each, under a gateway that is restarted, nothing while nobody looks, and
- * what waits while somebody reads further down.
+ * Pages that stay current by themselves: one stream each, across restarts of the gateway, no requests while hidden, and new rows
+ * that wait while a reader is further down.
  */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -17,7 +17,7 @@ import { inForm, isLong } from "../support/long.ts";
 import { closeVisits, visit } from "./browser.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
-/** One address in front of whichever gateway runs, as a balancer has it. */
+/** One address in front of the running gateway, like a balancer. */
 async function startBalancer(port: number) {
   let target = port;
   const sockets = new Set<Socket>();
@@ -72,10 +72,10 @@ const rowsIn = (page: {
       all.map((one) => (one as { pathname: string }).pathname.replace("/requests/", "")),
     );
 
-/** Ids made in one millisecond are in no order of their own. */
+/** Ids made in one millisecond are not ordered by creation. */
 const newestFirst = (ids: readonly string[]): string[] => ids.toSorted().toReversed();
 
-/** A task that makes a picture, through an address. */
+/** Makes a picture by a task, at an address. */
 async function makePicture(url: string, key: string): Promise<void> {
   const answer = await fetch(`${url}/v1/tasks`, {
     method: "POST",
@@ -85,7 +85,7 @@ async function makePicture(url: string, key: string): Promise<void> {
   expect(await answer.json()).toMatchObject({ id: expect.stringMatching(/^task_/) as string });
 }
 
-/** Rows of a key, written as calls that ended at once. */
+/** Writes rows of a key as calls that ended at once. */
 async function writeRows(
   count: number,
   keyId: string,
@@ -129,8 +129,8 @@ it.skipIf(!isLong)(
 );
 
 /**
- * What pages ask for when they are opened, at most: what changes by the stream twice where its stream begins after the first answer. A
- * sum of usage costs the database more than all the rest of a page.
+ * The most requests that pages make when they open: values that the stream updates are read twice if the stream begins after the
+ * first answer. A sum of usage costs the database more than the rest of a page.
  */
 const openingMax = (keyId: string, ws: string): Record<string, { all: number; usage: number }> => ({
   "/overview": { all: 7, usage: 3 },
@@ -139,7 +139,7 @@ const openingMax = (keyId: string, ws: string): Record<string, { all: number; us
   [`/money?ws=${ws}`]: { all: 11, usage: 1 },
 });
 
-/** From now on a window has a time of its own, and the gateway's answers tell the same. Returns what lets it pass. */
+/** Gives a window its own clock from now on, and the gateway's answers the same time. Returns a function that advances it. */
 async function ownTime(page: Page): Promise<(ms: number) => Promise<void>> {
   let passedMs = 0;
   await page.clock.install();
@@ -176,7 +176,7 @@ it("pages ask once for what they show, nothing in an idle minute or while nobody
     await page.goto(address);
     await settled();
     const opening = asked();
-    // The banner has its word from the stream: the whole list would be read with each page.
+    // The banner gets its text from the stream: otherwise each page would read the whole list.
     expect({ address, providers: providers() }).toEqual({ address, providers: 0 });
     expect({ address, usage: opening.usage }).toEqual({ address, usage: max.usage });
     expect(opening.all).toBeLessThanOrEqual(max.all);
@@ -213,14 +213,14 @@ it("no page asks again and again: what changes comes by its one stream", () => {
     sources.filter((name) => readFileSync(join(folder, name), "utf8").includes(text));
   expect(holding("refetchInterval")).toEqual([]);
   expect(holding("new EventSource")).toEqual(["api/events.ts"]);
-  // Clocks of pages that say how long something still takes.
+  // Clocks of pages that show remaining or elapsed time.
   expect(holding("setInterval").toSorted()).toEqual([
     "pages/playground/failure.tsx",
     "ui/use-now.ts",
   ]);
 });
 
-/** How often a window has asked for a path so far; without one, for anything. */
+/** The number of requests for a path so far; for an empty path, of all requests. */
 function askingOf(page: Page, path: string): () => number {
   let count = 0;
   page.on("request", (request) => {
@@ -248,7 +248,7 @@ it("providers, gateways and the check of the ledger follow what others do", asyn
   await page.getByRole("table", { name: "Gateways" }).waitFor();
   await expect
     .poll(async () => {
-      // Its own heartbeat writes it over.
+      // The gateway's own heartbeat overwrites it.
       await gateway.database.query("update gateways set in_flight = 4321");
       return page.getByRole("cell", { name: "4,321" }).count();
     }, patiently)
@@ -261,13 +261,13 @@ it("providers, gateways and the check of the ledger follow what others do", asyn
   await close();
 });
 
-/** Leaves a window, as one does for another tab, or comes back to it. */
+/** Hides a window, as a switch to another tab does, or shows it again. */
 const turn = (page: Page, isHidden: boolean) =>
   page.evaluate(`for (const [name, value] of [["hidden", ${isHidden}], ["visibilityState", "${isHidden ? "hidden" : "visible"}"]])
     Object.defineProperty(document, name, { value, configurable: true });
     document.dispatchEvent(new Event("visibilitychange", { bubbles: true }))`);
 
-/** How often a window has asked since this was last called: in all, but for its stream, and for sums of usage. */
+/** The number of requests since the last call of this function: all except the stream, and those for sums of usage. */
 function askingSince(page: Page): () => { all: number; usage: number } {
   const count = {
     all: askingOf(page, ""),
@@ -332,7 +332,7 @@ it("a gateway that is restarted under a live page loses no row and doubles none"
   await page.getByText(/^Shown as of/).waitFor({ state: "detached" });
   await makePicture(balancer.url, key);
   await expect.poll(() => made.count(), patiently).toBe(before + 1);
-  // Once to show it, once for each stream that began.
+  // Once to show the list, once for each stream that began.
   expect(listed()).toBeLessThan(8);
   const [last] = await writeRows(1, keyId, other);
   await expect.poll(() => rowsIn(page), patiently).toEqual([last, ...newestFirst(sent)]);

@@ -1,6 +1,6 @@
 /**
- * A day with the log: a call beside its list, keys of the keyboard, calls over time, the dearest first, what a hook and a cache did,
- * usage by tag, and an address that says what no page can read.
+ * A day with the log: a call beside its list, keyboard keys, calls over time, the most expensive first, effects of a hook and a
+ * cache. Also usage by tag, and an address that no page can read.
  */
 import { writeFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,7 +28,7 @@ let world: ConsoleWorld;
 let root: Visit;
 let key: { id: string; key: string };
 
-/** A call with a tag; the id of its row. */
+/** Makes a call with a tag; returns the id of its row. */
 async function ask(content: string, { team = "search", tokens = 1_000 } = {}): Promise<string> {
   const script = JSON.stringify({ usage: { input: tokens, output: 10 } });
   const answer = await fetch(`${world.gateway.url}/v1/chat/completions`, {
@@ -47,7 +47,7 @@ async function ask(content: string, { team = "search", tokens = 1_000 } = {}): P
   return answer.headers.get("x-request-id")!;
 }
 
-/** Oldest first. */
+/** In order of creation. */
 let calls: Readonly<Record<"plain" | "dear" | "refused" | "broken" | "first" | "again", string>>;
 
 beforeAll(async () => {
@@ -185,7 +185,7 @@ it("calls over time are drawn above the list, and a part of them is chosen by ke
   await page.mouse.up();
   await page.waitForURL("**to=*");
   await page.getByText("No call fits these filters.").waitFor();
-  // What sums do not know is asked of the list alone.
+  // Filters that sums do not support apply only to the list.
   await arrive(root, `/requests?key=${key.id}&q=confidential`);
   await page.getByText("No call fits these filters.").waitFor();
   expect(await strip.count()).toBe(0);

@@ -1,7 +1,7 @@
-/** Calls of all kinds by people of two workspaces, made up from one seed; and what ledger and log say of them. */
+/** Calls of all kinds by people of two workspaces, generated from one seed, and their records in ledger and log. */
 import type { ConsoleWorld } from "./world.ts";
 
-/** A charge of the ledger with what the log tells of its call; without a model while its row is not written. */
+/** A charge of the ledger with its call's fields from the log; without a model until the row is written. */
 export interface Charge {
   readonly workspace: string;
   readonly key: string;
@@ -22,7 +22,7 @@ function numbers(seed: number): (below: number) => number {
 
 const models = ["chat", "responses", "messages", "generate-content", "multi"];
 
-/** Makes calls: answered, refused, failed, unknown, an image, a video; resolves when their charges are written. */
+/** Makes calls (answered, refused, failed, unknown, an image, a video); resolves when their charges are written. */
 export async function makeCalls(world: ConsoleWorld): Promise<void> {
   const { home, away, ann, mem, mel, bob } = world;
   const below = numbers(20_261_123);
@@ -62,7 +62,7 @@ async function image({ gateway }: ConsoleWorld, key: string): Promise<void> {
   await answer.arrayBuffer();
 }
 
-/** All charges there are, read from the ledger's own rows and from the log's. */
+/** All charges, read from the rows of the ledger and the log. */
 export function chargesOf({ gateway }: ConsoleWorld): Promise<Charge[]> {
   return gateway.database.query<Charge>(
     `select e.workspace_id as workspace, e.key_id as key, e.member_id as member, r.model, r.provider, e.amount_nano as nano
@@ -76,7 +76,7 @@ export function chargesOf({ gateway }: ConsoleWorld): Promise<Charge[]> {
 export const sumOf = (charges: readonly Charge[]): bigint =>
   charges.reduce((sum, { nano }) => sum + nano, 0n);
 
-/** Decimal text of USD in nano-USD, commas and the unit left out. */
+/** Parses a decimal text in USD into nano-USD; ignores commas and the unit. */
 export function nanoOf(text: string): bigint {
   const [, sign, whole, part = ""] = /^(-?)([\d,]+)(?:\.(\d{1,9}))?(?: USD)?$/.exec(text) ?? [];
   if (whole === undefined) throw new Error(`not an amount: ${text}`);
@@ -84,6 +84,6 @@ export function nanoOf(text: string): bigint {
   return sign === "-" ? -nano : nano;
 }
 
-/** The cells of a line of CSV that breaks no line. */
+/** The cells of a CSV line without line breaks in its cells. */
 export const cellsOf = (line: string): string[] =>
   [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map((cell) => cell[1] ?? cell[2]!);

@@ -1,4 +1,7 @@
-/** More workspaces, organizations and tokens than one page of their list: none is left out, and a list of them asks for no more than it shows. */
+/**
+ * More workspaces, organizations and tokens than one page of their list: none is left out, and each list requests no more than it
+ * shows.
+ */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { arrive } from "./arrive.ts";
 import type { Visit } from "./browser.ts";
@@ -7,7 +10,7 @@ import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 const count = 130;
 let world: ConsoleWorld;
 let root: Visit;
-/** All there are, and the name of the one that was made first. */
+/** The number of workspaces, and the name of the oldest. */
 let all: number;
 let oldest: string;
 

@@ -1,4 +1,4 @@
-/** What a page says and does while something else happens: another question, another person, another clock, a faster hand. */
+/** A page while something else happens: another request, another person, another clock, faster input. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { providerBody } from "../providers/support.ts";
@@ -8,7 +8,7 @@ import { held, toldStream } from "./held.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
 let world: ConsoleWorld;
-/** A second workspace, of which `root` alone knows. */
+/** A second workspace, which only `root` can see. */
 const other = "ws_zzother";
 beforeAll(async () => {
   world = await startConsoleWorld({ sandbox: "on" });
@@ -21,7 +21,7 @@ afterAll(() => world.close());
 
 const atPath = (path: string) => (url: URL) => url.pathname === `/admin/v1${path}`;
 
-/** Turns to another workspace, by the switch above the menu. */
+/** Selects another workspace in the switch above the menu. */
 async function choose(page: Page, name: string): Promise<void> {
   await page.getByRole("combobox", { name: "Workspace" }).fill(name);
   await page.getByRole("option", { name, exact: true }).click();
@@ -114,7 +114,7 @@ it("Undo after a change that was saved over another one gives back the other one
   await close();
 });
 
-/** The reader comes back to the window, after a while. */
+/** The reader comes back to the window after a while. */
 async function comeBack(page: Page): Promise<void> {
   await page.clock.runFor(11_000);
   await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
@@ -218,14 +218,14 @@ it("a first call that comes while the page reads whether there was one is shown"
   await close();
 });
 
-// In the short form the next one shows it, of the page's first answer.
+// In the short form the next test covers it, for the page's first answer.
 it.runIf(isLong)(
   "the state of providers is read again where it changed while an older answer was under way",
   async () => {
     const { page, close } = await world.open("root");
     const stream = await toldStream(page);
     await page.clock.install();
-    // An answer that is still under way is not asked for a second time.
+    // The page does not repeat a request that is still in flight.
     const first = page.waitForResponse((one) => atPath("/providers")(new URL(one.url())));
     await page.goto("/providers");
     await (await first).finished();
@@ -287,7 +287,7 @@ it("a list that is open past midnight says of which day its rows are, also after
     ["/requests", call],
     ["/tasks?view=table", task],
   ] as const;
-  // Both draw their times by one part.
+  // The same component draws the times of both lists.
   for (const [path, id] of inForm<readonly (typeof lists)[number][]>(lists.slice(0, 1), lists)) {
     await page.goto(path);
     const time = page.locator(`main a[href*="${id}"]`).first();

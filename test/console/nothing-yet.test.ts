@@ -1,4 +1,4 @@
-/** An installation in which nothing is set up yet: each page says what it is for, and what to do next. */
+/** A new installation without any objects: each page says what it is for, and what to do next. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { newMember } from "../admin/people.ts";
 import { arrive } from "./arrive.ts";
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Nothing changes here, so each of them looks at all pages in one window. */
+/** The tests change nothing, so each person sees all pages in one window. */
 const windows: Partial<Record<"root" | "mem" | "bob", Promise<Visit>>> = {};
 
 it("without a provider Start leads an organization admin to the form that adds one", async () => {

@@ -36,14 +36,14 @@ const ann: Claims = {
   name: "Ann",
 };
 
-/** Presses the button of the provider and follows wherever it leads. */
+/** Presses the provider's button and follows the redirects. */
 async function signIn(who: Claims, options: { forged?: boolean } = {}) {
   provider.signsIn(who, options);
   const visited = await visit({ url: gateway.url });
   const { page } = visited;
   await page.goto("/");
   await page.getByRole("button", { name: /^Continue with / }).click();
-  // The provider's own page is the one other host that somebody goes to.
+  // The provider's own page is the only other host that a browser visits.
   const ours = () => visited.complaints.filter((one) => !one.includes(provider.issuer));
   return { ...visited, ours };
 }

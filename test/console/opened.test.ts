@@ -1,6 +1,6 @@
 /**
- * What opens over a page or within it, as an accessibility checker sees it: every-page.test.ts sees pages as they are led to. In the
- * short form the page behind it is left to that file, and one of each kind is opened.
+ * Overlays and expanded parts of pages under an accessibility checker; every-page.test.ts covers pages as they open. In the short
+ * form that file covers the page behind, and one overlay of each kind is opened.
  */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -22,7 +22,7 @@ afterAll(() => world.close());
 const press = (name: string | RegExp) => (page: Page) =>
   page.getByRole("button", { name }).first().click();
 
-/** What is opened, its page (`ws` stands for a workspace), and how. */
+/** Overlays to open, with their page (`ws` stands for a workspace) and the way to open them. */
 const openings: readonly (readonly [
   what: string,
   path: string,
@@ -66,7 +66,10 @@ const openings: readonly (readonly [
   ["parameters", "/playground", press("Parameters"), "fieldset"],
 ];
 
-/** In the short form one of each kind: forms, a question, days, choices, a menu, a call, the palette, and what opens in a page. */
+/**
+ * In the short form one of each kind: forms, a question, days, choices, a menu, a call, the palette, and parts that expand in a
+ * page.
+ */
 const kinds = new Set([
   "all fields of a new key",
   "removing a member",
@@ -99,7 +102,7 @@ it.each(cases.filter(({ what }) => inForm(kinds.has(what), true)))(
       const part = isBehind ? { exclude: ["main"] } : { include: [within] };
       expect(await seriousFindings(page, inForm(part, undefined))).toEqual([]);
     }
-    // A listener is told what has opened.
+    // A screen reader announces what has opened.
     const dialogs = await page.getByRole("dialog").all();
     const names = await Promise.all(dialogs.map((one) => one.ariaSnapshot()));
     expect(names.filter((text) => !/^- dialog "[^"]+"/.test(text))).toEqual([]);

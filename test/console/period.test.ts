@@ -1,4 +1,4 @@
-/** Periods, shares, changes and stacked bars of the console, by tables and properties. */
+/** Periods, shares, changes and stacked bars of the console, with tables and properties. */
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { readChange, readShare } from "../../console/src/base/numbers.ts";
@@ -67,7 +67,7 @@ it("two moments win over a word; what cannot be read is the usual period, and is
     [{ from: "2026-13-01T00:00:00Z" }, true],
     [{ from: "yesterday" }, true],
     [{ period: "24h", from: "yesterday" }, true],
-    // It begins after now, and has no end.
+    // It begins in the future, and has no end.
     [{ from: "2027-01-01T00:00:00Z" }, true],
   ] as const) {
     const shown = shownSpanOf(search, now);

@@ -1,6 +1,6 @@
 /**
- * The pictures of docs/screenshots, at a gateway with a month of made-up work. What a page shows is kept beside its picture as an
- * outline: when the page is another one, this fails. `npm run screenshots` takes the pictures and the outlines anew.
+ * The pictures of docs/screenshots, from a gateway with a month of generated work. The outline of each page is kept beside its
+ * picture: if the page changes, the test fails. `npm run screenshots` makes new pictures and outlines.
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -27,7 +27,7 @@ afterAll(() => house.close());
 
 interface Picture {
   readonly name: string;
-  /** Opens the page and does what is to be seen on it. */
+  /** Opens the page and brings it into the state of the picture. */
   readonly show: (page: Page) => Promise<void>;
 }
 
@@ -68,7 +68,7 @@ const pictures: readonly Picture[] = [
       await page.goto("/tasks");
       await page.getByRole("article").nth(7).waitFor();
       await loaded(page);
-      // One that was never played shows a ring in place of its first picture.
+      // A video that was never played shows a ring instead of its first picture.
       await page.evaluate(
         "(async () => { for (const one of document.querySelectorAll('main video')) { await one.play(); one.pause(); } })()",
       );
@@ -78,7 +78,7 @@ const pictures: readonly Picture[] = [
 ];
 const schemes = ["light", "dark"] as const;
 
-/** What is another one each time, in the order in which it is taken out. */
+/** Texts that differ each time, in the order in which they are replaced. */
 const passing: readonly (readonly [RegExp, string])[] = [
   [/\b(?:req|task|key|ws|user)_[0-9a-z_]+/g, "ID"],
   [/\bgw_live_\w*\.\.\.\w+|\.\.\.\w{4}\b/g, "KEY"],
@@ -91,8 +91,8 @@ const passing: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * What a page shows, without what is another one each time: numbers, times, ids, how many of the same there are, and which comes
- * first of what is ordered by numbers.
+ * The outline of a page without parts that differ each time: numbers, times, ids, the number of equal elements, and the order of
+ * elements that are sorted by numbers.
  */
 function outlineOf(snapshot: string): string {
   const lines = snapshot
@@ -103,7 +103,7 @@ function outlineOf(snapshot: string): string {
   return `${[...new Set(lines)].sort().join("\n")}\n`;
 }
 
-/** Colours and scales are in no outline. */
+/** Outlines do not show colours and sizes, so this hashes the files of the theme. */
 function looksOf(): string {
   const hash = createHash("sha256");
   for (const name of readdirSync(theme).sort()) hash.update(readFileSync(join(theme, name)));

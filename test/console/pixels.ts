@@ -1,8 +1,8 @@
-/** Pictures for the tests of the console, and what is in those that a page shows. */
+/** Pictures for the tests of the console, and the pixels of pictures on a page. */
 import type { Locator } from "playwright-core";
 import sharp from "sharp";
 
-/** A PNG of one colour, as a file that is chosen. */
+/** A PNG of one colour, as a chosen file. */
 export const plainPicture = async (name: string, side: number, background: string) => ({
   name,
   mimeType: "image/png",
@@ -11,7 +11,7 @@ export const plainPicture = async (name: string, side: number, background: strin
     .toBuffer(),
 });
 
-/** What of a browser's canvas is used; the tests' own types know no browser. */
+/** The parts of the browser's canvas that the test uses; its own types have no browser. */
 interface Browser {
   readonly OffscreenCanvas: new (
     width: number,

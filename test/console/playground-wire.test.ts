@@ -1,4 +1,4 @@
-/** What the playground sends and reads, without a browser: streams in pieces, parameters, tools, code. */
+/** Requests and answers of the playground, without a browser: streams in pieces, parameters, tools, code. */
 import { execFileSync } from "node:child_process";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
@@ -11,7 +11,7 @@ import { readField, readFields } from "../../console/src/pages/playground/parame
 import { examples, readTools } from "../../console/src/pages/playground/tools.ts";
 import { framesOf, piecesOf } from "../../console/src/pages/playground/wire.ts";
 
-/** Bytes as a body that comes in pieces cut at these places. */
+/** A body whose bytes arrive in pieces, cut at these places. */
 function bodyOf(bytes: Uint8Array<ArrayBuffer>, cuts: readonly number[]) {
   const places = [0, ...cuts.map((cut) => cut % bytes.length).sort((a, b) => a - b), bytes.length];
   return new ReadableStream<Uint8Array<ArrayBuffer>>({
@@ -158,7 +158,7 @@ it("code says exactly what is sent, to a shell, to Python and to JavaScript", ()
     body,
   } as const;
   const sent = { model: "a/b", stream: true, ...body };
-  // A shell reads the text; in place of curl stands what prints its last word.
+  // A shell reads the text; a function replaces curl and prints its last argument.
   const shell = curlOfText(call).replace(
     "curl",
     `f() { for last; do :; done; printf %s "$last"; }; f`,

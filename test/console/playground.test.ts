@@ -46,7 +46,7 @@ describe("with a key", () => {
   it("two models answer side by side, go on with what each said, and each cost is the log's", async () => {
     await open("models=sandbox/chat,sandbox/messages");
     await write(script({ reply: "A first answer", reasoning: "Because" }));
-    // What is written stays where the key is chosen anew.
+    // The text stays when another key is chosen.
     await page.getByRole("combobox", { name: "Key" }).click();
     await page.getByRole("option", { name: "other" }).click();
     await page
@@ -83,7 +83,7 @@ describe("with a key", () => {
     ]);
     const usage = world.must(await world.mem.call("GET", "/usage?granularity=total"));
     await page.getByText("Spent here").getByTitle(`${usage.data[0].cost} USD`).waitFor();
-    // The reader's session never goes along, and the key itself is not in the page.
+    // The reader's session is never sent, and the page does not contain the key itself.
     for (const request of play.sent) {
       const { authorization, cookie } = await request.allHeaders();
       expect(authorization).toMatch(/^Bearer gw_temp_key_/);
@@ -288,7 +288,7 @@ describe("pictures, videos and vectors", () => {
     await open(`mode=${mode}&models=sandbox/${model}`);
     await page.locator("textarea").first().fill(text);
   };
-  /** Whether a picture was loaded, which the policy has to let it. */
+  /** Waits until a picture was loaded, which the page's policy must allow. */
   const isShown = (model: string) =>
     expect
       .poll(() =>

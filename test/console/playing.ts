@@ -1,14 +1,14 @@
-/** What people do in the playground: short ways for its tests. */
+/** Helpers for the tests of the playground. */
 import type { Page, Request } from "playwright-core";
 import { inForm } from "../support/long.ts";
 import { seriousFindings } from "./axe.ts";
 import type { Visit } from "./browser.ts";
 
-/** What a call of the sandbox's script says. */
+/** A text with a sandbox script. */
 export const script = (fields: object) => `Hi\n#sandbox ${JSON.stringify(fields)}`;
 
 export function playing(page: Page) {
-  /** Everything this window asked of the endpoints of callers. */
+  /** All requests of this window to the endpoints of callers. */
   const sent: Request[] = [];
   page.on("request", (request) => {
     const { pathname } = new URL(request.url());
@@ -37,8 +37,8 @@ const looks = [
 ] as const;
 
 /**
- * What is wrong with the page as it stands: in both schemes, and on a phone, which alone is looked at in the short form. The
- * window is as before afterwards.
+ * The faults of the page as it stands: in both schemes, and at a phone's width, the only look in the short form. Restores the
+ * window afterwards.
  */
 export async function faultsInAllLooks({ page, settled }: Visit): Promise<string[]> {
   const faults: string[] = [];

@@ -1,4 +1,4 @@
-/** Reading the log: from call to call within a list, the columns that one wants, times in UTC, and a member among many. */
+/** Reading the log: from call to call within a list, selected columns, times in UTC, and one member among many. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { arrive } from "./arrive.ts";
@@ -8,7 +8,7 @@ import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
 let world: ConsoleWorld;
 let root: Visit;
-/** The ids of calls, oldest first: those that failed are every other one. */
+/** The ids of calls, oldest first: every other one failed. */
 const calls: string[] = [];
 
 beforeAll(async () => {
@@ -16,7 +16,7 @@ beforeAll(async () => {
   const { key } = await world.keyOf(world.mem, world.home.id);
   for (let at = 0; at < 5; at += 1)
     calls.push(await world.chat(key, at % 2 === 1 ? { status: 500 } : undefined));
-  // Of an address that nobody types: the newest of many.
+  // Many newer members, whose addresses no test types.
   await world.gateway.database.query(
     `with made as (insert into users (id, email, name)
        select 'user_zz' || n, 'many' || n || '@example.com', 'Many ' || n from generate_series(100, 170) n returning id)
@@ -42,7 +42,7 @@ it("a call's page leads to the next and the one before of its list, by buttons a
     `/requests/${calls[3]}`,
     "failed",
   ]);
-  // Those between did not fail.
+  // The calls in between did not fail.
   await page.getByRole("link", { name: "Next", exact: true }).click();
   await page.waitForURL(`**/requests/${calls[1]}?**`);
   await settled();
@@ -55,21 +55,21 @@ it("a call's page leads to the next and the one before of its list, by buttons a
   await page.getByRole("link", { name: "Next", exact: true }).waitFor();
   await page.keyboard.press("]");
   await page.waitForURL(`**/requests/${calls[1]}?**`);
-  // A step leaves no trace: Back is the list, as its link is.
+  // Steps add no history entry: Back leads to the list, as its link does.
   await page.goBack();
   await page.getByRole("heading", { level: 1, name: "Requests" }).waitFor();
   expect(at(page).searchParams.get("status")).toBe("failed");
   await arrive(root, `/requests/${calls[3]}?status=failed`);
   await page.getByRole("link", { name: "List", exact: true }).click();
   await page.waitForURL("**/requests?status=failed");
-  // What else failed so, and what else was called then.
+  // Other calls with the same error, and other calls at that time.
   await arrive(root, `/requests/${calls[3]}`);
   await page.getByRole("link", { name: "Others with this error" }).click();
   await expect.poll(() => page.getByRole("row").count()).toBe(3);
   await page.goBack();
   await page.getByRole("link", { name: "Calls around it" }).click();
   await expect.poll(() => page.getByRole("row").count()).toBe(6);
-  // A pasted id has the whole log around it.
+  // A pasted id is within the whole log.
   await arrive(root, `/requests/${calls[3]}`);
   await page.getByRole("link", { name: "Next", exact: true }).waitFor();
   await page.keyboard.press("j");
@@ -80,7 +80,7 @@ it("a call's page leads to the next and the one before of its list, by buttons a
 it("the log has the columns that its reader chose, in this browser, until the usual ones are wanted again", async () => {
   const { page, complaints } = root;
   await arrive(root, "/requests");
-  // What a first try may have chosen.
+  // Removes a choice of columns that a failed first attempt may have left.
   await page.evaluate("localStorage.removeItem('tollgate-request-columns')");
   await page.reload();
   await page.getByRole("row").nth(1).waitFor();
@@ -90,7 +90,7 @@ it("the log has the columns that its reader chose, in this browser, until the us
   await choose();
   await page.getByRole("checkbox", { name: "HTTP" }).check();
   await page.getByRole("checkbox", { name: "Provider" }).uncheck();
-  // At this width the time to the first token is shown only where somebody chose it: its box is set from the first.
+  // At this width the first-token column is shown only if the reader chose it, but its box is checked from the start.
   await page.getByRole("checkbox", { name: "First token" }).uncheck();
   const chosen = usual.filter((name) => name !== "Provider");
   chosen.splice(chosen.indexOf("Outcome"), 0, "HTTP");
@@ -126,7 +126,7 @@ it("times are read in the reader's zone or in UTC, as was chosen, and an address
   await page.reload();
   await link.waitFor();
   expect(await shown()).toBe(hour(0));
-  // The address wins, and stays from page to page.
+  // The address takes precedence, and stays from page to page.
   await arrive(root, "/requests?tz=local");
   await link.waitFor();
   expect(await shown()).toBe(hour(330));
@@ -171,7 +171,7 @@ it("a member is found among more than a menu lists, in the log, for a key, and o
 
 it("money says how long credit lasts at the pace of the last week", async () => {
   const { page, complaints } = root;
-  // Little is left.
+  // Only a little credit is left.
   await world.gateway.database.query(
     "update ledger_accounts set credits_nano = charged_nano + 50000000 where workspace_id = $1",
     [world.home.id],

@@ -1,4 +1,4 @@
-/** Pages whose reads are refused: each says so, nothing looks as if it were on its way, and "Try again" brings what was missing. */
+/** Pages whose reads are refused: each page says so, nothing looks as if it were loading, and "Try again" loads what was missing. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { inForm } from "../support/long.ts";
@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const words = "Not today.";
-/** Refuses reads of these paths, in the API's words, until what it returns is called; a refusal is not asked for again. */
+/** Refuses reads of these paths in the API's format, until the returned function is called. The console does not retry a refusal. */
 const refuse = (page: Page, paths: RegExp) =>
   standBetween(
     page,
@@ -29,10 +29,10 @@ const refuse = (page: Page, paths: RegExp) =>
         : pass(),
   );
 
-/** What every page needs, and the stream. */
+/** All reads except those that every page needs, and except the stream. */
 const others = /\/admin\/v1\/(?!me$|info$|workspaces(?:\?|$)|events(?:\?|$)|providers$)/;
 
-/** In the short form sums, a list that grows, forms, and panels of a workspace. */
+/** In the short form: sums, a list that grows, forms, and panels of a workspace. */
 const refusing = inForm(
   ["/overview", "/requests", "/playground", "/money?ws="],
   [
@@ -92,7 +92,7 @@ it("a page that is opened while the gateway is in trouble says so, with a head a
   await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
 });
 
-/** What stands around each page says it, wherever the workspaces are needed. */
+/** The frame around each page shows the error wherever the workspaces are needed. */
 it.each(
   inForm(["/money"], ["/money", "/money/ledger", "/settings/members", "/settings/workspaces"]),
 )("%s says that it has no workspaces", async (path) => {

@@ -1,4 +1,4 @@
-/** Small rules of the console's pages, by tables: what is read of addresses, prices, attempts and refusals. */
+/** Small rules of the console's pages, with tables: parsing of addresses, prices, attempts and refusals. */
 import { expect, it } from "vitest";
 import { ApiError, keepsShownData } from "../../console/src/api/errors.ts";
 import { reachableUrl } from "../../console/src/base/reachable-url.ts";

@@ -1,4 +1,4 @@
-/** How the gateway serves the console: to browsers, under a policy, and never in the way of the API. */
+/** How the gateway serves the console: to browsers, under a policy, and without affecting the API. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

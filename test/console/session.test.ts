@@ -1,4 +1,4 @@
-/** A session that ends under an open page, sessions elsewhere, a lost password, and where `/` leads. */
+/** A session that ends while a page is open, sessions elsewhere, a lost password, and the target of `/`. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { cookieOf, newMember, password, signIn } from "../admin/people.ts";
@@ -36,7 +36,7 @@ it("a session that ends is asked for over the page: what was typed stays, and wh
   await dialog.getByLabel("Password", { exact: true }).fill(password);
   await dialog.getByRole("button", { name: "Sign in", exact: true }).click();
   await dialog.waitFor({ state: "detached" });
-  // The write that was refused has been made, once, without another click.
+  // The refused write has been made, once, without another click.
   await page.getByText("Waiting for the first request").waitFor();
   expect((await world.mem.call("GET", "/keys")).json.data).toHaveLength(1);
   expect(await page.evaluate("globalThis.kept")).toBe(true);
@@ -57,7 +57,7 @@ it("a file is handed out after a new sign-in, where the session had ended", asyn
   const download = page.waitForEvent("download");
   await dialog.getByRole("button", { name: "Sign in", exact: true }).click();
   expect((await download).suggestedFilename()).toMatch(/\.csv$/);
-  // A file that has not all rows is said to have not.
+  // The page says if a file does not have all rows.
   const body = "id\r\ncut after 100000 rows: choose a shorter period\r\n";
   await page.route(/requests\?.*to=/, (route) => route.fulfill({ contentType: "text/csv", body }));
   await page.getByRole("button", { name: /^Download CSV/ }).click();
@@ -82,13 +82,13 @@ it("what was changed in a form and not saved is left behind only by who says so"
   await dialog.getByRole("button", { name: "Stay" }).click();
   await dialog.waitFor({ state: "detached" });
   expect([new URL(page.url()).pathname, await cap.inputValue()]).toEqual([`/keys/${id}`, "7"]);
-  // Another part of the page has no place for it either.
+  // Another tab of the page cannot keep the changes either.
   await page.getByRole("tab", { name: "History" }).click();
   await dialog.getByRole("button", { name: "Leave and discard" }).click();
   await page.waitForURL(/tab=history/);
   await page.getByRole("tab", { name: "Caps and limits" }).click();
   expect(await cap.inputValue()).toBe("");
-  // What is saved holds nobody up.
+  // After a save, leaving needs no question.
   await cap.fill("8");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Unsaved changes").waitFor({ state: "detached" });
@@ -139,7 +139,7 @@ it.skipIf(!isLong)(
     expect(new URL(link)).toMatchObject({ pathname: "/reset", origin: world.gateway.url });
     await button(ann.page, "Done").click();
     expect(await ann.page.getByText(/gw_pwr_/).count()).toBe(0);
-    // Not for oneself.
+    // Admins cannot reset their own password here.
     expect(await button(ann.page, `Reset the password of ${world.ann.email}`).count()).toBe(0);
     expect(ann.complaints).toEqual([]);
     await ann.close();

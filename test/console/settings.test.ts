@@ -200,7 +200,7 @@ it.skipIf(!isLong)(
     await row.getByText("spend_caps.daily: none → 7").waitFor();
     expect(await page.getByRole("row").count()).toBe(2);
     expect(await row.innerText()).not.toContain("monthly");
-    // Nobody knows ids: who did it and what was done lead to what else they did, and to where else that was done.
+    // The reader needs no ids: the person links to their other actions, and the action to its other entries.
     await page.goto("/settings/audit?period=24h");
     await row.getByRole("link", { name: "key.change" }).click();
     await row.getByRole("link", { name: world.ann.email }).click();
@@ -292,7 +292,7 @@ it("somebody who is invited opens the link, joins with a password and is inside;
   await page.goto(link);
   await page.getByText("You are invited to home of home.").waitFor();
   expect(await page.getByRole("button", { name: /Join as/ }).count()).toBe(0);
-  // Neither the page nor the API was asked for with the token in an address.
+  // Neither the page nor the API was requested with the token in an address.
   expect(asked[0]).toBe(`${world.gateway.url}/join`);
   expect(asked.filter((url) => url.includes("gw_inv_"))).toEqual([]);
   await page.getByLabel("A password").fill("short");

@@ -1,7 +1,7 @@
-/** How far a page's parts moved by themselves, as browsers count it (cumulative layout shift). */
+/** How far parts of a page move by themselves, as browsers measure it (cumulative layout shift). */
 import type { Page } from "playwright-core";
 
-/** Run in each page before its own scripts. */
+/** Runs in each page before its own scripts. */
 export const watchShifts = `(() => {
   const nameOf = (node) => node === null || node.nodeType !== 1 ? "text" : node.tagName.toLowerCase() + "." + node.className + " " + (node.textContent ?? "").slice(0, 40);
   const edges = ({ x, y, width, height }) => [x, y, width, height].map(Math.round).join(" ");
@@ -27,24 +27,24 @@ export const watchShifts = `(() => {
 
 export interface Shift {
   readonly value: number;
-  /** What moved, from where to where. */
+  /** The elements that moved, from where to where. */
   readonly moved: readonly string[];
 }
 
-/** What moved since this was asked last. */
+/** The shifts since the last call. */
 export const takeShifts = (page: Page): Promise<Shift[]> => page.evaluate<Shift[]>("takeShifts()");
 
-/** Waits until nothing moves any more: what follows a new size of the window is no part of what comes after. */
+/** Waits until nothing moves any more, so that shifts after a resize do not count later. */
 export const restOfShifts = (page: Page): Promise<void> => page.evaluate<void>("restOfShifts()");
 
-/** At most so much may move while a page fills: what Google calls good. */
+/** The most that may move while a page fills: Google's limit for "good". */
 const shiftMax = 0.1;
 
-/** What moved, where that is more than it may be. */
+/** The shifts, if their sum exceeds the limit. */
 export const tooMuch = (shifts: readonly Shift[]): readonly Shift[] =>
   shifts.reduce((sum, { value }) => sum + value, 0) > shiftMax ? shifts : [];
 
-/** Everything that a page asks for is late, so that it is drawn without it first. */
+/** Delays every answer, so that the page is first drawn without it. */
 export async function slowAnswers(page: Page, latency: number): Promise<void> {
   const session = await page.context().newCDPSession(page);
   await session.send("Network.enable");

@@ -55,7 +55,7 @@ it("the first page can be used within a second and a half, by somebody who was n
   await close();
 });
 
-/** Addresses that lead to another host, in the short form one that a browser mends in each way. */
+/** Addresses that lead to another host; in the short form one for each way in which browsers normalize addresses. */
 const elsewhere = [
   "/\t/evil.example",
   "/\\evil.example",
@@ -73,7 +73,8 @@ it("where somebody wanted to go is a page of ours, however it is written", async
     await page.getByLabel("E-mail").fill(adminEmail);
     return new URL(page.url()).searchParams.get("to");
   };
-  // Browsers take tabs and line breaks out of an address, and turn backslashes round and resolve dots. What leads elsewhere is dropped.
+  // Browsers remove tabs and line breaks from an address, turn backslashes into slashes, and resolve dots. Addresses of other
+  // hosts are dropped.
   for (const to of inForm(elsewhere.slice(0, 3), elsewhere))
     expect({ to, asked: await askedAt(to) }).toEqual({ to, asked: null });
   expect(await askedAt("/requests?status=failed")).toBe("/requests?status=failed");

@@ -1,6 +1,6 @@
 /**
- * Overview and Money in a real browser, after calls of all kinds: every number is the ledger's own, added up here in BigInt; every
- * number leads to rows that add up to it; each reader sees what is theirs.
+ * Overview and Money in a real browser, after calls of all kinds. Every number equals the ledger's, added up here in BigInt.
+ * Every number links to rows with that sum, and each reader sees only their own.
  */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -28,7 +28,7 @@ afterAll(() => world.close());
 
 type Who = "root" | "ann" | "mem";
 
-/** The charges that somebody sees. */
+/** The charges that a person may see. */
 const seenBy = (who: Who): Charge[] => {
   if (who === "root") return charges;
   if (who === "mem") return charges.filter(({ member }) => member === world.mem.userId);
@@ -37,7 +37,7 @@ const seenBy = (who: Who): Charge[] => {
 
 const tile = (page: Page, name: string) => page.getByRole("link", { name: new RegExp(`^${name}`) });
 
-/** The rows of a table by their first cell: the exact spend, where it leads to, and the calls. */
+/** The rows of a table by their first cell: the exact spend, its link, and the number of calls. */
 async function rowsOf(page: Page, label: string) {
   const rows = page.getByRole("table", { name: label, exact: true }).locator("tbody tr");
   await rows.first().waitFor();
@@ -53,7 +53,7 @@ async function rowsOf(page: Page, label: string) {
   return found;
 }
 
-/** The sum of the costs of the rows that an address of the log shows, asked for as the page asks. */
+/** The summed cost of the log rows at an address, requested as the page requests them. */
 async function costAt(who: Who, href: string): Promise<bigint> {
   const search = parseSearch(new URL(href, world.gateway.url).search);
   const query = Object.entries({ ...csvOf(filtersOf(search)), workspace_id: search["ws"] });
@@ -63,7 +63,7 @@ async function costAt(who: Who, href: string): Promise<bigint> {
     { headers: { accept: "text/csv", authorization: `Bearer ${world[who].token}` } },
   );
   const [head, ...lines] = (await answer.text()).trimEnd().split("\r\n");
-  // The columns before it have no commas in them.
+  // The columns before it contain no commas.
   const column = head!.split(",").indexOf("cost");
   return lines.reduce((sum, line) => sum + nanoOf(cellsOf(line)[column]!), 0n);
 }
@@ -117,7 +117,7 @@ describe("the overview", () => {
             cost: nano,
           });
       }
-      // All keys of these tests have one name: their sums, in any order.
+      // All keys of these tests have the same name: compare their sums, in any order.
       const named = await rowsOf(page, "By key");
       expect(new Set(named.map(({ name }) => name)).size).toBe(named.length);
       const keys = named.map(({ nano }) => nano).filter((nano) => nano > 0n);
@@ -239,7 +239,7 @@ describe("money", () => {
 
   it.skipIf(!isLong)("every number of a workspace is the sum of its entries", async () => {
     const { page, complaints, close } = await world.open("ann");
-    // Only rows in sight are in the page.
+    // Only rows in view are in the page.
     await page.setViewportSize({ width: 1280, height: 6_000 });
     await page.goto("/money");
     await page.getByRole("heading", { name: "Caps (USD)" }).waitFor();
@@ -260,7 +260,7 @@ describe("money", () => {
       expect(amounts.reduce((all, one) => all + one, 0n)).toBe(sum);
       await page.goBack();
     }
-    // Each balance is the one before and the entry's own amount; the last one is what is left.
+    // Each balance is the earlier one plus the entry's amount; the last one is what is left.
     await page.getByRole("link", { name: "Ledger" }).click();
     await page.waitForURL(`**/money/ledger?ws=${world.home.id}`);
     const amounts = await amountsOf(page, amountColumn);
@@ -289,7 +289,7 @@ describe("money", () => {
     await dialog.getByLabel("Note").fill("<script>alert(1)</script>");
     await dialog.getByRole("button", { name: "Continue" }).click();
     await dialog.getByText("(25 dollars and 50 cents) to away.").waitFor();
-    // The gateway pays, and its answer is lost.
+    // The gateway adds the credit, and its answer is lost.
     let lost = 0;
     await page.route("**/credits", async (route) => {
       await route.fetch();

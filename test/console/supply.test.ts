@@ -1,6 +1,6 @@
 /**
- * Providers and models in the console: an operator with a provider in trouble, one that is added, changed and removed; what can be
- * called at which price, compared, and updated; and what others see of it.
+ * Providers and models in the console. An operator has a failing provider, and adds, changes and removes one. Models that can be
+ * called, with their prices, compared and updated. Other people's view of it.
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Page } from "playwright-core";
@@ -25,7 +25,7 @@ const tiered = `, ${tiers.join(", ")}`;
 const many = Array.from({ length: 500 }, (_, index) =>
   model(`many/model-${index}`, offer("zeta")),
 ).join("");
-/** `acme` is to be in trouble: `zeta` serves one of its models too, and nobody the other one. */
+/** `acme` will fail: `zeta` also serves one of its models, and no provider serves the other one. */
 const config = (url: string) => `
 providers:
   - { id: acme, dialect: openai-compatible, base_url: "${url}/acme", api_key: k1 }
@@ -40,7 +40,7 @@ models:${model("acme/both", offer("acme"), offer("zeta", tiered))}${model("acme/
 `;
 
 const hourMs = 3_600_000;
-/** What is out stays out: a test looks at it. */
+/** An open circuit stays open, because a test reads it. */
 const health = {
   ...defaultHealthRules,
   circuit: { ...defaultHealthRules.circuit, firstPauseMs: hourMs, pauseMsMax: hourMs },
@@ -60,7 +60,7 @@ beforeAll(async () => {
     environment: { TOLLGATE_ALLOW_PRIVATE_ADDRESSES: "on" },
   });
   const { key } = await world.keyOf(world.ann, world.home.id);
-  // Failures in a row take it out. Its two models are one there, so both are affected.
+  // Failures in a row open its circuit. The circuit is by provider here, so both models are affected.
   await eventually(async () => {
     await world.chat(key, {}, "acme/single");
     const { json: body } = await world.root.call("GET", "/providers");
@@ -72,7 +72,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-/** Counts what the reader presses. */
+/** Counts the reader's clicks. */
 function presses(page: Page) {
   let count = 0;
   return {
@@ -100,7 +100,7 @@ it("from any page one click leads to the cause, one more takes the provider out,
   await affected.getByRole("row", { name: "acme/single nobody: its calls fail" }).waitFor();
   await page.getByText(/ without an answer \(100 %\), on all gateways\./).waitFor();
   const errors = page.getByRole("table", { name: "Errors of the last hour" });
-  // The vendor's words are text, whatever they look like.
+  // The vendor's text is shown as text, whatever it contains.
   await errors.getByText(`Down for today ${markup}`).waitFor();
   await clicks.press("button", "Pause for 1 h");
   await page
@@ -119,7 +119,7 @@ it("from any page one click leads to the cause, one more takes the provider out,
   await answer.getByText(/^No answer \(500\) in .*, key default$/).waitFor();
   await answer.getByText("Down for today").waitFor();
   expect(await page.getByRole("button", { name: "Remove provider" }).isDisabled()).toBe(true);
-  // A call that failed is of no provider: it is found by the one that was asked.
+  // A failed call has no provider: it is found by the provider that was asked.
   await page.getByRole("link", { name: "Failed calls that asked it" }).click();
   await page.getByRole("button", { name: "Remove the filter asked: acme" }).waitFor();
   await page.getByRole("row").filter({ hasText: "acme/single" }).first().waitFor();
@@ -158,7 +158,7 @@ it.skipIf(!isLong)(
     await page.getByRole("button", { name: "Add key" }).click();
     const keys = page.getByRole("table", { name: "Keys" });
     await keys.getByRole("row", { name: /^second 1 in use/ }).waitFor();
-    // Nobody's page has a key in it once it was sent.
+    // After it was sent, no key is in any page.
     expect(await page.content()).not.toMatch(/k-second|sk-live-/);
     await keys
       .getByRole("row", { name: /^second/ })
@@ -228,7 +228,7 @@ it("workspace admins and members see state and models, and nothing to press", as
   }
 });
 
-/** What axe finds in both schemes. */
+/** Checks with axe in both schemes. */
 async function expectAccessible({ page, settled }: Visit) {
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
@@ -263,7 +263,7 @@ it.skipIf(!isLong)(
     await page.getByRole("table", { name: "503 of 503 models" }).waitFor();
     await settled();
     expect(await page.getByRole("row").count()).toBeLessThan(80);
-    // The last row is drawn when it is scrolled to.
+    // The last row is drawn only when it is scrolled into view.
     await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)");
     await page.getByRole("link", { name: "acme/narrow" }).waitFor();
     await page.getByLabel("Id or name").fill("MODEL-49");
@@ -309,7 +309,7 @@ it.skipIf(!isLong)(
     ]);
     await page.getByText(/^out: circuit open since /).waitFor();
     expect(await page.content()).not.toMatch(/acme-m|zeta-m/);
-    // What it was used for is of the workspace that is chosen.
+    // Its usage is that of the selected workspace.
     const asked = page.waitForRequest(/usage\?.*workspace_id=/);
     await page.goto(`/models/acme/narrow?ws=${world.home.id}`);
     await asked;

@@ -1,4 +1,4 @@
-/** A walk through a page by the Tab key: where it stops, in which order, and whether one sees where. */
+/** Walks through a page with the Tab key: the stops, their order, and whether the focus is visible. */
 import type { Page } from "playwright-core";
 
 interface Box {
@@ -12,23 +12,23 @@ interface Stop {
   readonly name: string;
   /** `header`, `nav`, `main`, `footer` or `dialog`. */
   readonly region: string;
-  /** In the document, whatever is scrolled. */
+  /** In document coordinates, independent of scrolling. */
   readonly box: Box;
-  /** Something else lies over its middle, or it is out of the window. */
+  /** True if another element covers its middle, or it is outside the window. */
   readonly isCovered: boolean;
 }
 
 export interface Walk {
   readonly stops: readonly Stop[];
-  /** Those that look the same with the focus and without it. */
+  /** Stops that look the same with and without the focus. */
   readonly unmarked: readonly string[];
-  /** Those that the key should stop at and does not. */
+  /** Controls where Tab should stop and does not. */
   readonly missed: readonly string[];
-  /** It came back to where it began. */
+  /** True if the walk returned to its start. */
   readonly isClosed: boolean;
 }
 
-/** What the walk keeps in the page: elements, and how each looked while it had the focus. */
+/** The walk's state in the page: elements, and how each looked while it had the focus. */
 const begin = `globalThis.walk = (() => {
   const nameOf = (one) => (one.tagName.toLowerCase() + " " + (one.getAttribute("aria-label") || one.placeholder || one.labels?.[0]?.textContent || one.textContent || one.outerHTML)).trim().slice(0, 60);
   const regionOf = (one) => one.closest("[role=dialog]") ? "dialog" : (one.closest("header, nav, main, footer")?.tagName.toLowerCase() ?? "body");
@@ -73,7 +73,7 @@ const begin = `globalThis.walk = (() => {
 
 const stopsMax = 250;
 
-/** Presses Tab until it is where it began. `within` is what must be walked in full. */
+/** Presses Tab until it is back at the start. `within` must be walked in full. */
 export async function walkByTab(page: Page, within = "body"): Promise<Walk> {
   await page.evaluate(begin);
   const stops: Stop[] = [];
@@ -81,7 +81,7 @@ export async function walkByTab(page: Page, within = "body"): Promise<Walk> {
   for (let press = 0; press < stopsMax && !isClosed; press += 1) {
     await page.keyboard.press("Tab");
     const step = await page.evaluate<Stop | "closed" | "again" | null>("walk.step()");
-    // Between the last and the first lies the window itself.
+    // Between the last and the first element the focus is on the window itself.
     if (step === null) continue;
     if (step === "closed") isClosed = true;
     else if (step === "again") break;
@@ -93,7 +93,7 @@ export async function walkByTab(page: Page, within = "body"): Promise<Walk> {
   return { stops, isClosed, ...end };
 }
 
-/** Steps of one region that lead against the direction of reading: up, unless into the next column; or left in the same line. */
+/** Steps within a region against the reading order: up, unless into the next column; or left in the same line. */
 export function stepsBack({ stops }: Walk): string[] {
   const slack = 4;
   const back: string[] = [];

@@ -1,4 +1,4 @@
-/** Tasks in the console: the gallery, one task in its shapes, canceling, callbacks; and what nobody else gets to see of them. */
+/** Tasks in the console: the gallery, one task in its renderings, canceling, callbacks; and the parts that other people cannot see. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { inForm, isLong } from "../support/long.ts";
 import { arrive } from "./arrive.ts";
@@ -45,7 +45,7 @@ interface Shown {
   matches(selector: string): boolean;
 }
 
-/** Whether the element has its picture, or what its video is. */
+/** True if the element has loaded its picture, or its video's metadata. */
 const isLoaded = (one: unknown): boolean => {
   const { complete, naturalWidth, readyState } = one as Shown;
   return complete === true ? naturalWidth > 0 : readyState >= 1;
@@ -125,7 +125,7 @@ it.skipIf(!isLong)(
     await expect.poll(() => page.locator("main img").evaluate(isLoaded)).toBe(true);
     await settled();
     expect(await page.content()).not.toContain("onerror");
-    // Shapes of videos are not offered of a picture.
+    // Renderings of videos are not offered for a picture.
     expect(await page.getByText("Ark", { exact: true }).count()).toBe(0);
     expect(complaints).toEqual([]);
     await close();

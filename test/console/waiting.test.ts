@@ -1,4 +1,4 @@
-/** Answers that are long in coming, or do not come: the page says so, and what was typed is not lost. */
+/** Answers that are slow or never come: the page says so, and typed text is not lost. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { patiently } from "../support/patience.ts";
 import { held } from "./held.ts";
@@ -67,7 +67,7 @@ it("a read that nobody answers ends after a minute, and is read when it is tried
   await page.goto("/keys");
   await keys.asked();
   await page.clock.runFor(61_000);
-  // On a busy machine other reads may have been under way when the clock went on.
+  // On a busy machine other reads may have been in flight when the clock advanced.
   const alert = page
     .getByRole("alert")
     .filter({ hasText: /Keys could not be read.*did not answer within 60 seconds/s });
@@ -194,7 +194,7 @@ it("Enter takes what is marked of a list that opened while its text was typed", 
   const { page, settled, close } = await world.open("root");
   await page.goto("/requests");
   await settled();
-  // The list opens at the first letter; all of them are there before the browser does anything else.
+  // The list opens at the first letter; all letters are typed before the browser does anything else.
   await page.evaluate(`(() => {
     document.querySelector("input[role=combobox][aria-label=Key]").focus();
     document.execCommand("insertText", false, "early");

@@ -1,4 +1,4 @@
-/** Lists between a phone and a wide window, and what is too long for its cell: nothing stands over anything else, and all can be read. */
+/** Lists between a phone's width and a wide window, with contents too long for a cell: nothing overlaps, and all text can be read. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { fits, fitting } from "../../console/src/ui/fitting.ts";
@@ -9,7 +9,7 @@ import type { Visit } from "./browser.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
 const longName = `a-key-named-after-its-ticket-${"0123456789-".repeat(9)}`;
-/** As long as a name may be, and nowhere in it a place for a break. */
+/** As long as a name may be, without a place for a line break. */
 const unbroken = "Donaudampfschifffahrtsgesellschaftskapitaen".repeat(3).slice(0, 100);
 let world: ConsoleWorld;
 let root: Visit;
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Cells in which something stands that is wider than they are and is not cut, and heads that have no room. */
+/** Cells with contents that are wider than the cell and not cut, and headers without enough room. */
 const crowded = (page: Page) =>
   page.evaluate<string[]>(`(() => {
     const over = (cell) => {
@@ -40,14 +40,14 @@ const crowded = (page: Page) =>
     return [...cells, ...heads];
   })()`);
 
-/** Cells whose words stand in a column of letters. */
+/** Cells whose words are squeezed into a column of letters. */
 const squeezed = (page: Page) =>
   page.evaluate<string[]>(`(() => {
     const isSqueezed = (cell) => cell.innerText.length > 8 && cell.clientWidth > 0 && cell.clientWidth < 70 && cell.clientHeight > 62;
     return [...document.querySelectorAll("main th, main td")].filter(isSqueezed).map((cell) => cell.innerText);
   })()`);
 
-/** Heads of columns that do not end, or begin, where the first row's cell does. */
+/** Column headers that are not aligned with the cell of the first row. */
 const askew = (page: Page) =>
   page.evaluate<string[]>(`(() => {
     const isRight = (cell) => getComputedStyle(cell).textAlign === "right";
@@ -59,7 +59,7 @@ const askew = (page: Page) =>
     });
   })()`);
 
-/** A property of the first element of a kind, as it is drawn. */
+/** The computed style property of the first element that matches. */
 const styleOf = (page: Page, selector: string, property: string) =>
   page.evaluate<string>(`getComputedStyle(document.querySelector("${selector}")).${property}`);
 
@@ -73,7 +73,7 @@ const lists = [
   "/settings/audit",
 ];
 
-/** In the short form the widest, and those with bars and with sentences in their cells. */
+/** In the short form the widest list, and those with bars and with sentences in their cells. */
 it.each(inForm(["/requests", "/keys", "/settings/audit"], lists))(
   "%s has room for its columns in every window",
   async (path) => {
@@ -112,7 +112,7 @@ it("where there is too little room, what a phone leaves out goes, and first what
   ]);
 });
 
-/** What a browser shows where the pointer rests there. */
+/** The tooltip that a browser shows with the pointer at this place. */
 async function shownAt(page: Page, x: number, y: number): Promise<string> {
   await page.mouse.move(x, y);
   return page.evaluate<string>(
@@ -135,7 +135,7 @@ it("the exact amount of a row shows under the pointer, and a name that is cut of
   expect(await shownAt(page, amount.x + 4, amount.y + 4)).toBe(exact);
   expect(await shownAt(page, ...(await at(longName)))).toBe(longName);
   expect(await shownAt(page, ...(await at("sandbox/chat")))).toMatch(/^\d{4}-\d\d-\d\dT/);
-  // The link is its own again.
+  // The link has its own title again.
   await page.mouse.move(5, 5);
   expect(await row.getByRole("link").getAttribute("title")).toMatch(/^\d{4}-\d\d-\d\dT/);
 });
@@ -287,7 +287,7 @@ it.each(inForm([1024], [1440, 1280, 1024, 390]))(
         );
       await route.fulfill({ response: answer, body: large });
     });
-    // What the page has in memory is not as large.
+    // The page's data in memory are not as large.
     await page.goto("/overview?metric=cost");
     for (const metric of ["cost", "tokens"]) {
       await arrive(root, `/overview?metric=${metric}`);

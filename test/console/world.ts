@@ -1,9 +1,9 @@
-/** People in every role with a browser each, at a gateway whose console is the built one. */
+/** People in every role, each with a browser, at a gateway with the built console. */
 import { startWorld } from "../admin-reads/support.ts";
 import { closeVisits, visit, type Visit } from "./browser.ts";
 
 export interface ConsoleWorld extends Awaited<ReturnType<typeof startWorld>> {
-  /** A window of somebody who is signed in, or of nobody. */
+  /** A window of a signed-in person; `nobody`: without a sign-in. */
   open(who: "root" | "ann" | "mem" | "bob" | "nobody", more?: object): Promise<Visit>;
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export async function startConsoleWorld(
   };
 }
 
-/** Something of everything there can be a page of: calls that went well and not, a task with its callback, an invitation. */
+/** Makes one object for each kind of page: successful and failed calls, a task with its callback, an invitation. */
 export async function furnish(world: ConsoleWorld): Promise<void> {
   const { home, must, ann, mem, root, gateway } = world;
   const { key } = await world.keyOf(mem, home.id);

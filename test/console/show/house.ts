@@ -1,4 +1,4 @@
-/** A gateway with a month of made-up work in it, for the pictures of the console and for what is measured on its pages. */
+/** A gateway with a month of generated work, for the pictures of the console and for measurements on its pages. */
 import { startSandbox } from "../../../sandbox/index.ts";
 import { foldUsage } from "../../../src/usage/index.ts";
 import { seedCalls, seedId } from "../../support/seed/calls.ts";
@@ -46,7 +46,7 @@ const priceOf = (place: number): string => {
   return `{ input: "${input}", output: "${output}", cache_read: "${cache}" }`;
 };
 
-/** Of the provider that is down: a call that goes by price asks it first. */
+/** The price of the provider that is down: a call with the strategy `price` tries it first. */
 const cheap = '{ input: "1.8", output: "9", cache_read: "0.2" }';
 
 /** The first model has several providers, one of them down. */
@@ -81,7 +81,7 @@ ${texts.join("\n")}
 `;
 }
 
-/** What the seed numbers, by names; before it is summed. */
+/** Replaces the numbers of the seed by names; before usage is summed. */
 async function rename({ gateway }: ConsoleWorld): Promise<void> {
   const set = (table: string, column: string, pairs: readonly (readonly [string, string])[]) =>
     gateway.database.query(
@@ -121,7 +121,7 @@ async function rename({ gateway }: ConsoleWorld): Promise<void> {
        last_used_at = now() - (1 + (hashtext(id) & 127)) * interval '1 minute'
      where workspace_id like 'ws_seed_%'`,
   );
-  // A third of what is sent comes from the vendor's cache.
+  // A third of the input comes from the vendor's cache.
   await database.query(
     `update request_heads set usage_format = '{"inputTokens":%s,"outputTokens":%s,"cacheReadTokens":%s}'
      where workspace_id like 'ws_seed_%'`,
@@ -134,7 +134,7 @@ async function rename({ gateway }: ConsoleWorld): Promise<void> {
 
 const place = "ws_seed_1";
 
-/** Limits that are near, half used, and far. */
+/** Sets caps that are nearly reached, half used, and far. */
 async function limit({ must, root, gateway }: ConsoleWorld): Promise<void> {
   const spent = await gateway.database.query<{ id: string; usd: string }>(
     "select scope_id as id, ceil(month_nano / 1e9)::text as usd from ledger_spend where scope = 'key' and workspace_id like 'ws_seed_%' order by 1",
@@ -159,7 +159,7 @@ interface Called {
   readonly request: string;
 }
 
-/** What is done today: a call that was saved by another provider, pictures, a video, one that is refused, one that runs. */
+/** Today's work: a call with a failover, pictures, a video, a refused task, a running task. */
 async function work(world: ConsoleWorld): Promise<Called> {
   const { key } = await world.keyOf(world.root, place);
   await world.gateway.database.query("update api_keys set name = $1 where name = 'calls'", [
@@ -175,7 +175,7 @@ async function work(world: ConsoleWorld): Promise<Called> {
     await answer.arrayBuffer();
     return answer.headers.get("x-request-id")!;
   };
-  // The first one of a process takes longer than others.
+  // The first call of a process takes longer than others.
   const warm = { model: "openai/gpt-5.5", messages: [{ role: "user", content: "Hi" }] };
   await post("/v1/chat/completions", warm);
   const request = await post("/v1/messages", {
@@ -199,7 +199,7 @@ async function work(world: ConsoleWorld): Promise<Called> {
 
 export interface ShowHouse extends ConsoleWorld, Called {}
 
-/** Starts it: some 7,000 calls of sixty days by nine keys of three workspaces, and some of today. */
+/** Starts it: about 7,000 calls of sixty days by nine keys of three workspaces, and some of today. */
 export async function startShowHouse(): Promise<ShowHouse> {
   const vendor = await startShowVendor();
   const sandbox = await startSandbox({ host: "127.0.0.1", port: 0 });

@@ -1,4 +1,4 @@
-/** Landscapes for the pictures of the console: what a model of images might make, drawn here from a number. */
+/** Landscapes for the pictures of the console: like the output of an image model, drawn here from a seed. */
 import sharp from "sharp";
 
 interface Palette {
@@ -36,7 +36,7 @@ const palettes: readonly Palette[] = [
   },
 ];
 
-/** The line of a hill: three waves of different lengths, the same each time. */
+/** The outline of a hill: three waves of different lengths, the same each time. */
 function hill(size: number, layer: number, seed: number): string {
   const base = size * (0.5 + layer * 0.13);
   const height = size * (0.09 - layer * 0.012);

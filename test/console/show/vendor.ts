@@ -1,4 +1,4 @@
-/** A vendor for the pictures of the console: it answers with texts worth reading, draws landscapes, and is down where it is to be. */
+/** A vendor for the pictures of the console: it answers with readable texts, draws landscapes, and is down at some paths. */
 import type { ServerResponse } from "node:http";
 import { startRecorder, type Recorded, type Recorder } from "../../support/recorder.ts";
 import { sceneOf } from "./scenes.ts";
@@ -65,7 +65,7 @@ async function draw(response: ServerResponse): Promise<void> {
   send(response, { created: 1, data: [{ b64_json: picture.toString("base64") }], usage });
 }
 
-/** `/down/...` refuses, every other path answers. */
+/** `/down/...` refuses; every other path answers. */
 export const startShowVendor = (): Promise<Recorder> =>
   startRecorder((request, response) => {
     if (request.path.startsWith("/down"))

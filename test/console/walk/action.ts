@@ -1,4 +1,4 @@
-/** What an action of the table is (actions.ts), and short ways to write one. */
+/** The type of an action of the table (actions.ts), and helpers to write one. */
 import { expect } from "vitest";
 import type { Locator, Page } from "playwright-core";
 import type { rights } from "../../../src/admin/index.ts";
@@ -8,26 +8,26 @@ import type { PlaceName, Signs } from "./places.ts";
 type Right = keyof typeof rights;
 
 export interface Action {
-  /** Where it is. */
+  /** The place of the action. */
   readonly place: PlaceName;
-  /** What somebody does there. */
+  /** The name of the action, as a person would say it. */
   readonly name: string;
-  /** What it asks of the gateway, as the API's document has it: each is seen when it is done, and no other. */
+  /** The API calls that the action makes, named as in the API's document: all of them must be seen, and no others. */
   readonly calls: readonly string[];
-  /** What its page asks by itself meanwhile. */
+  /** Calls that the page makes by itself meanwhile. */
   readonly also?: readonly string[];
-  /** The right that decides; absent: it is everybody's own affair. */
+  /** The right that decides; absent if every person may do it for themselves. */
   readonly right?: Right;
   readonly may: Signs;
-  /** What offers it at its place. Whoever may not finds none, or one that is disabled. */
+  /** The control that offers it at its place. People without the right find none, or a disabled one. */
   readonly offer: (page: Page) => Locator;
-  /** Of who may not: what they read instead. */
+  /** The text that people without the right see instead. */
   readonly instead?: (page: Page) => Locator;
-  /** Asked of the API by who may not. */
+  /** The API call that people without the right try. */
   readonly ask?: (walk: Walk) => readonly [method: string, path: string, body?: object];
-  /** No other file does it in any form: it is done in the short form too. */
+  /** True if no other file covers it in any form: it runs in the short form too. */
   readonly isAlone?: true;
-  /** Does it, from its place to where its effect is seen on the page and in the API. */
+  /** Performs it, from its place until its effect is visible on the page and in the API. */
   readonly act: (walk: Walk) => Promise<void>;
 }
 
@@ -36,17 +36,17 @@ export const mayDo = (signs: Signs, who: Who): boolean => signs[people.indexOf(w
 export const button = (page: Page, name: string): Locator =>
   page.getByRole("button", { name, exact: true });
 export const dialog = (page: Page): Locator => page.getByRole("dialog");
-/** Presses a button of the dialog that is open. */
+/** Presses a button of the open dialog. */
 export const press = (page: Page, name: string): Promise<void> =>
   dialog(page).getByRole("button", { name, exact: true }).click();
 export const said = (page: Page, text: string): Promise<void> =>
   page.getByRole("alert").filter({ hasText: text }).waitFor();
-/** Takes back what was just done. */
+/** Undoes the last action. */
 export async function undo(page: Page): Promise<void> {
   await button(page, "Undo").click();
   await said(page, "Undone");
 }
-/** Opens a choice by its label and takes what begins with a text. */
+/** Opens a select by its label and takes the option that contains a text. */
 export async function choose(page: Page, label: string, option: string): Promise<void> {
   await page.getByRole("combobox", { name: label, exact: true }).click();
   await page.getByRole("option", { name: option }).first().click();
@@ -56,9 +56,9 @@ export async function save(page: Page): Promise<void> {
   await said(page, "Saved.");
 }
 
-/** Until the API shows a field as it is meant to be. */
+/** Waits until the API shows these fields. */
 export const shows = (walk: Walk, path: string, fields: object): Promise<void> =>
   expect.poll(async () => (await walk.world.gateway.admin("GET", path)).json).toMatchObject(fields);
 
-/** The workspace that everything is done in, as a path of the API. */
+/** The workspace of all actions, as a path of the API. */
 export const home = ({ world }: Walk): string => `/workspaces/${world.home.id}`;

@@ -1,9 +1,9 @@
-/** What can be done with keys. */
+/** Actions on keys. */
 import { expect } from "vitest";
 import { button, choose, dialog, press, said, save, shows, undo, type Action } from "./action.ts";
 import type { Walk } from "./people.ts";
 
-/** Opens the page of a new key of one's own. */
+/** Opens the page of a new key of the person. */
 async function openKey(walk: Walk, tab = "use", more: object = {}) {
   const made = await walk.key(walk.fresh("key"), more);
   await walk.page.goto(`/keys/${made.id}?tab=${tab}`);
@@ -159,7 +159,7 @@ const changing: readonly Action[] = [
       await page.getByLabel("Daily cap (USD)").fill("2.50");
       await save(page);
       await shows(walk, path, { spend_caps: { daily: "2.5" } });
-      // Who may not raise it again is offered no way back that would be refused.
+      // A person who may not raise it again gets no Undo, which would be refused.
       expect(await button(page, "Undo").count()).toBe(walk.who === "member" ? 0 : 1);
     },
   },

@@ -1,4 +1,4 @@
-/** What can be done with the members of a workspace, and with its callbacks. */
+/** Actions on the members of a workspace, and on its callbacks. */
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { button, choose, dialog, home, press, said, shows, undo, type Action } from "./action.ts";
@@ -111,7 +111,7 @@ const people: readonly Action[] = [
 const secret = (walk: Walk): string => `${home(walk)}/signing_secret`;
 const open = ({ page, world }: Walk) => page.goto(`/settings/callbacks?ws=${world.home.id}`);
 
-/** Sends the newest one again. */
+/** The button that sends the newest one again. */
 const again = (page: Page) => page.getByRole("button", { name: /^Send again: \w+$/ }).first();
 
 const callbacks: readonly Action[] = [
@@ -190,7 +190,7 @@ const callbacks: readonly Action[] = [
     name: "send a callback again",
     calls: ["POST /admin/v1/webhook_deliveries/{id}/redeliver"],
     right: "delivery.redeliver",
-    // A member does so on the page of their task.
+    // Members do this on the page of their task.
     may: "+++-",
     offer: (page) => again(page),
     async act(walk) {

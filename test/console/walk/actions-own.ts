@@ -1,4 +1,4 @@
-/** What everybody does with what is their own: first steps, tasks, tokens, sessions; and what is done before one is inside. */
+/** Actions of each person on their own objects: first steps, tasks, tokens, sessions; and actions before the sign-in. */
 import { expect } from "vitest";
 import { addMember } from "../../../src/tenancy/index.ts";
 import { cookieOf, signIn } from "../../admin/people.ts";
@@ -44,7 +44,7 @@ const tasks: readonly Action[] = [
   },
 ];
 
-/** A workspace in which somebody has no key yet, for as long as it is needed. */
+/** Runs `use` with a workspace in which the person has no key yet. */
 async function withoutKeys(walk: Walk, use: (workspaceId: string) => Promise<void>) {
   const { world, userId } = walk;
   const hand = await world.gateway.hand();
@@ -61,7 +61,7 @@ const start: readonly Action[] = [
     calls: ["POST /admin/v1/keys"],
     right: "key.create",
     may: "++++",
-    // Only who has none is offered one; whoever has sees how to call with it.
+    // Only a person without a key is offered one; with a key, the page shows how to call with it.
     offer: (page) => page.getByRole("button", { name: /^(?:Make a key|Copy the call with curl)$/ }),
     act: (walk) =>
       withoutKeys(walk, async (ws) => {
@@ -165,7 +165,7 @@ const anotherSession = async ({ world, email, password }: Walk): Promise<string>
 const isIn = async ({ world }: Walk, cookie: string): Promise<boolean> =>
   (await call(world.gateway.url, "GET", "/me", { headers: { cookie } })).status === 200;
 
-/** In a window of its own, which nobody is signed in to. */
+/** Runs `use` in another window, without a sign-in. */
 async function inAnotherWindow(
   walk: Walk,
   use: (visited: Visit) => Promise<void>,
@@ -209,7 +209,7 @@ const outside: readonly Action[] = [
         await page.getByLabel("E-mail").fill(walk.email);
         await page.getByLabel("Password", { exact: true }).fill(walk.password);
         await button(page, "Sign in").click();
-        // Where they wanted to go.
+        // The page that they wanted to open.
         await page.getByRole("heading", { name: "Account" }).waitFor();
       }),
   },
@@ -249,7 +249,7 @@ const outside: readonly Action[] = [
   },
 ];
 
-/** The last of all: sessions and tokens that there were before end with it. */
+/** Runs last: it ends all earlier sessions and tokens. */
 const password: Action = {
   place: "password",
   name: "choose another password",

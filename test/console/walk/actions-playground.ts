@@ -1,4 +1,4 @@
-/** What is called from the playground, with a key of one's own. */
+/** Calls from the playground, with a key of the person. */
 import { expect } from "vitest";
 import { plainPicture } from "../pixels.ts";
 import { playing } from "../playing.ts";
@@ -8,7 +8,7 @@ import type { Walk } from "./people.ts";
 const lent = "POST /admin/v1/keys/{id}/temporary";
 const common = { place: "playground", right: "key.reveal", may: "++++" } as const;
 
-/** Says something in a protocol to a model, and reads what it answers. */
+/** Sends a text to a model in a protocol, and reads the answer. */
 const speaking = (protocol: string, model: string, path: string): Action => ({
   ...common,
   name: `speak ${protocol}`,
@@ -29,7 +29,7 @@ const speaking = (protocol: string, model: string, path: string): Action => ({
   },
 });
 
-/** The newest call of theirs is of this model, and went well. */
+/** Checks that the person's newest call is of this model, and succeeded. */
 const isLogged = (walk: Walk, model: string) =>
   expect
     .poll(async () => {
@@ -38,7 +38,7 @@ const isLogged = (walk: Walk, model: string) =>
     })
     .toMatchObject([{ status: "succeeded" }]);
 
-/** Has something else than text made. */
+/** Makes something other than text. */
 const making = (mode: string, model: string, path: string, withPicture = false): Action => ({
   ...common,
   name: `${mode} by ${path}`,

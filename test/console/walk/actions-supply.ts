@@ -1,4 +1,4 @@
-/** What can be done with providers and with the list of models. */
+/** Actions on providers and on the list of models. */
 import { expect } from "vitest";
 import { button, choose, dialog, press, said, shows, undo, type Action } from "./action.ts";
 import type { Walk } from "./people.ts";
@@ -89,7 +89,7 @@ const moving: readonly Action[] = [
     name: "let a paused provider go on, and take that back",
     calls: ["POST /admin/v1/providers/{id}/resume", "POST /admin/v1/providers/{id}/pause"],
     right: "provider.pause",
-    // It takes the place of the other one.
+    // Resume replaces the pause button.
     offer: (page) => page.getByRole("button", { name: /^(?:Resume|Pause for 1 h)$/ }),
     ask: () => ["POST", "/providers/sandbox-openai/resume", {}],
     async act(walk) {

@@ -1,4 +1,4 @@
-/** What can be done with organizations, workspaces, and a workspace's money. */
+/** Actions on organizations, workspaces, and a workspace's money. */
 import { expect } from "vitest";
 import {
   button,
@@ -17,12 +17,12 @@ import type { Walk } from "./people.ts";
 interface Filled {
   readonly label: string;
   readonly text: string;
-  /** Fields of the workspace, as the API shows them afterwards and when it was taken back. */
+  /** Fields of the workspace that the API shows after the change, and after its undo. */
   readonly after: object;
   readonly before: object;
 }
 
-/** Opens the settings of `home`, fills in one field, saves it and takes that back. */
+/** Opens the settings of `home`, fills in one field, saves it and undoes that. */
 async function changeHome(walk: Walk, { label, text, after, before }: Filled): Promise<void> {
   const { page } = walk;
   await page.goto(`/settings${home(walk)}`);

@@ -1,4 +1,4 @@
-/** The table: every action of the console, in the order in which it is walked. */
+/** The table of all actions of the console, in the order of the walk. */
 import type { Action } from "./action.ts";
 import { keyActions } from "./actions-keys.ts";
 import { memberActions } from "./actions-members.ts";
@@ -17,7 +17,7 @@ export const actions: readonly Action[] = [
   ...outsideActions,
 ];
 
-/** What takes another host and is walked in a file of its own: the file, and the name of its test. */
+/** Actions that need another host and have their own file: the file, and the name of its test. */
 export const elsewhere = {
   "POST /auth/sign-in/social": ["oidc.test.ts", "a member comes back signed in, on the first page"],
 } as const;

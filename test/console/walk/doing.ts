@@ -1,4 +1,4 @@
-/** Looking at a place as somebody, and doing an action as somebody: what was otherwise than the table says. */
+/** Checks a place, or performs an action, as one person; returns the differences from the table. */
 import { inForm } from "../../support/long.ts";
 import { eventually } from "../../support/patience.ts";
 import { arrive } from "../arrive.ts";
@@ -8,13 +8,13 @@ import { actions } from "./actions.ts";
 import { people, type Sent, type Walk } from "./people.ts";
 import { placeOf, places, type PlaceName } from "./places.ts";
 
-/** Whether one of what offers it can be used: it is there, and not disabled. */
+/** True if one of the controls that offer it is present and enabled. */
 async function isOffered(walk: Walk, { offer }: Action): Promise<boolean> {
   for (const one of await offer(walk.page).all()) if (await one.isEnabled()) return true;
   return false;
 }
 
-/** Waits until what somebody may do is offered. Returns what is offered though they may not. */
+/** Waits until all permitted actions are offered. Returns the offered actions that are not permitted. */
 async function offersAt(walk: Walk, name: PlaceName): Promise<string[]> {
   const faults: string[] = [];
   for (const action of actions.filter(({ place }) => place === name)) {
@@ -27,7 +27,7 @@ async function offersAt(walk: Walk, name: PlaceName): Promise<string[]> {
   return faults;
 }
 
-/** What an accessibility checker finds in both schemes; in the short form every-page.test.ts does that. */
+/** Findings of an accessibility checker in both schemes; in the short form every-page.test.ts does that. */
 async function inaccessible({ page, settled }: Walk): Promise<string[]> {
   const faults: string[] = [];
   for (const colorScheme of inForm<("light" | "dark")[]>([], ["light", "dark"])) {
@@ -38,7 +38,7 @@ async function inaccessible({ page, settled }: Walk): Promise<string[]> {
   return faults;
 }
 
-/** Pages by the shape of their addresses, those without a part to fill in first. */
+/** Pages by the shape of their addresses; those without parameters first. */
 const shapes = Object.values(places)
   .toSorted((one, other) => Number(one.path.includes("$")) - Number(other.path.includes("$")))
   .map(({ path, seen }) => ({
@@ -46,7 +46,7 @@ const shapes = Object.values(places)
     seen,
   }));
 
-/** Links to what their reader does not see, or to nothing that there is. */
+/** Links to pages that the reader cannot see, or to missing pages. */
 async function blindLinks({ page, who, world }: Walk): Promise<string[]> {
   const links = await page
     .locator("a[href]")
@@ -58,7 +58,7 @@ async function blindLinks({ page, who, world }: Walk): Promise<string[]> {
   });
 }
 
-/** What is otherwise at a place than the table says, where somebody looks at it. */
+/** The differences from the table at a place, for one person. */
 export async function lookAt(walk: Walk, name: PlaceName): Promise<string[]> {
   const place = placeOf(name);
   await arrive(walk, await place.at(walk));
@@ -75,14 +75,17 @@ export async function lookAt(walk: Walk, name: PlaceName): Promise<string[]> {
   return [...faults, ...(await inaccessible(walk)), ...walk.complaints.splice(0)];
 }
 
-/** Whether a request is one of a template such as "POST /admin/v1/keys/{id}". */
+/** True if a request matches a template such as "POST /admin/v1/keys/{id}". */
 const isOf = ({ method, path }: Sent, call: string): boolean =>
   new RegExp(`^${call.replaceAll(/\{\w+\}/g, "[^ ]+")}$`).test(`${method} ${path}`);
 
-/** What anybody does for themselves. */
+/** Calls that every person may make for themselves. */
 const ownAffair = /^(?:POST \/admin\/v1\/(?:tokens|keys)|DELETE \/admin\/v1\/sessions)$/;
 
-/** What the page sent, sent once more by those of the four who may not, and by two who are nothing to it. */
+/**
+ * Repeats the page's requests as each of the four people without the right, and as two unrelated ones. Returns those that were
+ * not refused.
+ */
 async function takenFromOthers({ world }: Walk, { may }: Action, sent: readonly Sent[]) {
   const taken: string[] = [];
   const others = people.filter((who) => !mayDo(may, who)).map((who) => world.walks[who]);
@@ -90,7 +93,7 @@ async function takenFromOthers({ world }: Walk, { may }: Action, sent: readonly 
   for (const one of sent.filter(({ path }) => path.startsWith("/admin/"))) {
     const body: unknown = one.body === null ? undefined : JSON.parse(one.body);
     const name = `${one.method} ${one.path}`;
-    // The way back would set what is set.
+    // A later request of the same name is the undo, which would only set the present value.
     if (done.has(name)) continue;
     done.add(name);
     const strangers = ownAffair.test(name) ? [] : [world.bob, world.mel];
@@ -102,7 +105,10 @@ async function takenFromOthers({ world }: Walk, { may }: Action, sent: readonly 
   return taken;
 }
 
-/** Does it. Returns what was sent and is not in the table, or is there and was not sent; what the browser complained of; and what others could do too. */
+/**
+ * Performs it. Returns requests that are not in the table, missing requests, the browser's complaints, and requests that others
+ * could make too.
+ */
 export async function doIt(walk: Walk, action: Action): Promise<string[]> {
   const { calls, also = [] } = action;
   walk.sent.length = 0;

@@ -1,4 +1,4 @@
-/** The four people who walk the console, each in a window of their own, and what is theirs. */
+/** The four people who walk the console, each in their own window, and their objects. */
 import type { Page } from "playwright-core";
 import { createUser, hashFor } from "../../../src/tenancy/index.ts";
 import { newMember, password, person, type Person } from "../../admin/people.ts";
@@ -9,7 +9,7 @@ import { eventually } from "../../support/patience.ts";
 import { visit, type Visit } from "../browser.ts";
 import { furnish, startConsoleWorld, type ConsoleWorld } from "../world.ts";
 
-/** A new administrator with a one-time password; another one; the admin of a workspace; its member. */
+/** A new administrator with a one-time password; another administrator; the admin of a workspace; its member. */
 export const people = ["new", "org", "ws", "member"] as const;
 export type Who = (typeof people)[number];
 
@@ -18,27 +18,27 @@ export interface Walk extends Omit<Visit, "close"> {
   readonly world: WalkWorld;
   readonly userId: string;
   readonly email: string;
-  /** Changed on the way. */
+  /** Changed during the walk. */
   password: string;
-  /** As they are signed in in their window. */
+  /** Calls the API with the session of their window. */
   call(method: string, path: string, body?: unknown): Promise<Answer>;
-  /** The same; what is refused is thrown. */
+  /** The same; @throws Error if the call is refused */
   must(method: string, path: string, body?: unknown): Promise<Answer["json"]>;
-  /** A new key of theirs in the workspace `home`. */
+  /** Makes a new key of theirs in the workspace `home`. */
   key(name: string, more?: object): Promise<{ readonly id: string; readonly key: string }>;
-  /** A name that nothing else has. */
+  /** Returns a unique name. */
   fresh(what: string): string;
-  /** Something of theirs of each kind. */
+  /** One object of theirs of each kind. */
   readonly own: Owned;
-  /** What their windows sent that does more than read, in its order. */
+  /** The writing requests of their windows, in order. */
   readonly sent: Sent[];
-  /** Another window of theirs sends too. */
+  /** Also records the requests of another window of theirs. */
   watch(another: Visit): Promise<void>;
 }
 
 export interface Sent {
   readonly method: string;
-  /** Without what is behind `?`. */
+  /** Without the query. */
   readonly path: string;
   readonly body: string | null;
 }
@@ -53,11 +53,11 @@ interface Owned {
 export interface WalkWorld extends ConsoleWorld {
   readonly upstream: Recorder;
   readonly walks: Readonly<Record<Who, Walk>>;
-  /** Of the organization, as whoever has its token. @throws Error what is refused */
+  /** Calls the API with the organization's token. @throws Error if the call is refused */
   admin(method: string, path: string, body?: unknown): Promise<Answer["json"]>;
-  /** Somebody new in `home`. */
+  /** Makes a new person in `home`. */
   somebody(): Promise<Person>;
-  /** A provider that was added by the API. */
+  /** Adds a provider by the API; returns its id. */
   provider(): Promise<string>;
 }
 
@@ -78,7 +78,7 @@ async function secondAdministrator({ gateway }: ConsoleWorld): Promise<Person> {
   return person(gateway, { userId, email });
 }
 
-/** Signs in with the password that was printed at the first start. */
+/** Signs in with the password that the first start printed. */
 async function firstSignIn(world: ConsoleWorld): Promise<Visit> {
   const { adminEmail, adminPassword } = world.gateway.first!;
   const visited = await visit({ url: world.gateway.url });
@@ -91,7 +91,7 @@ async function firstSignIn(world: ConsoleWorld): Promise<Visit> {
   return visited;
 }
 
-/** What is somebody's own: a key, a call of it, and a task with a callback. */
+/** A person's own objects: a key, a call of it, and a task with a callback. */
 async function ownOf(world: ConsoleWorld, key: Walk["key"]): Promise<Owned> {
   const { id, key: secret } = await key("their own", { spend_caps: { daily: "40" } });
   const request = await world.chat(secret);
@@ -99,7 +99,7 @@ async function ownOf(world: ConsoleWorld, key: Walk["key"]): Promise<Owned> {
   return { key: id, secret, request, task };
 }
 
-/** Tells of the bodies of requests: the browser does not show those that are streams. */
+/** Reports the bodies of requests: the browser does not show those that are streams. */
 const tellBodies = `(() => {
   const plain = globalThis.fetch;
   globalThis.fetch = async (input, ...more) => {
@@ -109,7 +109,7 @@ const tellBodies = `(() => {
   };
 })()`;
 
-/** Puts what a window sends that does more than read into a list. */
+/** Adds the writing requests of a window to a list. */
 async function watchSent(page: Page, sent: Sent[]): Promise<void> {
   const bodies = new Map<string, string>();
   await page.exposeFunction("tellBody", (name: string, text: string) => bodies.set(name, text));
@@ -157,7 +157,7 @@ async function walkOf(
   };
 }
 
-/** Callbacks that wait for their next try would be sent again by themselves: they wait no more. */
+/** Fails callbacks that wait for their next attempt: otherwise the gateway would send them again by itself. */
 async function haveFailed({ gateway }: ConsoleWorld): Promise<boolean> {
   const { database } = gateway;
   await database.query(
@@ -167,7 +167,7 @@ async function haveFailed({ gateway }: ConsoleWorld): Promise<boolean> {
   return waiting.length === 0;
 }
 
-/** The workspaces `home` and `away`, the four people signed in, and an upstream for providers that are added. */
+/** The workspaces `home` and `away`, the four signed-in people, and an upstream for providers that are added. */
 export async function startWalkWorld(): Promise<WalkWorld> {
   const upstream = await startRecorder(answering);
   const world = await startConsoleWorld();

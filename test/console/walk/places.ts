@@ -1,15 +1,15 @@
-/** Every page of the console and every place in it that has an address of its own, and which of the four people see it. */
+/** Every page of the console and every place with its own address, and which of the four people see it. */
 import type { Walk } from "./people.ts";
 
-/** One sign for each of the four people, in their order: `+` they see it or may do it, `-` they do not. */
+/** One sign for each of the four people, in order: `+` they see it or may do it, `-` they do not. */
 export type Signs = `${"+" | "-"}${"+" | "-"}${"+" | "-"}${"+" | "-"}`;
 
 interface Place {
-  /** As the router has it. */
+  /** The path in the router. */
   readonly path: string;
-  /** The address for somebody, with what is their own in it. */
+  /** The address for a person, with the ids of their own objects. */
   readonly at: (walk: Walk) => string | Promise<string>;
-  /** Whoever does not see it reads that there is no such page, and finds nothing to press. */
+  /** People who may not see it read that there is no such page, and find no controls. */
   readonly seen: Signs;
   /** For people who are not signed in. */
   readonly outside?: true;
@@ -22,7 +22,7 @@ const root = "++--";
 const home = ({ world }: Walk) => `ws=${world.home.id}`;
 const key = (walk: Walk) => `/keys/${walk.own.key}`;
 
-/** A running task of somebody's; it takes longer than any test. */
+/** A running task of the person; it takes longer than any test. */
 async function running({ world, own }: Walk): Promise<string> {
   const answer = await fetch(`${world.gateway.url}/v1/tasks`, {
     method: "POST",
@@ -36,10 +36,10 @@ async function running({ world, own }: Walk): Promise<string> {
   return `/tasks/${((await answer.json()) as { id: string }).id}`;
 }
 
-/** The token of an address that an admin was given, behind the `#` of a page. */
+/** The address of a page with a token behind `#`, from the URL that an admin was given. */
 const linkOf = (page: string, url: string): string => `${page}#${url.split(/[/#]/).at(-1)}`;
 
-/** An invitation of somebody new into a workspace. */
+/** An invitation of a new person into a workspace. */
 async function invitation({ world }: Walk): Promise<string> {
   const { id } = await world.admin("POST", "/workspaces", { name: "to be joined" });
   const email = `joins-${id}@example.com`.toLowerCase();
@@ -111,7 +111,7 @@ export const places = {
 
 export type PlaceName = keyof typeof places;
 
-/** A page of settings, about the workspace `home`. */
+/** A page of settings, for the workspace `home`. */
 function settings(name: string): (walk: Walk) => string {
   return (walk) => `/settings/${name}?${home(walk)}`;
 }

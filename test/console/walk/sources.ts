@@ -1,6 +1,6 @@
 /**
- * What the console asks of the API besides reading, out of its own sources: the table of actions is held against it, so that a
- * change that somebody adds cannot be left out.
+ * The writing API calls of the console, from its own sources. The table of actions is compared with them, so that a new call
+ * cannot be left out.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ const unwrapped = (node: Node): Node =>
     ? unwrapped(node["expression"] as Node)
     : node;
 
-/** The texts that an expression can be: one that stands there, or those of a constant of the same file. */
+/** The possible texts of an expression: a literal, or those of a constant of the same file. */
 function textsOf(expression: Node, file: readonly Node[], place: string): string[] {
   const node = unwrapped(expression);
   if (node.type === "Literal") return [node["value"] as string];
@@ -47,7 +47,7 @@ function textsOf(expression: Node, file: readonly Node[], place: string): string
 
 const writing = /^(?:POST|PATCH|PUT|DELETE)$/;
 
-/** The calls of one expression as "METHOD path"; none where it is no call of the API that writes. */
+/** The calls of one expression as "METHOD path"; empty if it is not a writing call of the API. */
 function callsAt(node: Node, file: readonly Node[], place: string): string[] {
   const callee = node.type === "CallExpression" ? unwrapped(node["callee"] as Node) : undefined;
   if (callee?.type !== "MemberExpression") return [];
@@ -64,11 +64,11 @@ function callsAt(node: Node, file: readonly Node[], place: string): string[] {
 export interface Sources {
   /** "POST /admin/v1/keys", sorted, each once. */
   readonly calls: readonly string[];
-  /** Files with a way to the network of their own: `fetch` and the like. */
+  /** Files with their own network access, such as `fetch`. */
   readonly ways: readonly string[];
 }
 
-/** Reads the sources of the console. @throws Error where a path cannot be read from them */
+/** Reads the sources of the console. @throws Error if a path cannot be read from them */
 export function readSources(): Sources {
   const calls = new Set<string>();
   const ways = new Set<string>();

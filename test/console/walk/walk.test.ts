@@ -1,7 +1,7 @@
 /**
- * Each of four people walks each page and each action: what they may do is offered and done, from the button to its effect; what
- * they may not is not offered, and refused by the API. In the short form the pages of those who may not do everything are
- * looked at, and each refusal is asked for.
+ * Each of four people walks each page and each action. Permitted actions are offered and work, from the button to their effect.
+ * Other actions are not offered, and the API refuses them. In the short form the test checks only pages for people who may not do
+ * everything, and requests each refusal.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Calls that a caller's program makes too: the playground's. */
+/** Calls that callers' programs make too: the playground's. */
 const isOfCallers = (call: string): boolean => call.startsWith("POST /v1");
 const sorted = (all: Iterable<string>): string[] => [...new Set(all)].sort();
 
@@ -64,7 +64,7 @@ describe("the table", () => {
       "member",
     ];
     for (const { place, name, right, may } of actions) {
-      // A key and a task are one's own; everything else is the workspace's.
+      // A key and a task belong to the person; everything else belongs to the workspace.
       const relation = /^(?:key|task|playground|account|start)/.test(place) ? "own" : "workspace";
       const decided = roles.map((role) =>
         right === undefined || verdict(right, role, relation) === "allowed" ? "+" : "-",
@@ -77,8 +77,8 @@ describe("the table", () => {
 const names = Object.keys(places) as PlaceName[];
 
 /**
- * In the short form the places that somebody sees without all that is offered there, and the first of those that they and the same
- * others do not see: one rule refuses these. A whole walk takes its time.
+ * In the short form: the places where a person may not do everything that is offered. One rule refuses all places that are hidden
+ * from the same people, so only the first of them is tested. A whole walk takes long.
  */
 const lacks = (who: Who, name: PlaceName): boolean => {
   const { seen } = places[name];
@@ -128,12 +128,12 @@ describe("what is not offered", () => {
 
   it("is asked for of each action that somebody may not do", () => {
     const unasked = actions.filter(({ may, ask }) => may.includes("-") && ask === undefined);
-    // Of a callback of one's own the API does it: the page is not there.
+    // The API allows it for a person's own callback; only the page is missing.
     expect(unasked.map(({ name }) => name)).toEqual(["send a callback again"]);
   });
 });
 
-/** In the short form what no other file does, by the last of those who may. */
+/** In the short form: the actions that no other file covers, by the last of the people who may. */
 const isDone = (who: Who, { may, isAlone }: Action): boolean =>
   mayDo(may, who) && (isLong || (isAlone === true && who === people[may.lastIndexOf("+")]));
 

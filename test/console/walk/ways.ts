@@ -1,4 +1,4 @@
-/** The ways to pages that are there on every page: the menu, a letter after g, and the palette. All have the same pages. */
+/** The ways to pages that every page has: the menu, a letter after g, and the palette. All lead to the same pages. */
 import { entries, letterOf } from "../../../console/src/ui/menu.ts";
 import { eventually } from "../../support/patience.ts";
 import { arrive } from "../arrive.ts";
@@ -8,7 +8,7 @@ import type { Signs } from "./places.ts";
 
 type Label = (typeof entries)[number]["label"];
 
-/** Who has which entry; a new one of the console's is missed by the compiler. */
+/** Who has which entry; the compiler reports a missing new entry of the console. */
 const menu: Readonly<Record<Label, Signs>> = {
   Start: "++++",
   Overview: "++++",
@@ -22,7 +22,7 @@ const menu: Readonly<Record<Label, Signs>> = {
   Settings: "+++-",
 };
 
-/** The labels in somebody's menu that should not be there, and those that should and are not. */
+/** The labels in a person's menu that should not be there, and the missing ones. */
 export async function menuFaults(walk: Walk): Promise<string[]> {
   await arrive(walk, "/account");
   const shown = await walk.page
@@ -54,7 +54,7 @@ const ways: Readonly<Record<string, Way>> = {
   },
 };
 
-/** Goes to each page of somebody's menu by each way. Returns what was not reached or could not be read. */
+/** Opens each page of a person's menu by each way. Returns the pages that were not reached or could not be read. */
 export async function wayFaults(walk: Walk): Promise<string[]> {
   const { page, who, settled } = walk;
   const faults: string[] = [];
@@ -74,7 +74,7 @@ export async function wayFaults(walk: Walk): Promise<string[]> {
   return [...faults, ...walk.complaints.splice(0)];
 }
 
-/** A letter that leads to no page of theirs changes nothing, and the palette does not know it either. */
+/** Checks that a letter of a page that they may not see changes nothing, and that the palette does not list the page either. */
 export async function closedWays({ page }: Walk): Promise<string[]> {
   const before = page.url();
   await page.keyboard.press("g");
