@@ -16,7 +16,7 @@ import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.
 
 type Environment = Record<string, string>;
 
-/** Runs a command that must succeed; parsed where it was asked for as JSON. Words are separated by single spaces. */
+/** Runs a command that must succeed; parses its output if JSON was requested. Words are separated by single spaces. */
 // oxlint-disable-next-line typescript/no-explicit-any -- the JSON of many commands, looked into by tests
 async function run(words: string, environment: Environment, by = tollgateHere): Promise<any> {
   const args = words.split(" ");
