@@ -127,7 +127,7 @@ describe("the request log", () => {
             code: "invalid_value",
             param: "status",
             message:
-              "`status` must be one of: succeeded, failed, client_closed, expired, canceled; several by commas.",
+              "`status` must be one or more of these, separated by commas: succeeded, failed, client_closed, expired, canceled.",
           }),
         ]);
       }

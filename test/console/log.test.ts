@@ -209,7 +209,7 @@ it("a page says what a hook refused and with which code, and what came from the 
   await arrive(root, `/requests/${calls.refused}`);
   const hooks = page.getByRole("table", { name: "Hooks" });
   await hooks.getByRole("row", { name: "guard refused it confidential" }).waitFor();
-  await page.getByText("A rule of the gateway's operator").waitFor();
+  await page.getByText("A hook of the gateway's operator").waitFor();
   await arrive(root, `/requests/${calls.again}`);
   await page
     .getByText(/^Answered from the cache of its key, with what \S+ answered before\. /)

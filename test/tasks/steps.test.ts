@@ -66,8 +66,8 @@ describe("asking", () => {
       await submitStep(world.services, job);
       await world.database.query("update tasks set lease_token = 'mine' where id = $1", [job.id]);
       job = await rowOf(world, job.id);
-      const { provider } = job.attempts.at(-1)!;
-      seen.push(`${provider} ${job.attempt} ${job.status} ${world.dueInMs.pop()}`);
+      const due = world.dueInMs.pop();
+      seen.push(`${job.attempts.at(-1)!.provider} ${job.attempt} ${job.status} ${due}`);
     }
     expect(seen).toEqual([
       "one 1 queued 0",
@@ -84,9 +84,8 @@ describe("asking", () => {
     breakDown(world, "one");
     const several = await jobOf(world, "acme/clips");
     await submitStep(world.services, several);
-    expect([world.vendor.calls("POST").length, (await rowOf(world, several.id)).attempt]).toEqual([
-      0, 1,
-    ]);
+    expect(world.vendor.calls("POST")).toHaveLength(0);
+    expect((await rowOf(world, several.id)).attempt).toBe(1);
     await submitStep(world.services, await jobOf(world, "acme/clips", { attempt: 2 }));
     expect(world.vendor.calls("POST")).toHaveLength(1);
     await submitStep(world.services, await jobOf(world, "acme/clip"));
