@@ -1,6 +1,6 @@
 /**
- * A schema for the answer towards Claude: it has a place for one (`output_config.format`) in models whose record says so, and takes a part
- * of JSON Schema only. Elsewhere it is lost, as the row says. CONV-412.
+ * Answer schemas towards Claude. Models whose record says so take one in `output_config.format`, but only a part of JSON Schema.
+ * For other models the schema is dropped, as the row says. CONV-412.
  */
 import { describe, expect, it } from "vitest";
 import {

@@ -1,4 +1,4 @@
-/** Answers of each upstream as each caller gets them. CONV-701 to CONV-717, RESP-51 to RESP-54; traps T35, T37, T42. */
+/** Answers of each upstream, as converted for each caller. CONV-701 to CONV-717, RESP-51 to RESP-54; traps T35, T37, T42. */
 import { describe, expect, it } from "vitest";
 import { at, upstreamModel } from "../rows/protocols.ts";
 import { json } from "../support/recorder.ts";
@@ -22,7 +22,7 @@ const place = { where: "here" };
 const placeText = JSON.stringify(place);
 const callId = "call_7";
 
-/** What an upstream of each protocol says, in its own words. */
+/** The same answer as an upstream of each protocol writes it. */
 const upstreams: Readonly<Record<Name, (parts: Parts) => Body>> = {
   chat({ text, call, finish }) {
     const reason = {
@@ -111,7 +111,7 @@ async function answerOf(from: Name, to: Name, parts: Parts): Promise<Body> {
 const responsesItem = (answer: Body, type: string): unknown =>
   (answer["output"] as Body[]).find((item) => item["type"] === type);
 
-/** What a caller of each protocol reads of an answer. */
+/** Reads the fields of an answer in each caller's protocol. */
 const reads = {
   chat: {
     content: (answer: Body) => at(answer, "choices", 0, "message", "content"),
@@ -146,7 +146,7 @@ const reads = {
   },
 } as const;
 
-/** The rows of one caller: content, role, finish reason, tool calls; and what stands there. */
+/** The rows of one caller, with the expected role, finish reasons and tool call. */
 interface Rows {
   readonly caller: Name;
   readonly title: string;
@@ -232,7 +232,7 @@ describe("every pair", () => {
       modelOf(to),
     ]);
     expect(JSON.stringify(answer)).not.toContain(upstreamModel);
-    // There it stands in the path.
+    // In generateContent the path has the model.
     expect(up?.["model"]).toBe(to === "generate_content" ? undefined : upstreamModel);
     const others = names.filter((name) => name !== from);
     for (const other of others) expect(byName[other].textOf(answer)).toBe("");

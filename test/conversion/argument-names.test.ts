@@ -1,6 +1,6 @@
 /**
- * Names of a tool's arguments that the target refuses, such as `$filter`: one of them would make Anthropic or Google refuse the whole
- * request. They go under legal names, and calls come back with the caller's own. T23; CONV-713 to CONV-716.
+ * Tool argument names that the target refuses, such as `$filter`. Anthropic and Google refuse the whole request for one of them.
+ * The gateway renames them, and restores the caller's names in calls. T23; CONV-713 to CONV-716.
  */
 import { describe, expect, it } from "vitest";
 import { parseJsonObject } from "../../src/base/json.ts";
@@ -20,7 +20,7 @@ import {
 import { answerCalling, calling, requestWith, streamCalling } from "./tool-wire.ts";
 
 const id = "12345678901234567890";
-/** What the caller's model said, and what the upstream's says. */
+/** The arguments under the caller's names, in the history and in the answer. */
 const own = `{"$filter":"a eq 1","and":[{"$filter":"b","_filter":${id}}],"user name":{"x":1}}`;
 const shape: JsonObject = {
   type: "object",
@@ -65,7 +65,7 @@ const bodyOf = (caller: ProtocolName): JsonObject =>
     Buffer.from(calling(JSON.stringify(requestWith[caller]("look", shape)), own)),
   ) as JsonObject;
 
-/** Names of members of a body, and of the texts of arguments within it. */
+/** Member names in a body, and in the argument texts within it. */
 function namesIn(value: unknown): string[] {
   if (typeof value === "string" && value.startsWith("{")) return namesIn(JSON.parse(value));
   if (typeof value !== "object" || value === null) return [];
@@ -81,7 +81,7 @@ const strict = (["messages", "generate_content"] as const).flatMap((upstream) =>
 describe.each(strict)("from %s to %s", (caller, upstream) => {
   const route = routeOf(caller, upstream, bodyOf(caller));
   const sent = JSON.stringify(route.body);
-  /** As the upstream's model says it, under the names that it was shown. */
+  /** The arguments under the legal names, as the upstream's model would return them. */
   const legal = /"input":(\{.*?\}\})\}|"args":(\{.*?\}\})/.exec(sent)!.slice(1).find(Boolean)!;
 
   it("T23: schemas and earlier calls have legal names, one for each, and the caller is told", () => {
@@ -143,10 +143,10 @@ it("T62: what is held back of a stream counts as generated", () => {
   expect(tap.seen.text).toBe('{"user_name":"Ada"}');
 });
 
-/** Arguments are a text in some protocols. */
+/** Some protocols have arguments as a JSON text: removes its escapes. */
 const unescaped = (json: string): string => json.replaceAll(String.raw`\"`, '"');
 
-/** A stream of messages with its call's input in pieces of three characters. */
+/** Splits the call's input in a messages stream into pieces of three characters. */
 const inPieces = (stream: string): string =>
   stream.replaceAll(
     /^event: content_block_delta\ndata: (.*"partial_json".*)$/gm,

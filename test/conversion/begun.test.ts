@@ -1,4 +1,4 @@
-/** Conversations that end with the model's own words: it is to go on with them. TXT-05. */
+/** Conversations that end with a model's turn (prefill), which the model must continue. TXT-05. */
 import { describe, it } from "vitest";
 import { conversions, showCase, titled, type Body } from "./world.ts";
 

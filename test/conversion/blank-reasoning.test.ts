@@ -1,4 +1,4 @@
-/** Conversations with calls at models that refuse an earlier answer without its reasoning, or a choice of tools. Traps T29, T39, T41. */
+/** Tool conversations at models that refuse earlier answers without reasoning, or `tool_choice`. Traps T29, T39, T41. */
 import { describe, expect, it } from "vitest";
 import { routeOf } from "./route.ts";
 import { names, type Body } from "./world.ts";
@@ -6,7 +6,7 @@ import { names, type Body } from "./world.ts";
 const call = { name: "look", arguments: '{"where":"Rome"}' };
 const input = { where: "Rome" };
 
-/** A question, a call, its result, an answer and another question, as the callers of each protocol say it. */
+/** A question, a call, its result, an answer and another question, in each caller's protocol. */
 const conversations: Readonly<Record<Exclude<(typeof names)[number], "chat">, Body>> = {
   responses: {
     model: "acme/x",
@@ -45,7 +45,7 @@ const conversations: Readonly<Record<Exclude<(typeof names)[number], "chat">, Bo
 
 const callers = names.filter((name) => name !== "chat");
 
-/** The reasoning of each answer in the conversation, as it is sent. */
+/** The reasoning of each assistant message, as sent to the upstream. */
 function sent(from: (typeof callers)[number], body: Body, more: object): unknown[] {
   const messages = routeOf(from, "chat", body, more).body["messages"] as Body[];
   const answers = messages.filter(({ role }) => role === "assistant");

@@ -1,6 +1,6 @@
 /**
- * Answers by a schema that does not begin with an object, as Google's SDKs ask for lists: OpenAI refuses such a schema. It goes within an
- * object, and the answer is taken out of it. CONV-211, CONV-310.
+ * Answer schemas whose root is not an object, such as the lists of Google's SDKs. OpenAI refuses them. The gateway wraps such a
+ * schema in an object, and unwraps the answer. CONV-211, CONV-310.
  */
 import { describe, expect, it } from "vitest";
 import { json, sse } from "../support/recorder.ts";
@@ -90,7 +90,7 @@ describe.each(upstreams)("towards %s", (upstream) => {
   it.each([
     ['{"answer":[{"n":12345678901234567890}]}', '[{"n":12345678901234567890}]'],
     ['{ "answer" : "a" }', '"a"'],
-    // Cut by the limit.
+    // An answer that the token limit cut off.
     ['{"answer": [{"n":1},{"n"', '[{"n":1},{"n"'],
     ["I cannot.", "I cannot."],
     ['{"answer":1,"more":2}', '{"answer":1,"more":2}'],

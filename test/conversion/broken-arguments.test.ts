@@ -1,4 +1,4 @@
-/** Arguments that a chat vendor's model wrote wrong, as Anthropic's own SDK reads them in a stream. Traps T2, T3. */
+/** Invalid tool arguments from a chat vendor, as Anthropic's SDK reads them in a stream. Traps T2, T3. */
 import Anthropic from "@anthropic-ai/sdk";
 import { expect, it } from "vitest";
 import { sse } from "../support/recorder.ts";
@@ -16,7 +16,7 @@ const frames = (pieces: readonly string[]): string =>
     .map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`)
     .join("") + "data: [DONE]\n\n";
 
-/** The input of the call, as the SDK has put it together. */
+/** The call's input, as the SDK assembled it. */
 async function inputOf(pieces: readonly string[]): Promise<unknown> {
   const { url, key } = world.gateway();
   world.upstream().answer(sse(frames(pieces)));

@@ -1,4 +1,4 @@
-/** Pages that an answer relies on, in every caller's form. CONV-701 to CONV-704; trap T25. */
+/** Web pages that an answer cites, in every caller's form. CONV-701 to CONV-704; trap T25. */
 import { describe, expect, it } from "vitest";
 import { formatSse, type SseEvent } from "../../src/base/sse.ts";
 import { noUsage } from "../../src/base/usage.ts";
@@ -23,7 +23,7 @@ const world = conversions();
 const event = (data: Body): string =>
   formatSse({ event: data["type"] as string, data: JSON.stringify(data) });
 
-/** All objects in a body that tell where an answer came from. */
+/** All citation objects in a body. */
 function told(value: unknown): Body[] {
   if (typeof value !== "object" || value === null) return [];
   const body = value as Body;
@@ -32,15 +32,15 @@ function told(value: unknown): Body[] {
   return own || isSupport ? [body] : Object.values(body).flatMap(told);
 }
 
-/** The words that each citation in a caller's answer is for, by the caller's own count. */
+/** The cited words of each citation, by the offsets of the caller's protocol. */
 const wordsOf: Readonly<Record<Name, (body: Body, texts: readonly string[]) => string[]>> = {
   chat: (body, texts) =>
     told(body).map((one) => sliced(one["url_citation"] as Body, texts.join(""))),
-  // Each text counts for itself.
+  // Offsets are relative to each text.
   responses: (body, texts) => told(body).map((one) => sliced(one, texts.at(-1)!)),
   messages: (_body, texts) => [texts.at(-1)!],
   generate_content: (body, texts) =>
-    // The file that the answer of responses cites beside it is a piece of its own.
+    // The answer of responses also cites a file, which is another chunk.
     told(body)
       .filter(({ groundingChunkIndices: at }) => (at as number[])[0] === 0)
       .map(({ segment }) => {
@@ -54,11 +54,11 @@ const sliced = (one: Body, text: string): string =>
     .slice(one["start_index"] as number, one["end_index"] as number)
     .join("");
 
-/** A messages upstream cites a text of its own, others words of one text: a caller of messages has a citation for the whole of it. */
+/** Messages upstreams cite a whole text block, others words of one text. So messages callers get a citation of the whole text. */
 const expected = (from: Name, to: Name): string =>
   from === "messages" && to !== "messages" ? before + cited : cited;
 
-/** Every page named: its address and title, as the caller's protocol has them. */
+/** URL and title of every page in an answer, from the fields of the caller's protocol. */
 function pagesOf(value: unknown): Body[] {
   if (typeof value !== "object" || value === null) return [];
   const { url, uri, title, ...rest } = value as Body;
@@ -67,7 +67,7 @@ function pagesOf(value: unknown): Body[] {
   return [...own, ...Object.values(rest).flatMap(pagesOf)];
 }
 
-/** The texts of an answer, without thoughts; joined where they are one block. */
+/** The texts of an answer without thoughts, one per block. */
 function textsIn(from: Name, body: Body): string[] {
   const codec = upstreamCodecs[from];
   return codec
@@ -278,7 +278,7 @@ it("thousands of citations of a long answer are read and written at once", () =>
     const back = toldTo("generate_content", "chat", there);
     return { back, ms: performance.now() - started };
   };
-  // The machine may do other things during one of them.
+  // Two tries, because the machine may be busy during one of them.
   const tries = [timed(), timed()];
   expect(Math.min(...tries.map(({ ms }) => ms))).toBeLessThan(3000);
   expect(told(tries[0]!.back).map(({ segment }) => segment)).toEqual(

@@ -1,6 +1,6 @@
 /**
- * Files that an answer relies on: those that a vendor keeps and searches, and documents. Callers of responses, messages and generateContent
- * have a place for them; chat completions have none. CONV-702 to CONV-704.
+ * Files that an answer cites: files that the vendor stores and searches, and documents. Responses, messages and generateContent
+ * have fields for them; chat completions have none. CONV-702 to CONV-704.
  */
 import { describe, expect, it } from "vitest";
 import { formatSse } from "../../src/base/sse.ts";
@@ -80,7 +80,7 @@ const told: readonly Told[] = [
   ["a file of a store", "generate_content", googleWith(stored)],
 ];
 
-/** Of a whole answer, and of the stream of it. */
+/** The converted answer as JSON, and its stream as SSE text. */
 function given(from: Name, to: Name, answer: JsonObject): [string, string] {
   const route = routeOf(from, to, byName[from].body("acme/x", false));
   return [

@@ -1,7 +1,7 @@
-/** Answers of each protocol that rely on a page, whole and as streams: all say the same. */
+/** The same answer with a cited page in each protocol, whole and as streams. */
 import type { Body, Name } from "./world.ts";
 
-/** The second sentence is cited. Its offsets in bytes, in characters and in halves of characters are all different. */
+/** The second sentence is cited. Its offsets in bytes, in characters and in UTF-16 code units all differ. */
 export const before = "Größe 😀. ";
 export const cited = "Köln has it 😀.";
 export const page = { url: "https://example.org/a", title: "A page" };
@@ -32,7 +32,7 @@ export const grounding = {
 };
 
 const usage = { input_tokens: 1, output_tokens: 2 };
-/** Whole answers that say the same. */
+/** The whole answers. */
 export const citedAnswers: Readonly<Record<Name, Body>> = {
   chat: {
     id: "chatcmpl-1",
@@ -111,7 +111,7 @@ const delta = (piece: Body): Body => ({
   choices: [{ index: 0, delta: piece, finish_reason: null }],
 });
 const part = { item_id: "msg_1", output_index: 0, content_index: 0 };
-/** The same as streams, their texts in pieces. */
+/** The same answers as streams, with the text in pieces. */
 export const citedStreams: Readonly<Record<Name, readonly Body[]>> = {
   chat: [
     delta({ role: "assistant", content: before }),

@@ -1,4 +1,4 @@
-/** What models of Converse answer beside texts and calls of the caller's tools, whole and streamed. CONV-701 to CONV-704, CONV-713; trap T15. */
+/** Converse answers with more than text and tool calls, whole and streamed. CONV-701 to CONV-704, CONV-713; trap T15. */
 import { describe, expect, it } from "vitest";
 import type { SseEvent } from "../../src/base/sse.ts";
 import { noUsage } from "../../src/base/usage.ts";

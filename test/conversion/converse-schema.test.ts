@@ -1,5 +1,5 @@
 /**
- * A schema for the answer towards Converse, which takes it as JSON text in `outputConfig`, of models whose record says so.
+ * Answer schemas towards Converse, which takes them as JSON text in `outputConfig` for models whose record says so.
  * docs/bedrock.md.
  */
 import { describe, expect, it } from "vitest";
@@ -27,7 +27,7 @@ const clean = {
   required: ["age"],
 };
 
-/** By caller the request, and the names of what it wishes. */
+/** Per caller: a request for a schema, and the field names that a loss reports. */
 const wishes: Readonly<Record<ProtocolName, { body: JsonObject; names: string[] }>> = {
   chat: {
     body: {
@@ -79,7 +79,7 @@ const routeTo = (caller: ProtocolName, body: JsonObject, structuredOutputs?: boo
     createdAt: 1,
   });
 
-/** What the vendor says to a body; nothing where it takes it. */
+/** The simulated vendor's error for a body. Undefined if it accepts the body. */
 function refusal(body: JsonObject): string | undefined {
   const call = { headers: {}, query: new URLSearchParams(), model, stream: false, body, files: [] };
   try {

@@ -1,6 +1,6 @@
 /**
- * Custom tools, whose input is one text, such as Codex's `apply_patch`: chat completions and responses carry them to each other, and
- * elsewhere they go as functions. T13, T33.
+ * Custom tools, whose input is one text, such as Codex's `apply_patch`. Chat completions and responses convert them to each other;
+ * other upstreams get them as functions. T13, T33.
  */
 import { describe, expect, it } from "vitest";
 import { parseJsonText } from "../../src/base/json-text.ts";
@@ -24,7 +24,7 @@ import {
 } from "./custom-wire.ts";
 import { answerCalling, calling, streamCalling } from "./tool-wire.ts";
 
-/** How a target that has functions only is shown the tool, and what it was called with before. */
+/** Reads the tool and its earlier input from a body for a target that only has functions. */
 const shown: Readonly<Record<string, (body: JsonObject) => readonly unknown[]>> = {
   chat: (body) => {
     const { messages, tools, tool_choice: choice } = body as Record<string, JsonObject[]>;
@@ -157,7 +157,7 @@ describe("between chat completions and responses", () => {
       expect(streamedCall[caller](route.framesOf(answer, noUsage))).toEqual(expected);
       const frames = passed(route, streams[upstream]);
       expect(streamedCall[caller](frames)).toEqual(expected);
-      // In pieces, as they came.
+      // The pieces are passed on as they came.
       expect(frames.filter(({ data }) => data.includes('"*** Begin Patch'))).not.toEqual([]);
       const pieces = frames.filter(({ data }) => data.includes("End Patch"));
       expect(pieces[0]!.data).not.toContain("Begin Patch");
@@ -197,7 +197,7 @@ describe("between chat completions and responses", () => {
   );
 });
 
-/** What a caller of responses gets as the input, of a call with these arguments. */
+/** The custom tool's input for a responses caller, from a call with these arguments. */
 function inputOf(given: string): unknown {
   const stream = streamCalling
     .messages("apply_patch")

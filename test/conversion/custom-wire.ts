@@ -20,7 +20,7 @@ export const before = '*** Begin Patch\n+ say "old"\n';
 export const patch = '*** Begin Patch\n+ say "new" \\o/ é\n*** End Patch';
 const named = { name: "apply_patch", description: "Edits files." };
 
-/** A conversation in which the tool was called, must be called again, and stands beside a function. */
+/** A conversation with a custom tool and a function: the tool was called, and must be called again. */
 export const bodies: Readonly<Record<Caller, JsonObject>> = {
   chat: {
     model: "acme/talk",
@@ -75,7 +75,7 @@ const framesOf = (bytes: string): SseEvent[] => {
   return [...parser.push(Buffer.from(bytes)), ...parser.end()];
 };
 
-/** The caller's frames of a stream of the upstream. */
+/** Converts a stream of the upstream into the caller's frames. */
 export function passed(route: Route, bytes: string): SseEvent[] {
   const tap = route.tap();
   const frames = framesOf(bytes).flatMap((event) => tap.push(event));
@@ -109,7 +109,7 @@ export const givenCall: Readonly<Record<Caller, (call: Call) => unknown>> = {
   ],
 };
 
-/** The call that a stream of the caller's protocol gives: by its own end where it has one, and by its pieces. */
+/** The call in a stream of the caller's protocol, read from its pieces and, if there is one, its final event. */
 export const streamedCall: Readonly<Record<Caller, (frames: readonly SseEvent[]) => unknown>> = {
   chat: (frames) => {
     const whole = codecs.chat.direct.answerFromFrames(frames)!;
@@ -128,7 +128,7 @@ export const streamedCall: Readonly<Record<Caller, (frames: readonly SseEvent[])
   },
 };
 
-/** The items of a stream of responses, as their own ends and its last event have them. */
+/** The items of a responses stream. Expects the items' own events and the last event to agree. */
 export function streamedItems(frames: readonly SseEvent[]): unknown {
   const events = frames.flatMap(({ data }) => (data === "[DONE]" ? [] : [parseJsonText(data)]));
   const of = (type: string) => (events as JsonObject[]).filter((event) => event["type"] === type);
@@ -162,7 +162,7 @@ export const answers: Readonly<Record<Caller, JsonObject>> = {
     output: [{ type: "custom_tool_call", id: "ctc_1", call_id: "call_2", ...call }],
   },
 };
-/** The same in pieces. */
+/** The same answers as streams, in pieces. */
 export const streams: Readonly<Record<Caller, string>> = {
   chat: [
     { role: "assistant", content: null },

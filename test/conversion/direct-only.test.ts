@@ -1,4 +1,4 @@
-/** Fields that stay on direct routes. CONV-101 to CONV-113, RESP-31. */
+/** Fields that only direct routes forward. CONV-101 to CONV-113, RESP-31. */
 import { describe, it } from "vitest";
 import { conversions, showCase, titled, user, type Body, type Case, type Name } from "./world.ts";
 
@@ -10,9 +10,9 @@ interface DirectField {
   /** Protocols it is converted to here. */
   readonly to: readonly Name[];
   readonly body: Body;
-  /** As the caller is told of it. */
+  /** The names under which the loss is reported to the caller. */
   readonly names: readonly string[];
-  /** A text of it that must not be sent on. */
+  /** A text within the field that must not reach the upstream. */
   readonly text: string;
 }
 
@@ -180,7 +180,7 @@ const fields: readonly DirectField[] = [
   },
 ];
 
-/** On the direct route the field arrives as it was sent. */
+/** On a direct route the field arrives unchanged. */
 const direct = ({ title, from, body }: DirectField): Case => ({
   title: `${title} stays on a direct route`,
   from,

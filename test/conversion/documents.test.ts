@@ -1,6 +1,6 @@
 /**
- * Documents of text and results of searches: text for upstreams that have no other place for them. Of PDF, and of any file towards
- * messages, the rows say what becomes. CONV-426, CONV-606; trap T27.
+ * Text documents and search results become text for upstreams that have no other field for them. The rows cover PDFs, and any
+ * file towards messages. CONV-426, CONV-606; trap T27.
  */
 import { describe, expect, it } from "vitest";
 import { codecs, createRoute, upstreamCodecs, type JsonObject } from "../../src/protocols/index.ts";
@@ -18,7 +18,7 @@ const ask = (...blocks: Body[]): Body => ({
   ...user([...blocks, question]),
 });
 
-/** The same document, as each protocol's callers send it. */
+/** The same document in each caller's protocol. */
 const asked: Readonly<Record<Name, Body>> = {
   messages: ask({
     type: "document",
@@ -64,7 +64,7 @@ const attributes: Readonly<Record<Name, string>> = {
   generate_content: "",
 };
 
-/** The texts of the user's first turn, as an upstream of this protocol reads them. */
+/** The texts of the first user turn in a body of this upstream protocol. */
 function textsAt(to: Name | "converse", body: JsonObject): string[] {
   const turns = (body["messages"] ?? body["input"] ?? body["contents"]) as Body[];
   const [{ content, parts } = {}] = turns;

@@ -1,4 +1,4 @@
-/** Answers that their vendor stopped or could not finish, as callers of other protocols get them. CONV-709 to CONV-712; traps T16, T19, T60. */
+/** Answers that the vendor stopped or did not finish, in other protocols. CONV-709 to CONV-712; traps T16, T19, T60. */
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/protocols/index.ts";
 import { at } from "../rows/protocols.ts";
@@ -109,7 +109,7 @@ describe.each(["responses", "messages", "generate_content"] as const)(
       ["model_length", cut],
       [
         "model_context_window_exceeded",
-        // One of the messages protocol's own words.
+        // The messages protocol has this reason itself.
         { ...cut, messages: "model_context_window_exceeded" },
       ],
       ["sensitive", held],

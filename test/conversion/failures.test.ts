@@ -1,6 +1,6 @@
 /**
- * Failures of each vendor, in its own words, as callers of each protocol get them: before an answer, in the midst of one, and where one
- * breaks off. All four get the same status, code and time to wait, and none is charged. ERR-01, T16.
+ * Errors of each vendor in its own format, as callers of each protocol get them: before an answer, during one, and when a stream
+ * breaks off. All four protocols get the same status, code and retry delay, and no call is charged. ERR-01, T16.
  */
 import { describe, expect, it } from "vitest";
 import { logRow } from "../rows/world.ts";
@@ -12,7 +12,7 @@ const world = conversions();
 const directions = names.flatMap((from) => names.map((to) => [from, to] as const));
 const words = "The words of the vendor.";
 
-/** In the short form each protocol once as the caller's and once as the vendor's, in other pairs for the next failure. */
+/** The short form uses each protocol once as caller and once as vendor, in different pairs for each failure. */
 const directionsOf = (place: number) =>
   isLong
     ? directions
@@ -32,7 +32,7 @@ const errorOf: Readonly<Record<Name, (status: number, type: string) => Body>> = 
       code,
       message: words,
       status,
-      // It sends no header.
+      // Google sends the delay in the body, not in a header.
       details:
         code === 429
           ? [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "17s" }]
@@ -68,13 +68,13 @@ const types: Readonly<Record<Name, readonly string[]>> = {
 
 interface Failure {
   readonly status: number;
-  /** Which of the vendor's types. */
+  /** Index into the vendor's `types`. */
   readonly type: 0 | 1 | 2 | 3 | 4;
   readonly given: number;
-  /** Of the gateway's own code; of a refusal the vendor's may stand in its place. */
+  /** The gateway's own code. A direct refusal keeps the vendor's code instead. */
   readonly code: string;
   readonly wait: string | null;
-  /** Whether the caller is told the vendor's words. */
+  /** True if the caller's error contains the vendor's message. */
   readonly isTold: boolean;
 }
 
@@ -120,7 +120,7 @@ describe.each(failures)("a vendor that answers $status", (failure) => {
     expect(id).toMatch(/^req_/);
     const text = JSON.stringify(answer);
     expect(text.includes(words)).toBe(failure.isTold);
-    // Of its own protocol a refusal goes on in the vendor's words.
+    // A direct refusal is passed on with the vendor's own error.
     const isOwn = from === to && failure.isTold;
     expect(isOwn ? failure.code : codeIn[from](answer)).toBe(failure.code);
     const { text: streamed } = await world.stream(from, to, {}, failing(to, failure));
@@ -131,7 +131,7 @@ describe.each(failures)("a vendor that answers $status", (failure) => {
   });
 });
 
-/** The frames of a vendor's answer up to its first words, and those that come before its end. */
+/** The frames of a vendor's answer without its end. */
 function begun(to: Name): string {
   const { frames, endFrames } = byName[to];
   return frames.slice(0, -endFrames).join("");
@@ -150,7 +150,7 @@ describe.each(breaks)("a stream that %s", (_how, framesOf) => {
     expect([caller.endsNormally(events), caller.endsWithError(events)]).toEqual([false, true]);
     expect(text).not.toContain("req_vendor");
     const row = await logRow(world.gateway(), id!);
-    // The vendor failed: what it has said by then is not charged.
+    // The vendor failed: the part that it has sent is not charged.
     expect(row).toMatchObject({ status: "failed", cost_nano: 0n });
   });
 });

@@ -1,5 +1,5 @@
 /**
- * Calls that another vendor made, in the turns after at Google: the third generation refuses a call without a signature.
+ * Tool calls of another vendor in later turns at Google, whose third generation refuses a call without a signature.
  * Trap T38; docs/routing.md: the providers of one model may speak different protocols.
  */
 import { describe, expect, it } from "vitest";
@@ -57,7 +57,7 @@ const next = {
   ],
 };
 
-/** The next request as its upstream gets it. */
+/** The route of the next request. */
 function sent(to: Name, upstreamModel: string) {
   return routeOf("generate_content", to, next, { upstreamModel });
 }

@@ -1,4 +1,4 @@
-/** JSON output beside tools, where a vendor or its models refuse the two together. Requirements: CONV-211, CONV-511, TXT-14. */
+/** JSON output together with tools, at vendors or models that refuse the combination. Requirements: CONV-211, CONV-511, TXT-14. */
 import { describe, expect, it } from "vitest";
 import { vendorQuirks } from "../../src/catalog/index.ts";
 import { at } from "../rows/protocols.ts";
@@ -11,7 +11,7 @@ const formats: readonly Body[] = [
   { response_format: { type: "json_schema", json_schema: { name: "a", schema } } },
 ];
 
-/** What of tools, of how they are called, and of the answer's form is sent, and the names that the caller reads. */
+/** The tools, the tool mode and the answer format that are sent, and the parameters reported to the caller. */
 function sent(upstreamModel: string, wish: Body) {
   const said = { model: "acme/x", ...user("Give me JSON."), ...wish };
   const { body, notes } = routeOf("chat", "generate_content", said, { upstreamModel });

@@ -1,6 +1,6 @@
 /**
- * Tools whose arguments are held to their schema (`strict`), as OpenAI's agents ask for all of theirs: Claude holds to a part of JSON Schema,
- * and to so much of it in one request. Beyond that it refuses the request. CONV-113, CONV-409.
+ * Tools with `strict` arguments, which OpenAI's agents request for all tools. Claude supports `strict` only for a part of JSON
+ * Schema, and for a limited amount in one request. It refuses requests beyond that. CONV-113, CONV-409.
  */
 import { describe, expect, it } from "vitest";
 import { dialectRows } from "../../src/catalog/dialects.ts";

@@ -1,10 +1,10 @@
-/** Ids that are longer than an upstream takes. For example Claude Code's end-user id. Requirements: CONV. */
+/** Ids that are longer than an upstream accepts, for example Claude Code's end-user id. Requirements: CONV. */
 import { describe, expect, it } from "vitest";
 import { conversions, type Body } from "./world.ts";
 
 const world = conversions();
 
-/** What Claude Code sends: an object as text, 150 characters. */
+/** Claude Code's id: an object as JSON text of 150 characters. */
 const agentId = JSON.stringify({
   device_id: "0".repeat(64),
   account_uuid: "",
@@ -64,7 +64,7 @@ describe("ids of calls", () => {
     expect(reported).toEqual([]);
   });
 
-  /** A conversation of a call and its result for each id, in turns of their own. */
+  /** A conversation with a call and its result per id, in separate turns. */
   const turnsOf = (ids: readonly string[]): Body => ({
     messages: ids.flatMap((id, index) => [
       { role: "user", content: `Go ${index}` },

@@ -1,4 +1,4 @@
-/** Pictures at web addresses, where the vendor of Claude reads none. Requirements: CONV-417. */
+/** Pictures at web addresses, for providers of Claude that do not fetch addresses. Requirements: CONV-417. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { messages } from "../rows/protocols.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
@@ -39,7 +39,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-/** The status, the field that an error names, and whom the gateway asked. */
+/** Returns the status, the parameter that the error names, and the providers that the gateway called. */
 async function called(model: string, url: string) {
   upstream.requests.length = 0;
   const body = { model, ...user([{ type: "image_url", image_url: { url } }]) };

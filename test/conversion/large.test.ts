@@ -1,4 +1,4 @@
-/** Long conversations: what converting them costs grows with their length, not with its square. */
+/** Long conversations: the cost of their conversion is linear in their length. */
 import { describe, expect, it } from "vitest";
 import {
   codecs,
@@ -10,7 +10,7 @@ import { costMs } from "../support/cost.ts";
 import { inForm } from "../support/long.ts";
 
 const count = inForm(40_000, 80_000);
-/** A search through all calls for each result costs nearly twice as much or more, the conversion itself a quarter or a tenth of it. */
+/** A linear search for each result would cost at least nearly twice this. The conversion costs a quarter or a tenth of this. */
 const costMsMax = inForm(1_500, 5_000);
 const many = (make: (index: number) => JsonObject): JsonObject[] =>
   Array.from({ length: count }, (_, index) => make(index));
@@ -114,7 +114,7 @@ const conversations: readonly (readonly [string, ProtocolName, ProtocolName, Jso
 
 const callsAtOnce = 20_000;
 
-/** Chunks of a chat stream that begins so many calls, and then goes on with them from the last to the first. */
+/** Chunks of a chat stream that begins `callsAtOnce` calls, and then completes them in reverse order. */
 function* interleavedCalls(): Generator<object> {
   const base = { id: "c", object: "chat.completion.chunk", created: 1, model: "m" };
   const chunk = (delta: object, finish_reason: string | null = null) => ({

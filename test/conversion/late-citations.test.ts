@@ -1,4 +1,4 @@
-/** Citations that a vendor tells at its answer's end, when the text that they are of is long over: a call came between. CONV-701 to CONV-704. */
+/** Citations at the end of an answer, when a call has already followed the cited text. CONV-701 to CONV-704. */
 import { expect, it } from "vitest";
 import { parseJsonText } from "../../src/base/json-text.ts";
 import { createSseParser, formatSse } from "../../src/base/sse.ts";
@@ -17,7 +17,7 @@ const candidate = (parts: object[], more: object = {}): object => ({
   responseId: "g1",
 });
 
-/** A text, a call, and then where the text came from. */
+/** A chunk that contains a complete tool call. */
 const calls = (index: number): object =>
   chunk({
     tool_calls: [
@@ -25,7 +25,7 @@ const calls = (index: number): object =>
     ],
   });
 const streams = {
-  /** The text is over before it has its turn in messages: a call before it has no end until the stream has. */
+  /** In messages the text must wait: the call before it only ends with the stream. */
   waiting: [
     calls(0),
     chunk({ content: before + cited }),
@@ -50,7 +50,7 @@ const streams = {
   ],
 } as const;
 
-/** The events that a caller gets. */
+/** The parsed events that a caller gets. */
 function given(caller: ProtocolName, upstream: keyof typeof streams): JsonObject[] {
   const to = upstream === "waiting" ? "chat" : upstream;
   const route = routeOf(caller, to, requestWith[caller]("look"), { stream: true });

@@ -1,6 +1,6 @@
 /**
- * Numbers that no double holds arrive digit for digit: in the arguments of a tool call, whole and streamed, in its result and in
- * schemas, between all protocols. An id of nineteen digits that comes back as another one is another thing. CONV-713 to CONV-716; traps T3, T22.
+ * Numbers that a double cannot represent keep all digits: in tool call arguments, whole and streamed, in results and in schemas,
+ * between all protocols. A changed 19-digit id would name another object. CONV-713 to CONV-716; traps T3, T22.
  */
 import { describe, expect, it } from "vitest";
 import { parseJsonObject } from "../../src/base/json.ts";
@@ -20,7 +20,7 @@ import {
 } from "../../src/protocols/index.ts";
 import { answerCalling, requestWith, streamCalling } from "./tool-wire.ts";
 
-/** What JSON readers without doubles send: an id of 64 bits, a decimal of 30 digits; and a zero with a sign. */
+/** Numbers of JSON writers without doubles: 64-bit ids, decimals of up to 30 digits, and a negative zero. */
 const numbers = [
   "9223372036854775807",
   "-12345678901234567.25",
@@ -53,7 +53,7 @@ function routeOf(
   });
 }
 
-/** The text with the arguments, the result and the schema that have long numbers in place of the plain ones. */
+/** Replaces the arguments, the result and the schema in the text with ones that contain the long numbers. */
 function withNumbers(text: string): string {
   return text
     .replaceAll(
@@ -73,7 +73,7 @@ const bodyOf = (caller: ProtocolName): JsonObject =>
     Buffer.from(withNumbers(JSON.stringify(requestWith[caller]("look")))),
   ) as JsonObject;
 
-/** How often each number stands in a text that is sent, within texts of arguments too. */
+/** The number of occurrences of each number in a text, including argument texts. */
 const countsIn = (text: string): number[] => numbers.map((number) => text.split(number).length - 1);
 
 const asked = protocolNames.flatMap((caller) =>

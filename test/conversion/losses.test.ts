@@ -1,6 +1,6 @@
 /**
- * What a conversion cannot carry, all of it: what would take away what the caller said is refused, and only nuances are
- * dropped. The table is src/protocols/losses.ts; a field of the vendors' own SDKs that is neither carried nor in it fails
+ * Everything that a conversion cannot carry. Content that would change the request's meaning is refused; only nuances are
+ * dropped. The table is src/protocols/losses.ts. A field of the vendors' SDKs that is neither carried nor in the table fails
  * here. CONV-101 to CONV-113, RESP-31; trap T33.
  */
 import { readFileSync } from "node:fs";
@@ -21,10 +21,10 @@ function convert(from: Name, to: Name, extra: Body) {
   return routeOf(from, to, { ...byName[from].body("acme/x", false), ...extra });
 }
 
-/** A name as the table has it: indexes left out. */
+/** The parameter's name in the table: without indexes. */
 const placeOf = (param: string): string => param.replace(/\[\d+\]/g, "[]");
 
-/** Each row, with the ways on which it is shown. */
+/** Each row of a class, with the target protocols on which it is tested. */
 const rowsOf = (wanted: "refused" | "dropped") =>
   names.flatMap((from) =>
     [...lossesOf(from)]
@@ -119,13 +119,13 @@ const openai = "openai/resources";
 const anthropic = "@anthropic-ai/sdk/resources/beta/messages/messages.d.ts";
 const google = "@google/genai/dist/genai.d.ts";
 
-/** What the SDK's configuration puts beside `generationConfig`. */
+/** Fields of the SDK's configuration that it sends outside `generationConfig`. */
 const googleFields =
   "cachedContent safetySettings labels store serviceTier modelArmorConfig continuationToken automaticContinuation systemInstruction tools toolConfig".split(
     " ",
   );
 
-/** The names that each SDK's own request has. */
+/** The field names of each SDK's request type. */
 const known: Readonly<Record<Name, () => readonly string[]>> = {
   chat: () =>
     membersOf(
@@ -141,7 +141,7 @@ const known: Readonly<Record<Name, () => readonly string[]>> = {
   ],
 };
 
-/** Some value of this field that is carried: no note names it, and nothing is refused. */
+/** True if some value of this field is carried: it is not refused, and no note names the field. */
 function isCarried(from: Name, field: string): boolean {
   const samples = [
     "low",

@@ -1,10 +1,10 @@
-/** For each place where a protocol has something of its own: a request with it. */
+/** Builds a request for each place of the table of losses. */
 import type { Body, Name } from "./world.ts";
 
 const userTurn = { role: "user", content: "Hi" };
 const call = { id: "c1", type: "function", function: { name: "look", arguments: "{}" } };
 
-/** Values that the checks of fields let through; anything else does for the rest. */
+/** Values that pass field validation. Other fields accept any value. */
 const values: Readonly<Record<string, unknown>> = {
   n: 2,
   logprobs: true,
@@ -34,7 +34,7 @@ const values: Readonly<Record<string, unknown>> = {
   cachedContent: "cachedContents/1",
 };
 
-/** What stands at a place, of the kind that its row names. */
+/** A value for a place, of the kind that its row names. */
 function valueAt(place: string): unknown {
   const [path, kind] = place.split(":") as [string, string | undefined];
   if (kind === "code_interpreter with files")
@@ -53,7 +53,7 @@ const documentOf = (value: unknown): Body => ({
   source: { type: "content", content: [value] },
 });
 
-/** A tool's result in the messages protocol. */
+/** A messages request with a tool result that contains `value`. */
 const resultWith = (value: unknown): Body => ({
   messages: [
     userTurn,
@@ -68,12 +68,12 @@ const namespaceOf = (value: unknown): Body => ({
   tools: [{ type: "function", name: "look" }, value],
 });
 
-/** An item that adds a tool to the conversation. */
+/** A responses request with an item that adds a tool. */
 const adding = (tool: unknown): Body => ({
   input: [userTurn, { type: "additional_tools", role: "developer", tools: [tool] }],
 });
 
-/** The rows of a container: everything before the last step of a place. */
+/** Builders of requests by path or by container, which is the path without its last step. */
 const within: Readonly<Record<Name, Readonly<Record<string, (value: unknown) => Body>>>> = {
   chat: {
     "messages[].content[]": (value) => ({ messages: [{ role: "user", content: [value] }] }),
@@ -108,7 +108,7 @@ const within: Readonly<Record<Name, Readonly<Record<string, (value: unknown) => 
     "input[].tools[].tools[]": (value) => adding(namespaceOf(value)),
     "tools[]": (value) => ({ tools: [value] }),
     "tools[].tools[]": (value) => ({ tools: [namespaceOf(value)] }),
-    // Numbers in range are carried: Open Responses has them.
+    // Numbers in range are carried, because Open Responses has these fields.
     presence_penalty: () => ({ presence_penalty: "some" }),
     frequency_penalty: () => ({ frequency_penalty: "some" }),
   },
@@ -146,7 +146,7 @@ const within: Readonly<Record<Name, Readonly<Record<string, (value: unknown) => 
   },
 };
 
-/** A tool that is offered beside its own details. */
+/** The tool to which details are added. */
 const tool: Readonly<Record<Name, Body>> = {
   chat: { type: "function", function: call.function },
   responses: { type: "function", name: "look" },
@@ -154,7 +154,7 @@ const tool: Readonly<Record<Name, Body>> = {
   generate_content: {},
 };
 
-/** What a request of this protocol has beside its smallest body when it has something at this place. */
+/** The fields that a minimal request of this protocol needs in addition to have a value at this place. */
 export function requestWith(protocol: Name, place: string): Body {
   const [path] = place.split(":") as [string];
   const value = valueAt(place);

@@ -1,5 +1,5 @@
 /**
- * Pictures that a model made, in the turns after: callers send back the answer that they got. CONV-517; traps T33, T38, T64.
+ * Pictures that a model made, in later turns: callers send back the answer that they got. CONV-517; traps T33, T38, T64.
  */
 import { describe, expect, it } from "vitest";
 import { codecs, type JsonObject } from "../../src/protocols/index.ts";
@@ -30,7 +30,7 @@ const answer = {
   ],
 };
 
-/** A caller's next request: its question, the answer as it came, and what it wants now. */
+/** A caller's next request: the first question, the answer as it came, and a second question. */
 const nextTurn = {
   chat: (said: Body): Body => ({
     messages: [

@@ -1,4 +1,4 @@
-/** Answers with more citations than anybody reads: no vendor's answer stops the gateway or grows without end. CONV-702, CONV-704. */
+/** Answers with very many citations neither block the gateway nor grow without limit. CONV-702, CONV-704. */
 import { expect, it } from "vitest";
 import { noUsage } from "../../src/base/usage.ts";
 import type { JsonObject } from "../../src/protocols/index.ts";
@@ -51,7 +51,7 @@ function annotationsIn(answer: JsonObject): readonly Body[] {
   return message.annotations;
 }
 
-/** How long it took, in milliseconds. It had taken ten seconds and more. */
+/** Duration of `work`, in milliseconds. Earlier versions took ten seconds and more. */
 function timeOf(work: () => void): number {
   const started = performance.now();
   work();

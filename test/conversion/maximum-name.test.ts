@@ -1,4 +1,4 @@
-/** The maximum of output tokens under the name that its vendor takes. Requirements: CONV-202; trap T30. */
+/** The output token limit under the field name that the vendor accepts. Requirements: CONV-202; trap T30. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { sse, startRecorder, type Recorder } from "../support/recorder.ts";
@@ -44,7 +44,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-/** What the provider is sent of the maximum, under which names. */
+/** The limit's fields in the body that the provider gets. */
 async function sent(from: Exclude<Name, "chat">, name: string): Promise<Body> {
   upstream.requests.length = 0;
   const caller = byName[from];

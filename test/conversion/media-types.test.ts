@@ -52,7 +52,7 @@ const sent = (count: number): Readonly<Record<Name, Body>> => ({
   ),
 });
 
-/** Responses callers say a detail, and a chat upstream is told it. */
+/** The expected content; from responses to chat, it also has the caller's `detail`. */
 const detailed = (from: Name, to: Name): Body =>
   from === "responses" && to === "chat"
     ? user([{ type: "image_url", image_url: { url: jpeg, detail: "auto" } }])

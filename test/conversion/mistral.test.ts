@@ -1,4 +1,4 @@
-/** Conversations of other protocols at Mistral's models, which are stricter than chat completions. Traps T20, T21. */
+/** Conversations of other protocols at Mistral models, which are stricter than other chat models. Traps T20, T21. */
 import { describe, expect, it } from "vitest";
 import { at } from "../rows/protocols.ts";
 import { routeOf } from "./route.ts";

@@ -1,6 +1,6 @@
 /**
- * A conversation that changes its model: what was shown of another protocol's reasoning goes back to a vendor that takes
- * none but its own, on a direct route. CONV-219, RESP-27.
+ * A conversation that changes its model. Reasoning converted from another protocol goes back on a direct route to a vendor that
+ * only accepts its own. CONV-219, RESP-27.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createSseParser } from "../../src/base/sse.ts";
@@ -26,7 +26,7 @@ async function whole(path: string, body: Body): Promise<Body> {
   return JSON.parse(text) as Body;
 }
 
-/** The blocks that a client of the protocol puts together of a stream. */
+/** The content blocks of a messages stream, assembled as a client does. */
 async function streamedBlocks(body: Body): Promise<Body[]> {
   const answer = await gateway.post("/v1/messages", { ...body, stream: true });
   const parser = createSseParser();
@@ -63,7 +63,7 @@ describe("a messages conversation", () => {
     const messages = [first, { role: "assistant", content }, second];
     const answer = await whole("/v1/messages", { ...request, model: "sandbox/messages", messages });
     expect(droppedIn(answer)).toEqual(["messages.content.thinking"]);
-    // The vendor, as the sandbox plays it, refuses an unsigned thought; what went on has none.
+    // The simulated vendor refuses unsigned thinking; the forwarded request has none.
     const sent = JSON.stringify(await lastSent("anthropic"));
     expect(sent).toContain(script.reply);
     expect(sent).not.toContain("gw_unsigned");
@@ -93,7 +93,7 @@ describe("a responses conversation", () => {
   });
 });
 
-/** The body of the last request that a vendor of the sandbox got. */
+/** The body of the last request to this simulated vendor. */
 async function lastSent(vendor: string): Promise<Body> {
   const query = `contains=${encodeURIComponent("And now?")}`;
   const journal = await fetch(`${gateway.sandboxUrl!}/__journal?${query}`);

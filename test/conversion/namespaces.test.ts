@@ -1,6 +1,6 @@
 /**
- * Tools within namespaces, as Codex sends those of MCP servers: every other protocol gets them as tools of their own, and calls come back
- * with the two names apart. T13, T29, T33.
+ * Tools within namespaces, as Codex sends those of MCP servers. Other protocols get each as a separate tool with a joined name;
+ * calls come back with namespace and name separated. T13, T29, T33.
  */
 import { describe, expect, it } from "vitest";
 import { parseJsonText } from "../../src/base/json-text.ts";
@@ -45,7 +45,7 @@ const asked = (more: JsonObject): JsonObject => ({ ...body, ...more });
 
 interface Shown {
   readonly tools: readonly (readonly [string, string | undefined])[];
-  /** The tool that was called before, and the one that must be. */
+  /** The tool that was called before; `chosen` is the one that must be called. */
   readonly called: unknown;
   readonly chosen: unknown;
 }
@@ -54,7 +54,7 @@ const toolOf = ({ name, description }: { name: string; description?: string }) =
   [name, description] as const;
 type Named = { readonly name: string };
 
-/** What a target is shown of it. */
+/** Reads tools, earlier call and choice from a target's body. */
 const shown: Readonly<Record<string, (body: JsonObject) => Shown>> = {
   chat(body) {
     const {
@@ -254,9 +254,9 @@ describe("the choice", () => {
 
   it.each([
     [{ type: "function", name: "find" }, "find"],
-    // One namespace alone has it.
+    // Only one namespace has this tool.
     [{ type: "function", name: "load" }, "mcp__web__load"],
-    // Two have it: which is not guessed.
+    // Two namespaces have it: the gateway does not guess.
     [{ type: "function", name: "open" }, "open"],
     [{ type: "function", name: "open", namespace: "mcp__web" }, "mcp__web__open"],
   ])("T33: of %o is the one of %s", (choice, name) => {

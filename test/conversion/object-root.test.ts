@@ -1,4 +1,4 @@
-/** Schemas of tools that do not begin with one object: vendors refuse the whole request for one of them. T23, T24. */
+/** Tool schemas whose root is not a single object: vendors refuse the whole request for one of them. T23, T24. */
 import { describe, expect, it } from "vitest";
 import {
   codecs,

@@ -1,4 +1,4 @@
-/** Temperature and top_p at the Claude models that refuse them side by side, or beside reasoning. Requirements: CONV-404, CONV-419, TXT-14. */
+/** Claude models that refuse temperature together with top_p, or either with reasoning. Requirements: CONV-404, CONV-419, TXT-14. */
 import { describe, expect, it } from "vitest";
 import { routeOf } from "./route.ts";
 import { at } from "../rows/protocols.ts";
@@ -6,7 +6,7 @@ import type { Body } from "./world.ts";
 
 const messages = [{ role: "user", content: "Hi" }];
 
-/** What the upstream is sent of the two, and the names that the caller reads. */
+/** Temperature and top_p in the upstream's body, and the parameters reported to the caller. */
 function sent(to: "messages" | "converse", upstreamModel: string, wish: Body) {
   const { body, notes } = routeOf(
     "chat",

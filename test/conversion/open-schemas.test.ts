@@ -1,6 +1,6 @@
 /**
- * Schemas that say too little for OpenAI, as those of MCP servers do: tools without arguments, lists of anything. It refuses the whole
- * request for one of them. T23, T24.
+ * Schemas that are too open for OpenAI, such as those of MCP servers: tools without arguments, arrays without `items`. OpenAI
+ * refuses the whole request for one of them. T23, T24.
  */
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/protocols/index.ts";
@@ -18,7 +18,7 @@ const placeOf = {
 const callers = ["messages", "generate_content"] as const;
 const text: JsonObject = { type: "string" };
 
-/** Lists that do not say what is in them, wherever a schema may stand, and a property of that name. */
+/** Arrays without `items` at every place of a schema, and a property with that name. */
 const open: JsonObject = {
   type: "object",
   properties: {

@@ -1,4 +1,4 @@
-/** Several messages in one answer of a responses upstream: what the model is about to do, and its answer. CONV-701. */
+/** Several messages in one answer of a responses upstream: an announcement and the answer itself. CONV-701. */
 import { describe, expect, it } from "vitest";
 import { at } from "../rows/protocols.ts";
 import { json, sse } from "../support/recorder.ts";
@@ -15,7 +15,7 @@ const message = (id: string, ...texts: string[]): Body => ({
 });
 const answerOf = (...output: Body[]): Body => ({ ...byName.responses.whole(), output });
 
-/** The same as its vendor streams it. */
+/** The answer as the vendor's stream. */
 function framesOf(answer: Body): string {
   const output = answer["output"] as Body[];
   const events = output.flatMap((item, index) => {

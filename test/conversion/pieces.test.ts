@@ -1,6 +1,6 @@
 /**
- * Google's own chats (`ai.chats`) keep a streamed answer as its pieces, each a turn of its own, and send all of them with the next
- * question. The model that reads them must find what it said, to the character. CONV-601; docs/decisions.md.
+ * Google's SDK chats (`ai.chats`) store a streamed answer as pieces, each a separate turn, and send them all with the next
+ * question. The model must get its earlier answer to the character. CONV-601; docs/decisions.md.
  */
 import { GoogleGenAI } from "@google/genai";
 import { describe, expect, it } from "vitest";
@@ -24,7 +24,7 @@ const block = { index: 0, content_block: { type: "text", text: "" } };
 const at = { item_id: "m", output_index: 0, content_index: 0 };
 const response = { id: "r", created_at: 1, status: "completed", output: [] };
 
-/** The answer in its pieces, as each upstream streams it. */
+/** The answer in pieces, as a stream of each upstream. */
 const streams: Readonly<Record<Exclude<Name, "generate_content">, string>> = {
   chat: framesOf([...pieces.map((content) => choice({ content })), choice({}, "stop")]),
   responses: framesOf([

@@ -1,4 +1,4 @@
-/** The route of one call between two protocols, without a gateway around it. */
+/** The route of one call between two protocols, without a gateway. */
 import {
   codecs,
   createRoute,
@@ -8,7 +8,7 @@ import {
 } from "../../src/protocols/index.ts";
 import type { Body, Name } from "./world.ts";
 
-/** A whole call of `acme/x`, which its provider calls `x`; `more` is what is otherwise. */
+/** A non-streaming call of `acme/x`, whose provider names it `x`. `more` overrides the defaults. */
 export const routeOf = (
   from: Name,
   to: Name | "converse",

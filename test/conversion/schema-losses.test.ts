@@ -1,4 +1,4 @@
-// JSON Schemas towards generateContent: what its vendor refuses is taken out, and the caller is told.
+// JSON Schemas towards generateContent: keywords that the vendor refuses are removed and reported.
 import { describe, expect, it } from "vitest";
 import {
   codecs,
@@ -137,7 +137,7 @@ describe("what counts as a loss", () => {
   });
 });
 
-/** Lists of references to lists of references: each level multiplies by `width`. */
+/** Arrays of references to arrays of references: each level multiplies the expansion by `width`. */
 function unfolding(width: number, depth: number, isShared: boolean): JsonObject {
   const name = (level: number, at: number) => (isShared ? `d${level}` : `d${level}_${at}`);
   const defs: JsonObject = {};
@@ -203,7 +203,7 @@ describe("a schema that is made to unfold without end", () => {
       let found: string[] = [];
       const ms = await costMs(() => (found = schemaLosses([schema])));
       expect(found.filter((keyword) => losses.includes(keyword))).toEqual(losses);
-      // The first one, of four kilobytes, took a minute.
+      // An earlier version took a minute for the first schema, of four kilobytes.
       expect(ms).toBeLessThan(700);
     },
   );
@@ -231,10 +231,10 @@ describe("a schema that is made to unfold without end", () => {
     const ms = await costMs(
       () => (sent = JSON.stringify(routeOf("chat", "generate_content", request).body)),
     );
-    // It took four seconds, and a request of half a megabyte became one of twenty.
+    // An earlier version took four seconds, and made twenty megabytes of half a megabyte.
     expect(ms).toBeLessThan(1_000);
     expect(sent.length).toBeLessThan(2_000_000);
-    // What needs no reference is as it was, behind all of them.
+    // A tool without references stays unchanged, after all the others.
     expect(sent).toContain(JSON.stringify({ name: "t500", parametersJsonSchema: plain }));
   });
 });

@@ -1,6 +1,6 @@
 /**
- * What stands in a turn whose role does not say it: calls and thoughts in a user's, refusals in a user's, a system's or a tool's. It goes
- * on as who says it, or is refused; nothing of it vanishes. CONV-101 to CONV-113; traps T20, T33.
+ * Content in a turn of the wrong role: calls and thoughts in a user's turn, refusals in a user's, a system's or a tool's turn. It
+ * is sent on in the right role, or refused; it never vanishes. CONV-101 to CONV-113; traps T20, T33.
  */
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../src/base/errors.ts";
@@ -22,7 +22,7 @@ const result = (content: unknown): JsonObject =>
 const refusal = (text: string) => ({ type: "refusal", refusal: text });
 const text = (said: string) => ({ type: "text", text: said });
 
-/** Requests with what their role does not say, and what must arrive of each. */
+/** Requests with content of the wrong role, and the marks that must arrive of each. */
 const requests: Readonly<Record<ProtocolName, [body: JsonObject, marks: string[]][]>> = {
   chat: [
     [
@@ -117,7 +117,7 @@ const routeOf = (caller: ProtocolName, upstream: UpstreamProtocol, body: JsonObj
     createdAt: 1,
   });
 
-/** What is sent; undefined where the content is refused. */
+/** The body that is sent, as JSON. Undefined if the gateway refuses the content. */
 function sentOr400(caller: ProtocolName, upstream: UpstreamProtocol, body: JsonObject) {
   try {
     return JSON.stringify(routeOf(caller, upstream, body).body);
@@ -138,7 +138,7 @@ const cases = protocolNames.flatMap((caller) =>
 describe("what a role does not say", () => {
   it.each(cases)("T33: arrives or is refused: %s to %s, %s", (caller, upstream, marks, body) => {
     const sent = sentOr400(caller, upstream, body);
-    // Only what has no meaning at its place is refused.
+    // Only content without a meaning at its place is refused.
     const missing =
       sent === undefined ? marks.slice(1) : marks.filter((mark) => !sent.includes(mark));
     expect(missing).toEqual([]);

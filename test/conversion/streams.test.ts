@@ -1,4 +1,4 @@
-/** Streams of each upstream as each caller gets them. STREAM-03 to STREAM-05, TXT-15; traps T14, T35, T37. */
+/** Streams of each upstream, as converted for each caller. STREAM-03 to STREAM-05, TXT-15; traps T14, T35, T37. */
 import { describe, expect, it } from "vitest";
 import type { SseEvent } from "../../src/base/sse.ts";
 import { answerText, upstreamModel } from "../rows/protocols.ts";
@@ -17,7 +17,7 @@ import {
 
 const world = conversions();
 
-/** What is wrong with the order of a messages stream; empty where it is as its clients expect. */
+/** Errors in the event order of a messages stream. Empty if the order is as clients expect. */
 function messagesFaults(events: readonly Body[]): string[] {
   const faults: string[] = [];
   let open: number | undefined;
@@ -38,7 +38,7 @@ function messagesFaults(events: readonly Body[]): string[] {
   return faults;
 }
 
-/** What is wrong with the order of a protocol's own events, which its clients rely on. */
+/** Errors in the event order of each protocol, on which its clients rely. */
 const orderFaults: Readonly<
   Record<Name, (events: readonly SseEvent[], bodies: Body[]) => unknown[]>
 > = {
@@ -56,7 +56,7 @@ const orderFaults: Readonly<
     bodies.filter(
       ({ object, id }) => object !== "chat.completion.chunk" || id !== bodies[0]!["id"],
     ),
-  // Its clients skip frames that have a name.
+  // Clients of generateContent skip named frames.
   generate_content: (events) =>
     events.filter(({ event }) => event !== undefined && event !== "message"),
 };
@@ -88,7 +88,7 @@ describe("converted streams", () => {
   it.each(convertedPairs.filter(([, to]) => to === "chat" || to === "responses"))(
     "STREAM-04: %s to %s gets its end marker where the upstream left its own out",
     async (from, to) => {
-      // The frames but for the marker; of responses the marker is the terminal event, so nothing is left out but [DONE].
+      // Leave out the [DONE] marker. In responses, the terminal event remains.
       const frames = byName[to].frames.filter((frame) => !frame.includes("[DONE]"));
       const { events } = await world.stream(from, to, {}, sse(frames.join("")));
       expectOrder(from, events);
@@ -127,7 +127,7 @@ const piece = (index: number, id: string | undefined, args: string): object => (
   ],
 });
 
-/** Text, then two calls whose pieces come by turns, as some vendors send them. */
+/** Text, then two calls with interleaved pieces, as some vendors send them. */
 const interleaved = [
   chunk({ role: "assistant", content: "" }),
   chunk({ content: "Let me " }),

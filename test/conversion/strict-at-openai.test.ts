@@ -1,4 +1,4 @@
-/** Tools that are held to schemas which OpenAI refuses beside `strict`. Claude holds to such schemas. Requirements: TXT-14; trap T23. */
+/** Strict tools with schemas that OpenAI refuses with `strict`, but Claude accepts. Requirements: TXT-14; trap T23. */
 import { describe, expect, it } from "vitest";
 import { at } from "../rows/protocols.ts";
 import { routeOf } from "./route.ts";
@@ -12,7 +12,7 @@ const closed = (properties: object, required: readonly string[]) => ({
   additionalProperties: false,
 });
 
-/** Whether the tool is sent as strict, and the names that the caller reads. */
+/** Returns whether the tool is sent as strict, and the parameters reported to the caller. */
 function sent(to: "chat" | "responses", input_schema: object) {
   const tools = [{ name: "look", strict: true, input_schema }];
   const said = { model: "acme/x", max_tokens: 50, ...user("Hi"), tools };

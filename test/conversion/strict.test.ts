@@ -1,6 +1,6 @@
 /**
- * Every way to a current model with its record: what is sent of transcripts and of random requests, against the strict simulated
- * vendors' own checks. CONV, ERR-12.
+ * Every conversion to a current model with its record: requests from transcripts and random requests must pass the checks of the
+ * strict simulated vendors. CONV, ERR-12.
  */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -43,7 +43,7 @@ interface Way {
   readonly upstream: ProtocolName;
 }
 
-/** What the vendor says to a request as it is sent; "taken", also where the gateway itself refuses it. */
+/** The simulated vendor's verdict on a request as sent. "taken" also if the gateway itself refuses it. */
 function verdict({ model, caller, upstream }: Way, given: JsonObject): string {
   try {
     const { body } = removeUnsupported(model, caller, given);

@@ -1,4 +1,4 @@
-/** Conversations as they are repaired on the way to another protocol. CONV-601 to CONV-604, CONV-606; traps T20 to T22, T25, T27. */
+/** Conversations that a conversion must repair. CONV-601 to CONV-604, CONV-606; traps T20 to T22, T25, T27. */
 import { describe, it } from "vitest";
 import {
   conversions,
@@ -35,7 +35,7 @@ const used = (id: string, value: string): Body => ({
 });
 
 const place = '{"place":{"x":1}}';
-/** A call and its result, whose name only the call tells. */
+/** A call and its result; only the call has the tool's name. */
 const conversations: Readonly<Record<Exclude<Name, "generate_content">, Body>> = {
   chat: chat(said("Where?"), calls(call("c1")), result("c1", place)),
   responses: {
@@ -48,7 +48,7 @@ const conversations: Readonly<Record<Exclude<Name, "generate_content">, Body>> =
   messages: toolTurns({ content: place }),
 };
 
-/** What a messages upstream is sent of a chat caller's messages. */
+/** A case from chat to messages: `messages` must arrive as `wanted`. */
 const turns = (title: string, messages: Body[], wanted: Body[], reported: string[] = []): Case => ({
   title,
   from: "chat",
@@ -377,7 +377,7 @@ describe("what messages hold", () => {
   )("%s", (_title, one) => showCase(world, one));
 });
 
-/** A question, a call and its result, as a messages caller writes them. */
+/** A question, a call and its result in the messages protocol, then `last`. */
 function toolTurns(last: Body): Body {
   return {
     messages: [

@@ -1,4 +1,4 @@
-/** Tools and content as a chat-completions upstream is sent them. CONV-208 to CONV-210, CONV-216, CONV-217, CONV-219. */
+/** Tools and content towards a chat-completions upstream. CONV-208 to CONV-210, CONV-216, CONV-217, CONV-219. */
 import { describe, it } from "vitest";
 import {
   conversions,

@@ -1,4 +1,4 @@
-/** What a chat-completions upstream is sent of calls in the other protocols. CONV-2xx. */
+/** Calls in other protocols towards a chat-completions upstream. CONV-2xx. */
 import { describe, it } from "vitest";
 import { conversions, showCase, titled, type Body, type Case } from "./world.ts";
 

@@ -1,4 +1,4 @@
-/** Every way to Converse: what is sent of transcripts and of random requests, against the strict simulated vendor's own checks. */
+/** Every conversion to Converse: requests from transcripts and random ones must pass the checks of the strict simulated vendor. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { converseStrict } from "../../sandbox/bedrock/converse-strict.ts";
@@ -46,7 +46,7 @@ function routeTo(model: string, caller: ProtocolName, body: JsonObject): Route |
   }
 }
 
-/** What the vendor says to a request as it is sent; "taken", also where the gateway itself refuses it. */
+/** The simulated vendor's verdict on a request as sent. "taken" also if the gateway itself refuses it. */
 function verdict(model: string, caller: ProtocolName, given: JsonObject): string {
   const route = routeTo(model, caller, given);
   if (!route) return "taken";

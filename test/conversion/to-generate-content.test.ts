@@ -1,4 +1,4 @@
-/** What a generateContent upstream is sent of calls in the other protocols. CONV-5xx. */
+/** Calls in other protocols towards a generateContent upstream. CONV-5xx. */
 import { describe, it } from "vitest";
 import {
   conversions,

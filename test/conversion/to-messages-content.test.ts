@@ -1,4 +1,4 @@
-/** Content as a messages upstream is sent it, and what it cannot be sent. CONV-417, CONV-418, CONV-424 to CONV-426. */
+/** Content towards a messages upstream, and content that it does not accept. CONV-417, CONV-418, CONV-424 to CONV-426. */
 import { describe, expect, it } from "vitest";
 import {
   conversions,

@@ -1,4 +1,4 @@
-/** Reasoning as a messages upstream is asked for it. CONV-413, CONV-419 to CONV-423; traps T28, T34, T39. */
+/** Reasoning settings towards a messages upstream. CONV-413, CONV-419 to CONV-423; traps T28, T34, T39. */
 import { describe, expect, it } from "vitest";
 import {
   conversions,

@@ -1,4 +1,4 @@
-/** What a messages upstream is sent of calls in the other protocols. CONV-401 to CONV-416. */
+/** Calls in other protocols towards a messages upstream. CONV-401 to CONV-416. */
 import { describe, it } from "vitest";
 import {
   conversions,

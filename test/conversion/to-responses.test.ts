@@ -1,4 +1,4 @@
-/** What a responses upstream is sent of calls in the other protocols. CONV-3xx. */
+/** Calls in other protocols towards a responses upstream. CONV-3xx. */
 import { describe, it } from "vitest";
 import {
   conversions,

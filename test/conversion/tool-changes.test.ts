@@ -1,6 +1,6 @@
 /**
- * Turns that change what tools there are, as Claude Code and the tool runner of Anthropic's SDK write them, and items of responses that
- * do: other upstreams are offered the tools that there are at the end. Turns whose time is over are shown to none. T33.
+ * Turns that change the tools, as Claude Code and the tool runner of Anthropic's SDK write them, and items of responses that do so.
+ * Other upstreams get the tools that exist at the end. Expired turns are not sent. T33.
  */
 import { describe, expect, it } from "vitest";
 import { noteHeader } from "../../src/base/notes.ts";
@@ -11,14 +11,14 @@ import type { Body, Name } from "./world.ts";
 const targets = ["chat", "generate_content", "converse"] as const;
 type Target = Name | "converse";
 
-/** Where each protocol has the tools, and the names there. */
+/** The names of the offered tools in a body of any protocol. */
 const offered = (body: Body): unknown[] =>
   [...JSON.stringify(body["tools"] ?? body["toolConfig"] ?? []).matchAll(/"name":"(\w+)"/g)].map(
     ([, name]) => name,
   );
 const asked = (from: Name, to: Target, body: Body) => {
   const { body: sent, notes } = routeOf(from, to, body);
-  // A small maximum is raised towards responses, which is not looked at here.
+  // Ignore `max_tokens`: a small value is raised towards responses.
   const told = noteHeader(notes.filter(({ param }) => param !== "max_tokens")) ?? "";
   return { tools: offered(sent), told, text: JSON.stringify(sent) };
 };

@@ -1,4 +1,4 @@
-// Tools with names that vendors refuse, through the running gateway to vendors that do refuse them.
+// Tools with names that vendors refuse, through a running gateway to simulated vendors that do refuse them.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject, ProtocolName } from "../../src/protocols/index.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
@@ -55,7 +55,7 @@ describe.each(pairs)("from %s to %s", (from, to) => {
       const query = `contains=${encodeURIComponent("look_at_the_shelf")}`;
       const journal = await fetch(`${gateway.sandboxUrl!}/__journal?${query}`);
       const { data } = (await journal.json()) as { data: { body: unknown }[] };
-      // The sandbox has checked the pattern; that it got another name than ours is ours to show.
+      // The sandbox has checked the pattern. Check here that the name was replaced.
       expect(JSON.stringify(data.at(-1)!.body)).not.toContain(name);
     },
   );

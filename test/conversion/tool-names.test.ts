@@ -1,4 +1,4 @@
-// Tools whose names the target refuses, in every direction: renamed on the way there, and named by the caller's own on the way back.
+// Tools with names that the target refuses, in every direction: renamed in requests, restored in answers.
 import { describe, expect, it } from "vitest";
 import { createSseParser, type SseEvent } from "../../src/base/sse.ts";
 import { noUsage } from "../../src/base/usage.ts";
@@ -18,7 +18,7 @@ const dotted = "mcp.server/look at";
 const routeOf = (caller: ProtocolName, upstream: ProtocolName, body: JsonObject): Route =>
   routeBetween(caller, upstream, body, { stream: true });
 
-/** Every value that names a tool in a body. */
+/** Every tool name in a body. */
 function namesIn(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(namesIn);
   if (typeof value !== "object" || value === null) return [];
@@ -54,7 +54,7 @@ describe.each(directions)("from %s to %s", (caller, upstream) => {
       const [sent, ...others] = [...new Set(namesIn(route.body))];
       expect(others).toEqual([]);
       expect(sent).toMatch(toolName);
-      // Definition, choice and call; a result has a name in generateContent only.
+      // Definition, choice and call; only generateContent names the tool in a result too.
       expect(namesIn(route.body).length).toBeGreaterThanOrEqual(3);
       expect(route.notes).toMatchObject([{ param: "tools", kind: "rewritten" }]);
 

@@ -1,6 +1,6 @@
 /**
- * JSON in texts: the arguments and results of OpenAI-style callers are texts, which no bound of a body counts. What is beyond those bounds
- * is kept as the text that it is, and costs no more than that. CONV-713 to CONV-716; traps T3, T22.
+ * JSON in texts: arguments and results of OpenAI-style callers are texts, to which a body's limits do not apply. JSON beyond those
+ * limits stays an unparsed text. CONV-713 to CONV-716; traps T3, T22.
  */
 import { describe, expect, it } from "vitest";
 import { codecs, createRoute, upstreamCodecs } from "../../src/protocols/index.ts";
@@ -36,7 +36,7 @@ describe.each(texts)("%s", (_what, text) => {
     });
     const sent = JSON.stringify(route.body);
     expect(sent).toContain(JSON.stringify({ arguments: text }));
-    // The call's arguments and its result.
+    // It occurs twice: in the call's arguments and in its result.
     expect(sent.split(JSON.stringify(text))).toHaveLength(3);
   });
 });

@@ -2,7 +2,7 @@
 import { formatSse } from "../../src/base/sse.ts";
 import type { JsonObject, ProtocolName } from "../../src/protocols/index.ts";
 
-/** A request whose history holds a call and a result of the tool, and which must call it again. */
+/** A request with an earlier call and result of the tool, which the model must call again. */
 export const requestWith = wire({
   chat: (name, parameters = schema) => ({
     model: "acme/talk",
@@ -66,7 +66,7 @@ export const requestWith = wire({
 
 type Writer = (name: string, parameters?: JsonObject) => object;
 
-/** Literals as JSON: their absent members are what the type of JSON does not know. */
+/** Types the literals as JSON. The cast is needed because the JSON type has no optional members. */
 function wire(writers: Record<ProtocolName, Writer>) {
   return writers as Record<ProtocolName, (name: string, parameters?: JsonObject) => JsonObject>;
 }
@@ -137,7 +137,7 @@ const typed = (...events: ({ type: string } & Record<string, unknown>)[]): strin
 const plain = (...chunks: object[]): string =>
   chunks.map((chunk) => formatSse({ data: JSON.stringify(chunk) })).join("");
 
-/** The same answer as the bytes of a stream. */
+/** The same answer as the text of a stream. */
 export const streamCalling: Record<ProtocolName, (name: string) => string> = {
   chat(name) {
     const chunk = (delta: object, finish: string | null = null) => ({
@@ -197,7 +197,7 @@ export const streamCalling: Record<ProtocolName, (name: string) => string> = {
   generate_content: (name) => plain(answerCalling.generate_content(name)),
 };
 
-/** The same wire texts with these arguments in each call. */
+/** Replaces the arguments of each call in a wire text. */
 export const calling = (text: string, given: string): string =>
   text
     .replaceAll('"arguments":"{}"', `"arguments":${JSON.stringify(given)}`)

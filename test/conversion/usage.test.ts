@@ -1,11 +1,11 @@
-/** Usage of each upstream as each caller is told it. CONV-801 to CONV-820. */
+/** Usage of each upstream, as each caller gets it. CONV-801 to CONV-820. */
 import { describe, expect, it } from "vitest";
 import { json } from "../support/recorder.ts";
 import { byName, conversions, dataOf, names, type Body, type Name } from "./world.ts";
 
 const world = conversions();
 
-/** As every upstream counts: 100 in, 90 of them from a cache; 70 out, 20 of them reasoning where the protocol tells. */
+/** The same usage per upstream: 100 in, 90 of them cached; 70 out, 20 of them reasoning if the protocol has a field for it. */
 const told: Readonly<Record<Name, Body>> = {
   chat: {
     usage: {
@@ -45,7 +45,7 @@ async function usageFor(from: Name, to: Name): Promise<Body> {
   return reply[from === "generate_content" ? "usageMetadata" : "usage"] as Body;
 }
 
-/** A messages upstream does not tell its reasoning apart from its output. */
+/** The reported reasoning tokens. A messages upstream only reports them as output. */
 const reasoningOf = (to: Name): number => (to === "messages" ? 0 : 20);
 const upstreamsOf = (caller: Name): Name[] => names.filter((name) => name !== caller);
 
@@ -105,7 +105,7 @@ describe("what callers are told", () => {
   );
 });
 
-/** The last usage in a stream's events, wherever each protocol has it. */
+/** The last usage in a stream's events, from the place of each protocol. */
 function lastUsage(caller: Name, events: readonly Body[]): Body {
   const of = (event: Body): unknown =>
     caller === "generate_content"
@@ -119,7 +119,7 @@ function lastUsage(caller: Name, events: readonly Body[]): Body {
 describe("streams", () => {
   const pairs = names.flatMap((from) => upstreamsOf(from).map((to) => [from, to] as const));
 
-  // What the frames of rows/protocols.ts tell: 100 in, 40 from a cache, 20 out, 5 reasoning.
+  // The frames of rows/protocols.ts have 100 in, 40 from a cache, 20 out, 5 reasoning.
   it.each(pairs)(
     "CONV-817 CONV-818 T46: %s callers of %s are told at the end",
     async (from, to) => {

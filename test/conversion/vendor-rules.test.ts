@@ -1,6 +1,6 @@
 /**
- * What vendors refuse of requests that fit their schemas, and what a converted one has instead. CONV-211, CONV-310, CONV-506, CONV-507,
- * CONV-604, RESP-33; trap T25.
+ * Requests that vendors refuse although they fit the vendors' schemas, and their converted form. CONV-211, CONV-310, CONV-506,
+ * CONV-507, CONV-604, RESP-33; trap T25.
  */
 import { describe, it } from "vitest";
 import { conversions, showCase, titled, type Body, type Case } from "./world.ts";

@@ -1,4 +1,4 @@
-/** Requests of all four protocols that set every field that the gateway reads, in bodies that some other protocol can carry. */
+/** Requests of all four protocols that together set every field that the gateway reads. Each can be converted to some protocol. */
 import type { JsonObject, ProtocolName } from "../../src/protocols/index.ts";
 
 const parameters = { type: "object", properties: { a: { type: "string" } } };
@@ -298,7 +298,7 @@ const generate: JsonObject = {
   store: true,
 };
 
-/** By protocol: one body with nearly all, and others for what excludes it. */
+/** Per protocol: one body with nearly all fields, and others for fields that exclude those. */
 export const wholeBodies: Readonly<Record<ProtocolName, readonly JsonObject[]>> = {
   chat: [
     chat,

@@ -1,6 +1,6 @@
 /**
- * The gateway that conversions are shown on: one stand-in upstream, one model for each protocol the upstream speaks,
- * each callable through all four entry points; and tables of what a call must look like on the other side.
+ * The gateway for conversion tests: one recording upstream with one model for each upstream protocol, each callable through all
+ * four entry points. Also the tables of expected conversions.
  */
 import { afterAll, beforeAll, expect } from "vitest";
 import { createSseParser, type SseEvent } from "../../src/base/sse.ts";
@@ -33,7 +33,7 @@ export const convertedPairs = names.flatMap((from) =>
 
 /** The model whose only upstream speaks this protocol. */
 export const modelOf = (to: Name): string => `acme/${to.replace("_", "-")}`;
-/** What the models may answer at most; a maximum nobody named is filled from it (CONV-403). */
+/** The models' output token limit. It fills in a missing `max_tokens` (CONV-403). */
 export const maxOutputTokens = 32_000;
 
 const modelRow = (name: Name): string => `
@@ -45,7 +45,7 @@ const modelRow = (name: Name): string => `
     offers:
       - { provider: up, protocol: ${name}, upstream_model: ${upstreamModel}, price: { input: "1", cache_read: "0.1", cache_write: "1.25", output: "10" } }`;
 
-/** Answers as the protocol of the path does, whole or streamed as asked. */
+/** Answers in the protocol of the path, whole or streamed as requested. */
 const answering: Answer = (request, response) => {
   const protocol = names
     .map((name) => byName[name])
@@ -62,21 +62,21 @@ function speaks(path: string, name: Name): boolean {
 export interface Outcome {
   readonly status: number;
   readonly headers: Headers;
-  /** What the upstream was sent; undefined where nobody was called. */
+  /** The body that the upstream got. Undefined if it was not called. */
   readonly up: Body | undefined;
-  /** The same as its bytes. */
+  /** The same body as raw text. */
   readonly upText: string;
   readonly answer: Body;
-  /** `gw.droppedParams`; empty where there is none. */
+  /** `gw.droppedParams`; empty if absent. */
   readonly reported: readonly string[];
 }
 
 export interface Conversions {
   readonly gateway: () => GatewayUnderTest;
   readonly upstream: () => Recorder;
-  /** POSTs a whole call of one protocol to the model of another. The smallest body stands under `extra`. */
+  /** POSTs a non-streaming call of one protocol to the model of another. `extra` is merged into the minimal body. */
   send(from: Name, to: Name, extra?: Body, answer?: Answer): Promise<Outcome>;
-  /** The same call as a stream: its events, and the header's names of what was dropped. */
+  /** The same call as a stream. Returns its events, and the dropped parameters of the header. */
   stream(
     from: Name,
     to: Name,
@@ -148,33 +148,33 @@ models:${names.map(modelRow).join("")}
   };
 }
 
-/** The parsed data of a stream's events, the marker of its end left out. */
+/** The parsed data of a stream's events, without `[DONE]`. */
 export const dataOf = (events: readonly SseEvent[]): Body[] =>
   events.filter(({ data }) => data !== "[DONE]").map(parsed);
 
-/** One call to one upstream protocol, and what must be seen of it. */
+/** One call to one upstream protocol, with expectations. */
 export interface Case {
-  /** Begins with the ids of the rows it shows. */
+  /** Begins with the ids of the tested rows. */
   readonly title: string;
   readonly from: Name;
   readonly to: Name;
-  /** Over the smallest body of the caller's protocol. */
+  /** Merged into the minimal body of the caller's protocol. */
   readonly body: Body;
-  /** Must be part of what the upstream was sent. */
+  /** Expected part of the upstream's body. */
   readonly up?: Body;
-  /** Dotted paths that must not be there. */
+  /** Dotted paths that the upstream's body must not have. */
   readonly absent?: readonly string[];
-  /** Texts that must stand nowhere in the upstream's body. */
+  /** Texts that must not occur in the upstream's body. */
   readonly nowhere?: readonly string[];
-  /** Exactly what the caller is told of. Nothing, where it is left out. */
+  /** The exact list of parameters reported to the caller. None if omitted. */
   readonly reported?: readonly string[];
 }
 
-/** A table for `it.each`: titles first, with the pair they are shown on. */
+/** A table for `it.each`: the title with the protocol pair, then the case. */
 export const titled = (cases: readonly Case[]): (readonly [string, Case])[] =>
   cases.map((one) => [`${one.title} (${one.from} to ${one.to})`, one]);
 
-/** Makes one call and looks at both sides of it. The caller always gets its answer. */
+/** Makes one call and checks both sides. The call must succeed. */
 export async function showCase(world: Conversions, one: Case): Promise<void> {
   const { from, to } = one;
   const { status, up, upText, answer, reported } = await world.send(from, to, one.body);
@@ -193,7 +193,7 @@ const oneTool = {
 } as const;
 
 const { name, description, parameters } = oneTool;
-/** The same tool as each protocol offers it. */
+/** The same tool in each protocol. */
 export const toolsOf: Readonly<Record<Name, Body>> = {
   chat: { tools: [{ type: "function", function: oneTool }] },
   responses: { tools: [{ type: "function", ...oneTool }] },
@@ -203,7 +203,7 @@ export const toolsOf: Readonly<Record<Name, Body>> = {
   },
 };
 
-/** Bytes of no picture in particular. */
+/** The PNG signature in base64, without a picture. */
 export const pictureData = "iVBORw0KGgo=";
 export const pictureDataUrl = `data:image/png;base64,${pictureData}`;
 export const pictureUrl = "https://pictures.example/cat.png";

@@ -1,6 +1,6 @@
 /**
- * Each field that is read, with a value of each JSON type that it does not have: the call is a 400 that names the field, or the value
- * reaches the upstream, or the caller hears that it did not. It is never lost in silence. ERR-12, TXT-07, RESP-24.
+ * Each field with a value of each wrong JSON type. The gateway answers 400 and names the field, or the value reaches the
+ * upstream, or its loss is reported. It is never lost silently. ERR-12, TXT-07, RESP-24.
  */
 import { isDeepStrictEqual } from "node:util";
 import { describe, expect, it } from "vitest";
@@ -24,7 +24,7 @@ const typeOf = (value: unknown): string => (Array.isArray(value) ? "array" : typ
 
 type Path = readonly (string | number)[];
 
-/** Where JSON of the caller's own begins: nobody reads what is within. */
+/** Fields that hold free JSON of the caller: the gateway does not read what is inside. */
 const own =
   /^(?:parameters|parametersJsonSchema|responseSchema|schema|input_schema|input|args|response|logit_bias|metadata|prediction|audio|web_search_options|safetySettings)$/;
 const isOwn = (at: Path, inner: Json): boolean =>
@@ -54,13 +54,13 @@ function changed(body: JsonObject, path: Path, value: Json): JsonObject {
   return copy;
 }
 
-/** Whether two names are of one field, or of one within the other. */
+/** True if two names are the same field, or one field is within the other. */
 const isOf = (one: string, other: string): boolean =>
   one === other || [one, other].some((name, index) => isWithin(name, [other, one][index]!));
 const isWithin = (inner: string, outer: string): boolean =>
   inner.startsWith(`${outer}.`) || inner.startsWith(`${outer}[`);
 
-/** Whether a value stands anywhere within another, as it is or in a text. */
+/** True if a value occurs anywhere within another, as it is or in a text. */
 function holds(whole: Json, value: Json): boolean {
   if (isDeepStrictEqual(whole, value)) return true;
   if (typeof whole === "string") return whole.includes(textOf(value));
@@ -75,7 +75,7 @@ const textOf = (value: Json): string => (typeof value === "object" ? "qzq" : Str
 type Upstream = Name | "converse";
 const upstreams: readonly Upstream[] = [...protocolNames, "converse"];
 
-/** Whether the upstream, or a note, has the value of a field; undefined where this upstream refuses the call. */
+/** True if the upstream's body has the field's value, or a note names the field. Undefined if the gateway refuses the call. */
 function isTold(from: Name, to: Upstream, body: JsonObject, path: Path): boolean | undefined {
   try {
     const { body: sent, notes } = routeOf(from, to, body);
@@ -86,7 +86,7 @@ function isTold(from: Name, to: Upstream, body: JsonObject, path: Path): boolean
   }
 }
 
-/** What becomes of a wrong value where that is wrong: undefined where it is refused, told or of no meaning to the upstream. */
+/** Describes a wrong value that is lost silently. Undefined if it is refused, reported, or not sent even with the right type. */
 function loss(from: Name, body: JsonObject, path: Path, type: string): string | undefined {
   const given = changed(body, path, values[type]!);
   const name = nameOf(path);
@@ -100,7 +100,7 @@ function loss(from: Name, body: JsonObject, path: Path, type: string): string | 
   return lost.length === 0 ? undefined : `${name} ${type}: lost towards ${lost.join(", ")}`;
 }
 
-/** What is lost of one body's fields. */
+/** All silent losses of wrong values in one body. */
 const lossesOf = (from: Name, body: JsonObject): string[] =>
   fieldsOf(body).flatMap((path) =>
     Object.keys(values)

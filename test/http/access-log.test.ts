@@ -1,6 +1,6 @@
 /**
- * The access log: one line for each request, on both front ends, without anything in which a secret may stand; how many
- * requests are under way. docs/operate.md "Access log".
+ * The access log: one line per request, on both front ends, without fields that may contain secrets; and the number of requests
+ * in flight. docs/operate.md "Access log".
  */
 import { spawnSync } from "node:child_process";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -35,7 +35,7 @@ const lines = (): Line[] =>
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line) as Line);
 
-/** The line that a request adds, which nothing else may do meanwhile. */
+/** The line that a request adds. Expects no other new line meanwhile. */
 async function lineOf(request: () => Promise<unknown>): Promise<Line> {
   const before = lines().length;
   await request();
@@ -46,7 +46,7 @@ async function lineOf(request: () => Promise<unknown>): Promise<Line> {
 
 const hello = { model: "sandbox/chat", messages: [{ role: "user", content: "Hello!" }] };
 
-/** What is under way, as Prometheus reads it. */
+/** The number of requests in flight, from /metrics. */
 async function inFlight(): Promise<number> {
   const response = await fetch(`${gateway.url}/metrics`, {
     headers: { authorization: "Bearer metrics" },

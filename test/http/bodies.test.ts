@@ -1,4 +1,4 @@
-/** Bodies of requests at the gateway's door: limits by path, compressed bodies, the budget of bodies under way, odd characters, odd types. */
+/** Request bodies: limits by path, compressed bodies, the budget of bodies in flight, odd characters, odd types. */
 import { connect } from "node:net";
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -76,7 +76,7 @@ describe("compressed bodies", () => {
       max_tokens: 20,
       messages: [{ role: "user", content: text }],
     });
-  /** At the quality that the others have: left to itself brotli takes a second where they take ten milliseconds. */
+  /** Compresses at a low quality: brotli's default takes a second where the others take ten milliseconds. */
   const brotli = (text: string | Buffer) =>
     brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } });
   const codings = {
@@ -86,7 +86,7 @@ describe("compressed bodies", () => {
     zstd: zstdCompressSync,
   } as const;
 
-  // Short ones arrive in one read and are answered on the fast path; long ones go through Node.
+  // Short bodies arrive in one read and take the fast path; long ones go through Node.
   const texts = { short: "Hello", long: Array.from({ length: 60_000 }, (_, n) => n).join(" ") };
   it.each(Object.entries(codings))("%s is read, short and long", async (encoding, compress) => {
     for (const text of Object.values(texts)) {

@@ -1,4 +1,4 @@
-/** How many connections are taken, and how long one may be left unread, on both front ends. */
+/** How many connections the gateway accepts, and how long a client may leave an answer unread, on both front ends. */
 import { networkInterfaces } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
@@ -51,7 +51,7 @@ describe("connections without a request", () => {
       const answeredMs = performance.now();
       expect(client.text()).toMatch(/\r\nKeep-Alive: timeout=1\r\n/i);
       await expect.poll(() => client.closed()).toBe(true);
-      // Clients may still be sending when the second ends: Node gives them one more.
+      // Node waits another second, because clients may still be sending.
       expect(performance.now() - answeredMs).toBeGreaterThan(950);
     },
   );
@@ -72,7 +72,7 @@ describe("connections beyond the limit", () => {
       type: "error",
       error: { type: "overloaded_error" },
     });
-    // Those that are open are served as before, and a place that is left is free.
+    // Open connections still work, and a closed one frees its slot.
     first.socket.write("GET /readyz HTTP/1.1\r\nhost: gateway\r\n\r\n");
     await expect.poll(() => first.text()).toContain('"status":"ready"');
     first.socket.destroy();
@@ -131,7 +131,7 @@ describe.each([
       }),
     };
   };
-  /** What calls were charged. */
+  /** The amounts of all charges. */
   const charges = async (): Promise<bigint[]> => {
     const rows = await gateway!.database.query<{ amount_nano: bigint }>(
       "select amount_nano from ledger_entries where kind = 'charge'",
@@ -148,11 +148,11 @@ describe.each([
     const log = { ...silentLog, warn } as Log;
     await start("unread_s: 0.6", { fastPath, log });
     const stuck = ask(long(extra), false);
-    // A whole answer is charged before it is sent, a stream when its client is gone: by what arrived.
+    // A whole answer is charged before it is sent; a stream when its client is gone, for the part that arrived.
     await expect.poll(charges).toHaveLength(1);
     expect((await charges())[0]).toBeGreaterThan(0n);
     await expect.poll(() => late).toBe(1);
-    // What the system holds for it can still be read; then it ends in the middle.
+    // The client can still read the kernel's buffers; then the answer breaks off.
     stuck.socket.resume();
     await expect.poll(() => stuck.closed()).toBe(true);
     expect(stuck.socket.bytesRead).toBeLessThan(12_000_000);
@@ -168,7 +168,7 @@ describe.each([
     socket.on("data", (bytes: Buffer) => {
       read += bytes.length;
       socket.pause();
-      // The bytes are spread over some two seconds.
+      // Reading in small steps spreads the bytes over about two seconds.
       setTimeout(() => socket.resume(), 10);
     });
     await expect.poll(() => read).toBeGreaterThan(12_000_000);
@@ -190,7 +190,7 @@ describe("open files", () => {
     const reserve = 64 + 24;
     expect(used + reserve).toBeLessThanOrEqual(input.limit ?? 100_000);
     expect(plan.total).toBeGreaterThan(20);
-    // Each call may open what it needs.
+    // Each call may open the connections that it needs.
     expect(plan.outgoing).toBeGreaterThanOrEqual(plan.total * (input.sandbox ? 2 : 1));
     expect(plan.perAddress).toBeLessThan(plan.total);
   });

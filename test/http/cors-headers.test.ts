@@ -1,4 +1,4 @@
-/** A page of another origin can read every header of ours that an answer has. docs/configuration.md "cors". */
+/** A page of another origin can read every gateway header of an answer. docs/configuration.md "cors". */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createKey } from "../../src/tenancy/index.ts";
 import { decide, secret } from "../hooks/support.ts";

@@ -1,4 +1,4 @@
-/** Calls from pages of other origins: preflights without a key, answers and errors that the page may read. docs/configuration.md "cors". */
+/** Calls from pages of other origins: preflights without a key, readable answers and errors. docs/configuration.md "cors". */
 import { request } from "node:http";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -24,7 +24,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** A request with exactly these headers, on a connection of its own. */
+/** Sends a request with exactly these headers, on a new connection. */
 function ask(
   url: string,
   method: string,
@@ -52,7 +52,7 @@ function ask(
   });
 }
 
-/** What the OpenAI SDK makes a browser ask for. */
+/** Headers for which a browser asks when a page uses the OpenAI SDK. */
 const asked =
   "authorization,content-type,x-stainless-arch,x-stainless-lang,x-stainless-retry-count";
 const preflight = (url: string, origin: string, more: Record<string, string> = {}) =>
@@ -152,7 +152,7 @@ describe.each([
     const answer = await call(origin);
     expect(answer.status).toBe(200);
     expect(answer.headers["access-control-allow-origin"]).toBeUndefined();
-    // A cache must not give this answer to the page that may read it, nor the other way round.
+    // A cache must not mix up this answer with one for an allowed origin.
     expect(answer.headers["vary"]).toBe("Origin");
   });
 
@@ -220,7 +220,7 @@ it("with * every page may call, and nothing varies", async () => {
   expect(answer.status).toBe(204);
   expect(answer.headers["access-control-allow-origin"]).toBe("*");
   expect(answer.headers["vary"]).toBeUndefined();
-  // A browser that showed a file keeps it, and the page may read what was kept.
+  // A browser caches a shown file, and the page may read it from the cache.
   const shown = await ask(`${gateway.url}/files/none`, "GET", {});
   expect(shown.headers["access-control-allow-origin"]).toBe("*");
   await gateway.close();

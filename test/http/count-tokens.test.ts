@@ -1,4 +1,4 @@
-// Counting tokens without a call: asked of the vendor where it counts, estimated otherwise, and never billed.
+// Counting tokens without a call: by the vendor if it can count, otherwise estimated, and never billed.
 import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -253,7 +253,7 @@ describe("what a count is not", () => {
     const balance = await gateway.ledger.balance(gateway.workspaceId);
     expect(balance).toMatchObject({ creditsNano: 0n, chargedNano: 0n, heldNano: 0n });
 
-    // No model is counted that a call could not have, and a key that ends counts no more.
+    // A key cannot count with a model that it may not call, and cannot count after it was revoked.
     await changeKey(context, { id: record.id }, { modelAllowlist: ["acme/chat"] });
     for (const [path, body] of paths) {
       expect((await gateway.post(path, body, { authorization })).status).toBe(403);

@@ -1,4 +1,4 @@
-/** What somebody reads whose first call goes wrong: the path, method, key or body that was meant, in the caller's own shape. */
+/** Errors for wrong first calls: they name the intended path, method, key or body, in the caller's protocol. */
 import { get, type IncomingMessage } from "node:http";
 import { json } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

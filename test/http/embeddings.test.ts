@@ -1,4 +1,4 @@
-// `POST /v1/embeddings`: passed on, reserved and charged like any call, in the OpenAI shape.
+// `POST /v1/embeddings`: forwarded, reserved and charged like any call, in the OpenAI format.
 import { gzipSync } from "node:zlib";
 import OpenAI from "openai";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
@@ -6,7 +6,7 @@ import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { patiently } from "../support/patience.ts";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
 
-/** The newest row of the request log, once it is written. */
+/** Waits for the request log's row of a call. */
 async function loggedRow(gateway: GatewayUnderTest, id: string) {
   return vi.waitFor(async () => {
     const [row] = await gateway.database.query<Record<string, unknown>>(
@@ -137,7 +137,7 @@ describe("a call", () => {
     first.answer(json(silent));
     const before = await charged();
     const response = await embed({ input: ["x".repeat(30), [1, 2, 3, 4, 5]] });
-    // A third of the characters, the tokens the caller counted, and what frames them.
+    // A third of the characters, the given tokens, and 16 tokens of overhead.
     expect((await charged()) - before).toBe(1_000_000n + (10n + 5n + 16n) * 500n);
     const row = await loggedRow(gateway, response.headers.get("x-request-id")!);
     expect(row).toMatchObject({ usage_source: "estimated", usage: { outputTokens: 0 } });
@@ -189,9 +189,9 @@ describe("a call", () => {
     const none = await call("acme/none");
     expect(none.status).toBe(404);
     expect(await none.json()).toMatchObject({ error: { param: "x-gw-fallback-models" } });
-    // A text model makes no vectors.
+    // A text model cannot be a fallback for embeddings.
     expect((await call("acme/talk")).status).toBe(400);
-    // It takes the place of the model's own, and empty means none.
+    // The header replaces the model's own fallback; an empty list means none.
     expect((await call(",")).status).toBeGreaterThanOrEqual(500);
   });
 

@@ -1,4 +1,4 @@
-// A body whose model is an empty text: refused for the field, in the words of its protocol, wherever a body names a model.
+// A body whose model is an empty text: refused in the protocol's format, with the field's name, on every path with a model.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 

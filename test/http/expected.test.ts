@@ -1,4 +1,4 @@
-/** `Expect: 100-continue`: a body is asked for when somebody reads it, and not of whoever is refused. RFC 9110, section 10.1.1. */
+/** `Expect: 100-continue`: the gateway asks for a body only when it reads it, not for refused requests. RFC 9110, section 10.1.1. */
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { bytesOf, closeAll, openRaw, type RawClient } from "../attack/raw-clients.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
@@ -30,7 +30,7 @@ interface Asked {
   readonly length: number;
 }
 
-/** Sends the head of a request that holds its body back. */
+/** Sends the head of a request, without its body. */
 function ask({ path, key, type = "application/json", length }: Asked): RawClient {
   const headers = {
     authorization: `Bearer ${key}`,

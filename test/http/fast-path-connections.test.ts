@@ -1,6 +1,5 @@
 /**
- * Connections in front of Node's HTTP: which requests are answered on the fast path, that all others reach Node as they came,
- * and what an answer looks like.
+ * Connections of the fast path: which requests it answers, that all others reach Node unchanged, and the format of its answers.
  */
 import { once } from "node:events";
 import type { Socket } from "node:net";
@@ -23,7 +22,7 @@ import {
 
 const { start, startByHand } = useServers();
 
-/** Sends one request after the other, each when the one before was answered. */
+/** Sends requests in sequence, each after the answer to the one before. */
 async function inTurn(port: number, requests: readonly string[]): Promise<string[]> {
   const client = openClient(port);
   for (const [index, request] of requests.entries()) {
@@ -145,7 +144,7 @@ describe("odd requests", () => {
     headers: ["Host: gateway", "Content-Type: text/plain", `Content-Length: ${body.length}`],
     body,
   };
-  /** All that comes back for some bytes, up to the end of the connection, without what changes with time. */
+  /** Sends bytes and returns everything received until the connection ends, without Date headers. */
   async function answerTo(port: number, bytes: Buffer): Promise<string> {
     const client = openClient(port);
     client.socket.write(bytes);
@@ -234,7 +233,7 @@ describe("a request that is the last of its connection", () => {
     const client = openClient(port);
     client.socket.write(last);
     const response = await next();
-    // What comes behind it is no request any more.
+    // Bytes after the last request are ignored.
     client.socket.write(fast);
     const [socket] = await accepted;
     await expect.poll(() => socket.bytesRead).toBe(last.length + fast.length);
@@ -361,7 +360,7 @@ describe("answers", () => {
     });
     go();
     await pause(100);
-    // The kernel's buffers take some of it.
+    // The kernel's buffers hold a part of it.
     expect(written).toBeLessThan(120);
     client.socket.resume();
     const text = await client.until((so) => so.endsWith("0\r\n\r\n"));

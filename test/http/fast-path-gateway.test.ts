@@ -1,6 +1,6 @@
 /**
- * The gateway with the fast path and one without: whatever bytes come, in whatever pieces, both answer the same, but for the date
- * and ids. TXT-01 to TXT-04.
+ * A gateway with the fast path and one without: for any bytes in any pieces, both give the same answer, except for date and ids.
+ * TXT-01 to TXT-04.
  */
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -46,7 +46,7 @@ const calls: readonly (readonly [path: string, body: object])[] = [
   ["/v1/nothing", {}],
 ];
 
-/** A call as a plain request. */
+/** The parts of a call as a plain request. */
 function partsOf(path: string, body: object, key: string, padding = 0): Parts {
   const text = Buffer.from(JSON.stringify(body)).toString("latin1") + " ".repeat(padding);
   return {
@@ -61,7 +61,7 @@ function partsOf(path: string, body: object, key: string, padding = 0): Parts {
   };
 }
 
-/** Cuts `bytes` at shares of their length. */
+/** Cuts `bytes` at fractions of their length. */
 function cut(bytes: Buffer, shares: readonly number[]): Buffer[] {
   const at = [0, ...shares.map((share) => Math.floor(share * bytes.length)), bytes.length];
   at.sort((one, other) => one - other);
@@ -75,17 +75,17 @@ interface Sent {
   readonly call: (typeof calls)[number];
   readonly changes: readonly ((parts: Parts) => Parts)[];
   readonly shares: readonly number[];
-  /** How often it is sent on the same connection, each time when the last answer is there. */
+  /** Number of times it is sent on the same connection, each after the last answer. */
   readonly times: number;
-  /** Spaces behind the JSON of the body. */
+  /** Number of spaces after the body's JSON. */
   readonly padding?: number;
-  /** What the client does instead of sending the last bytes of the body, or sends right behind them. */
+  /** `cut`: the client leaves out the body's last byte. `request`: it sends another request directly after the body. */
   readonly ending?: "cut" | "request" | undefined;
-  /** How many answers are waited for; absent: one, and one for the request behind. */
+  /** Number of answers to wait for. Undefined: one, and one more for the request after it. */
   readonly answers?: number;
 }
 
-/** A request as it is sent to its end. */
+/** The bytes of a request with its ending. */
 function ended(bytes: Buffer, ending: Sent["ending"]): Buffer {
   if (ending === "cut") return bytes.subarray(0, -1);
   if (ending === undefined) return bytes;
@@ -93,7 +93,7 @@ function ended(bytes: Buffer, ending: Sent["ending"]): Buffer {
 }
 const next = "GET /healthz HTTP/1.1\r\nHost: gateway\r\n\r\n";
 
-/** What a gateway answers on one connection, without what is different each time. */
+/** A gateway's answers on one connection, without parts that vary. */
 async function answerOf({ gateway }: World, sent: Sent): Promise<string> {
   const client = openClient(Number(new URL(gateway.url).port));
   const parts = partsOf(...sent.call, gateway.key, sent.padding);
@@ -118,13 +118,13 @@ async function answerOf({ gateway }: World, sent: Sent): Promise<string> {
   return sent.ending === "cut" ? withoutEarlyRefusal(text) : text;
 }
 
-/** Whether a refusal leaves before a fault behind it is seen, which is answered too, is a matter of moments. */
+/** Removes refusals before the last answer: only timing decides whether they are sent before a later fault is seen. */
 function withoutEarlyRefusal(text: string): string {
   const answers = text.split(/(?=HTTP\/1\.1 )/);
   return answers.filter((one, at) => one.includes(" 200 ") || at === answers.length - 1).join("");
 }
 
-/** Both answers; again where a connection that broke may have swallowed one. */
+/** Compares both gateways' answers. Retries, because a broken connection may lose an answer. */
 async function expectSame(sent: Sent): Promise<string> {
   const both = () => Promise.all([answerOf(withBare, sent), answerOf(without, sent)]);
   let [one, other] = await both();
@@ -133,7 +133,7 @@ async function expectSame(sent: Sent): Promise<string> {
   return one;
 }
 
-/** A stream in one write where one is asked for. */
+/** Answers streaming requests with a stream in one write. */
 const streamed: Answer = (request, response) => {
   if (request.body["stream"] !== true) return answer(request, response);
   const frames = ["Grü", "ße"].map((content) => ({ choices: [{ index: 0, delta: { content } }] }));
@@ -193,7 +193,7 @@ describe("the fast path makes no difference", () => {
       shares: fc.constant([]),
       times: fc.integer({ min: 1, max: 2 }),
     });
-    // Larger than one read, than the limit of text bodies, and than what a socket holds; refused early where the key is wrong.
+    // Bodies larger than one read, than the limit of text bodies, and than a socket's buffers. A wrong key is refused early.
     const large = fc.record({
       call: fc.constantFrom(...calls),
       changes: fc.array(

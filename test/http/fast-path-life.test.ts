@@ -1,4 +1,4 @@
-// The life of a connection on the fast path: clients that leave, time, the end of the server. As Node has it.
+// The life of a connection on the fast path: clients that leave, timeouts, the server's end. All as with Node.
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -91,14 +91,14 @@ describe("time", () => {
     const [socket] = await accepted;
     const response = await next();
     response.writeHead(200, {});
-    // Until the system takes no more: what waits is less than the socket's own mark.
+    // Write until the kernel's buffers are full; less than the socket's high-water mark waits.
     while (socket.writableLength === 0) {
       response.write("x".repeat(8_192));
       await nextTurn();
     }
     response.end("the end");
     expect(socket.writableNeedDrain).toBe(false);
-    // One that was answered later is closed for having been idle.
+    // A connection that was answered later is closed as idle.
     const idle = openClient(port);
     idle.socket.write(fast);
     answerWhole(await next());
@@ -176,7 +176,7 @@ describe("a body on its way", () => {
     await closed;
   });
 
-  /** A server that reads every body and leaves the answers to the test. */
+  /** Starts a server that reads every body and leaves the answers to the test. */
   async function startReading({ requestMs = 200 } = {}) {
     const bodies: BodyStream[] = [];
     const responses: FastAnswer[] = [];
@@ -212,7 +212,7 @@ describe("the end of the server", () => {
     await idle.closed;
     answerWhole(response);
     await busy.until((text) => wholeAnswers(text) > 0);
-    // As the gateway does while it stops.
+    // The gateway does this repeatedly while it stops.
     server.closeIdleConnections();
     expect(labels(await busy.closed)).toEqual(["fast"]);
     await closed;

@@ -1,6 +1,6 @@
-/** Requests that are not plain, each with one thing that Node's HTTP must judge; made from the lines of a plain one. */
+/** Requests that are not plain, made from a plain one: each has one feature that Node's HTTP must handle. */
 
-/** What a request is made of. */
+/** The parts of a request. */
 export interface Parts {
   readonly line: string;
   readonly headers: readonly string[];
@@ -25,7 +25,7 @@ const without =
 const length = (text: (bytes: number) => string) => (parts: Parts) =>
   without("content-length", `Content-Length: ${text(parts.body.length)}`)(parts);
 
-/** By name; what Node makes of each is Node's affair. These are seen in the head. */
+/** Oddities by name that are visible in the head. Node decides the answer to each. */
 export const oddHeads: readonly (readonly [string, (parts: Parts) => Parts])[] = [
   ["another method", line((one) => one.replace("POST", "PUT"))],
   ["a method in small letters", line((one) => one.replace("POST", "post"))],
@@ -100,8 +100,8 @@ export const oddHeads: readonly (readonly [string, (parts: Parts) => Parts])[] =
 ];
 
 /**
- * These are seen behind the head, when the call has begun: which answer comes first is a matter of moments, and Node's own are
- * others for bytes that it read itself.
+ * Oddities after the head, found when the call has begun. Timing decides which answer comes first, and Node answers differently
+ * for bytes that it read itself.
  */
 const oddBodies: typeof oddHeads = [
   ["no length", without("content-length")],
@@ -112,13 +112,13 @@ const oddBodies: typeof oddHeads = [
 
 export const oddities = [...oddHeads, ...oddBodies];
 
-/** The last request of its connection: what comes behind it counts for nothing. */
+/** Makes the request the last one of its connection: bytes after it are ignored. */
 export const closing: typeof oddHeads = [
   ["connection: close", add("Connection: close")],
   ["connection: Close", add("Connection: Close")],
 ];
 
-/** Harmless differences that the fast path reads itself, and reads as Node does. */
+/** Harmless variations that the fast path reads itself, with the same result as Node. */
 export const harmless: readonly (readonly [string, (parts: Parts) => Parts])[] = [
   ["nothing", (parts) => parts],
   ["connection: keep-alive", add("Connection: Keep-Alive")],

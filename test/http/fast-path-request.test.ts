@@ -1,4 +1,4 @@
-// What is read as a plain request, and what is not: the strict form, and nothing that could be understood in two ways.
+// Which requests are read as plain: only the strict form, nothing ambiguous.
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readPlainRequest } from "../../src/http/front/fast/request.ts";

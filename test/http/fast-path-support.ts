@@ -1,4 +1,4 @@
-/** What the tests of the fast path share: a server that says who answered, raw clients, and requests in pieces. */
+/** Support for tests of the fast path: a server that shows which side answered, raw clients, and requests in pieces. */
 import { createServer, type Server } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { afterEach, expect } from "vitest";
@@ -14,7 +14,7 @@ interface LabelledServer {
   close(): Promise<void>;
 }
 
-/** Takes /v1/ and answers when the body has been read, which `told` hears. */
+/** A handler for /v1/ that answers `text` after it has read the body, and passes the body to `told`. */
 export const saying =
   (text: string, told: (body: string) => void = () => undefined): RequestHandler =>
   (request, response, body) => {
@@ -32,7 +32,7 @@ export const saying =
     return true;
   };
 
-/** A server whose fast path takes /v1/ and say "fast"; everything else is answered "node". */
+/** Starts a server whose fast path answers /v1/ with "fast"; Node answers everything else with "node". */
 async function startServer(
   settings: {
     readonly handle?: RequestHandler;
@@ -40,7 +40,7 @@ async function startServer(
     readonly checkMs?: number;
     readonly headersMs?: number;
     readonly requestMs?: number;
-    /** Without the fast path where false. */
+    /** False: without the fast path. */
     readonly fast?: boolean;
     readonly keepAliveMs?: number;
   } = {},
@@ -77,7 +77,7 @@ async function startServer(
   };
 }
 
-/** Servers that are closed when their test is over. */
+/** Starts servers and closes them after each test. */
 export function useServers() {
   const opened: LabelledServer[] = [];
   afterEach(async () => {
@@ -88,7 +88,7 @@ export function useServers() {
     opened.push(server);
     return server;
   };
-  /** A server whose fast answers the test gives by hand. */
+  /** Starts a server whose fast answers the test gives itself. */
   const startByHand = async (settings: Settings = {}) => {
     const waiting: FastAnswer[] = [];
     const handle: RequestHandler = (_request, response) => waiting.push(response) > 0;
@@ -107,16 +107,16 @@ export function answerWhole(response: FastAnswer, text = "fast"): void {
   response.end(text);
 }
 
-/** One raw connection and all that came over it. */
+/** One raw connection and all received text. */
 export interface Client {
   readonly socket: Socket;
   readonly text: () => string;
-  /** Resolves with everything that came once it holds what is asked for, or the connection is closed. */
+  /** Resolves with all received text when `found` is true for it, or when the connection is closed. */
   until(found: (text: string) => boolean): Promise<string>;
   readonly closed: Promise<string>;
 }
 
-/** Opens a connection that may be closed by either side. */
+/** Opens a half-open-capable connection. */
 export function openClient(port: number): Client {
   const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true, noDelay: true });
   let text = "";
@@ -147,7 +147,7 @@ export function openClient(port: number): Client {
   };
 }
 
-/** A plain request of so many header lines; `headers` replace the usual ones. */
+/** A plain request; `headers` replaces the default header lines. */
 export function plainRequest(
   path: string,
   body: string,
@@ -160,20 +160,20 @@ export function plainRequest(
   return `POST ${path} HTTP/1.1\r\n${headers.map((line) => `${line}\r\n`).join("")}\r\n${body}`;
 }
 
-/** What the fast path answers, and what it does not. */
+/** A request that the fast path answers, and one that it does not. */
 export const fast = plainRequest("/v1/a", "{}");
 export const other = plainRequest("/else", "{}");
 
-/** For so long, and until what was written before has been read: after a stall a timer is due before what came meanwhile. */
+/** Waits `ms`, and then some turns for pending reads: after a stall, timers run before data that has arrived. */
 export async function pause(ms = 30): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms));
   for (let turns = 0; turns < 5; turns += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** The bodies of all answers of "node" and "fast" in their order. */
+/** The bodies "node" and "fast" of all answers, in order. */
 export const labels = (text: string): string[] => text.match(/(?<=\r\n\r\n)(?:node|fast)/g) ?? [];
 
-/** How many answers there are in what came over a connection, interim ones left out. */
+/** Number of complete answers in the received text, without interim ones. */
 export const wholeAnswers = (text: string): number => {
   let count = 0;
   for (let rest = text; ; count += 1) {

@@ -1,6 +1,6 @@
 /**
- * A connection that closes with an answer while a body is on its way: who sends all of it before reading a byte still gets the
- * answer. A reset would take it along. Both front ends.
+ * A connection that closes with an answer while a body still arrives. A client that sends the whole body before it reads still
+ * gets the answer; a reset would destroy it. Both front ends.
  */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
@@ -8,10 +8,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { answerWhole, openClient, plainRequest, useServers } from "./fast-path-support.ts";
 
-/** More than the buffers of both ends hold. */
+/** Larger than the buffers of both ends. */
 const large = Buffer.alloc(12_000_000, "a");
 
-/** Sends everything, and only then reads. Rejects when the connection breaks. */
+/** Sends everything, then reads. Rejects if the connection breaks. */
 function sendThenRead(port: number, head: string, body: Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
@@ -90,7 +90,7 @@ describe("on the fast path", () => {
     const [socket] = await accepted;
     await expect.poll(() => socket.bytesRead).toBeGreaterThan(last.length);
     answerWhole(response);
-    // A reset would end this in an error, and take the answer along.
+    // A reset would make this an error, and destroy the answer.
     expect(await sent).toBeFalsy();
     client.socket.resume();
     expect(await client.closed).toMatch(/^HTTP\/1\.1 200 [^]*fast$/);

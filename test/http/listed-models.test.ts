@@ -1,4 +1,4 @@
-/** The lists of models that strangers read: AUTH-06, MODELS. They cost the gateway nothing once they are made. */
+/** The lists of models for callers without a key: AUTH-06, MODELS. The gateway builds each list only once. */
 import { expect, it } from "vitest";
 import { listModels } from "../../src/calls/index.ts";
 import type { Catalog } from "../../src/catalog/index.ts";

@@ -1,4 +1,4 @@
-/** Several listeners of one server: a round of the event loop takes a connection of each, and they end together. */
+/** Several listeners of one server: each round of the event loop accepts one connection per listener, and all close together. */
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { BoundSocket, connect, type AddressInfo, type Socket } from "node:net";
@@ -11,7 +11,7 @@ const host = "127.0.0.1";
 const nothing = (): void => undefined;
 const stopping = { refuse: nothing, answerWaiting: nothing, endStreams: nothing };
 
-/** A server that listens with so many sockets of one port. */
+/** A server that listens with `count` sockets on one port. */
 async function listening(count: number, server = createServer()): Promise<Server> {
   const first = new BoundSocket({ host, port: 0, reusePort: true });
   const { port } = first.address();
@@ -23,7 +23,7 @@ async function listening(count: number, server = createServer()): Promise<Server
   return server;
 }
 
-/** In how many rounds so many connections are taken that wait together. */
+/** Rounds of the event loop that the server needs to accept `count` waiting connections. */
 async function roundsFor(server: Server, count: number): Promise<number> {
   const taken: Socket[] = [];
   server.on("connection", (socket: Socket) => {
@@ -31,7 +31,7 @@ async function roundsFor(server: Server, count: number): Promise<number> {
     socket.destroy();
   });
   const { port } = server.address() as AddressInfo;
-  // The system makes them while this process does something else.
+  // The kernel completes the connections while this process is busy.
   const clients = Array.from({ length: count }, () => connect(port, host).on("error", nothing));
   let rounds = 0;
   while (taken.length < count) {
@@ -73,7 +73,7 @@ describe.runIf(process.platform === "linux")("several listeners", () => {
     let isClosed = false;
     void whenClosed(server).then(() => (isClosed = true));
     const stopped = stopServer(server, stopping, 60_000);
-    // None is left to connect to.
+    // No listener accepts connections any more.
     while (server.listening) await nextTurn();
     await expect(once(connect(port, host), "connect")).rejects.toThrow("ECONNREFUSED");
     expect(isClosed).toBe(false);

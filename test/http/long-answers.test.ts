@@ -1,4 +1,4 @@
-/** Answers that are too long to be joined with their heads: the same bytes on both ways, whatever is in them. */
+/** Answers that are too long to be joined with their heads: both front ends send the same bytes. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -10,7 +10,7 @@ import { useServers } from "./fast-path-support.ts";
 const { start } = useServers();
 type Answer = (response: ResponseSink) => void;
 
-/** Where the answer is given by Node's own server, and by the fast path. */
+/** Serves an answer by Node's own server, and by the fast path. */
 const ways: readonly (readonly [string, (answer: Answer) => Promise<number>])[] = [
   [
     "Node's server",

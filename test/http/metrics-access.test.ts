@@ -1,11 +1,11 @@
-/** Who may read /metrics, and the sandbox's journal: not strangers behind a proxy, nor pages of the web. docs/operate.md "Metrics". */
+/** Who may read /metrics and the sandbox's journal: no callers behind a proxy, and no web pages. docs/operate.md "Metrics". */
 import { request } from "node:http";
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 
-/** A GET with exactly these headers: fetch does not let Host be chosen. */
+/** A GET with exactly these headers: fetch does not allow to set Host. */
 function get(
   url: string,
   headers: Record<string, string> = {},
@@ -78,7 +78,7 @@ describe("/metrics without a token", () => {
     const proxied = await startTestGateway({ environment });
     const refused = await get(`${proxied.url}/metrics`);
     expect(refused.status).toBe(403);
-    // A scrape on the same machine, and not through a proxy, reads why it is refused all the same.
+    // A direct scrape on the same machine gets the reason of the refusal.
     expect(refused.text).toContain("TOLLGATE_PUBLIC_URL or TOLLGATE_TRUSTED_PROXIES says");
     await proxied.close();
   });

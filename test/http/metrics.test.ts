@@ -63,7 +63,7 @@ it("sums up durations in buckets that hold all below them", async () => {
   expect(lines).toContain(`${name}_count{${labels}} 3`);
 });
 
-/** What Prometheus' histogram_quantile makes of a scrape: within a bucket it takes values to lie evenly. */
+/** The quantile that Prometheus' histogram_quantile computes: it assumes evenly spread values within a bucket. */
 function quantileOf(lines: readonly string[], part: number): number {
   const buckets = lines.flatMap((line) => {
     const [, bound, count] = /_bucket\{le="([^"]+)".*\} (\d+)$/.exec(line) ?? [];
@@ -86,7 +86,7 @@ it.each([1.1, 2, 3.2, 5.5, 9.9, 10, 11, 16, 21])(
     const read = quantileOf(lines, 0.95);
     expect(read).toBeGreaterThan(seconds * 0.65);
     expect(read).toBeLessThan(seconds * 1.5);
-    // TollgateSlow: whoever waits longer is told apart exactly.
+    // The alert TollgateSlow needs an exact bound at 10 seconds.
     expect(read > 10).toBe(seconds > 10);
   },
 );
@@ -102,7 +102,7 @@ it("counts tokens and cost, by model and provider", async () => {
   const calls = [
     record({}),
     record({ metered: undefined, costNano: 0n }),
-    // An answer of the response cache used no tokens, and may cost something.
+    // An answer of the response cache uses no tokens, but may cost something.
     record({ metered: undefined, costNano: 500_000_000n, cache: "hit" }),
     record({ protocol: "messages" }),
   ];

@@ -1,4 +1,4 @@
-// The OpenAPI document against the running gateway: every route, every example, what is refused and how.
+// Compares the OpenAPI document with the running gateway: every route, every example, every refusal.
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,10 +25,10 @@ import { pixel } from "../support/pixel.ts";
 
 describe("the running gateway", () => {
   const dataDir = mkdtempSync(join(tmpdir(), "tollgate-openapi-"));
-  // Text endpoints are answered without Fastify.
+  // Fastify does not know the text endpoints.
   const routes = Object.keys(table).map((name) => name.replace(/\*:\w+$/, "*"));
   let gateway: Gateway;
-  /** What stands where the document's examples name a task or a file that does not exist. */
+  /** Existing tasks and a file, to replace those of the document's examples. */
   let existing: { finished: string; canceled: string; file: string };
 
   beforeAll(async () => {
@@ -74,13 +74,13 @@ describe("the running gateway", () => {
     const { id: finished, output } = await send("/v1/tasks", video, { prefer: "wait=30" });
     const slow = { ...video, prompt: 'Hi\n#sandbox {"task_seconds": 600}' };
     const { id: canceled } = await send("/v1/tasks", slow);
-    // While the vendor is being asked a cancel is refused; once it has the task it confirms.
+    // During the submission a cancellation is refused; once the vendor has the task, it confirms.
     const cancel = async () => (await send(`/v1/tasks/${canceled}/cancel`)).status;
     await vi.waitFor(async () => expect(await cancel()).toBe("canceled"), patiently);
     return { finished, canceled, file: output.videos[0]!.url.split("/").at(-1)! };
   }
 
-  /** An operation's address, with what exists instead of its examples. */
+  /** An operation's address, with existing tasks and files instead of its examples. */
   function place(target: Target): string {
     const cancels = target.path.endsWith("/cancel") || target.method === "DELETE";
     return address(target)
@@ -102,7 +102,7 @@ describe("the running gateway", () => {
       ...(body !== undefined && { body: body instanceof FormData ? body : JSON.stringify(body) }),
     });
 
-  /** What an operation takes that takes forms only: there is no example of a file. */
+  /** The form for an operation that only accepts forms, as the document has no example of a file. */
   function formFor({ operation }: Target): FormData | undefined {
     if (!operation.requestBody?.content["multipart/form-data"]) return undefined;
     const form = new FormData();
@@ -115,7 +115,7 @@ describe("the running gateway", () => {
   interface Reading {
     readonly status: number;
     readonly body: unknown;
-    /** Where the answer differs from what the document says of its status and content type. */
+    /** Differences between the answer and the document's schema for its status and content type. */
     readonly faults: readonly string[];
   }
 
@@ -145,7 +145,7 @@ describe("the running gateway", () => {
       for (const one of [method].flat()) own.add(`${one} ${url}`);
     });
     registerDocs(bare);
-    // Parts of pages, as those of the reference are.
+    // Assets of pages, like those of the reference.
     registerConsole(bare, openBuilds());
     const described = operations.flatMap((one) => {
       const spellings = [...one.operation.description.matchAll(/`(\/v1[^`]*)`/g)];

@@ -1,9 +1,9 @@
-// What the OpenAPI document says once: shared responses, parameters and schemas.
+// Shared responses, parameters and schemas of the OpenAPI document.
 import { describe, expect, it } from "vitest";
 import { share } from "../../src/http/openapi/share.ts";
 import { openapi, resolve, valuesOf } from "./openapi-support.ts";
 
-/** A value with every reference replaced by what it leads to. */
+/** A value with every reference replaced by its target. */
 function expanded(value: unknown, root: object): unknown {
   if (Array.isArray(value)) return value.map((one) => expanded(one, root));
   if (typeof value !== "object" || value === null) return value;

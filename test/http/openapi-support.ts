@@ -24,7 +24,7 @@ ajv.addSchema(openapi, "openapi.json");
 
 const validators = new Map<string, ValidateFunction>();
 
-/** What does not fit a schema of the document; empty when the value fits. */
+/** Validation errors of a value for a schema of the document. Empty if the value fits. */
 export function faults(schema: Schema, value: unknown): string[] {
   const text = JSON.stringify(schema).replaceAll('"#/', '"openapi.json#/');
   const validate = validators.get(text) ?? ajv.compile(JSON.parse(text) as Schema);
@@ -33,13 +33,13 @@ export function faults(schema: Schema, value: unknown): string[] {
   return validate.errors!.map((error) => `${error.instancePath} ${error.message}`);
 }
 
-/** What a value says, or what its reference leads to. */
+/** A value, or the target of its reference. */
 const said = <Value>(value: Value): Value => {
   const reference = (value as { $ref?: string }).$ref;
   return reference === undefined ? value : (resolve(reference) as Value);
 };
 
-/** Every operation, with its shared parameters and responses in their places. */
+/** Every operation, with resolved parameters and responses. */
 export const operations = Object.entries(openapi.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, one]) => {
     const operation = one as unknown as Operation;
@@ -55,7 +55,7 @@ export const operations = Object.entries(openapi.paths).flatMap(([path, item]) =
     };
   }),
 );
-/** The operations that an API key calls; the others are held to the gateway in test/admin. */
+/** The operations for API keys. test/admin compares the others with the gateway. */
 export const callerOperations = operations.filter(
   ({ path }) => !/^\/(admin|auth|invitations)\//.test(path),
 );
@@ -73,7 +73,7 @@ export function valuesOf(node: unknown, key: string): unknown[] {
   ]);
 }
 
-/** What a reference of the document leads to. */
+/** The target of a reference in the document. */
 export function resolve(reference: string): unknown {
   const [root, ...steps] = reference.split("/");
   if (root !== "#") return undefined;
@@ -94,14 +94,14 @@ export function address({ path, operation }: Target): string {
   return `${filled}?${query.map((one) => `${one.name}=${one.example}`).join("&")}`;
 }
 
-/** A schema and all that it is put together of. */
+/** A schema and all its anyOf, oneOf and allOf branches. */
 function branches(schema: unknown): Record<string, unknown>[] {
   const node = said(schema as object) as Record<string, unknown>;
   const within = ["anyOf", "oneOf", "allOf"].flatMap((key) => (node[key] ?? []) as unknown[]);
   return [node, ...within.flatMap(branches)];
 }
 
-/** Fields of a value that a schema does not name, where it names any: a reader of the document does not know of them. */
+/** Undocumented fields: fields of a value that its schema does not name, if the schema names any. */
 export function unnamed(schema: unknown, value: unknown, at = ""): string[] {
   if (typeof value !== "object" || value === null) return [];
   const parts = branches(schema);

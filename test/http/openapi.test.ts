@@ -1,4 +1,4 @@
-// The OpenAPI document against itself and against the checks of the protocols, and the reference page made of it.
+// Checks the OpenAPI document itself, against the protocols' validation, and its reference page.
 import { readFileSync } from "node:fs";
 import { fastify, type FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** More calls than the gateway takes in a round of its event loop: the rest is refused at once, in its protocol, for nothing. */
+/** More calls than the gateway admits in a round of its event loop: the rest is refused at once, in its protocol, without charge. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { closeAll, openRaw, type RawClient } from "../attack/raw-clients.ts";
 import { eventually } from "../support/patience.ts";
@@ -6,10 +6,10 @@ import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 
 let gateway: GatewayUnderTest;
 const clients: RawClient[] = [];
-/** Calls that were answered. */
+/** Count of calls that were answered. */
 let paid = 0;
 
-/** One new call in a round, and eight in a burst. */
+/** Allows one new call in a round, and eight in a burst. */
 beforeAll(async () => {
   gateway = await startTestGateway({ config: "limits: { round_calls: 1 }\n", sandbox: "on" });
   await gateway.credit("10");
@@ -19,7 +19,7 @@ afterAll(async () => {
   await gateway.close();
 });
 
-/** Requests whose bodies do not come: with no more than four under way, none would be one too many. */
+/** Opens requests whose bodies do not come: with at most four in flight, the gateway refuses none. */
 beforeEach(async () => {
   const held = Array.from({ length: 8 }, () => openRaw(gateway.url, { path: "/healthz" }));
   clients.push(...held);
@@ -40,7 +40,7 @@ const shapes = [
   ["/v1/tasks", { prompt: "A boat" }, { error: { code: "overloaded" } }],
 ] as const;
 
-/** A request behind the first answer of its connection, so that all of them can be read in one round. */
+/** The second request of a connection, so that the gateway can read all of them in one round. */
 function requestOf(path: string, body: object): string {
   const text = JSON.stringify({ model: "sandbox/chat", ...body });
   return [
@@ -54,7 +54,7 @@ function requestOf(path: string, body: object): string {
   ].join("\r\n");
 }
 
-/** The second answer of a connection: its status, head and body; undefined before it is whole. */
+/** The second answer of a connection: its status, head and body. Undefined until it is complete. */
 function secondAnswer(client: RawClient) {
   const text = client.text();
   const at = text.indexOf("HTTP/1.1", 9);
@@ -104,7 +104,7 @@ describe("more calls than a round takes", () => {
   });
 });
 
-/** Some rounds in which nobody calls: as many calls as a burst has may come then. */
+/** Waits some rounds without calls, so that a full burst is allowed again. */
 const quiet = async (): Promise<void> => {
   const fromMs = performance.now();
   await eventually(() => performance.now() - fromMs > 500, "quiet rounds");

@@ -1,6 +1,6 @@
 /**
- * The gateway's own TLS: both front ends answer behind it, files are read again when they change, clients may have to show a
- * certificate, and what is no TLS harms nobody. docs/operate.md "TLS".
+ * The gateway's own TLS: both front ends answer behind it, changed files are read again, client certificates may be required, and
+ * connections without TLS do no harm. docs/operate.md "TLS".
  */
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
@@ -52,23 +52,23 @@ afterAll(() => gateway.close());
 interface Answer {
   readonly status: number;
   readonly text: string;
-  /** When each piece came, in milliseconds from the request. */
+  /** Arrival time of each chunk, in milliseconds from the request. */
   readonly times: readonly number[];
-  /** The name in the certificate that the connection was made with. */
+  /** The name in the connection's server certificate. */
   readonly name: string;
 }
 
 const nameOf = (socket: TLSSocket): string =>
   /DNS:([\w.]+)/.exec(socket.getPeerCertificate().subjectaltname ?? "")?.[1] ?? "";
 
-/** One function: an agent keeps connections apart by it. */
+/** One shared function, because an agent separates connections by it. */
 const anyName = (): undefined => undefined;
 
 interface AskOptions extends Omit<RequestOptions, "headers"> {
   readonly headers?: Record<string, string>;
 }
 
-/** One request to the gateway, which is known by its authority alone. */
+/** One request to the gateway. Only its certificate authority is checked, not its name. */
 async function ask(path: string, options: AskOptions = {}, body?: string): Promise<Answer> {
   const startedMs = performance.now();
   const asked = request(gateway.url + path, {
@@ -80,7 +80,7 @@ async function ask(path: string, options: AskOptions = {}, body?: string): Promi
   });
   asked.end(body);
   const [response] = await once(asked, "response");
-  // A connection that is kept is the agent's when the answer has ended.
+  // Read the name now: after the answer, the agent owns a kept connection.
   const name = nameOf(response.socket);
   let text = "";
   const times: number[] = [];
@@ -104,7 +104,7 @@ const post = (path: string, body: unknown, options: AskOptions = {}): Promise<An
 
 const health = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
 
-/** One connection, on which requests are written as they are. */
+/** One connection for raw requests. */
 async function openConnection() {
   const port = Number(new URL(gateway.url).port);
   const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false });
@@ -114,7 +114,7 @@ async function openConnection() {
   return {
     socket,
     name: nameOf(socket),
-    /** Asks for its health so many times at once, and waits for the answers. */
+    /** Sends `times` health checks in one write, and waits for the answers. */
     async ask(times = 1): Promise<void> {
       text = "";
       socket.write(health.repeat(times));
@@ -123,7 +123,7 @@ async function openConnection() {
   };
 }
 
-/** When the certificate in use expires, as the metrics have it. */
+/** Expiry of the certificate in use, from the metrics, in seconds. */
 async function expiryOnMetrics(): Promise<number> {
   const { text } = await ask("/metrics", { headers: { authorization: "" } });
   return Number(/^tollgate_tls_certificate_expiry_timestamp_seconds (\d+)$/m.exec(text)?.[1]);
@@ -190,7 +190,7 @@ it("what is no TLS is closed and told of, and who only looks whether the port is
 
 it("files that change are read again: new connections get them, open ones stay, a wrong one changes nothing", async () => {
   const kept = await openConnection();
-  // A connection that nobody uses is closed after seconds: this one is used all the time.
+  // An unused connection is closed after some seconds, so this one is used all the time.
   const isLogged = (text: string) => async (): Promise<boolean> => {
     await kept.ask();
     return logged.some((line) => line.includes(text));
@@ -310,7 +310,7 @@ it("a client that does not read is cut off behind TLS too, with what the system 
   const { port } = new URL(slow.url);
   const socket = connect({ host: "127.0.0.1", port: Number(port), rejectUnauthorized: false });
   await once(socket, "secureConnect");
-  // By a reset, which is an error to who is connected.
+  // The gateway resets the connection, which the client sees as an error.
   const ended = once(socket, "error");
   socket.pause();
   const content = `Hi\n#sandbox ${JSON.stringify({ flood: 9_000_000 })}`;

@@ -1,4 +1,4 @@
-/** The curl commands of the pages, run in a shell as they stand but for the address, the keys and the ids that a reader puts in. */
+/** Runs the curl commands of the pages in a shell. Only the address, keys and ids are replaced, as a reader does. */
 import { spawn } from "node:child_process";
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,12 +7,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { adminToken, startAdminGateway, type AdminGateway } from "../admin/support.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
-/** test/tasks/docs.test.ts runs those of docs/tasks.md, whose tasks it makes first. */
+/** Without docs/tasks.md: test/tasks/docs.test.ts runs its commands, and creates the tasks first. */
 const pages = globSync(["README.md", "docs/*.md"], { cwd: root }).filter(
   (page) => page !== "docs/tasks.md",
 );
 
-/** Needs jq, and callbacks that were given up; test/webhooks sends such callbacks again. */
+/** True for commands that need jq and given-up callbacks. test/webhooks tests redelivery. */
 const isOfCallbacks = (text: string): boolean => text.includes("/redeliver");
 
 const blocks = pages.toSorted().flatMap((page) => {
@@ -26,7 +26,7 @@ const blocks = pages.toSorted().flatMap((page) => {
 
 const directory = mkdtempSync(join(tmpdir(), "tollgate-pages-"));
 let gateway: AdminGateway;
-/** What a reader has at hand, by the words that stand for it. */
+/** The values that a reader fills in, by placeholder. */
 let atHand: Readonly<Record<string, () => Promise<string>>>;
 
 beforeAll(async () => {
@@ -68,7 +68,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** The text with what a reader has; a command of ours is another test's (test/tidy/examples.test.ts). */
+/** The text with the placeholders filled in, and without `npx tollgate` commands (see test/tidy/examples.test.ts). */
 async function readersOwn(text: string): Promise<string> {
   let own = text
     .replaceAll("http://127.0.0.1:8080", gateway.url)
@@ -78,7 +78,7 @@ async function readersOwn(text: string): Promise<string> {
   return own;
 }
 
-/** Runs a block until a command of it fails: a status of 400 and more is a failure. */
+/** Runs a block until one of its commands fails. A status of 400 or more is a failure. */
 async function run(text: string) {
   const script = `curl() { command curl --no-progress-meter --fail-with-body "$@"; }\n${await readersOwn(text)}`;
   const child = spawn("sh", ["-ec", script], {

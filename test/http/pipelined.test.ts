@@ -1,4 +1,4 @@
-/** Requests that a client sends before it has read the answers to those before: one at a time, in their order, and not without end. */
+/** Pipelined requests: the gateway handles them one at a time, in order, and only a limited number. */
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -9,7 +9,7 @@ import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 const clients: RawClient[] = [];
 afterEach(() => closeAll(clients.splice(0)));
 
-/** Sends requests for these paths in one write. */
+/** Opens a connection with a request for the first path, and sends requests for the other paths in one write. */
 function ask(url: string, paths: readonly string[]): RawClient {
   const [first = "", ...others] = paths;
   const client = openRaw(url, { path: first });
@@ -19,7 +19,7 @@ function ask(url: string, paths: readonly string[]): RawClient {
 }
 
 describe("requests that are sent ahead", () => {
-  /** Those that have begun, until they are answered. */
+  /** Requests that have begun and were not answered yet. */
   const begun = new Map<string, ServerResponse>();
   const paths = () => [...begun.keys()];
   const server = createServer((raw, response) =>

@@ -1,5 +1,5 @@
 /**
- * The table of routes: which row a request gets, under every spelling of its path, and that Fastify would choose the same one.
+ * The table of routes: which row matches a request, under every spelling of its path, and that Fastify would choose the same one.
  * TXT-01 to TXT-04, ERR-01.
  */
 import * as fc from "fast-check";
@@ -16,7 +16,7 @@ import {
 } from "../../src/http/routes.ts";
 
 const names = Object.keys(routes) as RouteName[];
-/** The name of the row that a request gets. */
+/** The name of the row that matches a request. */
 const rowOf = (method: string, url: string): string | undefined => {
   const { route } = matchRoute(method, url);
   return names.find((name) => routes[name] === route);
@@ -91,7 +91,7 @@ describe("the row of a request", () => {
   });
 });
 
-/** What a wrong base URL makes of an SDK's path: the commonest mistake of a first call. */
+/** Paths from a wrong base URL of an SDK, the most common mistake of a first call. */
 describe("the route that is meant", () => {
   it.each([
     ["POST", "/chat/completions", "/v1/chat/completions"],
@@ -126,7 +126,7 @@ describe("Fastify", () => {
     await app.ready();
   });
 
-  /** A path of the table, with some of its characters as escapes and some put in. */
+  /** A path of the table, with some characters escaped and some inserted. */
   const paths = fc
     .tuple(
       fc.constantFrom(...names),
@@ -151,9 +151,9 @@ describe("Fastify", () => {
       const { route, path } = matchRoute(method, url);
       const answer = await app.inject({ method, url });
       const chosen = answer.statusCode === 200 ? answer.body : undefined;
-      // Fastify lets a step be empty; the door does not, and what it has not chosen is not served (handle.ts).
+      // Fastify allows empty path segments. Our route table does not, and handle.ts serves no request without a matched row.
       fc.pre(chosen === undefined || !/\/(?:\/|$)/.test(path));
-      // A malformed escape is refused by Fastify, and by us where a model is called.
+      // Fastify refuses malformed escapes; our routes refuse them if they call a model.
       fc.pre(answer.statusCode !== 400);
       expect(route.path?.replace("*:countTokens", "*")).toBe(chosen);
     };

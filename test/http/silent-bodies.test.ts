@@ -1,4 +1,4 @@
-/** Bodies whose sender says nothing more: they are held for others' sake no longer than others have room. ERR, LIM. */
+/** Bodies whose client stops sending: the gateway drops them when other requests need their memory. ERR, LIM. */
 import { EventEmitter } from "node:events";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ByteBudget } from "../../src/base/byte-budget.ts";
@@ -20,7 +20,7 @@ class Sent extends EventEmitter implements BodyStream {
   resume = () => this;
 }
 
-/** A body that is announced; how it is read, in the end. */
+/** Begins to read an announced body. `ended` returns the result of the read. */
 function begin(budget: ByteBudget, sent = new Sent()) {
   const lease = budget.lease();
   const head = {
@@ -60,7 +60,7 @@ it("give way to others when nothing of them came for ten seconds", async () => {
   next.end();
   await expect.poll(next.ended).toBe("read");
   await expect.poll(silent.ended).toBe("request_timeout");
-  // What still comes of it is nobody's.
+  // Later bytes of it are ignored.
   silent.send(50);
   expect(budget.heldBytes).toBe(bodyBytes);
 });

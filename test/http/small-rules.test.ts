@@ -1,4 +1,4 @@
-/** Small rules of the door one by one: encodings, headers of answers, uploads that nobody needs, connections that do not read. */
+/** Small rules of the HTTP layer: encodings, answer headers, unneeded uploads, connections that do not read. */
 import { EventEmitter } from "node:events";
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
@@ -96,7 +96,7 @@ it("the address that proxies tell of may stand in several headers", () => {
   expect(address(["203.0.113.7", "10.0.0.2"])).toBe("203.0.113.7");
 });
 
-/** A gateway that can take the call. */
+/** A load check that admits every call. */
 const load = { admit: () => undefined };
 
 it("LIM-17: what is left of a limit is said in the head of an answer, and not once that is sent", () => {
@@ -253,7 +253,7 @@ describe("an error of the framework", () => {
   };
   it.each([
     ["/v1/chat/completions", "overloaded"],
-    // It may have been accepted all the same, and is not said to be free.
+    // The task may have been accepted, so the answer does not say that a retry is free.
     ["/v1/tasks", "database_unavailable"],
   ])("of a process that was late is told so: %s with %s", (path, code) => {
     const late = { explain: () => overloaded("It was late.") };
@@ -339,7 +339,7 @@ describe("connections", () => {
     const slow = socketOf("a", { writableLength: 20, bytesWritten: 100 });
     const still = socketOf("b", { writableLength: 20, bytesWritten: 100 });
     expect(closeStalled([slow, still], 0)).toEqual({ late: 0, crowded: 0 });
-    // A new write that waits as a whole is no movement; what the kernel took is.
+    // A new write that waits completely is no progress; bytes that the kernel took are.
     still.writableLength += 10;
     still.bytesWritten += 10;
     slow.writableLength -= 10;

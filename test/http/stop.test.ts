@@ -1,4 +1,4 @@
-/** Stopping a gateway: whom it waits for, and whom not. */
+/** Stopping a gateway: which connections it waits for. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { expect, it } from "vitest";
@@ -9,7 +9,7 @@ it("a connection that a client opened ahead and said nothing on does not hold up
   const { hostname, port } = new URL(gateway.url);
   const silent = connect(Number(port), hostname).resume();
   await once(silent, "connect");
-  // The gateway has taken it when a later one is answered.
+  // When a later connection is answered, the gateway has accepted this one.
   expect((await fetch(`${gateway.url}/healthz`)).ok).toBe(true);
   const ended = once(silent, "close");
   const fromMs = performance.now();

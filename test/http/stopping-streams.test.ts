@@ -1,4 +1,4 @@
-/** When a server that stops tells streams to end in words: before it cuts them, and once more for those that began since. */
+/** A stopping server ends streams with an error frame before it cuts them, and again those that began in the meantime. */
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -15,7 +15,7 @@ it("T16: a stream that begins after others were told to end is told so too, befo
   const late = await asked.promise;
   const endStreams = (): void => {
     for (const response of begun) response.end("the gateway stops");
-    // Its first frame comes now.
+    // The late stream sends its first frame now.
     if (begun.length === 0 && late.write("Hello, and ")) begun.push(late);
   };
   const nothing = (): void => undefined;

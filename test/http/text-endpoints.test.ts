@@ -60,7 +60,7 @@ describe.each([
     });
   });
 
-  // An escape never separates two steps of a path, but is a character of a model's name like any other.
+  // An escaped slash never separates path segments, but is a normal character of a model's name.
   it.each([
     ["/v1/chat%2Fcompletions", 404],
     ["/v1%2Fmessages", 404],

@@ -1,4 +1,4 @@
-/** An answer that its client has not read when the gateway stops is not cut: it is under way until it has left. Both front ends. */
+/** A stopping gateway does not cut an answer that its client has not read yet: the answer counts as in flight. Both front ends. */
 import { afterEach, describe, expect, it } from "vitest";
 import { closeAll, openRaw, type RawClient } from "../attack/raw-clients.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
@@ -11,7 +11,7 @@ afterEach(async () => {
   gateway = undefined;
 });
 
-/** More than both ends of a connection hold. */
+/** Larger than the buffers of both ends of a connection. */
 const size = 12_000_000;
 
 describe.each([
@@ -37,7 +37,7 @@ describe.each([
       { reads: false },
     );
     clients.push(client);
-    // It is charged before it is sent.
+    // The call is charged before its answer is sent.
     const isCharged = async (): Promise<boolean> =>
       (await gateway!.database.query("select 1 from ledger_entries where kind = 'charge'")).length >
       0;

@@ -1,4 +1,4 @@
-/** What a lane has to send, piece by piece: which keys go along, what is put aside, who has waited too long. docs/ledger.md "Batches". */
+/** The backlog of a lane: which keys a batch includes, which ones another lane takes, which calls time out. docs/ledger.md "Batches". */
 import { beforeEach, expect, it } from "vitest";
 import { Backlog } from "../../src/ledger/backlog.ts";
 import { KeyUse } from "../../src/ledger/key-use.ts";
@@ -8,7 +8,7 @@ let backlog: Backlog;
 let one: KeyUse;
 let other: KeyUse;
 const nextTargets = () => backlog.nextTargets(0, false);
-/** Its batch is answered, with nothing. */
+/** Ends a batch: its entries are written, and no call is admitted. */
 const answer = (targets: ReturnType<typeof nextTargets>) => {
   for (const { key, entries } of targets) {
     key.close(entries);
@@ -19,7 +19,7 @@ beforeEach(() => {
   one = new KeyUse({ workspaceId: "w1", keyId: "one", keyRotation: 0 });
   other = new KeyUse({ workspaceId: "w2", keyId: "other", keyRotation: 0 });
   backlog = backlogOf([one, other]);
-  // They have nothing to send.
+  // Send their first batch, so that no key has anything left to send.
   answer(nextTargets());
 });
 

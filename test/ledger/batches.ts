@@ -1,4 +1,4 @@
-/** Pieces of a lane's batches, for tests: entries, what a key is sent, and what the keys of a backlog send next. */
+/** Builds parts of a lane's batches for tests: entries, targets, answer rows and the next batch of a backlog. */
 import { Backlog } from "../../src/ledger/backlog.ts";
 import type { Batch, BatchRow, Target } from "../../src/ledger/batch.ts";
 import type { Ended, KeyUse } from "../../src/ledger/key-use.ts";
@@ -14,7 +14,7 @@ export const entryOf = (id: string, more: Partial<Ended> = {}): Ended => ({
   ...more,
 });
 
-/** A key of which `need` is asked and nothing else. */
+/** The target of a key that only asks for `need`. */
 export const targetOf = (key: KeyUse, need: bigint, more: Partial<Target> = {}): Target => ({
   key,
   entries: [],
@@ -32,14 +32,14 @@ export const entriesIn = ({ targets }: Pick<Batch, "targets">): readonly Ended[]
 export const askedIn = ({ targets }: Pick<Batch, "targets">): number =>
   targets.reduce((sum, { asked }) => sum + asked.length, 0);
 
-/** The row of a key whose calls are not let in, or (null) are. */
+/** A key's row of an answer: refuses its calls with `answer`, or admits them if it is null. */
 export const rowOf = (answer: Answer | null): BatchRow => ({
   place: 1,
   allowance: 0n,
   ...(answer ?? { refusal: null, at: null }),
 });
 
-/** A backlog of these keys, which may all have something to send. */
+/** A backlog of these keys, all marked as having something to send. */
 export function backlogOf(keys: readonly KeyUse[]): Backlog {
   const backlog = new Backlog();
   for (const key of keys) {
@@ -50,7 +50,7 @@ export function backlogOf(keys: readonly KeyUse[]): Backlog {
   return backlog;
 }
 
-/** What they send next. */
+/** The targets of the next batch of these keys. */
 export const next = (keys: readonly KeyUse[], nowMs = 0): Pick<Batch, "targets"> => ({
   targets: backlogOf(keys).nextTargets(nowMs, false),
 });

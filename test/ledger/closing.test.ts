@@ -1,4 +1,4 @@
-/** A gateway that stops gives back what it had set aside, whatever lanes it had. docs/ledger.md "Batches". */
+/** A gateway that stops returns the allowances of all its lanes. docs/ledger.md "Batches". */
 import { expect, it } from "vitest";
 import type { BatchWatch } from "../../src/ledger/index.ts";
 import { verifyLedger } from "../../src/verification/index.ts";

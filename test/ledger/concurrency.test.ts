@@ -1,4 +1,4 @@
-/** Many callers at once, on several ledgers: nothing is admitted twice, nothing is left behind. */
+/** Many concurrent callers on several ledgers: no credit is admitted twice, no reservation is left over. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
 import { verifyLedger } from "../../src/verification/index.ts";
@@ -67,7 +67,7 @@ describeDatabase("concurrent callers", (open) => {
     const calls = callsOf(ledgers);
     const reserved = await reserveMany(calls, 400);
     expect(reserved).toHaveLength(400);
-    // No gateway gives two calls one id. Where they had one all the same, the entry that comes second is left out.
+    // Gateways never reuse an id. If two calls had the same id, the ledger would skip the second entry.
     const again = async (index: number, id: string, amountNano: bigint | null) =>
       (await openCall(ledgers[index % 3]!, { ...hold, id, amountNano: 10n })).end(amountNano);
     await Promise.all(
@@ -88,7 +88,7 @@ describeDatabase("concurrent callers", (open) => {
     expect(entries.reduce((sum, one) => sum + one.entries, 0n)).toBe(300n);
     const posted = entries.find(({ kind }) => kind === "charge")!.entries;
     expect(posted).toBeGreaterThanOrEqual(100n);
-    // While they live, what their calls use is kept, whatever the sweeper does.
+    // The sweeper releases nothing of gateways that are alive.
     await sleep(700);
     expect(await ledgers[0]!.expire()).toBe(0);
     expect((await ledgers[0]!.balance("w")).heldNano).toBe(1_000n);
@@ -107,7 +107,7 @@ describeDatabase("concurrent callers", (open) => {
     const ledger = createLedger(database);
     const calls = new OpenCalls(ledger);
     const good = ["a", "b", "c"].map((id) => calls.begin({ ...hold, id, amountNano: 1n }));
-    // U+0000 is what PostgreSQL's text cannot hold.
+    // PostgreSQL's text cannot hold U+0000.
     const bad = calls.begin({ ...hold, keyId: "k\u0000", id: "d", amountNano: 1n });
     await expect(bad).rejects.toThrow(/invalid byte sequence/);
     expect(await Promise.all(good)).toEqual(good.map(() => "reserved"));
@@ -191,7 +191,7 @@ describe("several processes' ledgers on one server", () => {
     }
     const results = await Promise.all(
       Array.from({ length: 3_000 }, async (_, index) => {
-        // A different order in each process: only the lock order keeps them from waiting for each other.
+        // Each ledger takes the workspaces in a different order: only the lock order prevents deadlocks.
         const step = [1, 5, 7][index % 3]!;
         const workspaceId = names[(Math.floor(index / 3) * step) % names.length]!;
         const calls = new OpenCalls(ledgers[index % 3]!);

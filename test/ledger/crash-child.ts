@@ -1,6 +1,6 @@
 /**
- * A process that reserves and posts as fast as it can until it is killed. Writes one line per acknowledged post, at once:
- * what it said before its death must be in the ledger afterwards. Started by crash.test.ts.
+ * A process that reserves and posts as fast as it can until it is killed. It writes one line per acknowledged post, at once.
+ * The ledger must have every written post afterwards. Started by crash.test.ts.
  */
 import { writeSync } from "node:fs";
 import { silentLog } from "../../src/base/log.ts";

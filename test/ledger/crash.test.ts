@@ -1,4 +1,4 @@
-/** kill -9 in the middle of everything, several times over: what was acknowledged is there once, the rest expires. */
+/** kill -9 at any moment, several times: each acknowledged charge exists exactly once, open reservations expire. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -29,7 +29,7 @@ async function setUp(place: Place): Promise<void> {
   await database.close();
 }
 
-/** Lets a child work until it has posted some, and for `ms` more, kills it, and returns what it said it had posted. */
+/** Kills a child `ms` after it has posted more than 20 calls. Returns the amounts that it reported as posted, by call id. */
 async function workAndDie(place: Place, ms: number): Promise<Map<string, bigint>> {
   const [kind, where] = "url" in place ? ["server", place.url] : ["embedded", place.dataDir];
   const child = spawn(
@@ -42,7 +42,7 @@ async function workAndDie(place: Place, ms: number): Promise<Map<string, bigint>
   const ended = once(lines, "close");
   lines.on("line", (line) => {
     const [id = "", amount = ""] = line.split(" ");
-    // A line that the death cut in two says nothing.
+    // The kill may cut a line in two: ignore such a line.
     if (/^req_[0-9a-z]{26}$/.test(id) && /^\d+$/.test(amount)) said.set(id, BigInt(amount));
   });
   await expect.poll(() => said.size).toBeGreaterThan(20);
@@ -65,7 +65,7 @@ async function checkLedger(place: Place, said: ReadonlyMap<string, bigint>): Pro
   expect(said.size).toBeGreaterThan(60);
   expect(await verifyLedger(database)).toEqual([]);
 
-  // What each of those that died had set aside goes back when its lease has run out.
+  // The reservations of the killed processes return when their leases expire.
   await expect
     .poll(async () => {
       await ledger.expire();
@@ -88,7 +88,7 @@ describe("kill -9", () => {
   });
 });
 
-/** A call waits three seconds for the database and is refused then: on a slow machine a restart takes longer. */
+/** Ignores `database_unavailable`: a call waits at most three seconds, and a restart on a slow machine takes longer. */
 function notLetIn(error: unknown): undefined {
   if ((error as GatewayError).code !== "database_unavailable") throw error;
 }
@@ -112,7 +112,7 @@ describe("a database that restarts", () => {
         charged.push(300n);
       }
     });
-    // However slow the machine: each crash comes while calls are charged, and they go on after it.
+    // On any machine, each crash happens while calls are being charged, and charging continues after it.
     const chargeSome = async () => {
       const before = charged.length;
       await expect.poll(() => charged.length).toBeGreaterThan(before + 30);

@@ -1,4 +1,4 @@
-/** Workspaces that are not prepaid: how far below zero they may go, for text calls and for holds alike. */
+/** Workspaces with a credit line or without limit: how far below zero text calls and holds may go. */
 import { expect, it } from "vitest";
 import { creditIn, settleIn } from "../../src/ledger/index.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
@@ -76,7 +76,7 @@ describeDatabase("a credit line", (open) => {
     await expect(credit("b", 1n)).rejects.toMatchObject(refusal);
     expect(await credit("a", 5n)).toMatchObject({ outcome: "already_credited" });
     await expect(credit("c", 10n ** 16n)).rejects.toMatchObject(refusal);
-    // Both ways of letting a call in, and what is read, add up the most that there may be.
+    // Both kinds of admission, and reads, add up the largest possible amounts.
     const calls = new OpenCalls(ledger);
     expect(await calls.begin(text("r", 10n ** 16n))).toBe("reserved");
     expect(await reserveOne(database, task("t", 10n ** 16n))).toBe("reserved");
@@ -89,7 +89,7 @@ describeDatabase("a credit line", (open) => {
         heldNano: 0n,
         availableNano: creditsMax + lineMax - 2n * 10n ** 16n,
       });
-    // What is above it, as it might have come before there was a limit, may be taken back.
+    // Credits above the maximum, from before it existed, may be taken back.
     await database.query("update ledger_accounts set credits_nano = $1", [creditsMax + 9n]);
     expect(await credit("d", -1n)).toMatchObject({ outcome: "credited" });
     await ledger.close();
@@ -126,7 +126,7 @@ describeDatabase("a credit line", (open) => {
     });
     expect(await reserveOne(database, task("t", 101n))).toBe("insufficient_balance");
     expect(await calls.begin(text("b", 60n))).toBe("reserved");
-    // What it costs above its bound is charged, as anywhere.
+    // As always, the cost above the bound is charged too.
     await calls.end("b", 10n ** 15n);
     expect(await ledger.balance("w")).toMatchObject({ chargedNano: charged + 10n ** 15n });
     expect(await calls.begin(text("c", 1n))).toBe("insufficient_balance");

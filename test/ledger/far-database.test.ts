@@ -1,6 +1,7 @@
 /**
- * Two keys in bursts on a database that is some milliseconds away, answers lost or not: the books add up at every moment, each
- * call is charged once, and nothing stays held. In the long form three minutes each (TOLLGATE_TEST_BURST_SECONDS: another length).
+ * Two keys in bursts on a database with some milliseconds of latency, with and without lost answers. The books add up at every
+ * moment, each call is charged once, and nothing stays held. The long form takes three minutes a run, or
+ * TOLLGATE_TEST_BURST_SECONDS.
  */
 import { afterAll, describe, expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
@@ -19,12 +20,12 @@ const keys = ["k", "l"];
 
 interface Bench {
   readonly far: FarDatabase;
-  /** The database without the proxy: what is looked at must not depend on it. */
+  /** The database without the proxy, so that the checks do not depend on the proxy. */
   readonly database: Database;
   readonly ledger: TestLedger;
 }
 
-/** What the calls of a run came to. */
+/** Results of a run's calls, as the ledger reported them. */
 interface Told {
   posted: number;
   chargedNano: bigint;
@@ -59,19 +60,19 @@ const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 const upTo = (most: number): number => Math.random() * most;
 let made = 0;
 
-/** A call that is let in. */
+/** An admitted call. */
 interface Begun extends OpenCall {
   readonly amountNano: bigint;
 }
 
-/** Begins one; throws where the ledger does not let it in. */
+/** Begins a call. @throws GatewayError if the ledger refuses it */
 async function begin({ ledger }: Bench, keyId: string): Promise<Begun> {
   const amountNano = 100n * (1n + BigInt(Math.floor(upTo(5))));
   const input = { id: `call-${(made += 1)}`, workspaceId, keyId, keyRotation: 0, amountNano };
   return { ...(await openCall(ledger, input)), amountNano };
 }
 
-/** Ends it: one in ten is voided, and one in ten costs more than was foreseen. */
+/** Ends a call: one in ten is voided, and one in ten of the others costs twice its bound. */
 async function end({ amountNano, end: settle }: Begun, told: Told): Promise<void> {
   if (upTo(1) < 0.1) {
     await settle(null);
@@ -91,9 +92,8 @@ const endAll = (calls: readonly Promise<Begun>[], told: Told) =>
   Promise.all(calls.map(async (call) => end(await call, told)));
 
 /**
- * A burst: of the calls of one key all but one end as soon as they are reserved. While that is under way, a call of the other
- * key begins, and then a second wave of the first, whose calls end at once too, and with them the one that was left. The call of
- * the other key is the last to end.
+ * A burst. All calls of the busy key but one end when all are reserved. Meanwhile a call of the other key begins. Then a second
+ * wave of the busy key begins and ends at once, together with the remaining call. The call of the other key ends last.
  */
 async function burst(
   bench: Bench,
@@ -124,7 +124,7 @@ async function bursts(bench: Bench, untilMs: number, told: Told): Promise<void> 
   }
 }
 
-/** All that does not add up, looked for at every moment until then. */
+/** Verifies the ledger repeatedly until `untilMs`. Returns the first differences that it finds. */
 async function watch({ database }: Bench, untilMs: number): Promise<object[]> {
   const found: object[] = [];
   while (performance.now() < untilMs && found.length === 0) {
@@ -134,7 +134,7 @@ async function watch({ database }: Bench, untilMs: number): Promise<object[]> {
   return found;
 }
 
-/** Nothing is held once all calls are over, and what they were charged is what they cost. */
+/** Expects that nothing is held after all calls, and that the charges equal the costs. */
 async function expectEven({ ledger, database }: Bench, told: Told): Promise<void> {
   await ledger.close();
   const balance = await createLedger(database).balance(workspaceId);

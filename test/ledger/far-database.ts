@@ -1,4 +1,4 @@
-/** A PostgreSQL server that is some milliseconds away, and whose answers may be lost: a TCP proxy in front of the real one. */
+/** A TCP proxy in front of a PostgreSQL server, which adds latency and may lose answers. */
 import { connect, createServer, type Socket } from "node:net";
 import { listenBefore } from "../support/tcp-proxy.ts";
 
@@ -6,7 +6,7 @@ export interface FarDatabase {
   /** The connection string of the database behind the proxy. */
   readonly url: string;
   readonly delayMs: number;
-  /** Statements of the ledger that were passed on, and of these the ones whose answer was lost. */
+  /** Count of ledger statements that were forwarded; `lostAnswers` counts those whose answer was lost. */
   readonly ledgerStatements: number;
   readonly lostAnswers: number;
   close(): void;
@@ -15,16 +15,16 @@ export interface FarDatabase {
 export interface FarDatabaseOptions {
   /** The database itself. */
   readonly url: string;
-  /** How long bytes are on their way, in each direction. */
+  /** Delay in each direction, in milliseconds. */
   readonly delayMs: number;
-  /** Every how many statements of the ledger an answer is lost; none where it is absent. */
+  /** Loses the answer of every nth ledger statement; undefined: loses none. */
   readonly loseEvery?: number | undefined;
 }
 
-/** A connection's statement by its text when it is prepared, and by its name when it is only bound. */
+/** Occurs in each ledger statement: in its text when it is prepared, in its name when it is only bound. */
 const ledgerStatement = Buffer.from("ledger_");
 
-/** Starts it on a free port. */
+/** Starts the proxy on a free port. */
 export async function startFarDatabase(options: FarDatabaseOptions): Promise<FarDatabase> {
   const { delayMs, loseEvery } = options;
   const target = new URL(options.url);
@@ -32,7 +32,7 @@ export async function startFarDatabase(options: FarDatabaseOptions): Promise<Far
   let ledgerStatements = 0;
   let lostAnswers = 0;
 
-  /** Whether the answer to these bytes is to be lost: alternately the connection is cut at once, or when the answer comes. */
+  /** Decides the answer to these bytes: `kept`, or lost by cutting the connection at once (`cut`) or when it arrives (`answered`). */
   function fateOf(bytes: Buffer): "kept" | "cut" | "answered" {
     if (!bytes.includes(ledgerStatement)) return "kept";
     ledgerStatements += 1;
@@ -63,14 +63,14 @@ export async function startFarDatabase(options: FarDatabaseOptions): Promise<Far
       later(() => {
         if (isCut) return;
         const fate = fateOf(bytes);
-        // The server gets the whole statement, and finds nobody to answer.
+        // The server gets the whole statement, but the client is gone.
         upstream.write(bytes, () => fate === "cut" && cut());
         if (fate === "answered") isLosing = true;
       }),
     );
     upstream.on("data", (bytes) => {
       if (isLosing) cut();
-      // The connection to the server ends only when the statement it was cut for is done.
+      // After a cut, close the server's side only when the statement is done.
       if (isCut) upstream.end();
       else later(() => isCut || client.write(bytes));
     });

@@ -1,4 +1,4 @@
-/** The ledger inside its caller's transactions: the same decisions, and the queue limits, whatever runs at once. */
+/** The ledger inside its caller's transactions: the same decisions and queue limits at any concurrency. */
 import { expect, it } from "vitest";
 import { settleIn, type QueueLimits } from "../../src/ledger/index.ts";
 import { verifyLedger } from "../../src/verification/index.ts";

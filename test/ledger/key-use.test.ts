@@ -1,4 +1,4 @@
-/** What a gateway keeps of one key, and what its next batch asks for, decision by decision. docs/ledger.md. */
+/** The state of one key in a gateway, and what its next batch asks for, decision by decision. docs/ledger.md. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { decide } from "../../src/ledger/decide.ts";
 import { KeyUse } from "../../src/ledger/key-use.ts";
@@ -144,7 +144,7 @@ describe("a batch", () => {
     );
     for (const one of keys) waits(one, ...Array.from({ length: 20 }, () => 1n));
     expect(askedIn(next(keys))).toBe(100);
-    // But 500 at most.
+    // A batch takes 500 calls at most.
     for (const one of keys) waits(one, ...Array.from({ length: 100 }, () => 1n));
     expect(next(keys).targets.map(({ asked }) => asked.length)).toEqual([120, 120, 120, 120, 20]);
   });
@@ -163,7 +163,7 @@ describe("a batch", () => {
         ...target.entries.map(({ id }) => id),
         target.asked.length,
       ]);
-      // Those who were asked for are let in.
+      // Admit all calls of this batch.
       for (const { key: served, entries, asked } of targets) {
         served.close(entries);
         served.waiting.splice(0, asked.length);

@@ -1,4 +1,4 @@
-/** When a lane comes back to its keys, and that its pauses are none where something is to be done at once. docs/ledger.md "Batches". */
+/** When a lane checks its keys again, and that immediate work does not wait for a pause. docs/ledger.md "Batches". */
 import { beforeEach, expect, it } from "vitest";
 import type { Batch, BatchRow } from "../../src/ledger/batch.ts";
 import { lingerMs } from "../../src/ledger/key-use.ts";
@@ -35,7 +35,7 @@ beforeEach(() => {
   });
 });
 
-/** The pauses are over. Answers with those that follow, in milliseconds. */
+/** Ends all pauses. Returns the pauses that follow, in milliseconds. */
 async function goOn(): Promise<readonly number[]> {
   const due = paused;
   paused = [];
@@ -80,7 +80,7 @@ it("a pause of a lane takes its time, and what is to be done at once does not", 
       resolve();
     }, 30);
     systemLaneClock.later(() => void done.push("at once"), 0);
-    // Its own pauses keep no process alive.
+    // The lane's timers are unreferenced: only this timer keeps the process alive.
     setTimeout(() => undefined, 60);
   });
   expect(done).toEqual(["at once", "paused"]);

@@ -1,4 +1,4 @@
-/** A lane of batches, answer by answer: what is sent again, what is set apart, what a close waits for. docs/ledger.md "Batches". */
+/** A lane, answer by answer: what it resends, what moves to a lane of its own, what a close waits for. docs/ledger.md "Batches". */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Batch, BatchRow } from "../../src/ledger/batch.ts";
 import { lingerMs, type KeyUse } from "../../src/ledger/key-use.ts";
@@ -14,7 +14,7 @@ type Answer = (batch: Batch) => readonly BatchRow[] | Promise<readonly BatchRow[
 
 let nowMs = 0;
 let test = 0;
-/** Pauses take no time. With its test a lane comes to its end: it would look after its keys in each turn of the event loop. */
+/** Pauses take no time. A lane stops with its test: otherwise it would check its keys in each turn of the event loop. */
 const clock: LaneClock = {
   now: () => nowMs,
   later: (work) => {
@@ -23,7 +23,7 @@ const clock: LaneClock = {
   },
 };
 let sent: Batch[] = [];
-/** What becomes of the next batches; behind them all is granted. */
+/** The answers to the next batches. After the last one, every batch is granted. */
 let answers: Answer[] = [];
 const granted: Answer = ({ targets }) =>
   targets.map(({ need, keep }, index) => ({
@@ -40,7 +40,7 @@ const busy: Answer = (batch) =>
   batch.targets.map((_, index) => ({ place: index + 1, allowance: 0n, refusal: "busy", at: null }));
 const send = async (batch: Batch): Promise<readonly BatchRow[]> => {
   sent.push(batch);
-  // A lane that never comes to rest.
+  // Stop a lane that sends batches without end.
   if (sent.length > 500) return new Promise(() => undefined);
   return (answers.shift() ?? granted)(batch);
 };
@@ -66,7 +66,7 @@ describe("a lane", () => {
     lane = new Lane({ gateway: "g", lane: 1, leaseMs, send, clock, onBusy });
     key = lane.backlog.keyOf(call);
   });
-  /** Past its first batch, which restores. */
+  /** Sends the lane's first batch, which restores, and forgets it. */
   const begin = async (): Promise<void> => {
     await lane.admit(call);
     sent = [];
@@ -177,7 +177,7 @@ describe("something that the database refuses", () => {
     const call = { id: "a", workspaceId: "w", keyId: "k", keyRotation: 0, amountNano: 5n };
     await lane.admit(call);
     sent = [];
-    // The answer to the first sending is lost: it may have set something aside.
+    // The first answer is lost: that batch may have reserved something.
     answers = [failing("08006"), failing("22003"), failing("22003")];
     const [large, small] = await Promise.allSettled([
       lane.admit({ ...call, amountNano: 50n }),
@@ -223,7 +223,7 @@ describe("a workspace whose account is locked elsewhere", () => {
   const hasSent = (lane: number) => sent.some((batch) => batch.lane === lane);
   let textCalls: TextCalls;
   let calls: OpenCalls;
-  /** Call `a` ends while the account is locked: the first batch waits in vain, the second one skips it, `apart` gets the third. */
+  /** Call `a` ends while the account is locked. Batch 1 waits in vain, batch 2 skips it, and `apart` answers batch 3. */
   const endLocked = async (apart: Answer, time = clock) => {
     textCalls = new TextCalls({ leaseMs, send, clock: time });
     calls = new OpenCalls(textCalls);
@@ -242,7 +242,7 @@ describe("a workspace whose account is locked elsewhere", () => {
     expect(lanesOf("b")).toEqual([1]);
   });
 
-  /** Looks for idle headroom happen when the test says so. */
+  /** Checks for idle headroom run when the test calls `look`. */
   const looks: (() => void)[] = [];
   const slow: LaneClock = {
     ...clock,
@@ -261,7 +261,7 @@ describe("a workspace whose account is locked elsewhere", () => {
       [...(granted(batch) as readonly BatchRow[])].map((row) => ({ ...row, allowance: 9n }));
     answers = [headroom];
     await calls.end("b", 3n);
-    // Its time is over after the batch that waited in vain: it is first in the one that is told so.
+    // The headroom expires after the batch that waited in vain, so the next batch is the first one to return it.
     nowMs += 100;
     answers = [(batch) => (look(), failing("55P03")(batch)), busy];
     await calls.end("a", 3n);
@@ -299,7 +299,7 @@ describe("a workspace whose account is locked elsewhere", () => {
     const { ended } = await endLocked((batch) => locked.then(() => granted(batch)));
     await eventually(() => hasSent(2), "the lane of its own has sent");
     const next = calls.begin({ ...call, id: "c", amountNano: 50n });
-    // The other lane would send at once.
+    // The other lane would send within these turns.
     for (let turn = 0; turn < 5; turn += 1) await new Promise((resume) => setImmediate(resume));
     unlock!();
     await ended;

@@ -1,10 +1,10 @@
 /**
- * Text calls that a test begins and ends when it likes: the bracket of `Ledger.spend` around work that waits to be told what it came to.
+ * Text calls that a test begins and ends explicitly: `Ledger.spend` around work that resolves when the test sets its charge.
  */
 import { GatewayError, type ErrorCode } from "../../src/base/errors.ts";
 import type { Ledger, ReserveInput, Spent } from "../../src/ledger/index.ts";
 
-/** What refuses a call, in the ledger's words. */
+/** The ledger's refusal for each error code. */
 const refusals: Partial<Record<ErrorCode, string>> = {
   invalid_api_key: "key_unknown",
   api_key_disabled: "key_disabled",
@@ -15,18 +15,18 @@ const refusals: Partial<Record<ErrorCode, string>> = {
   queue_full: "queue_full",
 };
 
-/** What refused a call; undefined: something else is wrong. */
+/** The ledger's refusal in an error. Undefined if the error is none. */
 export function refusalIn(error: unknown): string | undefined {
   if (!(error instanceof GatewayError)) return undefined;
   return error.code.endsWith("_spend_cap_reached") ? "cap_reached" : refusals[error.code];
 }
 
 export interface OpenCall {
-  /** Ends it with a charge or, null, without. Resolves when its entry is written. */
+  /** Ends the call with a charge; null: without. Resolves when its entry is written. */
   readonly end: (amountNano: bigint | null) => Promise<void>;
 }
 
-/** Resolves when the call is let in. @throws GatewayError what refuses it */
+/** Resolves when the call is admitted. @throws GatewayError what refuses it */
 export function openCall(ledger: Pick<Ledger, "spend">, input: ReserveInput): Promise<OpenCall> {
   const ended = Promise.withResolvers<Spent>();
   return new Promise((begun, refused) => {
@@ -52,7 +52,7 @@ export class OpenCalls {
     this.#ledger = ledger;
   }
 
-  /** "reserved", or what refuses the call. @throws GatewayError database_unavailable */
+  /** Returns "reserved" or the refusal. @throws GatewayError database_unavailable */
   async begin(input: ReserveInput): Promise<string> {
     try {
       this.#open.set(input.id, await openCall(this.#ledger, input));
@@ -64,7 +64,7 @@ export class OpenCalls {
     }
   }
 
-  /** Ends one of them with a charge or, null, without. @throws GatewayError database_unavailable */
+  /** Ends a call with a charge; null: without. @throws GatewayError database_unavailable */
   async end(id: string, amountNano: bigint | null): Promise<void> {
     const call = this.#open.get(id);
     if (call === undefined) throw new Error(`${id} is not open`);

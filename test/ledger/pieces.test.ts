@@ -1,4 +1,4 @@
-/** Small rules of the ledger: amounts, ends of periods, idle keys, what a gateway restores. docs/ledger.md. */
+/** Small rules of the ledger: amounts, ends of periods, idle keys, restoring. docs/ledger.md. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { readEntries } from "../../src/admin/index.ts";
 import { creditIn } from "../../src/ledger/credit.ts";
@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 
 describe("amounts", () => {
-  /** What passes the check comes here. */
+  /** Rejects every query: an amount that passes the check gets here. */
   const asked = { query: () => Promise.reject(new Error("asked")) } as unknown as Queryable;
   const most = 10_000_000n * 1_000_000_000n;
   const call = { id: "r", workspaceId: "w" };

@@ -1,4 +1,4 @@
-/** The errors for calls that are not let in. docs/errors.md; ERR rows. */
+/** The errors for refused calls. docs/errors.md; ERR rows. */
 import { expect, it } from "vitest";
 import { refusalOf, type Answer } from "../../src/ledger/refusal.ts";
 
@@ -10,7 +10,7 @@ const errorOf = (more: Partial<Answer>) => {
   const { status, code, message } = refusedBy(more);
   return `${status} ${code}: ${message}`;
 };
-/** Of the twelve places one alone: layer by layer, total, monthly, weekly, daily. */
+/** Twelve places, all null but one: per layer total, monthly, weekly, daily. */
 const only = (place: number, value: bigint) =>
   Array.from({ length: 12 }, (_, index) => (index === place ? value : null));
 
@@ -41,7 +41,7 @@ it("CAP-15: a hard cap that a smaller call would fit under says what is left, an
   expect(told(1_000_000_000n, 200_000_000n)).toBe(
     "API key daily spend cap of $2 reached: this call may cost up to $1.5, and $1.2 of it is neither spent nor set aside; resets 2026-11-03T00:00:00.000Z.",
   );
-  // All of it is spent: no call fits.
+  // The cap is used up: no call fits.
   for (const room of [0n, -5n])
     expect(told(room, 0n)).toBe(
       "API key daily spend cap of $2 reached; resets 2026-11-03T00:00:00.000Z.",
@@ -61,7 +61,7 @@ it("BILL-23: what is available is told as the balance says it, with what is set 
     /has \$(\S+) available/.exec(refusalOf({ ...answer, ...more }, bound, free)!.message)![1];
   expect(told({ available: 1_000_000_000n }, 200_000_000n)).toBe("1.2");
   expect(told({ available: 1_000_000_000n, idle: 100_000_000n }, 200_000_000n)).toBe("1.3");
-  // It waited for what others do not use, in vain.
+  // The call waited in vain for other calls to return what they do not use.
   expect(told({ available: 1_000_000_000n, idle: 300_000_000n }, 200_000_000n)).toBe("1.2");
 });
 

@@ -1,4 +1,4 @@
-/** A lane that restores says what its running calls use, and no entry's amount twice. docs/ledger.md "Batches". */
+/** A lane that restores reports what its running calls use, and counts no entry twice. docs/ledger.md "Batches". */
 import { expect, it } from "vitest";
 import { sendTo, type Batch } from "../../src/ledger/batch.ts";
 import { systemLaneClock } from "../../src/ledger/lane.ts";
@@ -20,12 +20,12 @@ describeDatabase("a lane that restores", (open) => {
     let unlock = (): void => undefined;
     let locks: Promise<void> | undefined;
     const isBegun = Promise.withResolvers<void>();
-    /** Charged and set aside together after each batch that restored, where something was charged. */
+    /** Charged plus held after each batch that restored, if something was charged. */
     const taken: bigint[] = [];
     const send = async (batch: Batch) => {
       const rows = await sendTo(database)(batch);
       if (batch.targets.some(({ entries }) => entries.length > 0) && locks === undefined) {
-        // The entry is written. Nobody hears of it, and somebody else has the account by the time it is sent again.
+        // The entry is written, but its answer is lost. Another transaction locks the account before it is sent again.
         locks = database.transaction(async (tx) => {
           await tx.query("select 1 from ledger_accounts where workspace_id = 'w' for update", []);
           isBegun.resolve();

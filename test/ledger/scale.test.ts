@@ -1,7 +1,7 @@
 /**
- * What history costs: nothing that a call notices. Admission, ends, holds and reads look at as many pages in a full database as in an
- * empty one; `verify` reads entry by entry and tells how far it is. In the long form 10 million entries, 100,000 keys and 10,000
- * workspaces, with times; in `npm test` much less, with counts of pages, which do not depend on the machine.
+ * Old entries do not slow calls. Admission, ends, holds and reads touch as many pages in a full database as in an empty one.
+ * `verify` reads entry by entry and reports its progress. The long form has 10 million entries, 100,000 keys and 10,000
+ * workspaces, and measures times. `npm test` has much less, and counts pages, which do not depend on the machine.
  */
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -24,11 +24,11 @@ const full: Size = inForm(
   { workspaces: 10_000, keys: 100_000, entries: 10_000_000 },
 );
 const small: Size = { workspaces: 1, keys: 10, entries: 10 };
-/** As many keys as are called in the full one, with a single charge each. */
+/** As many keys as the calls in the full database use, with a single charge each. */
 const unused: Size = { workspaces: 500, keys: 500, entries: 500 };
 const creditNano = 1_000_000_000_000n;
 
-/** Workspaces with keys that have hard caps, and charges of a nano-dollar each, all of one day some time ago. */
+/** Creates workspaces, keys with hard caps, and charges of one nano-dollar each, all on one past day. */
 async function fill(url: string, { workspaces, keys, entries }: Size): Promise<void> {
   const [keysEach, entriesEach] = [keys / workspaces, entries / workspaces];
   const client = new Client({ connectionString: url });
@@ -57,7 +57,7 @@ async function fill(url: string, { workspaces, keys, entries }: Size): Promise<v
   await client.end();
 }
 
-/** Much more of everything: in workspace w0, for its key k0, and elsewhere. */
+/** Adds many more rows: in workspace w0, for its key k0, and elsewhere. */
 const grow = `
   insert into workspaces (id, name) select 'x' || w, 'x' from generate_series(1, 2000) w;
   insert into ledger_entries (workspace_id, reference, kind, amount_nano, held_nano, balance_after_nano, key_id, member_id, created_at)
@@ -71,7 +71,7 @@ const grow = `
   insert into ledger_lanes (gateway, lane, number, lease_until, lapsed)
     select 'g' || l, 0, 1, '2999-01-01', false from generate_series(1, 5000) l;`;
 
-/** Statements of the money's path, each by itself; they are taken back. */
+/** The ledger's statements, run one by one and rolled back. */
 const statements: Record<string, string> = {
   "a batch that asks": `select * from ledger_batch('g', 1, 1, 60000, true, false, '{w0}', '{k0}', '{0}', '{5}', '{0}', '{0}', '{5}', '{}', '{}', '{}', '{}')`,
   "a batch that tells": `select * from ledger_batch('g', 1, 2, 60000, true, false, '{w0}', '{k0}', '{0}', '{0}', '{0}', '{0}', '{0}', '{1}', '{new}', '{3}', '{5}')`,
@@ -87,7 +87,7 @@ interface Plan {
   readonly "Shared Read Blocks": number;
 }
 
-/** How many pages each statement looks at, in a connection that has planned it. */
+/** Pages that each statement touches, on a connection that has planned it. */
 async function pagesIn(client: Client): Promise<Record<string, number>> {
   const pages: Record<string, number> = {};
   await client.query("begin");
@@ -102,7 +102,7 @@ async function pagesIn(client: Client): Promise<Record<string, number>> {
   return pages;
 }
 
-/** Does something on a connection where the statements are planned already. */
+/** Runs `work` on a connection that has already planned the statements. */
 async function planned<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -114,7 +114,7 @@ async function planned<T>(url: string, work: (client: Client) => Promise<T>): Pr
   }
 }
 
-/** No statement of `grown` looks at many more pages: an index of ten million rows is two pages deeper, and some go down several times. */
+/** No statement of `grown` touches many more pages. An index of ten million rows is two pages deeper, and some read it repeatedly. */
 function expectSimilar(grown: Record<string, number>, small: Record<string, number>): void {
   const most = Object.entries(small).map(([name, pages]) => [name, pages * 1.5 + 30] as const);
   expect(most.filter(([name, pages]) => grown[name]! > pages)).toEqual([]);
@@ -122,10 +122,10 @@ function expectSimilar(grown: Record<string, number>, small: Record<string, numb
 
 const calls = 500;
 
-/** Keys for 500 calls: as many, each in a workspace of its own, from all over the database. */
+/** 500 keys, each in a different workspace, spread over the database. */
 const keysFor = ({ keys }: Size) => Array.from({ length: calls }, (_, at) => (at * 7_919) % keys);
 
-/** Milliseconds that calls take, one after the other, each on the next key; the ledger has heard of none of them. */
+/** Milliseconds for one call per key, in sequence, on a new ledger that knows none of the keys. */
 async function callsMs(database: Database, { workspaces }: Size, keys: number[]): Promise<number> {
   const ledger = createLedger(database);
   const from = performance.now();
@@ -140,7 +140,7 @@ async function callsMs(database: Database, { workspaces }: Size, keys: number[])
   return ms;
 }
 
-/** How many times as long the same calls take on the full database, round by round, after one that warms up. */
+/** Per round, how many times longer the same calls take on the full database. The first round warms up and is left out. */
 async function fullToEmpty([grown, empty]: Database[], pick: (keys: number[]) => number[]) {
   const ratios: number[] = [];
   for (let round = 0; round < 11; round += 1) {
@@ -186,7 +186,7 @@ describe("a ledger with a long history", () => {
     await fill(url, small);
     const other = new Client({ connectionString: url });
     await other.connect();
-    // Among many who are in one each: so the database expects one row of anybody.
+    // Most users are in one workspace, so that the planner expects one row per user.
     await other.query(`
       insert into workspaces (id, name) select 'x' || w, 'x' from generate_series(1, 5000) w;
       insert into members (workspace_id, user_id)
@@ -201,7 +201,7 @@ describe("a ledger with a long history", () => {
     const url = await (await sharedPostgres()).createMigrated();
     const other = new Client({ connectionString: url });
     await other.connect();
-    // Statistics would have it planned anew.
+    // Switch off autovacuum: new statistics would cause a new plan.
     const tables = ["accounts", "entries", "allowances", "holds", "spend", "lanes"];
     for (const table of tables)
       await other.query(`alter table ledger_${table} set (autovacuum_enabled = off)`);
@@ -209,7 +209,7 @@ describe("a ledger with a long history", () => {
     await planned(url, async (client) => {
       const before = await pagesIn(client);
       await other.query(grow);
-      // These two are the sweeper's, now and then, and may look at all that is open.
+      // Only the sweeper runs these two, rarely; they may read everything that is open.
       delete before["a look for holds past their lease"];
       delete before["the end of a gateway"];
       expectSimilar(await pagesIn(client), before);
@@ -227,7 +227,7 @@ describe("a ledger with a long history", () => {
       expect(told).toEqual(told.toSorted((a, b) => a - b));
       expect(told.at(-1)).toBeGreaterThanOrEqual(full.entries);
       if (!isLong) return;
-      // In a process whose heap holds a small part of it.
+      // The process's heap can hold only a small part of the data.
       const environment = { DATABASE_URL: fullUrl, NODE_OPTIONS: "--max-old-space-size=96" };
       const { code, stdout } = await tollgate(["verify"], environment);
       expect({ code, stdout }).toEqual({ code: 0, stdout: "no difference\n" });

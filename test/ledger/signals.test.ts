@@ -1,4 +1,4 @@
-/** What a gateway hears of changes ends its trust in what it checked before. docs/ledger.md "Admission". */
+/** A signalled change invalidates a gateway's earlier checks. docs/ledger.md "Admission". */
 import { expect, it } from "vitest";
 import type { Database } from "../../src/storage/index.ts";
 import { createLedger } from "../support/ledger.ts";
@@ -7,7 +7,7 @@ import { addKey, addWorkspace } from "./support.ts";
 
 type Handler = (payload: string) => unknown;
 
-/** The database, whose signals come when the test says so. */
+/** The database, with signals that the test triggers. */
 function heardFrom(database: Database) {
   const handlers = new Map<string, Handler>();
   const signals = {
@@ -43,7 +43,7 @@ describeDatabase("a signal", (open) => {
       await ledger.credit({ workspaceId: "w", amountNano: 1_000_000n, reference: "start" });
       const call = { workspaceId: "w", keyId: "k", keyRotation: 0, amountNano: 10n };
       let id = 0;
-      /** Whether a call begins in this very moment, as it does without a question to the database. */
+      /** True if a call begins synchronously, which means that the gateway did not ask the database. */
       const beginsAtOnce = async (): Promise<boolean> => {
         let isBegun = false;
         const spent = ledger.spend({ ...call, id: `c${(id += 1)}` }, () => {
@@ -57,7 +57,7 @@ describeDatabase("a signal", (open) => {
       let others = 0;
       for (let round = 0; round < rounds; round += 1) {
         if (other !== undefined) hear(channel, other);
-        // Not where the machine stood still for 50 ms.
+        // This may be false if the machine stalled for 50 ms.
         if (await beginsAtOnce()) others += 1;
         hear(channel, own);
         expect(await beginsAtOnce()).toBe(false);

@@ -1,4 +1,4 @@
-/** The bracket around a text call's work: whatever the work comes to, its money is settled once. BILL; docs/ledger.md. */
+/** `spend` around a text call's work: each call is settled once, whatever the work returns or throws. BILL; docs/ledger.md. */
 import { expect, it } from "vitest";
 import { verifyLedger } from "../../src/verification/index.ts";
 import type { Database } from "../../src/storage/index.ts";
@@ -57,7 +57,7 @@ describeDatabase("the bracket around a call's work", (open) => {
       await expect(
         ledger.spend({ ...call, id }, () => Promise.resolve({ amountNano })),
       ).rejects.toThrow("amount out of range");
-    // Each was written before its caller heard of it.
+    // Each void was written before `spend` rejected.
     expect(await entriesOf(database)).toEqual(
       ["a", "b", "c", "d", "e"].map((reference) => ({ reference, kind: "void", amount_nano: 0n })),
     );

@@ -1,4 +1,4 @@
-// Calls that wait for their money when the gateway stops: their callers get an error of their protocol, not a reset.
+// Calls that wait for their reservation when the gateway stops: callers get an error of their protocol, not a connection reset.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openDatabase, type Database } from "../../src/storage/index.ts";
 import { startTestGateway } from "../support/gateway.ts";

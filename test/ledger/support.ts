@@ -1,6 +1,6 @@
 /**
- * The ledger's tests as tables: one line per operation, `->` its named result and what is available afterwards. Reservations are
- * holds of their own, as those of tasks: what is set aside is then exactly what was asked for.
+ * The ledger's tests as tables: one line per operation, `->` its result and what is available afterwards. Reservations are holds
+ * like those of tasks, so that exactly the requested amount is reserved. The operations:
  *
  *   account W                            a workspace
  *   key K W by M                         an active key of W, created by member M (`by M` may be left out)
@@ -40,7 +40,7 @@ export async function setLedgerClock(database: Database, at: string): Promise<vo
   );
 }
 
-/** Changes what must never change, as no user of the database may. */
+/** Changes rows that are immutable. No normal database user may do that. */
 export async function tamper(
   database: Database,
   sql: string,
@@ -72,7 +72,7 @@ export async function addKey(
   );
 }
 
-/** `amountNano` null clears the cap. */
+/** Sets a cap; `amountNano` null clears it. */
 export async function setCap(
   database: Database,
   cap: {
@@ -98,13 +98,13 @@ export async function setCap(
 interface World {
   readonly database: Database;
   readonly ledger: TestLedger;
-  /** Workspace of each key, member and hold by its name. */
+  /** The workspace of each key, member and hold, by name. */
   readonly workspaceOf: Map<string, string>;
 }
 
 const unlimitedQueue: QueueLimits = { global: 1_000_000, perWorkspace: 1_000_000 };
 
-/** Takes one hold: "reserved", or what refuses it. */
+/** Takes one hold. Returns "reserved" or the refusal. */
 export async function reserveOne(
   tx: Queryable,
   input: HoldInput,
@@ -124,14 +124,14 @@ export async function reserveOne(
   return `${layer} ${window} ${limit}${resets === undefined ? "" : ` until ${resets}`}`;
 }
 
-/** How a hold ended, in a word. */
+/** The end of a hold as one word. */
 export function endingOf(settled: Settled | undefined): string {
   if (settled === undefined) return "unknown";
   const word = settled.kind === "charge" ? "posted" : "voided";
   return settled.isNew ? word : `already_${word}`;
 }
 
-/** Runs the left side of a line; answers with its result in words, and the workspace it was about. */
+/** Runs the left side of a line. Returns its result as text, and the workspace it concerns. */
 type Step = (world: World, words: string[]) => Promise<[result: string, workspaceId?: string]>;
 
 const steps: Record<string, Step> = {

@@ -1,4 +1,4 @@
-/** What the ledger answers, as tables (see support.ts). docs/ledger.md. */
+/** The ledger's answers, as tables (see support.ts). docs/ledger.md. */
 import { expect, it } from "vitest";
 import { readEntries, readSpend } from "../../src/admin/index.ts";
 import { describeDatabase } from "../support/postgres.ts";
@@ -285,7 +285,7 @@ describeDatabase("ledger tables", (open) => {
     const call = { workspaceId: "W", keyId: "K", keyRotation: 0, amountNano: 20n };
     const calls = new OpenCalls(ledger);
     for (const id of names) await calls.begin({ ...call, id });
-    // In one batch: each entry still carries the balance as if it had come alone.
+    // One batch writes all three; each entry still has the balance after itself.
     await Promise.all(names.slice(0, 3).map((id) => calls.end(id, 10n)));
     await calls.end("r4", null);
 
@@ -308,7 +308,7 @@ describeDatabase("ledger tables", (open) => {
       note: "hello",
       createdAt: new Date("2026-11-04T12:00:00Z"),
     });
-    // What was set aside beyond need goes back.
+    // The unused reservation is returned.
     await expect.poll(async () => (await ledger.balance("W")).heldNano).toBe(0n);
     expect(await readSpend(database, "W", { layer: "key", id: "K" })).toMatchObject({
       total: 30n,

@@ -1,5 +1,5 @@
 /**
- * Vendors that lie about a task, and callers that crowd out others, each in its short form: no job, charge or place is lost or
+ * Vendors that lie about a task, and callers that crowd out others, in a short form each: no job, charge or slot is lost or
  * doubled. docs/tasks.md; T77, T79, T80, T83.
  */
 import type { ServerResponse } from "node:http";
@@ -46,7 +46,7 @@ describe("a vendor", () => {
 
   it("T80 T83: whose state goes back from succeeded to running ends the task once, with what it made", async () => {
     const job = await running(world);
-    // As where the database is away: nothing more is written.
+    // The process dies: like an unreachable database, nothing more is written.
     const death = new GatewayError("database_unavailable", "the process died here");
     const stop = () => Promise.reject(death);
     const dying: TaskServices = {
@@ -61,7 +61,7 @@ describe("a vendor", () => {
       await pollStep(world.services, { ...job });
       seen.push((await rowOf(world, job.id)).status);
     }
-    // It has ended, and has no lease any more: the third look writes nothing.
+    // After the second poll the task has ended and has no lease, so the third poll writes nothing.
     expect(seen).toEqual(["running", "succeeded", "succeeded"]);
     const charges = (await booksOf(world.database).charges()).filter(
       ({ reference }) => reference === job.id,
@@ -78,7 +78,7 @@ describe("a vendor", () => {
       void closed.then(() => left.abort());
       while (!response.destroyed) {
         if (response.write(more)) continue;
-        // Whoever reads it may leave meanwhile.
+        // The reader may leave meanwhile.
         await once(response, "drain", { signal: left.signal }).catch(() => closed);
       }
     });
@@ -179,7 +179,7 @@ describe("cancel", () => {
       (error: { code?: string }) => error.code,
     );
 
-  /** Cancels at a point; what the cancellation came to, and then the task. */
+  /** Cancels a job at a point of its step. Returns the outcome of the cancellation and the task's final state. */
   async function canceledAt(point: TaskPoint, job: Job): Promise<string> {
     let outcome: string | undefined = "never";
     const services: TaskServices = {
@@ -201,7 +201,7 @@ describe("cancel", () => {
 
   it.each([
     ["ask.claimed", "canceled canceled"],
-    // Nobody knows yet whether the vendor has it: refused, and it goes on.
+    // It is unknown whether the vendor has the job: the cancellation is refused, and the task goes on.
     ["ask.intended", "task_not_cancelable running"],
     ["ask.answered", "task_not_cancelable running"],
     ["ask.noted", "canceled canceled"],
@@ -222,10 +222,10 @@ describe("cancel", () => {
   ] as const)(
     "T82 T83: at %s while its result is fetched: one end, one charge at most",
     async (point, expected) => {
-      // The vendor forgets a job that it was told to cancel, also one that it had said to be done.
+      // The vendor forgets a job that it was told to cancel, even one that it had reported as done.
       const first = point === "poll.begin" ? [says.running] : [world.vendor.done];
       world.vendor.plan("GET", ...first, says.running);
-      // A cancellation ends the task as well, by the same way.
+      // The cancellation also ends the task, in the same way as a poll.
       const job = await running(world);
       expect(await canceledAt(point, job)).toBe(expected);
     },
@@ -233,7 +233,7 @@ describe("cancel", () => {
 });
 
 it("10,000 tasks of one workspace do not keep back the one of another", async () => {
-  // All of them are due before it, and their vendor says nothing for as long as the test takes.
+  // All of them are due earlier, and their vendor does not answer during the test.
   const silent: ServerResponse[] = [];
   world.vendor.plan("GET", (response) => void silent.push(response));
   const first = await running(world, { due_at: new Date(clock.now() - 10_000), lease_token: null });
@@ -280,7 +280,7 @@ it("10,000 tasks of one workspace do not keep back the one of another", async ()
     },
   });
   expect(await come).toBeLessThan(2_000);
-  // Half of what is asked at once of their account.
+  // They take half of the account's concurrent polls.
   expect(asked.filter((id) => id !== `${other}1`)).toHaveLength(atOnceMax / 2);
   runner.stopSteps();
   world.vendor.plan("GET", says.closed);

@@ -1,5 +1,5 @@
-// A bucket that goes away as a vendor has made a result, and comes back: on a real gateway, also where it is killed meanwhile. What a
-// vendor answered with is held; what it keeps is fetched again. docs/tasks.md; STORE-01.
+// A bucket that is unreachable when a vendor has made a result, and comes back. The gateway is real, and may be killed meanwhile.
+// It holds results from a vendor's answer, and fetches stored results again. docs/tasks.md; STORE-01.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -85,7 +85,7 @@ async function read({ url }: Place, key: string, id: string): Promise<TaskBody> 
   ).json()) as TaskBody;
 }
 
-/** `status cost` of a task that has ended. */
+/** Waits for the end of a task. Returns `status cost`. */
 const endOf = (life: Place, key: string, id: string): Promise<string> =>
   eventually(async () => {
     const { status, cost } = await read(life, key, id);
@@ -114,10 +114,10 @@ async function expectClean(): Promise<void> {
 }
 
 it("STORE-01: both tasks succeed once the bucket is back, and are charged once", async () => {
-  // Nobody kills this one.
+  // This gateway is not killed.
   const life = await liveHere({ ...environment, TOLLGATE_INITIAL_CREDIT: "1000" });
   const tasks = await bothMade(life, life.key!);
-  // Three tries of each, as many requests each, were all that there was once. The long form takes half a minute.
+  // An earlier version gave up after three tries with three requests each. The long form takes half a minute.
   await eventually(() => bucket.unanswered() >= inForm(30, 100), "tries", 60_000);
   for (const id of tasks) expect((await read(life, life.key!, id)).status).toBe("running");
   bucket.setAway(false);

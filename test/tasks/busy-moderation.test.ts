@@ -1,4 +1,4 @@
-/** A poll that is refused with a word about moderation, by a vendor that is busy or down: it has found nothing. T80; docs/tasks.md. */
+/** A busy or unavailable vendor refuses a poll and mentions moderation: that is no moderation result. T80; docs/tasks.md. */
 import { expect, it } from "vitest";
 import { pollStep } from "../../src/tasks/poll-step.ts";
 import { rowOf, running, useWorld } from "./steps-support.ts";

@@ -1,4 +1,4 @@
-/** What becomes of an idempotency key that two submissions claim, each after it has seen that the key is free. TASK-10, TASK-45; T81. */
+/** Two submissions claim one idempotency key after both have seen that it is free. TASK-10, TASK-45; T81. */
 import { expect, it } from "vitest";
 import { claimKeyForCall, claimKeys, keyLifetimeMs } from "../../src/tasks/idempotency.ts";
 import type { Database } from "../../src/storage/index.ts";

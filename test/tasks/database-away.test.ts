@@ -1,4 +1,4 @@
-// A database that goes away between the check of a key and what follows: callers are told so, and not of a fault of the gateway's.
+// A database that fails after the check of a key: callers get an error that says so, not an internal error.
 // docs/errors.md; T67, T68.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { booksOf } from "../money/support.ts";
@@ -8,7 +8,7 @@ import { startBench, video, type Bench } from "../task-http/support.ts";
 
 let postgres: TestPostgres;
 let bench: Bench;
-/** What happens within the transaction that makes a task. */
+/** Runs within the transaction that creates a task. */
 let within: (() => Promise<void>) | undefined;
 beforeAll(async () => {
   postgres = await startPostgres();

@@ -1,4 +1,4 @@
-// The commands of docs/tasks.md and the video of README.md, run as they stand but for the gateway's address.
+// Runs the commands of docs/tasks.md and the video of README.md; only the gateway's address and the key are replaced.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -16,7 +16,7 @@ const commandsOf = (page: string) =>
     ([, text]) => text!,
   );
 
-/** Runs a command in a shell; what it printed, parsed. */
+/** Runs a command in a shell. Returns its parsed output. */
 async function run(command: string, environment: Record<string, string> = {}): Promise<unknown> {
   const text = command
     .replaceAll(/http:\/\/127\.0\.0\.1:8080/g, bench.url)

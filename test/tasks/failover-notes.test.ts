@@ -1,4 +1,4 @@
-// What is lost of a request is lost at a provider: a task that another one takes tells what is lost there. TASK-35, VID-28.
+// Each provider drops different parameters. After a failover, a task reports those that its final provider drops. TASK-35, VID-28.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startRecorder, type Recorder } from "../support/recorder.ts";
 import { mp4 } from "../support/task-life.ts";

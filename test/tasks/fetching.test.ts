@@ -1,4 +1,4 @@
-// How many results are fetched at a time: after a stop hundreds may be there at once, and each takes memory on its way. T86.
+// How many results are fetched at a time. After a stop hundreds may be ready at once, and each download takes memory. T86.
 import { describe, expect, it } from "vitest";
 import type { WatchedFiles } from "../../src/files/index.ts";
 import { submitStep } from "../../src/tasks/submit-step.ts";

@@ -1,6 +1,6 @@
 /**
- * Leases of processes that are gone are not waited for: at once where the process is dead for certain, and after some seconds without its
- * connection where the step asks nobody to begin. docs/tasks.md "After a crash"; T79, T81.
+ * Leases of dead processes end early: at once if the process is certainly dead, and some seconds after its connection ended if the
+ * step does not submit a job. docs/tasks.md "After a crash"; T79, T81.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -23,7 +23,7 @@ afterEach(() => {
   for (const child of children) child.kill("SIGKILL");
 });
 
-/** A process of the kind that takes leases: it tells its place, and then waits. */
+/** Starts a process that prints its owner text, as in leases, and then waits. */
 async function startOwner(number: number) {
   const script = `const { currentOwner, ownerText } = await import(${JSON.stringify(
     new URL("../../src/tasks/owner.ts", import.meta.url).href,
@@ -44,7 +44,7 @@ async function startOwner(number: number) {
 }
 
 const nobody = 1_999_999_999;
-/** Leased to that process for a long while; `asking`: it may have asked a vendor to begin. */
+/** Columns of a task leased to an owner for a minute. `asking`: the owner may have submitted a job. */
 const leasedTo = (token: string, asking = false) => ({
   lease_token: token,
   lease_until: new Date(clock.now() + 60_000),
@@ -67,7 +67,7 @@ describe("a lease of a process that is dead on this machine", () => {
     await kill();
     expect([isDead(owner), await gone.releaseLeases()]).toEqual([true, 2]);
     expect([await isFree("poll", polled.id), await isFree("ask", asked.id)]).toEqual([true, true]);
-    // The request to begin is not sent a second time.
+    // The submission is not sent a second time.
     const [job] = await claimDue(world.services, [{ workspaceId: "w1", id: asked.id }], {
       lane: "ask",
       takesAbandoned: false,
@@ -148,7 +148,7 @@ describe("a lease of a process that is dead on this machine", () => {
       number: 7,
       place: undefined,
     });
-    // Of a version that named nobody.
+    // A lease token of a version that did not record owners.
     expect(readOwner("0d9cbd20-7e29-4f7e-a5b2-0a5c5be8b8ab")).toBeUndefined();
   });
 });
@@ -167,7 +167,7 @@ describe("a lease of a process on another machine", () => {
     nowMs = absentMs;
     expect(await gone.releaseLeases()).toBe(1);
     expect([await isFree("poll", polled.id), await isFree("ask", asked.id)]).toEqual([true, false]);
-    // Where nobody else can be on the database, it is dead.
+    // If this process owns the database, any other owner is dead.
     const own = createDeadOwners({ ...world.services, ownsDatabase: true }, () => nowMs);
     expect(await own.releaseLeases()).toBe(0);
     nowMs = 2 * absentMs;

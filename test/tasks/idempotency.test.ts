@@ -1,5 +1,5 @@
-// One idempotency key, one task: while the first submission is on its way and after it, with the same body and another, on one
-// gateway and on two. docs/decisions.md "Idempotency"; TASK-10, TASK-45; T81.
+// One idempotency key makes one task: during the first submission and after it, with the same body and another, on one gateway
+// and on two. docs/decisions.md "Idempotency"; TASK-10, TASK-45; T81.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { booksOf } from "../money/support.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
@@ -14,12 +14,12 @@ import {
 } from "./support.ts";
 
 const body = { model: "acme/clip", prompt: "A boat", duration: 2 };
-/** Where the next submission stops, and how it goes on; undefined: nowhere. */
+/** The point where the next submission stops, and the promise that resumes it. Undefined: it does not stop. */
 let held:
   | { readonly at: string; readonly come: () => void; readonly go: Promise<void> }
   | undefined;
 
-/** Stops the next submission at a point until it is let go. */
+/** Stops the next submission at a point until `letGo` is called. */
 function hold(at: string) {
   const coming = Promise.withResolvers<void>();
   const going = Promise.withResolvers<void>();
@@ -93,7 +93,7 @@ describe.each([
       letGo();
       const { status, told: id } = await answerOf(await first);
       expect([status, id]).toEqual([200, expect.stringMatching(/^task_/)]);
-      // A committed task is known everywhere but in the process that has not answered for it yet.
+      // A committed task is known everywhere, except in the process that has not answered its submission yet.
       const known = point === "submit.committed" && other === 1;
       expect(meanwhile).toEqual(
         known
@@ -135,7 +135,7 @@ describe("many at once", () => {
   });
 
   it("TASK-45: those that the balance refuses leave their keys free, and hold up none of the others", async () => {
-    // Nothing ends meanwhile: what is held stays held.
+    // No task ends meanwhile, so all holds stay.
     vendor.plan("GET", says.running);
     const { availableNano } = await gateways[0]!.ledger.balance(gateways[0]!.workspaceId);
     const [row] = await gateways[0]!.database.query<{ reserved_nano: bigint }>(

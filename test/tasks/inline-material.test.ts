@@ -1,5 +1,5 @@
-// Pictures that stand in the request of a video itself: megabytes of them go to the vendor as they came, and are in no row that
-// every poll and every reader would have to carry. Requirements: TASK, T86.
+// Inline pictures in video requests: megabytes go to the vendor unchanged, but not into the task's row, which every poll and read
+// loads. Requirements: TASK, T86.
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { randomBytes } from "node:crypto";
@@ -9,7 +9,7 @@ import { startRecorder, type Recorder } from "../support/recorder.ts";
 import { mp4 } from "../support/task-life.ts";
 import { startBench, type Bench } from "../task-http/support.ts";
 
-/** A job is done once this says so. */
+/** The vendor reports jobs as done once this is true. */
 let done = false;
 let vendor: Recorder;
 let bench: Bench;
@@ -88,7 +88,7 @@ describe("pictures of megabytes in the request", () => {
       expect(files()).toHaveLength(2);
       done = true;
       await bench.until(id, "succeeded");
-      // The sweep has them now.
+      // The files have expired, so the sweep removes them.
       expect(
         await bench.database.query(
           "select name from files where purpose = 'input' and expires_at > now()",

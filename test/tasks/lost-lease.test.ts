@@ -1,6 +1,6 @@
 /**
- * A request to a vendor whose gateway is stopped, cut off from the database, or overtaken: it is sent only with a right to it,
- * what the vendor answered is written down, and what cannot be known is told. docs/tasks.md; T79, T81, T83.
+ * A gateway is stopped, cut off from the database or overtaken around a request to a vendor. It sends only with a valid lease,
+ * stores the vendor's answer, and reports an unknown outcome. docs/tasks.md; T79, T81, T83.
  */
 import { Readable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -24,13 +24,13 @@ beforeEach(() => world.vendor.plan("POST", says.taken("job-1")));
 afterEach(() => void vi.restoreAllMocks());
 
 const realNow = performance.now.bind(performance);
-/** The processor's count jumps: the process was stopped for so long. */
+/** The monotonic clock jumps, as if the process was stopped for this time. */
 function stopFor(ms: number): void {
   vi.spyOn(performance, "now").mockImplementation(() => realNow() + ms);
 }
 
 const realDate = Date.now.bind(Date);
-/** The machine was suspended for so long: the processor's count stood still with it. */
+/** The wall clock jumps, as if the machine was suspended for this time: the monotonic clock stood still. */
 function suspendFor(ms: number): void {
   vi.spyOn(Date, "now").mockImplementation(() => realDate() + ms);
 }
@@ -65,7 +65,7 @@ describe("a request that was not sent yet", () => {
     });
     await submitStep(services, held);
     expect(world.vendor.calls("POST")).toEqual([]);
-    // The task is as if it had not been asked.
+    // The task is unchanged, as if it was never submitted.
     expect(await rowOf(world, job.id)).toMatchObject({
       status: "queued",
       asking: false,
@@ -190,7 +190,7 @@ describe("a request that was sent", () => {
     expect(contact.isStable()).toBe(false);
     answersUntil(122_000);
     expect(contact.isStable()).toBe(true);
-    // A question that hung for half a minute is no steady answer either.
+    // A query that took half a minute does not count as steady either.
     nowMs += 31_000;
     contact.answered();
     expect(contact.isStable()).toBe(false);
@@ -224,7 +224,7 @@ describe("a request that was sent", () => {
     expect(world.vendor.calls("POST")).toHaveLength(1);
   });
 
-  /** A task of a vendor that works while it is asked, and then answers with a picture. */
+  /** A task of a vendor that answers the submission with the finished picture. */
   function pictureJob() {
     world.painter.answer(json({ data: [{ b64_json: pixel }] }));
     const request = { kind: "image", family: "task-image-1", prompt: "A boat", n: 1, images: [] };
@@ -234,14 +234,14 @@ describe("a request that was sent", () => {
 
   it("T83: a vendor that worked while it was asked: what it made is kept and charged when the database is back", async () => {
     const job = await pictureJob();
-    // More than each try to keep a picture outlasts.
+    // More failures than one attempt to store a picture retries.
     await submitStep(awayAfterAnswer(8), job);
     const { status, costNano, artifacts } = await rowOf(world, job.id);
     expect([status, costNano > 0n, artifacts.length]).toEqual(["succeeded", true, 1]);
     expect(world.painter.requests).toHaveLength(1);
   });
 
-  /** Others give the task up while its vendor answers; `lines` are the errors in the log. */
+  /** Another process fails the task while its vendor answers; `lines` collects the logged errors. */
   function givenUp(id: string, lines: unknown[]): TaskServices {
     const gaveUp =
       "update tasks set status = 'failed', lease_token = null, due_at = null where id = $1";

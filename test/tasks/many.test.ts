@@ -1,4 +1,4 @@
-/** Many tasks on several gateways at once: no double transition, no double result, no lost task. docs/tasks.md. */
+/** Many concurrent tasks on several gateways: no double transition, no double result, no lost task. docs/tasks.md. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -24,7 +24,7 @@ afterAll(() => vendor.recorder.close());
 
 const queue = "limits: { queue: { global: 5000, per_workspace: 5000 } }\n";
 
-/** Runs `work` for each number below `count`, so many at a time. */
+/** Runs `work` for each number below `count`, `atOnce` at a time. */
 async function each(count: number, atOnce: number, work: (index: number) => Promise<void>) {
   let next = 0;
   const worker = async () => {
@@ -51,11 +51,11 @@ describe("two gateway processes and a third runner on one PostgreSQL", () => {
       TOLLGATE_DATA_DIR: directory,
       TOLLGATE_CONFIG: join(directory, "tollgate.yaml"),
       DATABASE_URL: databaseUrl,
-      // Nobody dies here: however slow the machine is, no step is taken over.
+      // No process dies here, so even on a slow machine no step may be taken over.
       TEST_LEASE_MS: "60000",
     };
     const first = await live(environment);
-    // In the short form one of the two is in this process, beside the third.
+    // In the short form the second one runs in this process, like the third.
     const second = await inForm(liveHere, live)(environment);
     const third = await startTestGateway({
       config,
@@ -103,7 +103,7 @@ describe("submissions at once", () => {
     const gateway = await startTestGateway({
       config: clipConfiguration(vendor.recorder.url, queue),
       databaseUrl: await (await sharedPostgres()).createMigrated(),
-      // Nothing ends while they come in: what is held stays held.
+      // No task ends during the submissions, so all holds stay.
       tasks: { timing: { firstPollMs: 60_000 } },
     });
     try {

@@ -1,5 +1,5 @@
-// Vendors whose answers hold what no database keeps and what no job can have produced: the task ends all the same, soon, and is
-// charged what can be true. docs/tasks.md.
+// Vendors whose answers contain text that the database cannot store, or impossible usage. The task still ends soon, and is charged
+// a plausible amount. docs/tasks.md.
 import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { booksOf, type Books } from "../money/support.ts";
@@ -133,7 +133,7 @@ it.each([
     const task = await bench.until(id, "succeeded", "failed");
     const native = await bench.send("GET", `/v1/videos/${id}`);
     expect(await native.json()).toMatchObject({ status: "done", video: { duration: shown } });
-    // Never beside the tokens (TASK-31).
+    // It never appears together with tokens (TASK-31).
     expect(task.usage).not.toHaveProperty("output_video_seconds");
   },
 );

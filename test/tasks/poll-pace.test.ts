@@ -1,4 +1,4 @@
-/** How fast an account of a vendor is polled that refuses polls for being too many. docs/tasks.md "Deadlines"; T80. */
+/** How fast the gateway polls a vendor's account after the vendor rate-limits polls. docs/tasks.md "Deadlines"; T80. */
 import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
 import { atOnceMax, createPollRateLimiter } from "../../src/tasks/poll-rate-limiter.ts";
@@ -12,13 +12,13 @@ const task = (id: string, workspaceId = "w1") => ({ workspaceId, id });
 const paced = () => {
   const time = { nowMs: 0 };
   const pace = createPollRateLimiter(() => time.nowMs);
-  /** One that is over at once; whether it may begin. */
+  /** Begins and ends a poll. Returns whether it was allowed to begin. */
   const begin = (account = "one a"): boolean => {
     const isBegun = pace.begin(account, task("t"));
     pace.end(account, "t");
     return isBegun;
   };
-  /** Begins as many polls as it may within so many milliseconds; each is answered by `reply`. */
+  /** Begins as many polls as allowed within `ms` and answers each with `reply`. Returns their number. */
   const pollFor = (ms: number, reply: (begunMs: number) => void): number => {
     let begun = 0;
     for (const endMs = time.nowMs + ms; time.nowMs < endMs; time.nowMs += 1) {
@@ -37,7 +37,7 @@ describe("an account's pace", () => {
     const { pace, pollFor, time, begin } = paced();
     for (let count = 0; count < 40; count += 1) begin();
     expect([pace.pausedAccounts(), pace.waitMs()]).toEqual([[], undefined]);
-    // All that were under way with it are refused as well: that is one refusal.
+    // All polls that were in flight with it are refused too, and count as one refusal.
     for (let count = 0; count < 40; count += 1) pace.refused("one a", -1);
     pace.refused("one a", 0);
     expect([begin(), begin("one b")]).toEqual([false, true]);
@@ -68,7 +68,7 @@ describe("an account's pace", () => {
     time.nowMs = 1_000;
     expect([5, 6]).toContain(pollFor(1_000, answered(pace)));
     pollFor(98_000, answered(pace));
-    // From 5 a second by 10 in a hundred seconds.
+    // The pace grows from 5 a second by 10 in a hundred seconds.
     const later = pollFor(1_000, answered(pace));
     expect(later).toBeGreaterThanOrEqual(14);
     expect(later).toBeLessThanOrEqual(16);
@@ -81,7 +81,7 @@ describe("an account's pace", () => {
     const { pace, time, pollFor, begin } = paced();
     let refused = 0;
     const times: number[] = [];
-    // Twenty in any second.
+    // The vendor allows twenty polls in any second.
     const vendor = (begunMs: number): void => {
       while (times.length > 0 && times[0]! <= begunMs - 1_000) times.shift();
       if (times.length >= 20) {
@@ -96,7 +96,7 @@ describe("an account's pace", () => {
     expect(refused).toBe(44);
     const asked = pollFor(300_000, vendor);
     expect(refused - 44).toBeLessThan(asked / 100);
-    // At least half of what the vendor allows is used.
+    // The gateway uses at least half of the allowed polls.
     expect(asked).toBeGreaterThan(3_000);
   });
 });
@@ -142,7 +142,7 @@ describe("jobs of one account", () => {
     );
     expect(await rowOf(world, second.id)).toMatchObject({ status: "running", leaseToken: null });
     expect(world.vendor.calls("GET")).toHaveLength(2);
-    // One that is over is asked a last time all the same.
+    // A job past its deadline is still polled a last time.
     const over = await running(world, { ...due, expires_at: new Date(clock.now() - 1) });
     await eventually(
       async () => ((await rowOf(world, over.id)).status === "succeeded" ? true : undefined),
@@ -177,7 +177,7 @@ it("T80: an account that does not answer takes no places of another's jobs in th
 });
 
 it("a picture that was refused once and is asked for again takes no place of the polls", async () => {
-  // Its vendor works while it is asked, so the task says that it runs.
+  // The vendor works during the submission, so the task is already running.
   const refusedOnce = { status: "running", lease_token: null, attempt: 0 };
   const job = await jobOf(world, "acme/pictures", refusedOnce);
   const lanes = new Set<unknown>();

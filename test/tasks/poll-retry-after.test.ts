@@ -1,4 +1,4 @@
-/** A vendor that refuses a poll and says when it may be asked again. docs/tasks.md "Deadlines"; T80. */
+/** A vendor that refuses a poll with Retry-After. docs/tasks.md "Deadlines"; T80. */
 import { describe, expect, it } from "vitest";
 import { defaultTiming } from "../../src/tasks/engine.ts";
 import { pollStep } from "../../src/tasks/poll-step.ts";
@@ -7,7 +7,7 @@ import { says } from "./support.ts";
 
 const world = useWorld();
 
-/** In how many milliseconds a task is asked after again whose poll was refused with this header. */
+/** Milliseconds until the next poll of a task whose poll was refused with this header. */
 async function nextPollMs(retryAfter: string, change: object = {}): Promise<number | undefined> {
   world.dueInMs.length = 0;
   world.vendor.plan("GET", says.throttled(retryAfter));

@@ -1,4 +1,4 @@
-/** What the log tells of a vendor that does not answer polls: that it began, that it goes on, and that it is over; not each poll. docs/tasks.md. */
+/** Log lines for a vendor that does not answer polls: when it begins, continues and ends, not for each poll. docs/tasks.md. */
 import { expect, it } from "vitest";
 import { createPollTroubles } from "../../src/tasks/poll-troubles.ts";
 import { pollStep } from "../../src/tasks/poll-step.ts";
@@ -13,7 +13,7 @@ interface Line {
   readonly outcome: unknown;
 }
 
-/** A task that its vendor has taken. */
+/** A task that its vendor has accepted. */
 const taken = () =>
   running(world, {
     attempts: JSON.stringify([
@@ -27,7 +27,7 @@ const taken = () =>
     ]),
   });
 
-/** A log that keeps its lines, and the clock of what is told. */
+/** Services whose log keeps its lines, and whose poll troubles have a manual clock. */
 function watched() {
   const lines: Line[] = [];
   const to = (level: Line["level"]) => (fields: object, message: string) =>

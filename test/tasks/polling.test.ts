@@ -1,4 +1,4 @@
-// Tasks whose vendors answer late, badly, or not at all: polls, cancellations, results that come too late. docs/tasks.md.
+// Tasks whose vendors answer late, wrongly or not at all: polls, cancellations, late results. docs/tasks.md.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { booksOf, eventually, type Books } from "../money/support.ts";
 import { inForm, isLong } from "../support/long.ts";
@@ -20,7 +20,7 @@ let vendor: ArkVendor;
 let spare: ArkVendor;
 let bench: Bench;
 let books: Books;
-/** Each test has a model with providers of its own: trouble of one must not be remembered in another. */
+/** Each test has its own model and providers, so that failures in one test do not affect the next. */
 let clip: { readonly model: string; readonly prompt: string; readonly duration: number };
 let tests = 0;
 beforeAll(async () => {
@@ -53,7 +53,7 @@ afterAll(async () => {
 });
 
 const cancel = (id: string) => bench.send("POST", `/v1/tasks/${id}/cancel`);
-/** What the ledger says of a task that has ended: its charges, of which there is at most one, and what is still held. */
+/** The ledger's charges and open holds of a task. After its end there is at most one charge. */
 async function moneyOf(id: string): Promise<{ charges: bigint[]; held: bigint[] }> {
   const charges = (await books.charges()).filter(({ reference }) => reference === id);
   const holds = (await books.holds()).filter((hold) => hold.id === id);
@@ -67,7 +67,7 @@ const released = { charges: [], held: [] };
 
 describe("a poll that fails", () => {
   it.each([
-    // After these the vendor is left alone for seconds: in the short form once.
+    // After these the gateway does not poll for seconds, so the short form tests each once.
     ["is not answered", says.nothing, isLong],
     ["is answered with 429", says.refused(429), isLong],
     ["is closed", says.closed, true],
@@ -121,7 +121,7 @@ describe("submission", () => {
 
 describe("cancellation", () => {
   it("T82: goes to the vendor that has the task, under the id it gave", async () => {
-    // A refusal that names an id of its own, and a second vendor with another.
+    // The first vendor refuses but names a job id; the second one accepts with another id.
     vendor.plan("POST", says.refused(503, "Busy", { id: "job-of-the-first" }));
     spare.plan("POST", says.taken("job-of-the-spare"));
     spare.plan("GET", says.running);
@@ -167,7 +167,7 @@ describe("a result that comes too late", () => {
       );
       const { id } = await bench.create(clip);
       await eventually(() => vendor.calls("GET")[0], "a poll under way");
-      // Canceled by its caller; or its holder is taken for dead, and its time is over.
+      // Either its caller cancels it, or its lease and its deadline have ended.
       if (status === "canceled") await cancel(id);
       else
         await bench.database.query(
@@ -177,7 +177,7 @@ describe("a result that comes too late", () => {
       const ended = await bench.until(id, status);
       release();
       vendor.plan("GET", vendor.done);
-      // The next task is served as ever.
+      // The next task works as usual.
       const other = await bench.create(clip);
       await bench.until(other.id, "succeeded");
       expect(await bench.read(id)).toEqual(ended);

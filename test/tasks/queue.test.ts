@@ -1,4 +1,4 @@
-// How many tasks may be in flight. Requirements: ERR (503); docs/decisions.md "Queue limits"; TASK-15, LIM-18.
+// Limits on tasks in flight. Requirements: ERR (503); docs/decisions.md "Queue limits"; TASK-15, LIM-18.
 import { afterEach, describe, expect, it } from "vitest";
 import { parseUsd } from "../../src/base/money.ts";
 import { startBench, type Bench } from "../task-http/support.ts";
@@ -55,7 +55,7 @@ describe("the queue", () => {
     const held = before - (await bench.available());
     expect(await post()).toEqual(full);
     expect(before - (await bench.available())).toBe(held);
-    // Others are not concerned.
+    // Other workspaces are not affected.
     expect((await post(bench.otherKey)).status).toBe(200);
     await bench.until(id!, "running");
     expect(await post()).toEqual(full);
@@ -88,7 +88,7 @@ describe("a provider that is busy", () => {
     vendor.plan("GET", vendor.done);
     const before = await bench.available();
     const { id } = await post();
-    // Three seconds are over with the third answer: without patience the task would have failed.
+    // With the third answer three seconds have passed: without `task_retry_s` the task would have failed.
     await expect.poll(() => vendor.calls("POST").length, { timeout: 20_000 }).toBe(3);
     expect(await post()).toEqual(full);
     const task = await bench.until(id!, "succeeded");

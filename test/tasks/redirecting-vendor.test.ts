@@ -1,4 +1,4 @@
-/** A vendor that answers a question about a job, or the job itself, with a redirect: nobody follows it, with a key least of all. T77, T80, T81. */
+/** A vendor that answers a submission, poll or cancellation with a redirect: the gateway does not follow it. T77, T80, T81. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { submitStep } from "../../src/tasks/submit-step.ts";
 import { cancelTask } from "../../src/tasks/cancel.ts";

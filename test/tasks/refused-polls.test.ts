@@ -1,5 +1,5 @@
-// Polls that a vendor refuses for what the job is: xAI tells with 400 that moderation has withheld a video, and that a job was wrong.
-// Nobody waits for those until the deadline. docs/tasks.md; wire shapes of xAI.
+// Polls that a vendor refuses because of the job: xAI answers 400 if moderation withheld a video, or if the job was invalid.
+// Such tasks do not wait for their deadline. docs/tasks.md; wire shapes of xAI.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { booksOf, type Books } from "../money/support.ts";
 import { startRecorder, type Recorder } from "../support/recorder.ts";
@@ -12,7 +12,7 @@ type Poll = readonly [status: number, body: object | string];
 const early: Poll = [400, { code: "invalid-argument", error: "The request is not there yet." }];
 const working: Poll = [202, ""];
 
-/** What the vendor answers to the polls of a job, in order; the last one stays. */
+/** The vendor's answers to the polls of a job, in order; the last one repeats. */
 const polls: Record<string, Poll[]> = {
   moderated: [
     working,

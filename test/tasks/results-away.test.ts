@@ -1,5 +1,5 @@
 /**
- * Results that cannot be fetched or stored just now: their vendor has made them, charged for them, and keeps them for a while.
+ * Results that temporarily cannot be fetched or stored. The vendor has made and charged them, and keeps them for a while.
  * docs/tasks.md; STORE-01.
  */
 import type { ServerResponse } from "node:http";
@@ -35,7 +35,7 @@ const taken = { attempts: JSON.stringify([attempt]) };
 const page = (type: string, text: string) => (response: ServerResponse) =>
   response.writeHead(200, { "content-type": type, "content-length": text.length }).end(text);
 
-/** The next poll, taken by this process. */
+/** Runs the next poll in this process. Returns the task after it. */
 async function pollAgain({ id }: Job, services = world.services): Promise<Job> {
   await world.database.query("update tasks set lease_token = 'mine' where id = $1", [id]);
   await pollStep(services, await rowOf(world, id));
@@ -64,7 +64,7 @@ describe("a result that cannot be fetched", () => {
 
   it.each<[what: string, (response: ServerResponse) => unknown]>([
     ["is empty", (response) => response.writeHead(200, { "content-length": 0 }).end()],
-    // A server in trouble, or one in front of it, whatever it calls its page.
+    // An error page of a failing server or proxy, with any content type.
     ["is a page", page("video/mp4", "\n <!doctype html><h1>502 Bad Gateway</h1>")],
     ["is an error in JSON", page("application/octet-stream", '{"error":"try again"}')],
     ["is a text", page("text/plain", "Service unavailable.")],
@@ -119,7 +119,7 @@ describe("a result that cannot be fetched", () => {
     const job = await running(world, taken);
     await pollStep(world.services, job);
     expect((await rowOf(world, job.id)).status).toBe("running");
-    // Gateways were stopped, or the clock was set: nobody has tried meanwhile.
+    // As if gateways were stopped or the clock was set: there was no try meanwhile.
     clock.advance(2 * defaultTiming.downloadMs);
     for (const tries of [2, 3, 4])
       expect(await pollAgain(job)).toMatchObject({
@@ -154,7 +154,7 @@ describe("a result that cannot be fetched", () => {
     expect(lastOf(await rowOf(world, job.id))).toBe("not_stored");
     clock.advance(2 * defaultTiming.downloadMs);
     isAway = true;
-    // The vendor's storage is away for a moment, just when ours is back.
+    // The vendor's storage fails for a moment, just when the gateway's is back.
     const away = await pollAgain(job);
     expect([away.status, lastOf(away)]).toEqual(["running", "not_fetched"]);
     clock.advance(defaultTiming.downloadMs / 2);
@@ -200,7 +200,7 @@ it("STORE-01: of results that our storage takes in part nothing stays, though th
     "select name, expires_at from files where task_id = $1",
     [job.id],
   );
-  // The third was tried three times, under one name.
+  // The third file was tried three times, under one name.
   expect([rows.length, puts]).toEqual([3, 5]);
   const isOver = (at: Date) => at.getTime() <= clock.now();
   expect(rows.filter(({ expires_at: at }) => !isOver(at))).toEqual([]);

@@ -1,6 +1,6 @@
 /**
- * Results that a vendor answered with while our storage takes nothing: nobody else has them, and they are paid. They are held and
- * tried again for some minutes, and end in words. docs/tasks.md; STORE-01.
+ * Results in a vendor's answer while the gateway's storage fails. Only the gateway has them, and the vendor charges for them. It
+ * holds them and retries for some minutes; then the task fails with an error message. docs/tasks.md; STORE-01.
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { WatchedFiles } from "../../src/files/index.ts";
@@ -18,7 +18,7 @@ let painter: Recorder;
 beforeAll(async () => void (painter = await startRecorder(json({ data: [{ b64_json: pixel }] }))));
 afterAll(() => painter?.close());
 
-/** A gateway whose painter answers with a picture, and whose storage takes nothing while `isAway`. */
+/** Services whose painter answers with a picture, and whose storage fails while `isAway`. */
 function withStorage(timing: Partial<TaskTiming> = {}) {
   const state = { isAway: true, names: new Set<string>(), tries: 0 };
   const { files } = world.services;
@@ -40,10 +40,10 @@ function withStorage(timing: Partial<TaskTiming> = {}) {
   return { state, services };
 }
 
-/** Of nobody yet. */
+/** No process has leased the task yet. */
 const due = { lease_token: null };
 
-/** What the books have of a task: what is held, and what was charged. */
+/** The ledger's number of open holds and the charged amount of a task. */
 async function moneyOf(id: string) {
   const books = booksOf(world.database);
   const held = (await books.holds()).filter((hold) => hold["id"] === id);
@@ -57,13 +57,13 @@ it("STORE-01: a picture that came while the storage is away is held, stored once
   const step = submitStep(services, job);
   await eventually(() => state.tries >= 20, "many tries");
   expect(await rowOf(world, job.id)).toMatchObject({ status: "running", asking: true });
-  // What is held counts as memory of bodies, which is bounded.
+  // The held picture counts in the budget of body bytes.
   expect(services.budget.heldBytes).toBeGreaterThan(pixel.length);
   state.isAway = false;
   await step;
   expect(await rowOf(world, job.id)).toMatchObject({ status: "succeeded", error: null });
   expect(painter.requests.length - asked).toBe(1);
-  // However often it was tried, it has one row.
+  // All retries use one row.
   const rows = await world.database.query("select name from files where task_id = $1", [job.id]);
   expect([rows, state.names.size]).toEqual([[{ name: [...state.names][0] }], 1]);
   expect(services.budget.heldBytes).toBe(0);

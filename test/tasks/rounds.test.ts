@@ -1,4 +1,4 @@
-/** When a task that no vendor took is asked for again, as a table and step by step. docs/tasks.md "When no vendor accepts it". */
+/** When a task that no vendor accepted is submitted again, as a table and step by step. docs/tasks.md "When no vendor accepts it". */
 import { describe, expect, it } from "vitest";
 import { Health } from "../../src/routing/index.ts";
 import { submitStep } from "../../src/tasks/submit-step.ts";
@@ -13,21 +13,21 @@ describe("pauses between rounds", () => {
     [1, 0, 0, undefined, 500],
     [2, 600, 0, undefined, 2_000],
     [3, 2_700, 0, undefined, undefined],
-    // What the vendor asks for counts only where there is time for it.
+    // The vendor's requested pause only counts if there is time for it.
     [1, 0, 0, 10_000, 500],
     [3, 2_700, 0, 10_000, undefined],
     [1, 0, 600_000, 10_000, 10_000],
     [1, 0, 600_000, 7_200_000, 120_000],
-    // Then by a quarter of what was waited, from 4 seconds to 5 minutes.
+    // Later pauses are a quarter of the time waited so far, from 4 seconds to 5 minutes.
     [3, 2_700, 600_000, undefined, 4_000],
     [9, 40_000, 600_000, undefined, 10_000],
     [40, 4_000_000, 21_600_000, undefined, 300_000],
-    // The last round is when the time is over.
+    // The last round is at the end of the retry time.
     [20, 598_000, 600_000, undefined, 2_000],
     [20, 598_000, 600_000, 60_000, 60_000],
     [21, 600_000, 600_000, undefined, undefined],
     [21, 600_000, 600_000, 60_000, undefined],
-    // The first rounds are made though its time was over before: a task that waited long in the queue.
+    // A task that waited long in the queue gets its first rounds even after the retry time.
     [1, 900_000, 600_000, undefined, 500],
   ])("T81: after round %d, %d ms after it came, of %d ms, asked to wait %s: %s", (...row) => {
     const [round, waitedMs, retryForMs, askedPauseMs, pauseMs] = row;

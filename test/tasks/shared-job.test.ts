@@ -1,4 +1,4 @@
-/** A vendor that gives two tasks one job: it stays the first one's, the second fails unbilled, and the operator is told. */
+/** A vendor gives two tasks the same job: the first task keeps it, the second fails unbilled, and the operator gets a log line. */
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Database } from "../../src/storage/index.ts";
 import { submitStep } from "../../src/tasks/submit-step.ts";
@@ -47,7 +47,7 @@ describe("a vendor that names a new job as one of another running task", () => {
       costNano: 0n,
       error: { code: "submission_uncertain" },
     });
-    // Not a word of the other task, which may be somebody else's.
+    // The error says nothing about the other task, which may belong to another workspace.
     expect(row.error?.message).not.toMatch(/another|cgt-same/);
     expect(await balance()).toEqual(before);
     expect(world.vendor.calls("DELETE")).toEqual([]);
@@ -59,7 +59,7 @@ describe("a vendor that names a new job as one of another running task", () => {
     const { database } = world;
     const looked = Promise.withResolvers<void>();
     const goesOn = Promise.withResolvers<void>();
-    // The first one stands still between its look and its write.
+    // The first one pauses between its check and its write.
     const slow: Database = {
       ...database,
       transaction: (work, options) =>

@@ -1,4 +1,4 @@
-/** Rules of tasks one by one: why one was not taken, what is noted of an attempt, places of callbacks, and idempotency keys. T81; TASK-10. */
+/** Small rules of tasks: refused submissions, notes of attempts, slots of callbacks, and idempotency keys. T81; TASK-10. */
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { FileStore } from "../../src/files/index.ts";
@@ -88,7 +88,7 @@ it("HOOK: whoever hangs leaves room: four tries a receiver of a workspace, twent
     Array.from({ length: count }, (_, number) => of(number));
   const fresh = () => createSlotLimiter<DueDelivery>(triesMax);
   expect(fresh().take(many(9, (one) => due(one, "h", "w")))).toHaveLength(4);
-  // A receiver that several share is not one workspace's to block.
+  // One workspace must not block a receiver that several workspaces use.
   expect(fresh().take(many(9, (one) => due(one, "h", `w${one}`)))).toHaveLength(9);
   expect(fresh().take(many(30, (one) => due(one, `h${one}`, "w")))).toHaveLength(20);
   const places = fresh();

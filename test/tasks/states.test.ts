@@ -1,4 +1,4 @@
-// The six states as the database sees them: a trigger notes every change, and each must be one that the table of states has.
+// The six states in the database: a trigger records every change, and the table of states must allow each.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { taskStates, type TaskStatus } from "../../src/tasks/index.ts";
 import { eventually } from "../money/support.ts";
@@ -32,7 +32,7 @@ const scripts = {
   canceled: { task_seconds: 600 },
 } as const;
 
-/** Runs a task to its end. */
+/** Runs a task until it has ended. */
 async function run(body: object, script: keyof typeof scripts): Promise<TaskBody> {
   const { id } = await bench.create({ ...body, prompt: scripted(scripts[script]) });
   if (script === "canceled") {

@@ -1,4 +1,4 @@
-/** What the tests of single steps share: a database with a workspace and money, vendors, and tasks in the hands of this process. */
+/** Support for tests of single steps: a database with a workspace and money, vendors, and tasks leased to this process. */
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { ByteBudget } from "../../src/base/byte-budget.ts";
 import { manualClock } from "../support/manual-clock.ts";
@@ -26,22 +26,22 @@ import { createLedger } from "../support/ledger.ts";
 export const clock = manualClock(Date.now());
 export const dollar = 1_000_000_000n;
 
-/** What a test works with; `services` and what they were told are new for each. */
+/** The environment of a test; `services` and their records are new for each test. */
 export interface World {
   database: Database;
-  /** Of the providers `one` and `two`, for videos. */
+  /** The vendor of the providers `one` and `two`, for videos. */
   vendor: ArkVendor;
-  /** Of pictures, which it answers with at once. */
+  /** The vendor of pictures, which it returns at once. */
   painter: Recorder;
   catalog: Catalog;
   services: TaskServices;
-  requestRows: RequestRow[];
-  /** In how many milliseconds steps are due. */
-  dueInMs: number[];
+  logRequest: RequestRow[];
+  /** Delays of due steps, in milliseconds. */
+  wakeRunnerAt: number[];
   callbacksDue: number;
 }
 
-/** Opens it around the tests of a file. */
+/** Opens a world before the tests of a file, and closes it after them. */
 export function useWorld(): World {
   const world = {} as World;
   beforeAll(() => open(world));
@@ -53,7 +53,7 @@ export function useWorld(): World {
   beforeEach(async () => {
     world.vendor.reset();
     world.painter.requests.length = 0;
-    // The vendor gives each task the same job, and no two that run may have it.
+    // The vendor gives each task the same job id, which two running tasks must not share.
     await world.database.query(
       "update tasks set status = 'canceled', due_at = null where due_at is not null",
     );
@@ -78,7 +78,7 @@ async function open(world: World): Promise<void> {
   Object.assign(world, { database, vendor, painter, catalog });
 }
 
-/** Two providers of clips at one vendor, and one of pictures. */
+/** A catalog with two providers of clips at one vendor, and one of pictures. */
 export function taskCatalogOf(vendor: Recorder, painter: Recorder): Catalog {
   const file = configurationOf(
     [
@@ -154,7 +154,7 @@ const requests = {
 } as const;
 type ModelName = keyof typeof requests;
 
-/** What a task begins with. */
+/** The submission of a new task. */
 export function submissionOf(
   { catalog }: World,
   model: ModelName,
@@ -191,10 +191,10 @@ export function submissionOf(
   return { row, hold: { ...hold, kind: "task" }, claim: undefined, uploads: [] };
 }
 
-/** Not due until it is as the test wants it: a runner that is at work would take it in between. */
+/** A due time far in the future, so that no runner claims the task before the test has changed it. */
 const notYet = "9999-01-01T00:00:00Z";
 
-/** A task in the hands of this process, changed as a test says. */
+/** Creates a task that this process has leased, with changed columns. */
 export async function jobOf(world: World, model: ModelName, change: object = {}): Promise<Job> {
   const { row, ...rest } = submissionOf(world, model);
   const given = { ...rest, row: { ...row, due_at: notYet } };
@@ -208,13 +208,13 @@ export async function jobOf(world: World, model: ModelName, change: object = {})
   return rowOf(world, id);
 }
 
-/** A task as it is now, as who holds it has it. */
+/** Reads a task as a job whose lease does not end. */
 export const rowOf = async ({ database }: World, id: string): Promise<Job> => ({
   ...(await readJob(database, "w1", id))!,
   localLease: { endMs: Infinity, endClockMs: Infinity },
 });
 
-/** One that the vendor has, at the provider `one`. */
+/** A running task that the vendor has, at the provider `one`. */
 export const running = (world: World, change: object = {}): Promise<Job> =>
   jobOf(world, "acme/clip", {
     status: "running",
@@ -224,7 +224,7 @@ export const running = (world: World, change: object = {}): Promise<Job> =>
     ...change,
   });
 
-/** A provider of `acme/clips` fails until its circuit opens. */
+/** Lets a provider of `acme/clips` fail until its circuit opens. */
 export function breakDown({ catalog, services: { health } }: World, id: string): void {
   const offers = catalog.models.get("acme/clips")!.offers as readonly MediaOffer[];
   const offer = offers.find((one) => one.provider === id)!;

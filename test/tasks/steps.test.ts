@@ -1,6 +1,6 @@
 /**
- * The steps of a task one by one, on a real database and with real vendors, and no gateway around them: what each writes, and
- * when the next one is due. docs/tasks.md.
+ * Each step of a task, on a real database and with HTTP vendors, but without a gateway: what the step writes, and when the next
+ * one is due. docs/tasks.md.
  */
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
@@ -388,7 +388,7 @@ it("a stop waits for a step that hangs for twenty seconds, and no longer", async
     while (vi.getTimerCount() === 0) await setImmediate();
     await vi.advanceTimersByTimeAsync(19_000);
     expect(closed).toBe(false);
-    // A look under way may have come before: the twenty seconds begin behind it.
+    // A search for due tasks may have run first: the twenty seconds begin after it.
     for (let more = 0; more < 30; more += 1) await vi.advanceTimersByTimeAsync(1_000);
     expect(closed).toBe(true);
     await closing;

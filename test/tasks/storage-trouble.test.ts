@@ -1,5 +1,5 @@
-// Storage that takes nothing when a result is there: a vendor that answers with the result cannot be asked for it again, so the
-// task fails with the reason, unbilled; one that keeps it is asked again until it can be stored. docs/tasks.md.
+// The storage fails when a result is ready. A vendor that answered with the result cannot be asked again, so the task fails with
+// the reason, unbilled. From a vendor that stores it, the gateway fetches it until it can be stored. docs/tasks.md.
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-// Vendors under the test's control for the engine of tasks: one that speaks Ark's wire shape, and a configuration of several.
+// Vendors that a test controls: a vendor with Ark's API, and configurations with several of them.
 import type { ServerResponse } from "node:http";
 import { startRecorder, type Recorded, type Recorder } from "../support/recorder.ts";
 import { mp4 } from "../support/task-life.ts";
@@ -12,23 +12,23 @@ const send =
       .writeHead(status, { "content-type": "application/json" })
       .end(JSON.stringify(body));
 
-/** Answers that a vendor gives, in Ark's words. */
+/** Answers of a vendor, in Ark's format. */
 export const says = {
   taken: (id: string) => send(200, { id }),
   running: send(200, { status: "running" }),
   canceled: send(200, {}),
-  /** A cancellation that is answered with 200, and did not happen. */
+  /** Answers a cancellation with 200, although the job was not canceled. */
   notCanceled: send(200, { error: { code: "InvalidAction", message: "It runs." } }),
   refused: (status: number, code = "Trouble", more: object = {}) =>
     send(status, { ...more, error: { code, message: "no" } }),
-  /** Asks to be left alone for so long. */
+  /** Refuses with a Retry-After header. */
   throttled:
     (retryAfter: string, status = 429): Reply =>
     (response) =>
       void response
         .writeHead(status, { "content-type": "application/json", "retry-after": retryAfter })
         .end('{"error":{"code":"RateLimitExceeded","message":"no"}}'),
-  /** Half of an answer, and then nothing more. */
+  /** Cuts the connection in the middle of an answer. */
   brokenOff: ((response) => {
     response.writeHead(200, { "content-length": 1000 });
     response.write("{", () => response.destroy());
@@ -38,7 +38,7 @@ export const says = {
   nothing: (() => undefined) satisfies Reply,
 } as const;
 
-/** Takes each job under an id of its own, as vendors do. */
+/** Accepts each job under a new id, as vendors do. */
 export function saysTakenAnew(): Reply {
   let jobs = 0;
   return (response, request) => {
@@ -48,17 +48,17 @@ export function saysTakenAnew(): Reply {
 }
 
 export interface ArkVendor extends Recorder {
-  /** That the job is done, with a video at this vendor. */
+  /** Answers that the job is done, with a video at this vendor. */
   readonly done: Reply;
-  /** What it answers next, in order, to calls of this method; the last one stays. */
+  /** Sets the next answers to calls of this method, in order; the last one repeats. */
   plan(method: "POST" | "GET" | "DELETE", ...replies: Reply[]): void;
-  /** Calls of this method so far, the downloads of videos left out. */
+  /** Calls of this method so far, without downloads of videos. */
   calls(method: string): Recorded[];
-  /** Forgets its calls, and answers as at first. */
+  /** Forgets all calls and restores the default answers. */
   reset(): void;
 }
 
-/** A vendor that takes every job, is at work at first and done then. */
+/** A vendor that accepts every job, and reports it first as running, then as done. */
 export async function startArkVendor(): Promise<ArkVendor> {
   const plans = new Map<string, Reply[]>();
   const takesAnew = saysTakenAnew();
@@ -98,7 +98,7 @@ export async function startArkVendor(): Promise<ArkVendor> {
 export const oneKey = (id: string, vendor: Recorder): string =>
   `  - { id: ${id}, dialect: ark, base_url: "${vendor.url}/api/v3", api_key: key-of-${id} }`;
 
-/** A model of videos that these providers offer, at 1 USD per thousand tokens; `:@price` takes them in this order. */
+/** A video model at these providers, at 1 USD per thousand tokens; `:@price` uses them in this order. */
 export const clipModel = (id: string, providers: readonly string[]): string => `
   - id: ${id}
     kind: video
@@ -111,6 +111,6 @@ ${providers
   )
   .join("\n")}`;
 
-/** A configuration of such lines and models. */
+/** A configuration with these provider lines and models. */
 export const configurationOf = (providers: readonly string[], models: readonly string[]): string =>
   `providers:\n${providers.join("\n")}\nmodels:${models.join("")}\n`;

@@ -1,5 +1,5 @@
-// Clocks that jump, deadlines that pass unseen, and results nobody has asked for yet: no step is taken twice, and no result that
-// is there is thrown away. docs/tasks.md.
+// Clock jumps, deadlines that pass while no gateway runs, and results that were not polled yet. No step runs twice, and no existing
+// result is lost. docs/tasks.md.
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -74,7 +74,7 @@ describe("a clock that jumps", () => {
     aheadMs = 0;
     vendor.plan("GET", vendor.done);
     expect((await bench.until(one.id, "succeeded")).status).toBe("succeeded");
-    // A lease is cut to what a living process would have asked for, by the next look at the tasks.
+    // The next search for due tasks cuts the lease to the longest time that a living process would set.
     await eventually(async () => {
       const [row] = await bench.database.query<{ lease_until: Date }>(
         "select lease_until from tasks where id = $1",

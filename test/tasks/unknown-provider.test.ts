@@ -1,4 +1,4 @@
-/** Gateways with different configurations on one database: who takes the poll of a provider that only some know. docs/tasks.md. */
+/** Gateways with different configurations on one database: which one polls a provider that only some know. docs/tasks.md. */
 import { describe, expect, it } from "vitest";
 import { submitStep } from "../../src/tasks/submit-step.ts";
 import { cancelTask } from "../../src/tasks/cancel.ts";
@@ -54,7 +54,7 @@ it("a poll is left to the gateways that know its provider and key, until nobody 
 });
 
 describe("a running task whose key the configuration does not have any more", () => {
-  /** The provider as it is after its keys were given other names, or replaced. */
+  /** Services whose provider has a key with another name and value. */
   function renamed(): TaskServices {
     const one = world.catalog.providers.get("one")!;
     const credentials = [{ id: "second", apiKey: "key-of-second", weight: 1 }];
@@ -93,7 +93,7 @@ describe("a running task whose key the configuration does not have any more", ()
 });
 
 describe("a running task whose key has another value by now, under its name", () => {
-  /** The provider as it is after its key was replaced. */
+  /** Services whose provider has another value for its key. */
   function replaced(apiKey: string): TaskServices {
     const one = world.catalog.providers.get("one")!;
     const providers = new Map([
@@ -102,7 +102,7 @@ describe("a running task whose key has another value by now, under its name", ()
     ]);
     return { ...world.services, catalog: () => ({ ...world.catalog, providers }) };
   }
-  /** A task that a vendor took in the ordinary way, which it was not asked about for long. */
+  /** A task that a vendor accepted normally, but has not known for ten minutes and 20 polls. */
   async function taken(): Promise<string> {
     const { id } = await jobOf(world, "acme/clip");
     await submitStep(world.services, await rowOf(world, id));

@@ -1,4 +1,4 @@
-/** Waiting in place for the end of a task: woken by its own end and no other's, and silent until then. TASK-08. */
+/** Waiting within a request for the end of a task: only the task's own end wakes it, and it does not poll until then. TASK-08. */
 import { setImmediate } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { Signals } from "../../src/storage/index.ts";
@@ -20,7 +20,7 @@ function waitingFor(id: string) {
   const waiting = createWaiting(signals, () => {
     reads += 1;
     if (fails) return Promise.reject(new Error("the database is away"));
-    // Whoever asks without a pause would stop the event loop.
+    // Stop a reader that asks without a pause, as it would block the event loop.
     return reads > 50 ? new Promise(() => undefined) : Promise.resolve(now);
   });
   let woken: Task | undefined;
@@ -38,7 +38,7 @@ function waitingFor(id: string) {
       fails = false;
       now = { ...task, status: "succeeded" };
     },
-    /** Some turns of the event loop later: how often the database was asked, and how it was answered. */
+    /** After some turns of the event loop, returns the number of reads and the answered status. */
     async seen() {
       for (let turns = 0; turns < 20; turns += 1) await setImmediate();
       return [reads, woken?.status];

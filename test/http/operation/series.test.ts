@@ -1,4 +1,4 @@
-/** Histograms: what stands beside a bucket's count. */
+/** Histograms: the exemplars of buckets. */
 import { expect, it } from "vitest";
 import { histograms } from "../../../src/http/operation/series.ts";
 

@@ -1,11 +1,11 @@
-/** The one place where the model knows the ledger's names: its functions, its tables, its lane. */
+/** Only this file of the model names the ledger's functions, tables and lane. */
 import { sendTo, type Batch, type BatchRow } from "../../../src/ledger/batch.ts";
 import { refusalOf, type Answer } from "../../../src/ledger/refusal.ts";
 import type * as GatewaySide from "../../../src/ledger/text-calls.ts";
 import { OpenCalls, refusalIn } from "../open-calls.ts";
 
 export interface GatewayOptions {
-  /** One sending. It rejects where its answer is lost; no rows: a later number was there first. */
+  /** Sends a batch. Rejects if the answer is lost. No rows: the database already has a later number. */
   readonly send: (sent: Sent) => Promise<readonly Row[]>;
   /** Monotonic milliseconds. */
   readonly now: () => number;
@@ -21,23 +21,23 @@ export interface KeyName {
 
 /** The gateway's side of the ledger in one process. */
 export interface ModelGateway {
-  /** By which its leases and allowances are known. */
+  /** Names the gateway in its leases and allowances. */
   readonly id: string;
-  /** Null: it was let in; else the refusal's code. */
+  /** Resolves with null if the call is admitted, otherwise with the refusal's code. */
   admit(key: KeyName, call: { id: string; bound: number }): Promise<string | null>;
-  /** `charge` null: nothing is charged. Resolves when the entry is written. */
+  /** Ends a call; `charge` null: without a charge. Resolves when the entry is written. */
   end(id: string, charge: number | null): Promise<void>;
-  /** A change of this workspace, its members or keys was signalled. */
+  /** Tells the gateway that this workspace, its members or keys changed. */
   signal(workspace: string): void;
   heartbeat(): void;
 }
 
-/** One sending of a batch, as it goes to the database. */
+/** A batch as it is sent to the database, once. */
 export interface Sent {
   readonly sql: string;
   readonly lane: number;
   readonly number: number;
-  /** It does not wait for accounts that others have locked. */
+  /** True if the batch skips locked accounts instead of waiting. */
   readonly skipsLocked: boolean;
   readonly keys: readonly Omit<KeyName, "member">[];
   readonly entries: readonly { readonly id: string; readonly place: number }[];
@@ -50,18 +50,18 @@ export interface Adapter {
   createGateway(options: GatewayOptions): ModelGateway;
   /** The ids of the entries that a batch wrote, from its answer. */
   writtenBy(sent: Sent, rows: readonly Row[]): string[];
-  /** The keys of which it did something: not those whose accounts others had locked. */
+  /** The keys that the batch served: all but those whose accounts were locked. */
   reachedBy(sent: Sent, rows: readonly Row[]): Sent["keys"];
   holdSql(hold: { id: string; key: KeyName; amount: number; leaseMs: number }): string;
-  /** The refusal's code, or null where it holds now. */
+  /** The refusal's code, or null if the hold exists now. */
   refusalOfHold(rows: readonly Row[], amount: number): string | null;
   settleSql(workspace: string, id: string, charge: number | null): string;
   expireSql(gateway: string): string;
-  /** Until when its lease lasts. */
+  /** Sets the end of a gateway's lease. */
   leaseSql(gateway: string, untilMs: number): string;
   creditSql(workspace: string, amount: number, reference: string): string;
   lineSql(workspace: string, line: number | null): string;
-  /** The history's clock; functions model.state(text[]) and model.final(text[]), both of json: see world.ts. */
+  /** Creates the history's clock, and the functions model.state(text[]) and model.final(text[]), which return json: see world.ts. */
   readonly stateSql: string;
 }
 
@@ -75,7 +75,7 @@ function literal(value: string | number | bigint | boolean | null | undefined): 
   return typeof value === "string" ? `'${value}'` : String(value);
 }
 
-/** The statement with its parameters written out, so that it can be one of several. */
+/** The batch's statement with its parameters inlined, so that it can be combined with others. */
 async function sqlOf(batch: Batch): Promise<string> {
   let text = "";
   await sendTo({
@@ -86,7 +86,7 @@ async function sqlOf(batch: Batch): Promise<string> {
       return Promise.resolve([]);
     },
   })(batch);
-  // As the gateway takes them: a row without a place says only what was there before.
+  // Like the gateway, ignore rows without a place: they only report the state before the batch.
   return `select * from (${text}) sent where place is not null`;
 }
 
@@ -147,7 +147,7 @@ const finalJson = `${stateJson},
     "ledger_counters where workspace_id = any(p) and last_day > '-infinity'",
   )}`;
 
-/** `gatewaySide`: the module, or a mutant of it. */
+/** The adapter of `gatewaySide`, which is the real module or a mutant of it. */
 export const adapterOf = (gatewaySide: typeof GatewaySide): Adapter => ({
   leaseMs,
   createGateway: (options) => createGateway(gatewaySide, options),

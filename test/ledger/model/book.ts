@@ -1,12 +1,12 @@
 /**
- * The oracle: a ledger that does one thing at a time and keeps everything, so that each rule is one line. It knows what really is
- * in use (calls, not what is set aside for them), what was charged, and every limit with the time from which it held.
+ * The oracle: a sequential ledger that keeps everything, so that each rule is one line. It knows what calls really use (not what
+ * is reserved for them), all charges, and every limit with the moment at which it began to apply.
  */
 import { resetsAt, windows, type Layer, type Window } from "../../../src/base/cap-windows.ts";
 
 export type CapsOf = Readonly<Record<Window, number | null>> & { readonly hard: boolean };
 
-/** A limit, a right or an amount and the moment from which it held. */
+/** A limit, a status or an amount, and the moment from which it applies. */
 interface Version<Value> {
   readonly from: number;
   readonly value: Value;
@@ -18,10 +18,10 @@ export interface Place {
   readonly member: string;
 }
 
-/** What holds some of the money of a place until it is over. */
+/** A call or hold that uses money of a place until it is over. */
 export interface InUse {
   readonly place: Place;
-  /** Now; 0 when it is over. */
+  /** The amount in use now; 0 after the end. */
   readonly amount: number;
 }
 
@@ -36,13 +36,13 @@ export interface KeyState {
   readonly status: "active" | "disabled" | "revoked";
   readonly expiresMs: number | null;
   readonly rotations: number;
-  /** Until when the value before the last rotation works. */
+  /** Until when the value before the last rotation works; null: it does not. */
   readonly previousMs: number | null;
 }
 
 export interface Purse {
   readonly credits: number;
-  /** How far below zero it may go; null: without end. */
+  /** The credit line; null: no limit. */
   readonly line: number | null;
 }
 
@@ -56,7 +56,7 @@ export const scopeOf = (layer: Layer, place: Place): string =>
 const isIn = (scope: string, place: Place): boolean =>
   layers.some((layer) => scopeOf(layer, place) === scope);
 
-/** When the period that holds `nowMs` began. */
+/** Start of the period that contains `nowMs`, in ms. */
 export function startsAt(window: Window, nowMs: number): number {
   const end = resetsAt(window, nowMs);
   if (end === null) return -Infinity;
@@ -65,10 +65,10 @@ export function startsAt(window: Window, nowMs: number): number {
 }
 
 export class Book {
-  /** Moments are counted: each operation and each statement is one. */
+  /** A counter: each operation and each statement is one moment. */
   moment = 0;
   readonly charges: Charge[] = [];
-  /** All that may be in use: calls and holds. */
+  /** Calls and holds that may use money. */
   readonly uses = new Set<InUse>();
   readonly #times: { from: number; timeMs: number; monotonicMs: number }[] = [];
   #begunAt = 0;
@@ -83,18 +83,18 @@ export class Book {
     return this.#times.findLast(({ from }) => from <= moment)!.timeMs;
   }
 
-  /** Everything is there: no moment before it matters. */
+  /** Marks the end of the set-up: earlier moments do not count. */
   begin(): void {
     this.#begunAt = this.moment;
   }
 
-  /** The first moment at which the clock said so, or more. */
+  /** The first moment at which the monotonic clock was at `monotonicMs` or later. */
   momentSince(monotonicMs: number): number {
     const time = this.#times.find((one) => one.monotonicMs >= monotonicMs);
     return Math.max(this.#begunAt, time?.from ?? this.moment);
   }
 
-  /** A change; `what` is "caps <scope>", "key <workspace> <key>", "active <workspace>", "purse <workspace>". */
+  /** Records a change. `what` is "caps <scope>", "key <workspace> <key>", "active <workspace>" or "purse <workspace>". */
   set(what: string, value: unknown): void {
     this.moment += 1;
     const versions = this.#versions.get(what) ?? [];
@@ -106,7 +106,7 @@ export class Book {
     return this.#versions.get(what)!.findLast(({ from }) => from <= moment)!.value as Value;
   }
 
-  /** The moments from then on at which something was different: then, and each change after it. */
+  /** `first` and each later moment at which a version or the time changed. */
   #momentsSince(first: number): number[] {
     const changed = new Set([first]);
     for (const versions of this.#versions.values())
@@ -134,7 +134,7 @@ export class Book {
     return sum;
   }
 
-  /** What is wrong with the key at a moment, whatever a call costs. */
+  /** The refusal of the key at a moment, independent of amounts. Undefined if there is none. */
   refusal(place: Place, rotation: number, moment: number): string | undefined {
     const key = this.get<KeyState>(`key ${place.workspace} ${place.key}`, moment);
     const nowMs = this.#timeMsAt(moment);
@@ -145,7 +145,7 @@ export class Book {
     return this.get(`active ${place.workspace}`, moment) ? undefined : "workspace_disabled";
   }
 
-  /** Which cap is reached at a moment: charges alone count, and the cost of a call does not. */
+  /** The cap that is reached at a moment, if any. Only charges count, not reservations or the call itself. */
   reached(place: Place, moment: number): string | undefined {
     for (const layer of layers) {
       const scope = scopeOf(layer, place);
@@ -159,8 +159,8 @@ export class Book {
   }
 
   /**
-   * What a call that takes `more` would pass now: a hard cap or the balance, each at its highest since `first`, and by more
-   * than `slack` allows. Nothing where it fits.
+   * The limit that a call of `more` would exceed now by more than `slack`: a hard cap or the balance, each at its highest value
+   * since `first`. Undefined if the call fits.
    */
   passed(
     place: Place,
@@ -194,7 +194,7 @@ export class Book {
     return is > most ? `balance ${place.workspace}: ${is} of ${most}` : undefined;
   }
 
-  /** True where at some moment since `first` nothing spoke against the key, and no cap was reached. */
+  /** True if at some moment since `first` the key was not refused and no cap was reached. */
   mayHavePassed(place: Place, rotation: number, first: number): boolean {
     return this.#momentsSince(first).some(
       (moment) =>
@@ -203,7 +203,7 @@ export class Book {
     );
   }
 
-  /** True where at some moment since `first` that refusal of the key was right. */
+  /** True if at some moment since `first` the key had that refusal. */
   mayHaveRefused(place: Place, rotation: number, first: number, refusal: string): boolean {
     return this.#momentsSince(first).some(
       (moment) => this.refusal(place, rotation, moment) === refusal,

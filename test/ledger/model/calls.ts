@@ -1,4 +1,4 @@
-/** What a history knows of its calls and holds. */
+/** The calls and holds of a history. */
 import type { KeyName } from "./adapter.ts";
 import { scopeOf, type InUse } from "./book.ts";
 import type { GatewayUnderTest } from "./process.ts";
@@ -16,13 +16,13 @@ export interface Call extends InUse {
   charge: number | null;
   endedMs: number;
   isWritten: boolean;
-  /** It runs, and its lane's lease ended since: nothing is set aside for it. */
+  /** True if the gateway's lease ended while the call ran: nothing is reserved for it. */
   isUncovered: boolean;
-  /** When what it uses was set aside again after that. */
+  /** Moment at which a batch reserved its amount again after that. */
   coveredAt?: number;
-  /** While a batch is looked at that is in the database: it set the call's bound aside. */
+  /** True while an applied batch is checked that reserved this call's bound. */
   isGranted: boolean;
-  /** While it waits: whether it fitted when its lane's last batch was in the database, and what others had idle then. */
+  /** While the call waits: whether it fitted at its lane's last applied batch; `idle` is the unused reservation at that moment. */
   fitted: boolean;
   idle: number;
 }
@@ -33,7 +33,7 @@ export interface Hold extends InUse {
   readonly amount: number;
 }
 
-/** Whether what belongs to the place belongs to the scope too. */
+/** True if the place is in the scope. */
 export const inScope = (scope: string, place: KeyName): boolean =>
   (["workspace", "member", "key"] as const).some((layer) => scopeOf(layer, place) === scope);
 

@@ -1,4 +1,4 @@
-/** What the rules allow, looked at after each step: admissions, refusals, what is set aside, and every charge once. */
+/** Checks the rules after each step: admissions, refusals, reservations, and each charge exactly once. */
 import { reserveRetryMs, settleRetryMs } from "../../../src/storage/index.ts";
 import type { KeyName, Sent } from "./adapter.ts";
 import type { Book, Purse } from "./book.ts";
@@ -6,12 +6,12 @@ import { inScope, isSameKey, nameOf, type Call, type Hold, type KeyPlace } from 
 import type { GatewayUnderTest } from "./process.ts";
 import type { State } from "./world.ts";
 
-/** How old a check may be where a call is admitted in memory. docs/ledger.md */
+/** Maximum age of a key's check for admission in memory, in ms. docs/ledger.md */
 const freshMs = 50;
-/** How long a call waits for what others have and do not use. */
+/** Time that a call waits for other calls to return what they do not use, in ms. */
 const patienceMs = 150;
 
-/** A charge that may pass a limit, and when: more than the bound, or by a call that nothing was set aside for. */
+/** A charge that may exceed a limit: above its bound, or of a call without a reservation. `at` is its moment. */
 interface Excess {
   readonly place: KeyName;
   readonly amount: number;
@@ -20,7 +20,7 @@ interface Excess {
 
 const isKeyRefusal = (refusal: string) => /^(?:key_|workspace_)/.test(refusal);
 
-/** What they look at. */
+/** The parts of a history that the checks read. */
 export interface Scene {
   readonly book: Book;
   readonly calls: readonly Call[];
@@ -41,7 +41,7 @@ export class Checks {
     this.#history = history;
   }
 
-  /** Found outside of a step: it ends the history at the next look. */
+  /** Records a failure found outside of a step. The next `now()` throws it. */
   fail(what: string): void {
     this.#failure ??= what;
   }
@@ -50,7 +50,7 @@ export class Checks {
     if (this.#failure !== undefined) throw new Error(this.#failure);
   }
 
-  /** By how much a limit may be passed from then on: what was charged beyond bounds, and what lapsed leases left uncovered. */
+  /** The amount by which a limit may be exceeded since `first`: charges above bounds, and calls that lapsed leases left uncovered. */
   #slackSince(first: number): (scope: string) => number {
     return (scope) => {
       let slack = 0;
@@ -63,14 +63,14 @@ export class Checks {
     };
   }
 
-  /** The first moment whose check may still count for a call that comes now. */
+  /** The earliest moment at which a check of the key is still valid for a call that arrives now. */
   #freshSince(gateway: GatewayUnderTest, workspace: string): number {
     const { book } = this.#history;
     const since = book.momentSince(gateway.nowMs - gateway.aheadMs - freshMs);
     return Math.max(since, gateway.resumedAt, gateway.heardAt.get(workspace) ?? 0);
   }
 
-  /** A check since the call came counts, and one before it that is fresh enough to let it in from memory. */
+  /** Checks an admission. Valid are checks of the key since the call arrived, and earlier ones that are still fresh. */
   admitted(call: Call): void {
     const { book } = this.#history;
     this.#history.count(
@@ -98,7 +98,7 @@ export class Checks {
   refused(call: Call, refusal: string): void {
     const { book } = this.#history;
     call.state = "refused";
-    // What was set aside for it is not known to be free before the next batch says so.
+    // The database does not know that its reservation is free before the next batch.
     call.gateway.unconfirmed.add(nameOf(call.place));
     this.#history.count(`refused: ${refusal}`);
     this.#history.tell(`${call.id} refused: ${refusal}`);
@@ -117,7 +117,7 @@ export class Checks {
     else this.#history.count("refused for what others had idle");
   }
 
-  /** Told that the database is away: a call that waited too long, or an end, which may or may not be written then. */
+  /** Checks an error for a call or an end that waited too long for the database. The end may have been written. */
   rejected(call: Call, error: unknown): void {
     const sinceMs = call.state === "posting" ? call.endedMs : call.sinceMs;
     const patience = call.state === "posting" ? settleRetryMs : reserveRetryMs;
@@ -130,7 +130,7 @@ export class Checks {
     this.gone(call);
   }
 
-  /** A gateway that died neither waits nor uses anything. */
+  /** Marks a call as given up: it uses nothing any more. */
   gone(call: Call): void {
     if (call.state === "done" || call.state === "refused") return;
     call.state = "gone";
@@ -177,7 +177,7 @@ export class Checks {
     if (excess > 0) this.#excess.push({ place, amount: excess, at: this.#history.book.moment });
   }
 
-  /** Entries that the database took: each the first time. */
+  /** Books the charges of written entries, each only the first time. */
   written(ids: readonly string[]): void {
     const { calls, nowMs, book } = this.#history;
     for (const id of ids) {
@@ -198,7 +198,7 @@ export class Checks {
     }
   }
 
-  /** A batch was in the database: what it covers, and what stood in the way of those that wait. */
+  /** Checks an applied batch: which calls it covers again, and whether the waiting calls fitted. */
   applied(gateway: GatewayUnderTest, { keys }: Sent): void {
     const { book } = this.#history;
     gateway.appliedAt = book.moment;
@@ -225,7 +225,7 @@ export class Checks {
     this.state();
   }
 
-  /** Of those who wait for a key, the first ones for whom enough is set aside now. */
+  /** Marks the first waiting calls of a key whose bounds its allowance covers now. */
   #grant(gateway: GatewayUnderTest, key: KeyPlace, ours: readonly Call[]): void {
     gateway.unconfirmed.delete(nameOf(key));
     let rest = this.#asideFor(gateway, key) - this.#usedOf(ours, key);
@@ -251,8 +251,8 @@ export class Checks {
   }
 
   /**
-   * What the database cannot know to be free, below zero: the bounds of calls whose ends it was not told, all that is set aside where an
-   * answer was lost or is under way, and what dead gateways have until their leases are over.
+   * Amounts that are unused without the database knowing it, as a negative number. These are bounds of calls whose ends it has not
+   * received, unused allowances whose answer was lost or is in flight, and allowances of dead gateways until their leases end.
    */
   #unknownTo(asking?: Call): (scope: string) => number {
     const { calls, state, gateways, keys } = this.#history;
@@ -283,7 +283,7 @@ export class Checks {
     return book.passed(place, bound, book.moment, this.#unknownTo(call)) === undefined;
   }
 
-  /** What is set aside in a workspace beyond what is in use as far as the database can know. */
+  /** The unused reservations of a workspace, as far as the database can know. */
   #idleOf(workspace: string): number {
     const { state, book } = this.#history;
     const scope = `workspace ${workspace}`;
@@ -306,7 +306,7 @@ export class Checks {
     this.state();
   }
 
-  /** What the tables say adds up, and what runs is set aside. */
+  /** Checks that the tables add up, and that the allowances cover all running calls. */
   state(): void {
     const { state, gateways, keys } = this.#history;
     for (const { w, held, charged, credits } of state!.accounts) {

@@ -1,4 +1,4 @@
-/** How every history ends: all calls end, all batches arrive, all leases of the dead run out; then nothing is held and all adds up. */
+/** Ends a history: all calls end, all batches arrive, the leases of dead gateways expire. Then nothing is held and all adds up. */
 import { windows } from "../../../src/base/cap-windows.ts";
 import { startsAt } from "./book.ts";
 import type { History } from "./history.ts";
@@ -14,7 +14,7 @@ async function deliverAll(history: History): Promise<void> {
   }
 }
 
-/** Nothing is lost any more. Until no call is under way, or it takes for ever. */
+/** Ends all calls; no batch is lost any more. Throws if calls are still under way after 400 rounds. */
 async function endCalls(history: History): Promise<void> {
   for (let round = 0; round < 400; round += 1) {
     for (const call of history.calls)
@@ -30,7 +30,7 @@ async function endCalls(history: History): Promise<void> {
   throw new Error(`for ever: ${left.map(({ id, state }) => `${id} ${state}`).join(", ")}`);
 }
 
-/** What living gateways have aside goes back by itself once nobody calls. */
+/** Waits until living gateways have returned their allowances, which they do without further calls. */
 async function giveBack(history: History): Promise<void> {
   for (let round = 0; round < 60; round += 1) {
     await history.pass(20);
@@ -50,7 +50,7 @@ export async function ending(history: History): Promise<void> {
   await endCalls(history);
   await giveBack(history);
   while (history.stragglers.length > 0) await history.straggle(0);
-  // A gateway whose sending failed sends again, after a pause: what such a straggler set aside goes back then.
+  // A gateway resends a failed batch after a pause, and so returns what such a straggler had reserved.
   await giveBack(history);
   while (history.holds.length > 0) await history.settleHold(history.holds[0]!, null);
   await history.pass(2 * history.adapter.leaseMs);
@@ -59,7 +59,7 @@ export async function ending(history: History): Promise<void> {
   await compare(history);
 }
 
-/** The tables as they are in the end, beside the book. */
+/** Compares the final tables with the book. */
 async function compare(history: History): Promise<void> {
   const { book, calls } = history;
   const [rows] = await history.bare(

@@ -1,8 +1,9 @@
 /**
- * Random histories of several gateways on one database, beside an oracle that does one thing at a time: lost answers, sendings that
- * arrive late, repeated or never, deaths, leases that end, late posts, changes of caps, keys and credits, tiny balances, charges above their
- * bounds, locked accounts, rollovers. Each ends with nothing held and every charge there once. In the long form 100,000;
- * TOLLGATE_TEST_HISTORIES and TOLLGATE_TEST_SEED choose others: a failure tells its seed, and what is left of it when made small.
+ * Random histories of several gateways on one database, compared with a sequential oracle. They have lost answers, batches that
+ * arrive late, repeated or never, dead gateways, expired leases and late posts. Caps, keys and credits change; balances are tiny,
+ * charges exceed bounds, accounts are locked, periods roll over. Each ends with nothing held and every charge once. The long form
+ * runs 100,000; TOLLGATE_TEST_HISTORIES and TOLLGATE_TEST_SEED change count and first seed. A failure shows its seed and a shrunk
+ * history.
  */
 import { expect, it } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
@@ -18,12 +19,12 @@ import { prepare } from "./world.ts";
 const histories = Number(process.env["TOLLGATE_TEST_HISTORIES"] ?? inForm(100, 100_000));
 const firstSeed = Number(process.env["TOLLGATE_TEST_SEED"] ?? 1);
 /**
- * Those that failed once: what another lane had set aside stayed held once the first had lapsed; and the oracle took it for known
- * what calls were that had been given up, where a batch had done nothing of their key, and forgot that a lapsed lease left calls
- * uncovered, where an answer of that time came after they were covered again.
+ * Seeds that failed once. In one, a lane's allowances stayed held after another lane of the gateway had lapsed. The other two were
+ * errors of the oracle. It took given-up calls as known to the database though a batch had not served their key. And it forgot
+ * calls that a lapsed lease had left uncovered, when an older answer arrived after they were covered again.
  */
 const failedOnce = [15_358, 30_211, 59_705];
-/** On one database, so that it stays small. */
+/** Histories per database, so that it stays small. */
 const atOnce = 5_000;
 
 async function runOnNewDatabase(seed: number, count: number): Promise<Record<string, number>> {
@@ -57,7 +58,7 @@ it(
       const count = Math.min(done + atOnce, histories);
       console.log(`${count} histories`, JSON.stringify(seen)); // oxlint-disable-line no-console -- the figures
     }
-    // What the histories are about did happen in them.
+    // The cases that matter did happen.
     for (const name of [
       "admitted in memory",
       "lapsed with something set aside",

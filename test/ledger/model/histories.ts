@@ -1,4 +1,4 @@
-/** Many histories beside each other on one database: which of them failed, how, and what is left of them when they are made small. */
+/** Runs many histories concurrently on one database, and reports those that failed, shrunk if wanted. */
 import type { Adapter } from "./adapter.ts";
 import { ending } from "./ending.ts";
 import { History } from "./history.ts";
@@ -11,7 +11,7 @@ import { World } from "./world.ts";
 export interface Failure {
   readonly seed: number;
   readonly why: string;
-  /** What happened in it, after operations that do not matter were left out. */
+  /** The steps of the history, after shrinking. */
   readonly told: readonly string[];
 }
 
@@ -26,11 +26,11 @@ export interface RunOptions {
   readonly adapter: Adapter;
   readonly firstSeed: number;
   readonly histories: number;
-  /** How many at a time. */
+  /** Histories that run concurrently. */
   readonly abreast: number;
-  /** It ends after so many failures. */
+  /** The run ends after this number of failures. */
   readonly failuresMax: number;
-  /** Leaves out of the failing ones what does not matter, which takes many times as long. */
+  /** Shrinks failing histories, which takes many times as long. */
   readonly shrinks?: boolean;
   readonly onProgress?: (done: number) => void;
 }
@@ -56,10 +56,10 @@ async function runOne(
   }
 }
 
-/** More are alike. */
+/** Further failures are mostly of the same kind. */
 const failuresShown = 3;
 
-/** The same failure but for the numbers in it. */
+/** The failure without its numbers, to compare failures. */
 const kindOf = (why: string | undefined): string | undefined => why?.replaceAll(/\d+/g, "0");
 
 async function shrunk({ url, adapter }: RunOptions, seed: number): Promise<Failure> {
@@ -75,7 +75,7 @@ async function shrunk({ url, adapter }: RunOptions, seed: number): Promise<Failu
   return { seed, why: why ?? "", told: history.told };
 }
 
-/** Runs the histories of the seeds from the first on. */
+/** Runs the histories of `firstSeed` and the following seeds. */
 export async function runHistories(options: RunOptions): Promise<Outcome> {
   const { adapter, firstSeed, histories, failuresMax } = options;
   const failed: { seed: number; why: string }[] = [];

@@ -1,6 +1,6 @@
 /**
- * One history, and the steps that it is made of: gateways with the real lanes on a real database, beside the oracle's book. Each step is one
- * transaction; the order in which they commit is the history. It throws at the first thing that the rules do not allow.
+ * One history and its steps: gateways with the real lanes on a real database, compared with the oracle's book. Each step is one
+ * transaction; their commit order is the history. It throws at the first violation of a rule.
  */
 import type { Adapter, KeyName, Row } from "./adapter.ts";
 import { Book, type KeyState, type Purse } from "./book.ts";
@@ -10,10 +10,10 @@ import { GatewayUnderTest, type Sending } from "./process.ts";
 import type { Choices } from "./random.ts";
 import { namesList, type State, type World } from "./world.ts";
 
-/** With which the server may end a batch, which then did nothing: a lock that was not to be had, a time that was up, a deadlock. */
+/** Errors with which the server may abort a batch: lock not available, timeouts, deadlock. */
 const serverCodes = ["55P03", "57014", "25P03", "40P01"];
 
-/** A sending that was given up and may still reach the database. */
+/** A batch that the gateway gave up and that may still reach the database. */
 interface Straggler {
   readonly gateway: GatewayUnderTest;
   readonly sent: Sending["sent"];
@@ -32,21 +32,21 @@ export class History {
   readonly keys: KeyName[] = [];
   readonly adapter: Adapter;
   readonly checks: Checks;
-  /** What was done, for a reader. */
+  /** The steps so far, as text. */
   readonly told: string[] = [];
   readonly counts: Record<string, number> = {};
-  /** What its names begin with: histories share a database. */
+  /** Prefix of the history's names, because histories share a database. */
   readonly prefix: string;
   monotonicMs = 1_000;
   nowMs = 0;
   state: State | undefined;
-  /** Workspaces whose accounts somebody else has locked. */
+  /** Workspaces whose accounts another connection has locked. */
   readonly locked = new Set<string>();
   isCalm = false;
   isCapped = false;
   /** Calls may cost more than their bound. */
   overruns = false;
-  /** The most that a call is bound to. */
+  /** The largest bound of a call. */
   boundMax = 40;
   #serial = 0;
   readonly #world: World;
@@ -79,14 +79,14 @@ export class History {
     return this.gateways.filter(({ isAlive }) => isAlive);
   }
 
-  /** All that is under way. */
+  /** Batches of living gateways that are in flight. */
   get sendings(): { gateway: GatewayUnderTest; sending: Sending }[] {
     return this.living.flatMap((gateway) =>
       Array.from(gateway.sendings.values(), (sending) => ({ gateway, sending })),
     );
   }
 
-  /** Runs everything that follows from what happened, until nothing does. */
+  /** Runs due work of all gateways until none is left. */
   async settle(): Promise<void> {
     for (let rounds = 0; rounds < 500; rounds += 1) {
       await new Promise((resolve) => setImmediate(resolve));
@@ -104,7 +104,7 @@ export class History {
     this.book.tick(this.nowMs, this.monotonicMs);
   }
 
-  /** Statements of one transaction, and what the workspaces come to after it. */
+  /** Runs statements in one transaction, and reads the state of the workspaces after it. */
   async sql(...statements: string[]): Promise<Row[][]> {
     const state = `select model.state(${namesList(this.workspaces)}) as state`;
     const rows = await this.#world.run(...statements, state);
@@ -172,7 +172,7 @@ export class History {
       .catch((error: unknown) => this.checks.rejected(call, error));
   }
 
-  /** What becomes of a sending: `fate` is a number from 0 to 1, and from 0.3 on all is well. */
+  /** Decides what happens to a batch in flight: `fate` is a number from 0 to 1; from 0.3 on, nothing fails. */
   async deliver(gateway: GatewayUnderTest, sending: Sending, fate: number): Promise<void> {
     const { sent, rows } = sending;
     const name = `${gateway.name} lane ${sent.lane} number ${sent.number}`;

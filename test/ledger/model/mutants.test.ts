@@ -1,4 +1,4 @@
-/** A ledger with one rule broken does not get past the histories: what shows that they look at the rule. docs/ledger.md */
+/** The histories find a ledger with one broken rule, which proves that they check the rule. docs/ledger.md */
 import { describe, expect, it } from "vitest";
 import * as gatewaySide from "../../../src/ledger/text-calls.ts";
 import { inForm } from "../../support/long.ts";
@@ -8,7 +8,7 @@ import { runHistories } from "./histories.ts";
 import { mutantOfGateway, mutateDatabase, type Mutant } from "./mutants.ts";
 import { prepare } from "./world.ts";
 
-/** `seed`: where a history is near that finds it; the search begins there, to be short. */
+/** `seed`: shortly before a history that finds the mutant. The search begins there to be short. */
 const mutants: (Mutant & { readonly seed?: number })[] = [
   {
     rule: "fence: a sending that comes after a later one does nothing",

@@ -1,4 +1,4 @@
-/** Copies of the ledger with one rule broken: in the database's functions, or in the gateway's side. */
+/** Copies of the ledger with one broken rule, in the database's functions or in the gateway's code. */
 import {
   copyFileSync,
   mkdirSync,
@@ -29,7 +29,7 @@ function mutate(text: string, { where, from, to }: Mutant): string {
   return mutated;
 }
 
-/** Puts the mutant of a function in the place of the real one. */
+/** Replaces a database function with its mutant. */
 export async function mutateDatabase(url: string, mutant: Mutant): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -43,7 +43,7 @@ export async function mutateDatabase(url: string, mutant: Mutant): Promise<void>
 
 const source = fileURLToPath(new URL("../../../src", import.meta.url));
 
-/** The gateway's side of the ledger with the mutant in it: a copy of the folder, whose neighbours are the real ones. */
+/** Loads a mutated copy of src/ledger; its neighbour folders are links to the real ones. */
 export async function mutantOfGateway(mutant: Mutant): Promise<typeof GatewaySide> {
   const folder = join(temporaryDirectory(), "src");
   mkdirSync(join(folder, "ledger"), { recursive: true });

@@ -1,4 +1,4 @@
-/** What each operation of a plan does; see plan.ts. */
+/** The operations of a plan; see plan.ts. */
 import type { KeyName } from "./adapter.ts";
 import type { KeyState, Purse } from "./book.ts";
 import type { History } from "./history.ts";
@@ -30,7 +30,7 @@ async function serve(history: History, choices: Choices): Promise<void> {
   }
 }
 
-/** Takes back what is left of the credits but for a little: then another call finds only what others have and do not use. */
+/** Takes back the available credits except for 0 to 2 nano-dollars. The next call can then only use what other calls return. */
 async function squeeze(history: History, choices: Choices): Promise<void> {
   const gateway = choices.pick(history.living)!;
   const key = choices.pick(history.keys)!;
@@ -75,7 +75,7 @@ async function settle(history: History, choices: Choices): Promise<void> {
     await history.settleHold(hold, charge);
 }
 
-/** A change is known at once where it was made, and elsewhere when it is heard of. */
+/** Makes a change. Each gateway hears of it at once with the chance `heardShare`, or else by a later signal. */
 async function change(
   history: History,
   kind: "caps" | "credits" | "key" | "workspace",
@@ -110,7 +110,7 @@ async function change(
     history.signal(gateway, workspace, isHeard[place] === true);
 }
 
-/** A change of which nobody hears, while a key is used all the time: its calls must ask in time all the same. */
+/** Makes a change that no gateway hears of, while a key is in use. Its calls must still be checked in time. */
 async function drift(history: History, choices: Choices): Promise<void> {
   const gateway = choices.pick(history.living)!;
   const key = choices.pick(history.keys)!;
@@ -150,7 +150,7 @@ function changeKey(history: History, key: KeyName, choices: Choices): string {
   return keySql(key, next);
 }
 
-/** A gateway dies; what it had sent may still arrive. Another takes its place. */
+/** Kills a gateway, whose batches may still arrive, and starts a new one. */
 function die(history: History, choices: Choices): void {
   const gateway = choices.pick(history.living)!;
   history.tell(`${gateway.name} dies`);
@@ -161,7 +161,7 @@ function die(history: History, choices: Choices): void {
   history.newGateway();
 }
 
-/** It stands still for longer than its lease, as a stopped process does; to the others little time passes. */
+/** Pauses a gateway for longer than its lease, like a stopped process; for the others little time passes. */
 async function pause(history: History, choices: Choices): Promise<void> {
   const gateway = choices.pick(history.living)!;
   history.tell(`${gateway.name} stands still until its lease is over`);
@@ -171,13 +171,13 @@ async function pause(history: History, choices: Choices): Promise<void> {
   if (choices.chance(0.8)) await history.sweep(gateway);
 }
 
-/** Somebody locks an account, and later lets it go. */
+/** Locks an account from another connection, or unlocks it if it is locked. */
 function lock(history: History, workspace: string): void {
   history.tell(`lock ${workspace}`);
   if (!history.locked.delete(workspace)) history.locked.add(workspace);
 }
 
-/** Time passes; where it is long, living gateways have kept their leases. */
+/** Lets time pass. If it is long, living gateways have renewed their leases. */
 async function pass(history: History, choices: Choices): Promise<void> {
   const dice = choices.number() * (history.isCalm ? 0.87 : 1);
   const share = choices.number();

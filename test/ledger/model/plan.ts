@@ -1,22 +1,22 @@
 /**
- * What happens in a history, all of it from one seed. Each operation carries the numbers that its choices are made from, so that
- * the others do the same when one is left out: that is how a failing history is made smaller.
+ * The plan of a history, made from one seed. Each operation has the random numbers of its own choices, so that leaving one out
+ * does not change the others. That makes a failing history shrinkable.
  */
 import { randomOf } from "./random.ts";
 
-/** What may happen, and how often. */
+/** The operations with their relative frequencies. */
 const weights = {
   begin: 30,
-  /** A few calls one after the other, to which nothing happens: what makes a key busy enough for headroom. */
+  /** A few calls in sequence without failures, which make a key busy enough for headroom. */
   serve: 2,
-  /** Credits fall to what is in use, and a little more. */
+  /** Takes back credits until hardly any are available. */
   squeeze: 0.5,
-  /** A key is used while something changes that nobody hears of. */
+  /** A key is used while something changes that no gateway hears of. */
   drift: 0.3,
   end: 20,
-  /** A lane's batch reaches the database, and its answer the lane, or either is lost. */
+  /** A lane's batch or its answer arrives or is lost. */
   deliver: 30,
-  /** A sending that was given up reaches the database after all. */
+  /** A batch that was given up reaches the database late. */
   straggler: 3,
   hold: 3,
   settle: 2.5,
@@ -24,23 +24,23 @@ const weights = {
   credits: 1.4,
   key: 1.2,
   workspace: 0.4,
-  /** A change becomes known to a gateway that has not heard of it. */
+  /** A gateway hears of a pending change. */
   signal: 2,
   die: 0.8,
-  /** A gateway stands still until its lease is over. */
+  /** A gateway pauses until its lease is over. */
   pause: 0.8,
-  /** Somebody looks for leases that are over. */
+  /** A sweeper releases allowances of expired leases. */
   sweep: 2,
   /** A gateway renews its lease. */
   beat: 1,
-  /** Somebody else locks an account for a while. */
+  /** Another connection locks or unlocks an account. */
   lock: 0.8,
   tick: 12,
 } as const;
 
 export type OperationKind = keyof typeof weights;
 
-/** In a calm history little goes wrong: there is time for calls that are let in from memory, and for changes meanwhile. */
+/** In a calm history little fails, so that more calls are admitted in memory, and changes happen meanwhile. */
 const calmWeights: Record<OperationKind, number> = {
   ...weights,
   straggler: 0.5,
@@ -71,7 +71,7 @@ export interface Operation {
 export interface Plan {
   readonly seed: number;
   readonly isCalm: boolean;
-  /** What the world is made from. */
+  /** Random numbers for the set-up. */
   readonly world: readonly number[];
   readonly operations: readonly Operation[];
 }
@@ -87,7 +87,7 @@ function kindAt(share: number, from: Record<OperationKind, number>): OperationKi
   return "tick";
 }
 
-/** The history of a seed: always the same one. */
+/** The plan of a seed; the same seed gives the same plan. */
 export function planOf(seed: number): Plan {
   const random = randomOf(seed);
   const numbers = (count: number) => Array.from({ length: count }, random);
@@ -100,7 +100,7 @@ export function planOf(seed: number): Plan {
   return { seed, isCalm, world, operations };
 }
 
-/** Leaves out operations as long as `fails` says that it still fails: first many at once, then one by one. */
+/** Removes operations while `fails` returns true, first many at once, then one by one. */
 export async function shrink(plan: Plan, fails: (plan: Plan) => Promise<boolean>): Promise<Plan> {
   let best = plan;
   for (let size = Math.ceil(plan.operations.length / 2); size >= 1; size = Math.floor(size / 2)) {

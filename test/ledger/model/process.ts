@@ -1,16 +1,16 @@
 /**
- * A gateway as the model sees it: the real code, whose time, timers and connection are in the history's hands. What its lanes send
- * stays under way until the history says what becomes of it.
+ * A gateway as the model sees it: the real code, with time, timers and connection controlled by the history. Batches of its lanes
+ * stay in flight until the history decides what happens to them.
  */
 import type { Adapter, ModelGateway, Row, Sent } from "./adapter.ts";
 
-/** What a lane sent and has no answer to. */
+/** A batch in flight. */
 export interface Sending {
   readonly sent: Sent;
-  /** It was in the database, and the answer is under way. */
+  /** The answer in flight. Undefined until the database has applied the batch. */
   rows?: readonly Row[];
   answer(rows: readonly Row[]): void;
-  /** `code`: with which the connection or the server gave it up. */
+  /** Fails the batch with an error code of the connection or the server. */
   lose(code: string): void;
 }
 
@@ -25,17 +25,17 @@ export class GatewayUnderTest {
   readonly name: string;
   readonly model: ModelGateway;
   isAlive = true;
-  /** How far its monotonic clock is ahead of the history's: it grows while it stands still. */
+  /** Milliseconds by which its monotonic clock is ahead of the history's. A pause adds to it. */
   aheadMs = 0;
-  /** Since when it goes on after it stood still. */
+  /** Moment of the end of its last pause. */
   resumedAt = 0;
-  /** When a batch of it was last in the database. */
+  /** Moment at which the database last applied a batch of it. */
   appliedAt = 0;
-  /** Moments of the last change it has heard of, by workspace. */
+  /** Moment at which it last heard of a change, by workspace. */
   readonly heardAt = new Map<string, number>();
   /** Workspaces with a change that it has not heard of yet. */
   readonly unheard: string[] = [];
-  /** Keys whose last batch in the database was not answered, or refused a call. */
+  /** Keys whose last applied batch was not answered, or refused a call. */
   readonly unconfirmed = new Set<string>();
   /** By lane. */
   readonly sendings = new Map<number, Sending>();
@@ -51,7 +51,7 @@ export class GatewayUnderTest {
     this.#now = now;
     this.model = adapter.createGateway({
       send: (sent) => this.#send(sent),
-      // Never the same twice: what came after something else can be told from it.
+      // Unique and increasing, so that times show the order of events.
       now: () => this.nowMs + (this.#looks += 1) * 1e-7,
       later: (work, ms) =>
         void (ms === 0
@@ -80,7 +80,7 @@ export class GatewayUnderTest {
     return this.#now() + this.aheadMs;
   }
 
-  /** Runs what is due, once; false where nothing was. */
+  /** Runs all due work once. False if there was none. */
   run(): boolean {
     if (!this.isAlive) return false;
     const due = this.#timers.filter(({ dueMs }) => dueMs <= this.nowMs);

@@ -1,4 +1,4 @@
-/** Numbers that look random and come again from their seed. */
+/** Reproducible pseudo-random numbers. */
 
 /** Mulberry32: numbers from 0 up to 1, always the same ones for the same seed. */
 export function randomOf(seed: number): () => number {
@@ -11,7 +11,7 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-/** Choices made one after another from given numbers; the last number serves for all that follow. */
+/** Makes choices in sequence from given numbers; the last number is used for all further choices. */
 export class Choices {
   readonly #numbers: readonly number[];
   #next = 0;
@@ -23,7 +23,7 @@ export class Choices {
     this.#next += 1;
     return this.#numbers[at]!;
   }
-  /** A whole number from 0 up to `below`, which is left out. */
+  /** An integer from 0 up to `below`, exclusive. */
   below(below: number): number {
     return Math.floor(this.number() * below);
   }

@@ -1,6 +1,6 @@
 /**
- * A gateway process of several: it makes calls in the workspaces that it is told, on the real lanes and clock, over connections that lose
- * answers and send late. Each end that it was told is written goes to its parent at once. Started by several.test.ts.
+ * One of several gateway processes. It makes calls in the workspaces of each round, with the real lanes and clock, over connections
+ * that lose answers and deliver late. It reports each confirmed end to its parent at once. Started by several.test.ts.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { silentLog } from "../../../src/base/log.ts";
@@ -17,7 +17,7 @@ export interface Round {
   readonly seed: number;
   readonly workspaces: readonly string[];
 }
-/** To the parent: who it is, an end that is written (`charge` undefined: it was not let in), and that a round is over. */
+/** To the parent: its id, a written end (`charge` undefined: the call was not admitted), or the end of a round. */
 export type Told =
   | { readonly gateway: string }
   | { readonly workspace: string; readonly id: string; readonly charge: number | null | undefined }
@@ -29,12 +29,12 @@ const lost = () => Object.assign(new Error("Connection terminated"), { code: "EC
 let random = randomOf(1);
 const below = (most: number) => Math.floor(random() * most);
 
-/** However batches are lost and late, none that was confirmed is missing. */
+/** Lost and late batches must never look like lost commits. */
 const confirmed = new CommitTracker({
   giveBack: () => Promise.reject(new Error("commits are said to be lost, and none are")),
 });
 
-/** One sending in eight fails: it never arrives, its answer is lost, or it arrives when others were sent after it. */
+/** One batch in eight fails: it never arrives, its answer is lost, or it arrives after later batches. */
 async function send(batch: Batch): Promise<readonly BatchRow[]> {
   const unheard = sendTo(database);
   const fate = random();
@@ -72,7 +72,7 @@ async function oneCall(workspaceId: string): Promise<void> {
     await calls.spend(call, work);
   } catch (error) {
     const isGivenUp = error instanceof GatewayError && error.code === "database_unavailable";
-    // Where the machine stands still, three seconds of lost sendings let nobody in.
+    // On a stalled machine, batches may be lost for three seconds: then calls are given up.
     if (refusalIn(error) === undefined && (begun || !isGivenUp)) throw error;
     tell({ workspace: workspaceId, id, charge: undefined });
     return;
@@ -91,5 +91,5 @@ process.on("message", ({ seed, workspaces }: Round) => {
   random = randomOf(seed);
   void Promise.all(workspaces.map(play)).then(() => tell({ over: seed }));
 });
-// What is left of headroom goes back by itself while the parent waits for it.
+// The lanes return the remaining headroom while the parent waits for it.
 process.on("disconnect", () => process.exit(0));

@@ -1,7 +1,7 @@
 /**
- * Histories of several gateway processes that use the same keys at the same time, on the real clock: answers are lost, sendings arrive
- * late, accounts are locked, processes are killed. No cap or balance is passed, every end that was told is written once and no call that
- * was refused, and in the end nothing is held. In the long form 5,000 histories. What each process does comes from the seed, how they meet does not.
+ * Histories of several gateway processes that use the same keys concurrently, on the real clock. Answers are lost, batches arrive
+ * late, accounts are locked, processes are killed. No cap or balance is exceeded, every confirmed end is written once, no refused
+ * call is written, and nothing is held at the end. The long form runs 5,000. The seed decides what each process does, not the timing.
  */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -17,7 +17,7 @@ import type { Round, Told } from "./several-child.ts";
 
 const histories = Number(process.env["TOLLGATE_TEST_HISTORIES"] ?? inForm(20, 5_000));
 const firstSeed = Number(process.env["TOLLGATE_TEST_SEED"] ?? 1);
-/** Histories beside each other, in workspaces of their own. */
+/** Concurrent histories, each in its own workspace. */
 const atOnce = 20;
 const processes = inForm(2, 3);
 const program = fileURLToPath(new URL("./several-child.ts", import.meta.url));
@@ -73,7 +73,7 @@ async function newWorkspaces(database: Database, seed: number): Promise<string[]
   return names;
 }
 
-/** Locks one account after the other for longer than a batch waits, until it is told to stop: its workspace goes on in a lane of its own. */
+/** Locks one account after the other until it is stopped. Most locks outlast a batch's wait: the workspace gets its own lane. */
 function lockAccounts(database: Database, workspaces: readonly string[], random: () => number) {
   const over = new AbortController();
   const lock = (workspace: string) =>
@@ -81,7 +81,7 @@ function lockAccounts(database: Database, workspaces: readonly string[], random:
       await tx.query("select 1 from ledger_accounts where workspace_id = $1 for update", [
         workspace,
       ]);
-      await new Promise((resolve) => setTimeout(resolve, 100 + random() * 300)); // as long as it is locked
+      await new Promise((resolve) => setTimeout(resolve, 100 + random() * 300)); // the lock's duration
     });
   const locks = (async () => {
     while (!over.signal.aborted) await lock(workspaces[Math.floor(random() * workspaces.length)]!);
@@ -94,7 +94,7 @@ function lockAccounts(database: Database, workspaces: readonly string[], random:
   };
 }
 
-/** What passes a limit: nobody charges above a bound here, and no lease of a living process ends. */
+/** Exceeded limits. There must be none: no charge is above its bound here, and no lease of a living process ends. */
 const passed = (database: Database) =>
   database.query(
     `select a.workspace_id from ledger_accounts a join workspaces w on w.id = a.workspace_id
@@ -113,7 +113,7 @@ async function killInTheMiddle(child: Child): Promise<void> {
   await once(child.process, "exit");
 }
 
-/** Ends the lease of a process that was killed, as time would. */
+/** Expires the lease of a killed process and releases its allowances. */
 async function bury(database: Database, { gateway }: Child): Promise<void> {
   const ended = "update ledger_lanes set lease_until = now() - interval '1 s' where gateway = $1";
   await database.query(ended, [gateway]);
@@ -154,7 +154,7 @@ it(
           child.written.clear();
           child.process.send({ seed: seed * 10 + index, workspaces } satisfies Round);
         }
-        // Every other round one of them dies in the middle of it.
+        // In every other round one process is killed.
         const dies = (done / atOnce) % 2 === 0 ? children[0] : undefined;
         if (dies !== undefined) await killInTheMiddle(dies);
         locks = lockAccounts(database, workspaces, randomOf(seed));

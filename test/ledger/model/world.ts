@@ -1,12 +1,12 @@
 /**
- * The database that histories run on: the real schema on a real server, many workspaces beside each other. The database's clock is
- * the history's: `ledger_now` reads it from a setting. Nothing is synced to disk.
+ * The database of the histories: the real schema on a real server, with many workspaces. The history sets the database's clock:
+ * `ledger_now` reads it from a setting. Nothing is synced to disk.
  */
 import { Client, types } from "pg";
 import type { Adapter, KeyName, Row } from "./adapter.ts";
 import type { CapsOf, KeyState } from "./book.ts";
 
-/** What the workspaces of a history come to. Amounts are small here, and plain numbers. */
+/** Totals of a history's workspaces. Amounts are small here, so they are plain numbers. */
 export interface State {
   readonly accounts: { w: string; credits: number; charged: number; held: number }[];
   readonly allowances: { w: string; k: string; r: number; gateway: string; amount: number }[];
@@ -14,7 +14,7 @@ export interface State {
   readonly charged: { w: string; amount: number }[];
 }
 
-/** The same with every entry and every counter, for the end. */
+/** The state at the end, with every entry and every counter. */
 export interface FinalState extends State {
   readonly entries: { w: string; id: string; kind: string; amount: number }[];
   /** Counters with the day of the last charge, as YYYY-MM-DD. */
@@ -30,7 +30,7 @@ export interface FinalState extends State {
   }[];
 }
 
-/** Once for a database, before any history runs on it. */
+/** Prepares a database once, before any history runs on it. */
 export async function prepare(url: string, adapter: Adapter): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -39,13 +39,13 @@ export async function prepare(url: string, adapter: Adapter): Promise<void> {
   await client.end();
 }
 
-/** As the gateway's own connections read them: int8 and its arrays as bigint. */
+/** Reads int8[] as bigints, like the gateway's own connections. */
 const bigints = (text: string) =>
   text
     .slice(1, -1)
     .split(",")
     .map((item) => (item === "NULL" ? null : BigInt(item)));
-// The driver's declaration limits it to an enumeration of types.
+// The driver's declaration only takes an enumeration of types.
 const parserOf = types.getTypeParser as unknown as (oid: number, format?: "text") => unknown;
 const parsers = new Map<number, (text: string) => unknown>([
   [20, BigInt],
@@ -55,7 +55,7 @@ const parsers = new Map<number, (text: string) => unknown>([
 const quote = (value: string | number | boolean | null): string =>
   value === null ? "null" : typeof value === "string" ? `'${value}'` : String(value);
 
-/** One connection, which one history has at a time. */
+/** One connection, used by one history at a time. */
 export class World {
   readonly #client: Client;
   readonly #url: string;
@@ -84,7 +84,7 @@ export class World {
     await this.#locker?.end();
   }
 
-  /** Does it while another connection has the accounts of these workspaces locked. */
+  /** Runs `work` while another connection has locked the accounts of these workspaces. */
   async whileLocked<T>(workspaces: readonly string[], work: () => Promise<T>): Promise<T> {
     if (workspaces.length === 0) return work();
     if (this.#locker === undefined) {
@@ -100,12 +100,12 @@ export class World {
     }
   }
 
-  /** From now on it is that time. */
+  /** Sets the time for the following transactions. */
   setClock(nowMs: number): void {
     this.#nowMs = nowMs;
   }
 
-  /** The rows of each statement of one transaction. */
+  /** Runs statements in one transaction. Returns the rows of each. */
   async run(...statements: string[]): Promise<Row[][]> {
     const at = new Date(this.#nowMs).toISOString();
     const text = [`select set_config('model.now', '${at}', false)`, ...statements].join(";\n");

@@ -1,4 +1,4 @@
-/** What must be so once a history is over. */
+/** The conditions at the end of a history. */
 import { readdirSync } from "node:fs";
 import { sweepFiles } from "../../../src/files/index.ts";
 import type { Known } from "./history.ts";
@@ -23,7 +23,7 @@ const rowsSql = `
       where d.workspace_id = t.workspace_id and d.task_id = t.id) as callbacks
   from tasks t where t.id = any($1)`;
 
-/** What is wrong, as sentences. */
+/** Returns the violated conditions as sentences. */
 export async function faultsOf(world: World, tasks: readonly Known[]): Promise<string[]> {
   const { database, vendors, clock, files, directory } = world;
   const rows = await database.query<Row>(rowsSql, [tasks.map(({ id }) => id)]);
@@ -80,7 +80,7 @@ function wrongWith(row: Row, context: Context): string[] {
     .map(([, fault]) => fault);
 }
 
-/** Charged once where it succeeded, and else released once. */
+/** A task that succeeded was charged once; any other was released once. */
 function moneyOf({ entries, status, cost_nano: cost }: Row): Fault[] {
   const [entry] = entries;
   return [
@@ -90,7 +90,7 @@ function moneyOf({ entries, status, cost_nano: cost }: Row): Fault[] {
   ];
 }
 
-/** One callback, where there is an address; one row in the log, unless the process died that was to write it. */
+/** One callback if the task has an address. One log row, unless the process died before it wrote the row. */
 function toldOf({ callbacks, status }: Row, { task, logged }: Context): Fault[] {
   const expected = task.webhook ? [`task.${status}`] : [];
   return [
@@ -103,7 +103,7 @@ function toldOf({ callbacks, status }: Row, { task, logged }: Context): Fault[] 
 const nanoPerToken = 1_000_000n;
 const pictureNano = 10_000_000n;
 
-/** What it costs is what its vendor made. */
+/** The artifacts and the cost match the vendor's job. */
 function madeOf({ status, artifacts, usage, cost_nano: cost }: Row, { jobs }: Context): Fault[] {
   const isMade = status === "succeeded";
   const files: Fault = [artifacts.length === (isMade ? 1 : 0), `${artifacts.length} artifacts`];
@@ -115,12 +115,12 @@ function madeOf({ status, artifacts, usage, cost_nano: cost }: Row, { jobs }: Co
     files,
     [job?.state === "done", `the vendor's job is ${job?.state}`],
     [tokens === undefined || tokens === job?.tokens, "not what the vendor told"],
-    // The second provider is a thousandth dearer.
+    // The second provider is 0.1 % more expensive.
     [cost >= least && cost <= (least * 1_001n) / 1_000n, `it costs ${cost}`],
   ];
 }
 
-/** That it ended so has a reason. */
+/** The end of the task has a legitimate reason. */
 function endOf({ status, error }: Row, { task, jobs }: Context): Fault {
   const [job] = jobs;
   const { troubles } = task;
@@ -132,7 +132,7 @@ function endOf({ status, error }: Row, { task, jobs }: Context): Fault {
   if (status === "canceled")
     return [(job?.state ?? "canceled") === "canceled", `the vendor's job is ${job?.state}`];
   const isLost = status !== "succeeded" && job?.state === "done" && job.isTold;
-  // Our storage fails only in passing.
+  // The gateway's storage only fails for a while, so it may not be the final reason.
   const isUnavailable =
     error?.code === "artifact_unavailable" && !error.message.includes("the gateway's storage");
   const isKnown = isUnavailable || troubles.has("missing");

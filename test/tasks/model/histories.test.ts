@@ -1,7 +1,7 @@
 /**
- * Random histories of tasks beside an oracle: gateways die, are stopped and miss answers of the database; vendors lie, are late and
- * lose what they were asked; storage fails; callers cancel. Each ends with every task ended, its money, callback, files and log row as its state has it.
- * TOLLGATE_TEST_HISTORIES and TOLLGATE_TEST_SEED choose others than those of the gate.
+ * Random histories of tasks, compared with an oracle. Gateways die, stop and lose answers of the database; vendors lie, are late and
+ * lose requests; storage fails; callers cancel. At the end every task has ended, and its money, callback, files and log row match
+ * its state. TOLLGATE_TEST_HISTORIES and TOLLGATE_TEST_SEED select other histories than the default.
  */
 import { expect, it } from "vitest";
 import { verifyLedger } from "../../../src/verification/index.ts";
@@ -15,7 +15,7 @@ const histories = Number(process.env["TOLLGATE_TEST_HISTORIES"] ?? inForm(8, 1_0
 const firstSeed = Number(process.env["TOLLGATE_TEST_SEED"] ?? 1);
 const stepsOfHistory = 70;
 
-/** What is wrong after the history of a seed; and how its tasks ended. */
+/** Runs the history of a seed. Returns its faults and how its tasks ended. */
 async function run(world: World, seed: number) {
   const history = new History(world, seed);
   const stuck = await history.run(stepsOfHistory).then(
@@ -38,7 +38,7 @@ it(
       expect(history.told).toEqual([]);
       for (const end of history.ends) seen.add(end);
     }
-    // What the histories are about did happen in them.
+    // The cases that matter did happen.
     const ends = ["canceled", "failed", "succeeded"];
     expect(ends.filter((end) => !seen.has(end) && histories > 5)).toEqual([]);
     expect(await verifyLedger(world.database)).toEqual([]);

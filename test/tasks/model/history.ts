@@ -1,6 +1,6 @@
 /**
- * One history: tasks of two gateways, taken step by step in an order that a seed decides, with deaths, silences, lost answers,
- * cancellations and vendors that lie; then everything is well, and all that was begun comes to its end.
+ * One history: tasks of two gateways, run step by step in an order that a seed decides, with deaths, pauses, lost answers,
+ * cancellations and vendors that lie. Then nothing fails any more, and every task must end.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { GatewayError } from "../../../src/base/errors.ts";
@@ -25,14 +25,14 @@ import {
   type World,
 } from "./world.ts";
 
-/** Work under way in a gateway. */
+/** A step or cancellation that a gateway runs. */
 interface Activity {
   readonly name: string;
   readonly gateway: Gateway;
   readonly isCancel: boolean;
   readonly taskId: string;
   readonly job: Job | undefined;
-  /** Where it waits to go on. */
+  /** The point where it waits, and the functions that resume or kill it. */
   gate: { readonly point: TaskPoint; go(): void; die(): void } | undefined;
   isOver: boolean;
 }
@@ -44,16 +44,16 @@ export interface Known {
   readonly model: string;
   readonly webhook: boolean;
   status: TaskStatus;
-  /** The row as it ended. */
+  /** The task's row at its end, as text. */
   end: string | undefined;
-  /** What went wrong with it that a caller may suffer from. */
+  /** Failures that may affect the task's result. */
   readonly troubles: Set<string>;
 }
 
 const models = ["acme/clip", "acme/clips", "acme/pictures"] as const;
-/** Few, so that what happens meets. */
+/** Few tasks, so that events meet. */
 const tasksMax = 3;
-/** Longer than anything takes, on a busy machine too. */
+/** Longer than any work takes, even on a busy machine. */
 const stuckMs = 60_000;
 const leaseStepMs = defaultTiming.leaseMs / 3;
 
@@ -67,7 +67,7 @@ export class History {
   readonly #newGateway = () => startGateway(this.world, this.#retryForMs);
   #activities: Activity[] = [];
   #count = 0;
-  /** Everything is well from now on. */
+  /** True at the end, when nothing fails any more. */
   #calm = false;
 
   constructor(world: World, seed: number) {
@@ -78,7 +78,7 @@ export class History {
     this.#gateways = [this.#newGateway(), this.#newGateway()];
   }
 
-  /** Runs it. @throws Error what is not as it should be */
+  /** Runs the history. @throws Error the violated rule */
   async run(steps: number): Promise<void> {
     for (let count = 0; count < steps; count += 1) {
       await this.#next();
@@ -142,7 +142,7 @@ export class History {
     const at = (point: TaskPoint): void | Promise<void> => {
       if (!gateway.alive) throw new Killed();
       if (this.#calm) return;
-      // Nobody else can go on while its transaction holds the account.
+      // No other work can continue while this transaction locks the account.
       if (point === "end.written") {
         if (!this.#choices.chance(0.04)) return;
         this.#note("dies in its transaction", name);
@@ -212,7 +212,7 @@ export class History {
   async #cancel(): Promise<void> {
     const task = this.#choices.pick(this.tasks.filter(({ end }) => end === undefined));
     if (task === undefined || this.#activities.some((one) => one.isCancel && !one.isOver)) return;
-    // That is refused, after three seconds.
+    // Such a cancellation is refused, but only after three seconds.
     const job = await readJob(this.world.database, "w1", task.id);
     if (job!.asking) return;
     this.#note("cancel", task.id);
@@ -262,7 +262,7 @@ export class History {
     this.world.vendors.files.push(how);
   }
 
-  /** Our storage takes none of the next files, or of the tries of one. */
+  /** The storage refuses the next writes, of several files or of retries of one. */
   #spoilStorage(): void {
     this.world.failingPuts = this.#choices.pick([1, 2, 4, 8])!;
     this.#note("storage fails", this.world.failingPuts);
@@ -281,7 +281,7 @@ export class History {
     await sweepFiles(this.world.database, this.world.files, new Date(this.world.clock.now()));
   }
 
-  /** Time passes; one of the gateways may be stopped meanwhile. */
+  /** Lets time pass. One of the gateways may be paused meanwhile. */
   async #pass(): Promise<void> {
     const ms = this.#choices.pick([
       600, 600, 5_000, 5_000, 16_000, 16_000, 70_000, 70_000, 400_000,
@@ -302,7 +302,7 @@ export class History {
         if (gateway !== stopped)
           await extendLeases(gateway.services, this.#jobsOf(gateway)).catch(() => undefined);
     }
-    // Only then may others take it for dead.
+    // Other gateways may only treat it as dead after this time.
     if (stopped === undefined || stopped.silentMs < defaultTiming.abandonMs) return;
     for (const { id } of this.#jobsOf(stopped)) this.#trouble(id, "silent");
   }
@@ -327,14 +327,14 @@ export class History {
     );
   }
 
-  /** One process fetches a task's results once at a time, and both gateways are in one: the first may be held here. */
+  /** A process fetches a task's results once at a time. Both gateways share this process, so the second waits for the first. */
   #waitsForOther({ job }: Activity): boolean {
     const isAhead = (other: Activity): boolean =>
       other.job?.id === job?.id && other.gate?.point.startsWith("collect.") === true;
     return job !== undefined && this.#activities.some(isAhead);
   }
 
-  /** Waits until all work under way is over, or waits for this history to say something. */
+  /** Waits until all work is over, or waits for a decision of this history. */
   async #settled(): Promise<void> {
     const endMs = performance.now() + stuckMs;
     while (!this.#isQuiet()) {
@@ -344,7 +344,7 @@ export class History {
     this.#activities = this.#activities.filter((one) => !one.isOver);
   }
 
-  /** What everybody may see now. */
+  /** Checks the visible state of each task: its transitions, and that it does not change after its end. */
   async #look(): Promise<void> {
     const rows = await this.world.database.query<{ id: string; status: TaskStatus; row: string }>(
       "select id, status, to_jsonb(t)::text as row from tasks t where id = any($1)",
@@ -363,7 +363,7 @@ export class History {
     }
   }
 
-  /** Everything is well: questions are answered truly, and steps are taken until nothing is left. */
+  /** Ends the history without further failures: vendors answer truthfully, and steps run until all tasks have ended. */
   async #end(): Promise<void> {
     this.#note("calm");
     this.#calm = true;

@@ -1,31 +1,30 @@
 /**
- * The vendors of a history: what really became of each job, whatever the gateway hears. Each question waits until the history says
- * how it is answered.
+ * The vendors of a history, with the true state of each job. Each request waits until the history decides its answer.
  */
 import type { ServerResponse } from "node:http";
 import { startRecorder, type Recorded, type Recorder } from "../../support/recorder.ts";
 import { mp4 } from "../../support/task-life.ts";
 
-/** A job as it really stands. */
+/** A job with its true state. */
 export interface Job {
   readonly id: string;
   readonly prompt: string;
   readonly tokens: number;
   state: "running" | "done" | "failed" | "canceled";
-  /** The gateway was told its id. */
+  /** True if the gateway got the job's id. */
   isTold: boolean;
 }
 
-/** A question that waits for its answer. */
+/** A request that waits for its answer. */
 export interface Question {
   readonly kind: "submit" | "poll" | "cancel";
-  /** The step that asks; undefined: a cancellation. */
+  /** The step that sent the request; undefined: a cancellation. */
   readonly step: string | undefined;
   readonly prompt: string;
   readonly job: Job | undefined;
   readonly request: Recorded;
   readonly response: ServerResponse;
-  /** Of a vendor that answers with pictures. */
+  /** True for the vendor that answers with pictures. */
   readonly isPainter: boolean;
 }
 
@@ -33,7 +32,7 @@ export interface Vendors {
   readonly recorder: Recorder;
   readonly jobs: Job[];
   readonly questions: Set<Question>;
-  /** How the next files are answered, each once; then as they should be. */
+  /** The answers to the next downloads, one each; after them, downloads succeed. */
   readonly files: ("ok" | "away" | "cut" | "page" | "gone")[];
 }
 
@@ -58,7 +57,7 @@ function sendFile(how: Vendors["files"][number], response: ServerResponse): void
   }
 }
 
-/** Starts them: Ark's wire at `/api/v3`, xAI's pictures at `/v1`. */
+/** Starts the vendors: Ark's API at `/api/v3`, xAI's pictures at `/v1`. */
 export async function startVendors(): Promise<Vendors> {
   const vendors: Omit<Vendors, "recorder"> = { jobs: [], questions: new Set(), files: [] };
   const recorder = await startRecorder((request, response) => {
@@ -88,7 +87,7 @@ const png = Buffer.concat([
 
 const canceled = { status: "cancelled" };
 
-/** How a question may be answered. What begins nothing at the vendor and says so is `refused`. */
+/** The possible answers per kind of request. `refused`: the vendor says that it began nothing. */
 export const answers = {
   submit: [
     ...(["taken", "taken", "taken", "taken", "taken", "taken", "taken", "taken"] as const),
@@ -122,7 +121,7 @@ const truthOf = ({ recorder }: Vendors, { id, tokens, state }: Job): object => {
   };
 };
 
-/** Answers a question. */
+/** Answers a waiting request. */
 export function reply(vendors: Vendors, question: Question, how: AnswerName): void {
   vendors.questions.delete(question);
   const { kind, response, job } = question;

@@ -1,6 +1,6 @@
 /**
- * Gateways of a history on one database: each can die at any moment, be silent for a while, or not hear what became of a write. Their
- * storage takes no files now and then.
+ * Gateways of a history on one database. Each can die at any moment, pause for a while, or lose the answer to a write. Their storage
+ * refuses files at times.
  */
 import type { manualClock } from "../../support/manual-clock.ts";
 import { ByteBudget } from "../../../src/base/byte-budget.ts";
@@ -32,7 +32,7 @@ export interface World {
   readonly files: WatchedFiles;
   readonly requestRows: RequestRow[];
   readonly directory: string;
-  /** Our storage takes none of the next files. */
+  /** Number of next writes that the storage refuses. */
   failingPuts: number;
 }
 
@@ -56,11 +56,11 @@ export async function openWorld(clock: World["clock"]): Promise<World> {
 /** One process. */
 export interface Gateway {
   alive: boolean;
-  /** What its next write to the database comes to: it is not made, or made and its answer lost. */
+  /** Failure of its next write to the database: not made, or made but its answer lost. */
   fault: "refused" | "lost" | undefined;
-  /** For how long it has not extended its leases. */
+  /** Milliseconds for which it has not extended its leases. */
   silentMs: number;
-  /** As its configuration is now. */
+  /** Its current configuration. */
   catalog: Catalog;
   readonly services: TaskServices;
 }
@@ -142,7 +142,7 @@ export function startGateway(world: World, retryForMs: number): Gateway {
   return Object.assign(gateway, { services });
 }
 
-/** A configuration without a provider, or with another key of it. */
+/** The catalog without a provider, or with another key for it. */
 export function changedCatalog(catalog: Catalog, id: string, isGone: boolean): Catalog {
   const providers = new Map(catalog.providers);
   const credentials = [{ id: "new", apiKey: "new", weight: 1 }];
@@ -151,7 +151,7 @@ export function changedCatalog(catalog: Catalog, id: string, isGone: boolean): C
   return { ...catalog, providers };
 }
 
-/** What the questions of a step to vendors are known by. */
+/** A tracer that marks a step's requests to vendors with the step's name. */
 export function tracerOf(step: string): Tracer {
   const span = {
     isSampled: false,
