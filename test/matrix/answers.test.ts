@@ -1,6 +1,6 @@
 /**
- * Every member that the vendors' SDKs know of a whole answer, at every place: it changes what a caller of another protocol gets, or stands
- * in a table with the reason why it is lost. A member that a newer SDK has is decided there. CONV-701 to CONV-717.
+ * Every member of a whole answer in the vendors' SDK types, at every place. It changes the answer for callers of other protocols,
+ * or a table gives the reason why it is lost. New members of newer SDKs need a decision there. CONV-701 to CONV-717.
  */
 import { describe, expect, it } from "vitest";
 import { noUsage } from "../../src/base/usage.ts";
@@ -10,7 +10,7 @@ import { requestWith } from "../conversion/tool-wire.ts";
 import { answerCases } from "./answers.ts";
 import { lostIn, lostOfAnswers } from "./lost.ts";
 
-/** What a caller is given of an answer, or told of its failure. */
+/** Converts an answer for a caller. Returns the converted answer or its failure, as text. */
 function givenBy(caller: ProtocolName, upstream: ProtocolName): (answer: unknown) => string {
   const route = routeOf(caller, upstream, requestWith[caller]("look"));
   return (said) => {

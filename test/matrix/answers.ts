@@ -1,4 +1,4 @@
-/** The cases of each protocol's whole answers: what a vendor may say, member by member. */
+/** The cases of each protocol's whole answers, member by member. */
 import type { JsonObject, ProtocolName } from "../../src/protocols/index.ts";
 import { wire } from "../transcripts/readers/index.ts";
 import { Matrix, type Case, type Samples } from "./cases.ts";
@@ -12,7 +12,7 @@ const common: Samples = {
   name: ["look"],
   arguments: ['{"where":"box"}'],
   result: ["iVBORw0KGgo="],
-  // What is counted within them is less.
+  // These totals are larger than the counts within them.
   "usage.prompt_tokens": [100, 200],
   "usage.completion_tokens": [50, 60],
   "usage.input_tokens": [100, 200],
@@ -31,7 +31,7 @@ interface Source {
   readonly types: () => SdkTypes;
   readonly root: string;
   readonly samples: Samples;
-  /** What an answer has where its case says nothing. */
+  /** Members of the answer that the case does not set. */
   readonly basic: JsonObject;
   readonly always: readonly string[];
 }

@@ -1,53 +1,53 @@
 /**
- * A request for each member that a type may have, at each place: one with it, and the same without it. So what a member does to what an
- * upstream is asked can be seen, whatever its value is.
+ * A pair of values for each member that a type may have, at each place: one with the member and one without it. The difference
+ * shows what the member changes, whatever its value is.
  */
 import type { SdkTypes, Type } from "./sdk-types.ts";
 
 export interface Case {
-  /** The place of the member, without numbers, with the kinds of what it is within. */
+  /** The member's path without indexes, with the kinds of the objects around it. */
   readonly place: string;
   readonly value: unknown;
   readonly without: unknown;
   readonly with: unknown;
 }
 
-/** What stands in for a type's values at places that end so, where a value must mean something. */
+/** Values to use at places with these endings, where an arbitrary value would be meaningless. */
 export type Samples = Readonly<Record<string, readonly unknown[]>>;
 
 interface At {
   readonly place: string;
-  /** The whole that holds a value here. */
+  /** Builds the whole value around a value at this place. */
   readonly whole: (value: unknown) => unknown;
-  /** Names on the way here: a type within itself is not walked again. */
+  /** Type names on the path to here. A recursive type is not walked again. */
   readonly names: readonly string[];
 }
 
 const depthMax = 12;
 
-/** The kind of an item or a part, as a place has it: `output[]:message.content[]:refusal`. */
+/** The kind of an item or part, as written in a place: `output[]:message.content[]:refusal`. */
 function kindIn(value: unknown): string {
   if (typeof value !== "object" || value === null || !("type" in value)) return "";
   return typeof value.type === "string" ? `:${value.type}` : "";
 }
 
-/** A place as notes name it. */
+/** The place without kinds, as notes name it. */
 export const withoutKinds = (place: string): string => place.replaceAll(/:\w+/g, "");
 
-/** Makes the cases of one SDK's types. */
+/** Generates the cases of one SDK's types. */
 export class Matrix {
   readonly #types: SdkTypes;
   readonly #samples: Samples;
   readonly #always: readonly string[];
 
-  /** `always`: members that every value has, though the types do not ask for them. */
+  /** `always`: members that every value has, although the types make them optional. */
   constructor(types: SdkTypes, samples: Samples, always: readonly string[] = []) {
     this.#types = types;
     this.#samples = samples;
     this.#always = always;
   }
 
-  /** The cases of a type by its name. */
+  /** The cases of a named type. */
   casesOf(name: string): Case[] {
     return [
       ...this.#walk(
@@ -67,7 +67,7 @@ export class Matrix {
     else if (type.kind === "object") yield* this.#members(type.members, at);
   }
 
-  /** Each kind of item beside the first. */
+  /** A case per kind of item, each added to the first one. */
   *#items(item: Type, at: At): Generator<Case> {
     const place = `${at.place}[]`;
     const [first, ...others] = this.#values(item, place, depthMax);
@@ -105,7 +105,7 @@ export class Matrix {
     }
   }
 
-  /** Of a value that every such object has, another one. */
+  /** Another value for a member that every object has. */
   #otherThan(value: unknown): readonly unknown[] {
     if (value === "word") return ["other"];
     return value === 1 ? [2] : [];
@@ -133,7 +133,7 @@ export class Matrix {
     return ending === undefined ? undefined : this.#samples[ending];
   }
 
-  /** One value of each form that a type has; the first is the plainest. */
+  /** One value per form of a type; the first is the simplest. */
   #values(type: Type, place: string, depth: number): readonly unknown[] {
     const sampled = this.#sampled(place);
     if (sampled) return sampled;

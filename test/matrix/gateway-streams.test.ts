@@ -1,6 +1,6 @@
 /**
- * Random answers through a gateway, in bytes cut anywhere and sent one piece after the other, to each vendor's SDK: streamed they are what
- * they are whole, and cost the same to the nano-dollar. STREAM-01, STREAM-03, TXT-05; T17, T46 to T49.
+ * Random answers through a gateway to each vendor's SDK, with the bytes cut anywhere and sent piece by piece. A stream adds up to
+ * the whole answer, and costs the same to the nano-dollar. STREAM-01, STREAM-03, TXT-05; T17, T46 to T49.
  */
 import { setImmediate } from "node:timers/promises";
 import * as fc from "fast-check";
@@ -17,7 +17,7 @@ import { comparable, readBySdk, streamBySdk } from "./sdk-streams.ts";
 
 const world = useWorld();
 
-/** Answers with a stream in pieces, each on its way before the next is written. */
+/** Answers with a stream in pieces; each is sent before the next is written. */
 const inPieces =
   ({ events }: RandomStream, cuts: readonly number[]): Answer =>
   async (_request, response) => {
@@ -64,7 +64,7 @@ async function streamed(caller: ProtocolName, model: string): Promise<Given> {
   return { id, answer };
 }
 
-/** What two calls were charged by, and what they cost. */
+/** Usage and cost of calls, from the request log. */
 const charges = (ids: readonly string[]): Promise<unknown[]> =>
   eventually(
     async () => {

@@ -1,8 +1,8 @@
-/** What of the events of a vendor's stream changes nothing for callers of another protocol, beside what whole answers lose too, and why. */
+/** Members of stream events that change nothing for callers of other protocols, with reasons. Losses of whole answers are in lost.ts. */
 import type { ProtocolName } from "../../src/protocols/index.ts";
 import type { Lost } from "./lost.ts";
 
-/** Where what an event says stands in a whole answer. */
+/** Maps places in events to places in the whole answer. */
 const wholePlaces: Readonly<Record<ProtocolName, readonly (readonly [RegExp, string])[]>> = {
   chat: [
     [/^choices\[\]\.delta\b/, "choices[].message"],
@@ -29,7 +29,7 @@ const wholePlaces: Readonly<Record<ProtocolName, readonly (readonly [RegExp, str
   generate_content: [[/^/, ""]],
 };
 
-/** Undefined for what stands in no whole answer. */
+/** The place in the whole answer. Undefined if the whole answer has no such place. */
 export function wholePlaceOf(protocol: ProtocolName, place: string): string | undefined {
   const found = wholePlaces[protocol].find(([places]) => places.test(place));
   return found && place.replace(...found);
@@ -79,5 +79,5 @@ export const lostOfStreams: Readonly<Record<ProtocolName, readonly Lost[]>> = {
   ],
 };
 
-/** What only streams say, so that no whole answer is beside it. */
+/** Members that only streams have, so that there is no whole answer to compare with. */
 export const streamsOnly = /\.(?:partialArgs|willContinue)\b/;

@@ -1,10 +1,10 @@
-/** What of a vendor's answers reaches no caller of another protocol, by its place in the types of the SDKs, and why. */
+/** Members of vendors' answers that do not reach callers of other protocols, by their place in the SDK types, with reasons. */
 import type { ProtocolName } from "../../src/protocols/index.ts";
 
-/** `only`: of callers of this protocol. */
+/** `only`: lost only for callers of this protocol. */
 export type Lost = readonly [why: string, places: RegExp, only?: ProtocolName];
 
-/** What is lost, by its place with its kinds, and why. */
+/** The losses by upstream protocol. Places include kinds. */
 export const lostOfAnswers: Readonly<Record<ProtocolName, readonly Lost[]>> = {
   chat: [
     [
@@ -126,7 +126,7 @@ export const lostOfAnswers: Readonly<Record<ProtocolName, readonly Lost[]>> = {
   ],
 };
 
-/** Whether what stands at a place is lost to callers of a protocol; to those of any, where none is named. */
+/** True if the member at a place is lost for callers of a protocol; without `caller`, for callers of any. */
 export const lostIn =
   (reasons: readonly Lost[]) =>
   (place: string, caller?: ProtocolName): boolean =>

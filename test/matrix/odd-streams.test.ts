@@ -1,6 +1,6 @@
 /**
- * Streams as odd as vendors of each protocol are known to send them: other line ends, comments, fields and events that nobody knows, ends and
- * counts said twice or not at all. Callers of each protocol get what they get of the plain stream, and it is charged by the same counts.
+ * Oddities that vendors are known to send in streams: other line ends, comments, unknown fields and events, ends and counts sent
+ * twice or not at all. Callers get the same as from the plain stream, and are charged by the same counts.
  * STREAM-03 to STREAM-05; T1, T2, T4, T16, T17, T49.
  */
 import * as fc from "fast-check";
@@ -14,17 +14,17 @@ import { someStream } from "./random-streams.ts";
 
 type Events = readonly SseEvent[];
 
-/** The text of a stream with something done to each frame. */
+/** The text of a stream, with `each` applied to each frame. */
 const written = (events: Events, each: (frame: string) => string = (frame) => frame): string =>
   events.map((event) => each(formatSse(event))).join("");
 
-/** JSON over several lines, which SSE then has several lines of data for. */
+/** The event with its JSON over several lines, which SSE writes as several data lines. */
 const spread = ({ data, ...event }: SseEvent): SseEvent => ({
   ...event,
   data: JSON.stringify(JSON.parse(data), null, 1),
 });
 
-/** Oddities of the bytes alone, whatever they say. */
+/** Oddities of the bytes, independent of the content. */
 const byteOddities: Readonly<Record<string, (events: Events) => string>> = {
   "lines that end in CR and LF": (events) => written(events).replaceAll("\n", "\r\n"),
   "lines that end in CR": (events) => written(events).replaceAll("\n", "\r"),
@@ -49,7 +49,7 @@ const isNamed = (event: SseEvent, ...names: string[]): boolean =>
 
 type Oddities = Readonly<Record<string, (events: Events) => Events>>;
 
-/** The same with an event behind each but the last. */
+/** Inserts events after each event but the last. */
 const between =
   (...odd: SseEvent[]) =>
   (events: Events): Events =>
@@ -70,7 +70,7 @@ const hasReason = (event: SseEvent): boolean => {
   return typeof (one["finish_reason"] ?? one["finishReason"]) === "string";
 };
 
-/** What an event says of the answer's end and counts, without the answer: that may stand in the same one. */
+/** The event's finish reason and counts without content, because one event may hold both. */
 function withoutWords(event: SseEvent): SseEvent {
   const { choices, candidates, ...body } = bodyOf(event);
   const chosen = items(choices).map((one) => ({ ...one, delta: {} }));
@@ -78,7 +78,7 @@ function withoutWords(event: SseEvent): SseEvent {
   return withBody(event, { ...body, ...(choices ? { choices: chosen } : { candidates: ended }) });
 }
 
-/** Oddities of what a vendor says. */
+/** Oddities of the content. */
 const oddities: Readonly<Record<ProtocolName, Oddities>> = {
   chat: {
     "deltas of nothing": between(
@@ -158,18 +158,18 @@ const oddities: Readonly<Record<ProtocolName, Oddities>> = {
   },
 };
 
-/** In the short form one of them for each oddity. */
+/** One caller per oddity in the short form, all in the long form. */
 const some = (callers: readonly ProtocolName[], oddity: string): readonly ProtocolName[] =>
   inForm([callers[oddity.length % callers.length]!], callers);
 
-/** The events as a gateway reads them off the wire. */
+/** The events as the gateway parses them. */
 function received(text: string): SseEvent[] {
   const parser = createSseParser();
   return [...parser.push(Buffer.from(text)), ...parser.end()];
 }
 
 describe.each(protocolNames)("an odd stream of %s", (upstream) => {
-  // Callers of the same protocol get what a vendor adds of its own, such as events that nobody knows.
+  // Without the same protocol: its callers also get the vendor's additions, such as unknown events.
   const callers = protocolNames.filter((name) => name !== upstream);
   const expectSame = async (caller: ProtocolName, odd: (events: Events) => Events) => {
     await fc.assert(

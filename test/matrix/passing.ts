@@ -1,4 +1,4 @@
-/** A stream on its way from an upstream to a caller, compared with the whole answer that it is. */
+/** Converts a stream from an upstream for a caller, and compares it with the whole answer. */
 import { formatSse, type SseEvent } from "../../src/base/sse.ts";
 import { noUsage } from "../../src/base/usage.ts";
 import type { JsonObject, ProtocolName, StreamSeen } from "../../src/protocols/index.ts";
@@ -7,7 +7,7 @@ import { requestWith } from "../conversion/tool-wire.ts";
 import { framesOf, readers, type Wire } from "../transcripts/readers/index.ts";
 import { comparable, readBySdk } from "./sdk-streams.ts";
 
-/** A streamed call of a caller, at an upstream. */
+/** The route of a streaming call from a caller to an upstream. */
 export const streamingRoute = (caller: ProtocolName, upstream: ProtocolName) => {
   const asked = requestWith[caller]("look");
   const usage = caller === "chat" ? { stream_options: { include_usage: true } } : {};
@@ -16,11 +16,11 @@ export const streamingRoute = (caller: ProtocolName, upstream: ProtocolName) => 
 };
 export type StreamingRoute = ReturnType<typeof streamingRoute>;
 
-/** What a stream comes to for its caller. */
+/** The result of a stream for its caller. */
 interface Passed {
-  /** What the caller gets; undefined where the stream failed. */
+  /** The text that the caller gets. Undefined if the stream failed. */
   readonly text: string | undefined;
-  /** What it is charged by, and how it failed. */
+  /** The usage for the charge, and the error. */
   readonly seen: Pick<StreamSeen, "usage" | "error">;
 }
 
@@ -33,13 +33,13 @@ function passed(route: StreamingRoute, events: readonly SseEvent[]): Passed {
   return { text, seen: { usage, error } };
 }
 
-/** All of that, to be compared. */
+/** Text, usage and error of a stream as one text, for comparison. */
 export function given(route: StreamingRoute, events: readonly SseEvent[]): string {
   const { text, seen } = passed(route, events);
   return `${text} ${JSON.stringify([seen.usage, seen.error])}`;
 }
 
-/** What a caller is given of a whole answer; undefined where it failed. */
+/** The caller's form of a whole answer. Undefined if the answer is a failure. */
 async function givenWhole(
   route: StreamingRoute,
   caller: ProtocolName,
@@ -48,7 +48,7 @@ async function givenWhole(
   const whole = structuredClone(said) as JsonObject;
   if (route.failure(whole)) return undefined;
   const answer = route.answer(whole, [], route.usage(whole) ?? noUsage);
-  // Google's SDK leaves members out that it does not know.
+  // Google's SDK omits members that it does not know, so the whole answer must pass through it too.
   const isRead = caller === "generate_content";
   return comparable(
     isRead ? await readBySdk(caller, formatSse({ data: JSON.stringify(answer) })) : answer,
@@ -63,7 +63,7 @@ interface Told {
   readonly upstream: ProtocolName;
 }
 
-/** How a stream differs for a caller from the whole answer that it is. */
+/** The differences for a caller between a stream and its whole answer. */
 export async function differences({
   caller,
   upstream,
@@ -83,13 +83,13 @@ export async function differences({
   return parting || faults.length > 0 ? [{ place, faults, ...parting }] : [];
 }
 
-/** What a whole answer is charged by; nothing where it failed. */
+/** The usage by which a whole answer is charged. Undefined if it is a failure. */
 function usedWhole(route: StreamingRoute, said: Wire): unknown {
   const whole = structuredClone(said) as JsonObject;
   return route.failure(whole) ? undefined : route.usage(whole);
 }
 
-/** Where two answers part. */
+/** The first difference between two answers. Undefined if they are equal. */
 export function difference(streamed: string, given: string): object | undefined {
   if (streamed === given) return undefined;
   let at = 0;
@@ -98,7 +98,7 @@ export function difference(streamed: string, given: string): object | undefined 
   return { streamed: near(streamed), given: near(given) };
 }
 
-/** As JSON, its members in one order. */
+/** JSON with sorted members. */
 export const textOf = (value: unknown): string => JSON.stringify(sorted(value)) ?? "failed";
 
 const sorted = (value: unknown): unknown => {

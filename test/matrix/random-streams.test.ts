@@ -1,6 +1,6 @@
 /**
- * Random answers of all that the vendors' SDKs know, streamed in pieces that are cut and mixed anywhere, from each protocol to callers of
- * each: the caller's own SDK makes of the stream what it is given whole, in content, order, reason and counts.
+ * Random answers with everything in the vendors' SDK types, streamed in pieces that are cut and mixed anywhere, between all
+ * protocols. The caller's SDK must read the same content, order, finish reason and counts from the stream as from the whole answer.
  * STREAM-01, STREAM-03, STREAM-05, CONV-701 to CONV-717; T2, T4 to T7, T9, T17, T18.
  */
 import * as fc from "fast-check";
@@ -11,7 +11,7 @@ import { inForm } from "../support/long.ts";
 import { differences } from "./passing.ts";
 import { someStream } from "./random-streams.ts";
 
-/** The events of a stream whose bytes came in pieces cut anywhere. */
+/** The parsed events of a stream whose bytes are cut at these places. */
 function received(events: readonly SseEvent[], cuts: readonly number[]): SseEvent[] {
   const bytes = Buffer.from(events.map(formatSse).join(""));
   const parser = createSseParser();

@@ -1,4 +1,4 @@
-/** Random answers made of all that the SDKs know of each protocol's, whole and as streams whose pieces are cut and mixed as vendors do. */
+/** Random answers from the SDK types of each protocol, whole and as streams that are cut and mixed like those of vendors. */
 import * as fc from "fast-check";
 import type { SseEvent } from "../../src/base/sse.ts";
 import type { ProtocolName } from "../../src/protocols/index.ts";
@@ -12,7 +12,7 @@ export interface RandomStream {
   readonly events: readonly SseEvent[];
 }
 
-/** What decides everything that is random: each number is asked once, and again from the first. */
+/** Makes random decisions from given numbers, in order; after the last number it starts again. */
 class Dice {
   readonly #numbers: readonly number[];
   #at = 0;
@@ -26,14 +26,14 @@ class Dice {
   of<Item>(list: readonly Item[]): Item {
     return list[this.next(list.length)]!;
   }
-  /** A text in pieces, none of which is empty and none of which parts a character. */
+  /** Cuts a text into non-empty pieces, never within a character. */
   cut(whole: string): string[] {
     const characters = Array.from(whole);
     const pieces: string[] = [];
     while (characters.length > 0) pieces.push(characters.splice(0, 1 + this.next(7)).join(""));
     return pieces;
   }
-  /** One after the other of lanes, each in its own order. */
+  /** Interleaves lanes; the items of each lane keep their order. */
   mix<Item>(lanes: readonly (readonly Item[])[]): Item[] {
     const left = lanes.map((lane) => [...lane]);
     const mixed: Item[] = [];
@@ -57,7 +57,7 @@ const words = [
 ];
 const members = new Set(["text", "thinking", "refusal", "content", "reasoning_content"]);
 
-/** The same with other words, where a member holds any. */
+/** The value with random words in members that hold free text. */
 function reworded(value: unknown, dice: Dice, name = ""): unknown {
   if (Array.isArray(value)) return value.map((one) => reworded(one, dice));
   if (isWire(value))
@@ -69,13 +69,13 @@ function reworded(value: unknown, dice: Dice, name = ""): unknown {
   return name === "arguments" ? JSON.stringify({ where: dice.of(words), n: [1, null] }) : value;
 }
 
-/** Values that stand at a place in the cases of a protocol's answers, each once. */
+/** The distinct values that `of` finds in a protocol's answer cases. */
 function pool(protocol: ProtocolName, of: (answer: Wire) => unknown): unknown[] {
   const all = answerCases(protocol).flatMap((one) => of(wire(one.with)) ?? []);
   return [...new Map(all.map((value) => [JSON.stringify(value), value])).values()];
 }
 
-/** `isDirect`: for a caller of the same protocol, who gets the events as they are. */
+/** `isDirect`: for a caller of the same protocol, who gets the events unchanged. */
 type Build = (dice: Dice, count: number, isDirect: boolean) => { whole: Wire; events: Wire[] };
 
 const pools = new Map<string, unknown[]>();
@@ -192,7 +192,7 @@ const builds: Readonly<Record<ProtocolName, Build>> = {
   },
 };
 
-/** Items one after the other; calls that stand side by side may come so. */
+/** Groups of items that are streamed in sequence. Neighbouring calls form one group, as they may be interleaved. */
 function groupsOf(lanes: readonly Wire[][]): Wire[][][] {
   const groups: Wire[][][] = [];
   let wasCall = false;
@@ -205,13 +205,13 @@ function groupsOf(lanes: readonly Wire[][]): Wire[][][] {
   return groups;
 }
 
-/** They begin in their order, and go on as it comes. */
+/** Streams lanes in sequence, or begins them in order and interleaves the rest. */
 const sideBySide = (lanes: readonly Wire[][], dice: Dice): Wire[] =>
   dice.next(2) === 0
     ? lanes.flat()
     : [...lanes.map(([begun]) => begun!), ...dice.mix(lanes.map(([, ...rest]) => rest))];
 
-/** Parts that say something; arguments in pieces are in streams only. */
+/** Parts with content. Arguments in pieces exist only in streams. */
 const partsIn = ({ candidates }: Wire): Wire[] =>
   items(wire(items(candidates)[0]?.["content"])["parts"]).filter(
     (part) =>
@@ -219,13 +219,13 @@ const partsIn = ({ candidates }: Wire): Wire[] =>
       !("partialArgs" in wire(part["functionCall"])) &&
       isSomewhere(part),
   );
-/** Media of nothing are none. */
+/** True if the part's media, if any, have data or an address. */
 const isSomewhere = ({ inlineData, fileData }: Wire): boolean =>
   (inlineData === undefined || "data" in wire(inlineData)) &&
   (fileData === undefined || "fileUri" in wire(fileData));
 const says = ["text", "functionCall", "inlineData", "fileData", "executableCode", "toolCall"];
 
-/** Neighbouring texts of one kind would be one in a stream. */
+/** Removes neighbouring texts of one kind, because a stream would join them. */
 const apart = (parts: readonly Wire[]): Wire[] =>
   parts
     .filter((part, at) => !(isText(part) && isText(parts[at - 1])))
@@ -252,7 +252,7 @@ const reasons: Readonly<Record<ProtocolName, readonly string[]>> = {
   generate_content: ["STOP", "MAX_TOKENS", "SAFETY"],
 };
 
-/** Why an answer ends, and what it used. */
+/** A random finish reason and usage. */
 function ending(protocol: ProtocolName, dice: Dice): { finish: string; usage: unknown } {
   const name = protocol === "generate_content" ? "usageMetadata" : "usage";
   const usages = from(protocol, name, (answer) => answer[name]).filter((one) =>
@@ -331,7 +331,7 @@ function blockEvents(block: Wire, at: number, dice: Dice): Wire[] {
   return aBlock(at, empty, ...deltas);
 }
 
-/** A random answer; now and then in one piece. */
+/** A random answer, sometimes streamed in one piece. */
 export const someStream = (protocol: ProtocolName, isDirect: boolean): fc.Arbitrary<RandomStream> =>
   fc
     .tuple(

@@ -1,7 +1,7 @@
 /**
- * Every member that the vendors' SDKs know of a request, at every place, to every other protocol: with it the upstream is asked something
- * else than without it, or the caller is told, or the call is refused. What says nothing stands in a table; a member that a newer SDK
- * has is decided there, carried, or reported. CONV-101 to CONV-113, RESP-25 to RESP-31; T33.
+ * Every member of a request in the vendors' SDK types, at every place, to every other protocol. With it the upstream's request
+ * changes, or a loss is reported, or the call is refused. A table lists members without meaning. New members of newer SDKs must be
+ * listed, carried or reported. CONV-101 to CONV-113, RESP-25 to RESP-31; T33.
  */
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../src/base/errors.ts";
@@ -16,7 +16,7 @@ import { inForm } from "../support/long.ts";
 import type { Case } from "./cases.ts";
 import { requestCases } from "./requests.ts";
 
-/** What is sent, and the places that are reported; or the place that is refused. */
+/** The sent body and the reported places, or the refused place. */
 type Outcome =
   | { readonly sent: string; readonly reported: readonly string[] }
   | { readonly refused: string };
@@ -34,13 +34,13 @@ function outcome(caller: ProtocolName, upstream: ProtocolName, body: unknown): O
   }
 }
 
-/** A place without numbers. What stands in Google's instructions is reported as of its contents. */
+/** A place without indexes. Parts of Google's instructions are reported under `contents`. */
 const plain = (place: string): string =>
   place.replaceAll(/\[\d*\]/g, "").replace(/^systemInstruction\b/, "contents");
-/** A report of these is of something within the conversation, and does not say of what. */
+/** Reports with these names concern something in the conversation, without saying what. */
 const conversation: readonly string[] = ["messages", "input", "contents"];
 
-/** Reports that name something by another member, each with what it is of. */
+/** Reports under another member's name, with the place that they concern. */
 const alsoOf: Readonly<Record<string, string>> = {
   "messages.tool_call_id": "messages.content",
   "messages.content.signature": "messages.content.data",
@@ -48,11 +48,11 @@ const alsoOf: Readonly<Record<string, string>> = {
   "contents.parts.fileData": "contents.parts.functionResponse.parts",
 };
 
-/** Whether a report is of a place: itself, what holds it, or what it holds. */
+/** True if a report concerns a place: the place itself, a parent or a child. */
 function isOf(param: string, place: string): boolean {
   if (conversation.includes(param)) return false;
   const [told, own] = [plain(param), plain(place)];
-  // Markers within results have no name of their own.
+  // Cache markers within results are reported under their parent's name.
   const isMarker = told.endsWith(".cache_control") && own.includes(".cache_control");
   if (isMarker) return own.startsWith(told.replace(/\w+$/, ""));
   if (own.startsWith(alsoOf[told] ?? " ")) return true;
@@ -61,20 +61,20 @@ function isOf(param: string, place: string): boolean {
   return own === told || own.startsWith(`${told}.`) || told.startsWith(`${own}.`);
 }
 
-/** Without these values the same is asked, because they say what holds anyway, or nothing. Absent: all values. */
+/** Values that change nothing, because they are the default or have no meaning. Undefined: all values of the member. */
 const saysNothing: Readonly<
   Record<ProtocolName, Readonly<Record<string, readonly unknown[] | undefined>>>
 > = {
   chat: {
-    // A list of one text is the text.
+    // A list with one text equals the text.
     "messages[].content": [[{ text: "word", type: "text" }]],
     "messages[].content[].image_url.detail": ["auto"],
     "functions[].parameters": [{}],
     response_format: [{ type: "text" }],
-    // Gemini holds every answer to its schema.
+    // Gemini always enforces the schema of an answer.
     "response_format.json_schema.strict": undefined,
     "tools[].function.strict": [false],
-    // How the answer comes is the gateway's.
+    // The gateway itself decides about streaming.
     stream: undefined,
     stream_options: [{}],
     "stream_options.include_usage": undefined,
@@ -83,11 +83,11 @@ const saysNothing: Readonly<
     "input[].content": [[{ text: "word", type: "input_text" }]],
     "input[].output": [[{ text: "word", type: "input_text" }]],
     "input[].type": ["message"],
-    // Of stored items; outside the vendor's store they say nothing.
+    // These belong to stored items, and mean nothing outside the vendor's store.
     "input[].id": undefined,
     "input[].status": undefined,
     "input[].output_format": ["png"],
-    // It stands in the path of the call, or under the same name.
+    // The model is in the call's path, or under the same name.
     model: undefined,
     reasoning: [{}],
     stream: undefined,
@@ -102,9 +102,9 @@ const saysNothing: Readonly<
     "messages[].content[].is_error": [false],
     output_config: [{}],
     stream: undefined,
-    // responses tells no thoughts unless it is asked for them.
+    // By default, responses returns no thoughts.
     "thinking.display": ["omitted"],
-    // The same tool as the smallest request has.
+    // The minimal request has the same tool.
     tools: undefined,
     "tools[].strict": [false],
     "tools[].type": ["custom"],
@@ -112,7 +112,7 @@ const saysNothing: Readonly<
   generate_content: {
     "contents[].role": ["user"],
     "systemInstruction.role": undefined,
-    // Results are paired with calls that have no ids by their order.
+    // Results are matched by order with calls that have no ids.
     "contents[].parts[].functionResponse.id": undefined,
     "toolConfig.functionCallingConfig.mode": ["MODE_UNSPECIFIED", "AUTO"],
     "generationConfig.thinkingConfig": [{}],
@@ -130,7 +130,7 @@ function isDecided(caller: ProtocolName, { place, value }: Case): boolean {
   );
 }
 
-/** Each place once, and of what comes again at a place so many of so many. */
+/** Each value at each place once, and every `step`th of the repeated ones. */
 function sampled(cases: readonly Case[], step: number): Case[] {
   const seen = new Set<string>();
   return cases.filter(({ place, value }, index) => {
@@ -141,7 +141,7 @@ function sampled(cases: readonly Case[], step: number): Case[] {
   });
 }
 
-/** Whether the upstream is asked the same with and without, and nobody is told. */
+/** True if the member changes nothing in the upstream's request and no loss is reported. */
 function isGone(caller: ProtocolName, upstream: ProtocolName, one: Case): boolean {
   const given = outcome(caller, upstream, one.with);
   if ("refused" in given) return false;
@@ -150,7 +150,7 @@ function isGone(caller: ProtocolName, upstream: ProtocolName, one: Case): boolea
   return !given.reported.some((param) => isOf(param, one.place));
 }
 
-/** The least that a run must have looked at: a reader of types that finds none would find no fault. */
+/** The minimum number of cases, because a type reader that finds none would find no fault. */
 const leastCases: Readonly<Record<ProtocolName, number>> = {
   chat: 150,
   responses: 1000,

@@ -1,4 +1,4 @@
-/** The cases of each protocol's requests, as requests that mean something: every call has its result, and every result its call. */
+/** The cases of each protocol's requests, as meaningful requests: every call has its result, and every result its call. */
 import type { JsonObject, ProtocolName } from "../../src/protocols/index.ts";
 import { items, text, wire, type Wire } from "../transcripts/readers/index.ts";
 import { Matrix, withoutKinds, type Case, type Samples } from "./cases.ts";
@@ -23,17 +23,17 @@ const common: Samples = {
   metadata: [{ some: "word" }],
 };
 
-/** What one protocol's cases are made of. */
+/** The source of one protocol's cases. */
 interface Source {
   readonly types: () => SdkTypes;
   readonly samples: Samples;
-  /** Of these types, each with where its values stand in a request. */
+  /** The types to walk, each with a function that puts its values into a request. */
   readonly roots: readonly (readonly [name: string, whole: (value: unknown) => Wire])[];
-  /** More samples: the roots are walked once with each of them. */
+  /** Additional samples: the roots are walked once with each. */
   readonly roles: readonly Samples[];
-  /** What a request has where its case says nothing. */
+  /** Members of the request that the case does not set. */
   readonly basic: JsonObject;
-  /** Members that the protocol asks for, and the types do not. */
+  /** Members that the protocol requires, but the types do not. */
   readonly always: readonly string[];
   readonly settle: (body: Wire) => Wire;
 }
@@ -41,7 +41,7 @@ interface Source {
 const same = (value: unknown): Wire => value as Wire;
 const call = { name: "look", arguments: "{}" };
 
-/** Each item with what must stand before and behind it. */
+/** Adds to each item of a list the items that must precede and follow it. */
 const around =
   (place: string, of: (item: Wire) => readonly [before: Wire[], after: Wire[]]) =>
   (body: Wire): Wire => {
@@ -220,7 +220,7 @@ const sources: Readonly<Record<ProtocolName, Source>> = {
   },
 };
 
-/** Every case of a protocol's requests: whole bodies, with a member and without it. */
+/** Every case of a protocol's requests: complete bodies, with a member and without it. */
 export function requestCases(protocol: ProtocolName): Case[] {
   const { types: read, samples, roots, roles, basic, always, settle } = sources[protocol];
   const types = read();

@@ -1,4 +1,4 @@
-/** A stream's text as the vendors' SDKs read it: the whole answer that it adds up to for their callers. */
+/** Reads a stream's text with the vendors' SDKs, and returns the whole answer that their callers get. */
 import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
@@ -7,7 +7,7 @@ import { isWire, items, text, wire, type Wire } from "../transcripts/readers/ind
 
 const hello = { role: "user", content: "Hi" } as const;
 
-/** Where an SDK asks: a gateway, or what stands in for it. */
+/** The target of an SDK: a gateway or a stub. */
 export interface Asked {
   readonly url: string;
   readonly apiKey: string;
@@ -18,7 +18,7 @@ export interface Asked {
 const openai = ({ url, apiKey, fetch }: Asked) =>
   new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0, fetch });
 
-/** The whole answer that the SDK of a protocol makes of the stream that it is given. It throws where the SDK does. */
+/** Streams a call with a protocol's SDK. Returns the assembled answer, and throws the SDK's errors. */
 export const streamBySdk: Readonly<Record<ProtocolName, (asked: Asked) => Promise<Wire>>> = {
   async chat(asked) {
     const { model } = asked;
@@ -53,7 +53,7 @@ export const streamBySdk: Readonly<Record<ProtocolName, (asked: Asked) => Promis
   },
 };
 
-/** The same of a stream's text. */
+/** Reads a stream's text with a protocol's SDK. */
 export const readBySdk = (protocol: ProtocolName, stream: string): Promise<Wire> => {
   const headers = { "content-type": "text/event-stream" };
   const fetch = () => Promise.resolve(new Response(stream, { headers }));
@@ -61,7 +61,7 @@ export const readBySdk = (protocol: ProtocolName, stream: string): Promise<Wire>
   return streamBySdk[protocol](asked);
 };
 
-/** Members that OpenAI's SDK does not know come in pieces too; it keeps the last of them, and callers put them together. */
+/** Members unknown to OpenAI's SDK. It keeps only their last piece, so callers must join the pieces. */
 const unknown = ["reasoning_content", "reasoning_details", "annotations", "images"];
 
 function gather(gathered: Wire, delta: Wire): void {
@@ -72,7 +72,7 @@ function gather(gathered: Wire, delta: Wire): void {
   }
 }
 
-/** Google's SDK leaves it to its callers to put the pieces together: the last of each member counts, and parts go on. */
+/** Joins chunks, which Google's SDK leaves to its callers: the last value of each member counts, and parts are appended. */
 export function joinChunks(chunks: readonly Wire[]): Wire {
   const joined: Wire = {};
   const candidate: Wire = {};
@@ -91,7 +91,7 @@ export function joinChunks(chunks: readonly Wire[]): Wire {
   };
 }
 
-/** The same, with what is cited by its words. */
+/** Joins chunks, and replaces citation offsets with the cited words. */
 function readChunks(chunks: readonly Wire[]): Wire {
   const parts = (chunk: Wire): Wire[] =>
     items(wire(items(chunk["candidates"])[0]?.["content"])["parts"]);
@@ -102,8 +102,8 @@ function readChunks(chunks: readonly Wire[]): Wire {
 }
 
 /**
- * Segments by their words: their bytes count from the beginning of a part in a whole answer, and of all text in a stream. `parts` of
- * the answer, `own` where it is whole.
+ * Replaces segments with their words. Byte offsets count from the beginning of a part in a whole answer, and of all text in a
+ * stream. `parts` are those of the answer; `own` is set if the answer is whole.
  */
 function supported(
   { groundingMetadata }: Wire,
@@ -126,7 +126,7 @@ function supported(
 
 const isText = (part: Wire | undefined): part is Wire => typeof part?.["text"] === "string";
 
-/** Neighbouring texts of one kind are one; a signature on a part without text is of the part before it. */
+/** Joins neighbouring texts of one kind. A signature on a part without text belongs to the part before. */
 function joinParts(parts: readonly Wire[]): Wire[] {
   const joined: Wire[] = [];
   for (const part of parts) {
@@ -143,17 +143,17 @@ function joinParts(parts: readonly Wire[]): Wire[] {
   return joined;
 }
 
-/** What the SDKs, the gateway and the time add, and the same content does not decide. */
+/** Members that depend on the SDK, the gateway or the time, not on the content. */
 const added =
   /^(?:id|created|created_at|completed_at|createTime|object|model|modelVersion|responseId|parsed|parsed_arguments|output_text|output_parsed|sdkHttpResponse|system_fingerprint|_request_id)$/;
-/** Streams of messages tell for how long a cache keeps what was written at their start only, and no other vendor knows it then. */
+/** Messages streams report cache lifetimes only at their start, when no other vendor knows them. */
 const atStartOnly = "cache_creation";
 
-/** A call of a tool is answered by its id, so that this one is no addition. */
+/** True for a tool call, whose id is needed for its result and so is compared. */
 const isCall = (value: Wire): boolean =>
   value["type"] === "tool_use" || ["function", "custom", "args"].some((name) => name in value);
 
-/** An answer as it is compared: what is null, empty or absent is the same. */
+/** An answer in comparable form: null, empty and absent members are equal. */
 export function comparable(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(comparable);
   if (!isWire(value)) return value;

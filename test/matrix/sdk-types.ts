@@ -1,14 +1,14 @@
-/** The types of the vendors' SDKs, read out of their declarations: what a request may hold, member by member. */
+/** Reads the types of the vendors' SDKs from their declaration files. */
 import { readFileSync } from "node:fs";
 import { parseSync } from "vite";
 
-/** A type, as far as values are made of it. */
+/** A type, as far as it is needed to make values. */
 export type Type =
   | { readonly kind: "text" | "number" | "boolean" | "null" | "any" }
   | { readonly kind: "literal"; readonly value: unknown }
   | { readonly kind: "union"; readonly types: readonly Type[] }
   | { readonly kind: "list"; readonly item: Type }
-  /** `scope`: the namespaces that the name is written in, each with a dot behind it. */
+  /** `scope`: the namespaces around the name, each followed by a dot. */
   | { readonly kind: "named"; readonly name: string; readonly scope: string }
   | { readonly kind: "object"; readonly members: ReadonlyMap<string, Member> };
 
@@ -31,7 +31,7 @@ const keywords: Readonly<Record<string, Type>> = {
   TSUndefinedKeyword: { kind: "null" },
 };
 
-/** A name with the namespaces before it. */
+/** A name qualified with its namespaces. */
 function nameOf(reference: Node): string {
   if (reference.type === "TSQualifiedName")
     return `${nameOf(node(reference["left"]))}.${nameOf(node(reference["right"]))}`;
@@ -77,7 +77,7 @@ function membersOf(signatures: readonly Node[], scope: string): Map<string, Memb
   return members;
 }
 
-/** An interface, and what it goes on from. */
+/** A declared type with its base types. */
 interface Declared {
   readonly type: Type;
   readonly bases: readonly Type[];
@@ -123,7 +123,7 @@ const enumOf = (members: readonly Node[]): Type => ({
   types: members.map((one) => ({ kind: "literal", value: node(one["initializer"])["value"] })),
 });
 
-/** The types of some files of declarations, by their names. */
+/** The types of some declaration files, by name. */
 export class SdkTypes {
   readonly #declared = new Map<string, Declared>();
 
@@ -135,14 +135,14 @@ export class SdkTypes {
     }
   }
 
-  /** What a type is, its name followed. */
+  /** Resolves a named type to its definition. */
   resolve(type: Type): Type {
     if (type.kind !== "named") return type;
     const declared = this.#find(type.name, type.scope);
     return declared ? this.#whole(declared) : any;
   }
 
-  /** From its own namespace outwards; then without the name of a file before it. */
+  /** Searches a name from its own namespace outwards, then without a file prefix. */
   #find(name: string, scope: string): Declared | undefined {
     const outer = scope.split(".").slice(0, -1);
     for (let depth = outer.length; depth >= 0; depth -= 1) {

@@ -1,4 +1,4 @@
-/** Streams of the responses protocol, as its vendor makes them around one event or one item. */
+/** Streams of the responses protocol around one event or one item, as the vendor sends them. */
 import { items, text, wire, type Wire } from "../transcripts/readers/index.ts";
 
 /** A response object. */
@@ -36,7 +36,7 @@ export const thought = (more: Wire): Wire => ({
   ...more,
 });
 
-/** The vendor's own steps, whose events tell how far they are. */
+/** The vendor's own tool steps, which have progress events. */
 const hosted: readonly Wire[] = [
   { type: "code_interpreter_call", id: "ci_2", code: "1", container_id: "c", outputs: null },
   { type: "file_search_call", id: "fs_2", queries: ["a"], results: null },
@@ -49,7 +49,7 @@ const hosted: readonly Wire[] = [
   { type: "shell_call_output", id: "sho_2", call_id: "call_2", output: [] },
 ].map((item) => ({ ...item, status: "completed" }));
 
-/** The item that an event is of, by the kind of event. */
+/** The item that an event belongs to, by the kind of event. */
 const itemBy: Readonly<Record<string, (event: Wire, said: string) => Wire>> = {
   output_item: ({ item }) => wire(item),
   output_text: ({ annotation, logprobs }, said) =>
@@ -90,7 +90,7 @@ function itemOf(event: Wire): Wire | undefined {
   return itemBy[kind]?.(event, said) ?? hosted.find(({ type }) => kind.startsWith(text(type)));
 }
 
-/** The events of an item, from its beginning to its end, as the vendor sends them. */
+/** All events of an item, as the vendor sends them. */
 export function itemEvents(item: Wire, output_index: number): Wire[] {
   const at = { item_id: item["id"], output_index };
   const steps: Wire[] = [];
@@ -149,7 +149,7 @@ const terminals = new Set(["response.completed", "response.incomplete", "respons
 
 const snapshots = new Set(["response.created", "response.queued", "response.in_progress"]);
 
-/** A stream of the responses protocol in which an event stands where a vendor sends it. */
+/** A stream of the responses protocol with an event at its usual place. */
 export function aroundResponses(event: Wire): Wire[] {
   const type = text(event["type"]);
   const first = message([textPart({ text: "Hi" })], "msg_1");
@@ -187,7 +187,7 @@ export function aroundResponses(event: Wire): Wire[] {
   return [begun, ...events].map((one, sequence_number) => ({ ...one, sequence_number }));
 }
 
-/** Where an event stands, which its case has no number of. */
+/** The indexes and the item id of an event. */
 const placeIn = (event: Wire): Wire =>
   Object.fromEntries(
     Object.entries(event).filter(([name]) => name.endsWith("_index") || name === "item_id"),

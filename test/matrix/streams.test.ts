@@ -1,6 +1,6 @@
 /**
- * Every kind of event that the vendors' SDKs know of a stream, and every member of it, from each protocol to callers of each: the caller's own
- * SDK makes of the stream what it is given whole. What changes nothing stands in a table with the reason. STREAM-01, STREAM-03, STREAM-05,
+ * Every kind of stream event in the vendors' SDK types, and every member, between all protocols. The caller's SDK must read the
+ * whole answer from the stream. A table lists members that change nothing, with reasons. STREAM-01, STREAM-03, STREAM-05,
  * CONV-701 to CONV-717; T1, T2, T4, T10 to T13, T18.
  */
 import * as fc from "fast-check";
@@ -15,7 +15,7 @@ import { joinChunks, readBySdk } from "./sdk-streams.ts";
 import { differences, given, streamingRoute } from "./passing.ts";
 import { onePieces, streamCases } from "./streams.ts";
 
-/** The whole answer that an upstream's stream is, as its own SDK has it; undefined where that does not take it. */
+/** The whole answer of an upstream's stream, as its own SDK reads it. Undefined if the SDK does not accept the stream. */
 async function wholeOf(
   upstream: ProtocolName,
   events: readonly SseEvent[],
@@ -30,7 +30,7 @@ async function wholeOf(
   );
 }
 
-/** In the short form some, by the seed of all property tests. */
+/** A sample of the cases in the short form, by the seed of all property tests. */
 const some = <Item>(cases: readonly Item[], count: number): readonly Item[] =>
   isLong || cases.length <= count
     ? cases

@@ -1,4 +1,4 @@
-/** The cases of each protocol's stream events: what a vendor may say in each, member by member, in a stream where it has its natural place. */
+/** The cases of each protocol's stream events, member by member, each in a stream at its natural place. */
 import type { SseEvent } from "../../src/base/sse.ts";
 import type { ProtocolName } from "../../src/protocols/index.ts";
 import { items, text, wire, type Wire } from "../transcripts/readers/index.ts";
@@ -12,7 +12,7 @@ const named = (value: Wire): SseEvent => ({
   data: JSON.stringify(value),
 });
 
-/** The events of one stream, each as its data. */
+/** Builds a stream's events, as data, around one event. */
 type Around = (event: Wire) => Wire[];
 
 /** A chunk of chat completions with one choice, or none. */
@@ -64,7 +64,7 @@ const blockOf: Readonly<Record<string, Wire>> = {
   signature_delta: { type: "thinking", thinking: "", signature: "" },
   compaction_delta: { type: "compaction", content: null, encrypted_content: null },
 };
-/** The events of a block of messages. */
+/** The events of a content block in the messages protocol. */
 export const aBlock = (index: number, block: Wire, ...deltas: Wire[]): Wire[] => [
   { type: "content_block_start", index, content_block: block },
   ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
@@ -176,7 +176,7 @@ const sources: Readonly<Record<ProtocolName, Source>> = {
   },
 };
 
-/** How each protocol writes an event. */
+/** Writes an event in each protocol. */
 export const writers: Readonly<Record<ProtocolName, (event: Wire) => SseEvent>> = {
   chat: data,
   responses: named,
@@ -190,7 +190,7 @@ export interface StreamCase extends Pick<Case, "place" | "value"> {
   readonly without: readonly SseEvent[];
 }
 
-/** Every case of a protocol's stream events, as whole streams: with a member and without it. */
+/** Every case of a protocol's stream events, as complete streams with a member and without it. */
 export function streamCases(protocol: ProtocolName): StreamCase[] {
   const { root, samples, always, around } = sources[protocol];
   const whole = answerSources[protocol];
@@ -208,7 +208,7 @@ export function streamCases(protocol: ProtocolName): StreamCase[] {
   }));
 }
 
-/** An answer that a vendor had before the stream began: it stands in one event. */
+/** An answer that a vendor had completely before the stream began, so that one event holds it. */
 export interface OnePiece extends Pick<Case, "place"> {
   readonly whole: Wire;
   readonly events: readonly SseEvent[];
@@ -238,14 +238,14 @@ export const inOnePiece: Readonly<Record<ProtocolName, (whole: Wire) => Wire[]>>
   generate_content: (whole) => [whole],
 };
 
-/** Every case of a protocol's whole answers, in one piece. */
+/** Every case of a protocol's whole answers, streamed in one piece. */
 export const onePieces = (protocol: ProtocolName): OnePiece[] =>
   answerCases(protocol).map(({ place, with: said }) => {
     const whole = ended(wire(said));
     return { place, whole, events: inOnePiece[protocol](whole).map(writers[protocol]) };
   });
 
-/** What the types leave open, and the protocols do not: a stream that says nothing of its end broke off, and no two items have one id. */
+/** Adds members that protocols require and types do not: a finish reason, without which a stream is broken, and unique item ids. */
 function ended({ candidates, output, ...whole }: Wire): Wire {
   if (Array.isArray(candidates)) {
     const said = items(candidates).map((one) => ({ finishReason: "STOP", ...one }));

@@ -1,5 +1,5 @@
-/** Spend caps through calls: each dimension at each layer, soft and hard, and their resets by a clock that the test moves. */
-// Fourteen hours ahead of UTC: whatever leans on the machine's time zone fails (CAP-06, T72).
+/** Spend caps in calls: each window at each layer, soft and hard, and their resets on a manual clock. */
+// Fourteen hours ahead of UTC: code that uses the machine's time zone fails (CAP-06, T72).
 process.env["TZ"] = "Pacific/Kiritimati";
 
 import { expect, it } from "vitest";
@@ -20,10 +20,10 @@ import {
   type Bench,
 } from "./support.ts";
 
-/** A call costs one cent, and reserves 100 dollars per million tokens of output asked for on top. */
+/** A call costs one cent, and additionally reserves 100 dollars per million requested output tokens. */
 const price = 'price: { input: "0", output: "100", request: "0.01" }';
 const cent = parseUsd("0.01");
-/** A Wednesday, two hours before midnight UTC; in Kiritimati it is Thursday already. */
+/** A Wednesday, two hours before midnight UTC; in Kiritimati it is already Thursday. */
 const start = Date.UTC(2026, 2, 25, 22);
 const clock = manualClock(start);
 
@@ -53,7 +53,7 @@ async function expectServed(bench: Bench): Promise<void> {
   expect({ status: response.status, text }).toMatchObject({ status: 200 });
 }
 
-/** A refusal by a cap: its code, nothing sent upstream, and no invitation to try again. */
+/** Expects a refusal by a cap: its code, no upstream request, and no advice to retry. Returns the message. */
 async function expectRefused(bench: Bench, layer: Layer, window: Window): Promise<string> {
   const heard = bench.up.requests.length;
   const response = await call(bench);
@@ -93,7 +93,7 @@ describeGateways("spend caps", { config: (url) => chatConfig(url, price), clock 
       await bench().setCaps(layer, capOf(window, limit));
       await expectServed(bench());
       await expectServed(bench());
-      // Spend is the cap now, not beyond it.
+      // Spend equals the cap now, and does not exceed it.
       expect(await spentNano(bench(), layer, window)).toBe(limit);
       const message = await expectRefused(bench(), layer, window);
       expect(message).toContain(`$${formatUsd(limit)}`);
@@ -133,7 +133,7 @@ describeGateways("spend caps", { config: (url) => chatConfig(url, price), clock 
     async (layer) => {
       await bench().credit("10");
       for (let round = 0; round < 2; round += 1) {
-        // Far off for calls that cost what they reserve: those are let in without a look at the database.
+        // The cap is far away, so calls that cost what they reserve are admitted in memory.
         const limit = (await spentNano(bench(), layer, "total")) + 300n * cent;
         await bench().setCaps(layer, capOf("total", limit));
         bench().up.answer(answering(usageOf(5, 0)));
@@ -198,7 +198,7 @@ describeGateways("spend caps", { config: (url) => chatConfig(url, price), clock 
     end();
     expect((await large).status).toBe(200);
     await (await large).text();
-    // What the reservation did not use is free again.
+    // The unused part of the reservation is free again.
     await expectServed(bench());
     await bench().setCaps("key", null);
   });
@@ -278,7 +278,7 @@ describeGateways("spend caps", { config: (url) => chatConfig(url, price), clock 
   });
 });
 
-/** Fifty calls at once; `refused` counts those that came back with 402. A call that its signal ends gives undefined. */
+/** Starts fifty concurrent calls; `refused` counts 402 answers. A call aborted by the signal gives undefined. */
 async function fifty(bench: Bench, signal?: AbortSignal) {
   let refused = 0;
   const calls = Array.from({ length: 50 }, async () => {

@@ -1,6 +1,6 @@
 /**
- * Calls of every kind beside plain texts: what their vendor tells, and what they cost, worked out by hand. `source` says where the
- * vendor's numbers are from: the folder of recordings and of wire formats beside the repository, or a page of the documentation.
+ * Calls of every kind except plain text: the vendor's usage, and the cost, calculated by hand. `source` is the origin of the
+ * vendor's numbers: recordings or wire formats next to the repository, or a page of the documentation.
  */
 import { completion } from "./support.ts";
 
@@ -11,12 +11,12 @@ export interface Charge {
   readonly path: string;
   /** Without the model. */
   readonly body: object;
-  /** What the vendor answers; absent: the sandbox does. */
+  /** The vendor's answer. Absent: the sandbox answers. */
   readonly answer?: object;
   readonly nano: bigint;
-  /** Name, quantity, USD for one, USD. */
+  /** Name, quantity, USD per unit, USD. */
   readonly lines: readonly (readonly [string, string, string, string])[];
-  /** What `/usage` counts of it; all others are 0. */
+  /** The counts in `/usage`; all others are 0. */
   readonly counts: Readonly<Record<string, number>>;
 }
 
@@ -67,7 +67,7 @@ const generated = (usageMetadata: object, more: object = {}) => ({
 });
 const gemini = (name: string) => `/v1beta/models/acme/${name}:generateContent`;
 
-/** Charges that an upstream tells. `picture`: what it makes, as base64. */
+/** Charges by an upstream's usage. `picture`: the picture that it makes, as base64. */
 export const toldCharges = (picture: string): readonly Charge[] => [
   {
     name: "web searches one by one",

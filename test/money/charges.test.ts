@@ -1,6 +1,6 @@
 /**
- * What calls of every kind beside plain texts cost, as a whole: from what the vendor tells to the ledger, the price line by line and
- * the counts of usage, against amounts that were worked out by hand (charge-table.ts, task-charges.ts).
+ * The costs of all kinds of calls except plain text, from the vendor's usage to the ledger, the price lines and the usage counts.
+ * Amounts calculated by hand are in charge-table.ts and task-charges.ts.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { formatUsd } from "../../src/base/money.ts";
@@ -36,7 +36,7 @@ interface Line {
   readonly amount: string;
 }
 
-/** Makes a call; its row of the log. */
+/** Makes a call. Returns its row of the request log. */
 async function rowOf({ path, model, body, answer }: Charge) {
   if (answer !== undefined) up.answer(json(answer));
   const response = await gateway.post(path, { ...(!path.includes(model) && { model }), ...body });

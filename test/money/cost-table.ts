@@ -1,7 +1,7 @@
-/** Usages as vendors of each protocol tell them, and what they cost to the nano-dollar at the prices beside them. */
+/** Usages as vendors of each protocol report them, and their exact costs at the prices below. */
 import { completion } from "./support.ts";
 
-/** Nano-dollars a token, from dollars a million: 1 dollar a million is 1000 nano a token. */
+/** Prices are dollars per million tokens: 1 dollar is 1000 nano-dollars per token. */
 export const config = (url: string) => `
 providers:
   - { id: openai, dialect: openai-compatible, base_url: ${url}/v1, api_key: none }
@@ -43,7 +43,7 @@ const data = (value: object) => `data: ${JSON.stringify(value)}\n\n`;
 const frame = (event: string, data: object) =>
   `event: ${event}\ndata: ${JSON.stringify({ type: event, ...data })}\n\n`;
 
-/** One protocol's way to be asked and to tell a usage. */
+/** One protocol's request, and its answer with a usage. */
 export interface Row {
   readonly name: string;
   readonly path: string;

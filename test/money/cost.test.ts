@@ -1,6 +1,6 @@
 /**
- * What a call costs, to the nano-dollar, from the usage its upstream told, in each protocol, whole and streamed:
- * the ledger entry, the key's spend and the request log must name the same amount.
+ * The cost of a call to the nano-dollar, from the upstream's usage, in each protocol, whole and streamed. The ledger entry, the
+ * key's spend and the request log must have the same amount.
  */
 import { expect, it } from "vitest";
 import { formatUsd, parseUsd } from "../../src/base/money.ts";
@@ -19,7 +19,7 @@ import {
   type Bench,
 } from "./support.ts";
 
-/** Makes a call, and checks its amount in all three places. */
+/** Makes a call, and checks its cost in all three places. */
 async function expectCost(
   bench: Bench,
   call: () => Promise<Response>,

@@ -1,6 +1,6 @@
 /**
- * Clients that leave, in every phase of a call (docs/decisions.md "Client disconnect"): the upstream is closed at once, what was
- * used is charged once, and no hold is left.
+ * Clients that disconnect in every phase of a call (docs/decisions.md "Client disconnect"): the gateway closes the upstream at once,
+ * charges the used amount once, and leaves no hold.
  */
 import { connect, type Socket } from "node:net";
 import { countTokens } from "gpt-tokenizer";
@@ -54,7 +54,7 @@ const nano = (input: number, output: number): bigint =>
 
 const usage = usageOf(1_000, 400);
 
-/** Starts a call that its client can leave. Resolves when the upstream has it. */
+/** Starts a call that its client can abort. Resolves when the upstream has it. */
 async function start(bench: Bench, path: string, body: object) {
   const controller = new AbortController();
   const before = await bench.rowIds();
@@ -75,7 +75,7 @@ async function start(bench: Bench, path: string, body: object) {
   };
 }
 
-/** Reads a stream until the text has come. */
+/** Reads a stream until it contains the text. */
 async function readUntil(answer: Promise<Response>, text: string): Promise<void> {
   const reader = (await answer).body!.getReader();
   const decoder = new TextDecoder();
@@ -86,7 +86,7 @@ async function readUntil(answer: Promise<Response>, text: string): Promise<void>
   }
 }
 
-/** The upstream's connection is closed long before any deadline: those are two minutes. */
+/** Expects the upstream's connection to close long before the deadlines of two minutes. */
 async function expectAborted(upstream: Recorded): Promise<void> {
   await eventually(() => (upstream.aborted ? true : undefined), "the upstream closed");
 }
@@ -302,7 +302,7 @@ describeGateways("clients that leave", { config }, (bench) => {
       await sleep(Math.random() * 10);
       response.end(usageFrame(usage) + doneFrame);
     });
-    // What one call takes on this machine: some leave before its end, some after.
+    // The duration of a call on this machine, so that some clients leave before its end and some after.
     const started = performance.now();
     await (await bench().post("/v1/chat/completions", talk({ stream: true }))).text();
     const usualMs = performance.now() - started;
@@ -323,7 +323,7 @@ describeGateways("clients that leave", { config }, (bench) => {
           const text = await response.text();
           if (text.endsWith(index % 3 > 0 ? doneFrame : "}")) whole.push(idOf(response));
         } catch {
-          // Left.
+          // The client left.
         }
       }),
     );
@@ -348,7 +348,7 @@ describeGateways("clients that leave", { config }, (bench) => {
   });
 });
 
-/** A call over a bare socket that reads nothing of its answer. */
+/** A call over a raw socket that does not read its answer. */
 async function rawCall(bench: Bench, body: object): Promise<Socket> {
   const { port, hostname } = new URL(bench.url);
   const socket = connect(Number(port), hostname);

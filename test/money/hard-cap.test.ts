@@ -1,6 +1,6 @@
 /**
- * A thousand calls at once on a key that may spend a dollar: with a hard cap never a nano-dollar more, at no moment. In the short
- * form a third of both.
+ * A thousand concurrent calls on a key with a hard cap of one dollar never exceed the cap, at any moment. The short form has a
+ * third of both.
  */
 import { expect, it } from "vitest";
 import { readSpend } from "../../src/admin/index.ts";
@@ -9,11 +9,11 @@ import { describeGateways, answering, chatConfig, errorOf, talk, usageOf } from 
 
 const callers = inForm(333, 1_000);
 const capNano = BigInt(callers) * 1_000_000n;
-/** A token is a hundredth of a cent. */
+/** A token costs a hundredth of a cent. */
 const config = (url: string) => chatConfig(url, 'price: { input: "100", output: "100" }');
 const askedTokens = 100;
 
-/** The connection had been idle for so long that its end was under way: every client asks again then. */
+/** True if the server closed an idle connection at the same moment: every client retries then. */
 const isClosedIdle = (error: unknown): boolean =>
   error instanceof TypeError &&
   ["ECONNRESET", "UND_ERR_SOCKET"].includes((error.cause as { code?: string }).code ?? "");
@@ -28,7 +28,7 @@ describeGateways(`a key that may spend ${callers / 1_000} dollars`, { config }, 
     let served = 0;
     bench().up.answer((request, response) => {
       served += 1;
-      // From hardly anything to all that was asked for.
+      // Between no output and all requested tokens.
       const output = (served * 37) % (askedTokens + 1);
       setTimeout(() => void answering(usageOf(5, output))(request, response), served % 20);
     });
@@ -45,7 +45,7 @@ describeGateways(`a key that may spend ${callers / 1_000} dollars`, { config }, 
         return ask(again - 1);
       }
     }
-    // Who is refused comes again, as the reservations of others are given back.
+    // A refused caller retries, because other calls return their reservations.
     async function caller(): Promise<void> {
       for (let tries = 0; tries < 10; tries += 1) {
         const answer = await ask();
@@ -60,7 +60,7 @@ describeGateways(`a key that may spend ${callers / 1_000} dollars`, { config }, 
     expect([...statuses.keys()].sort((one, other) => one - other)).toEqual([200, 402]);
     expect(total).toBeLessThanOrEqual(capNano);
     expect(highest).toBeLessThanOrEqual(capNano);
-    // No more than one call's reservation is left over.
+    // At most a tenth of the cap is left over.
     expect(total).toBeGreaterThan((capNano * 9n) / 10n);
     await bench().expectClean();
   });

@@ -1,5 +1,5 @@
-// A client that hardly reads: the gateway holds the vendor back for it until the call's time is over. The vendor bills what it wrote,
-// so the client that let it come to that pays what arrived. T62.
+// A client that hardly reads: backpressure slows the vendor until the call times out. The vendor bills what it wrote, so the client
+// pays for the part that arrived. T62.
 import type { Socket } from "node:net";
 import { countTokens } from "gpt-tokenizer";
 import { afterEach, expect, it } from "vitest";
@@ -43,7 +43,7 @@ describeGateways("clients that hold the vendor back", { config }, (bench) => {
       amount_nano: row.cost_nano,
     });
     expect(row.cost_nano).toBeGreaterThan(15_000n * BigInt(outputTokens!));
-    // It hears that this is no whole answer.
+    // The client gets an error, because the answer is incomplete.
     expect(await restOf(socket)).toContain("upstream_error");
     expect(row.attempts).toMatchObject([{ outcome: "ok" }]);
     socket.destroy();

@@ -1,6 +1,6 @@
 /**
- * Pictures that a model makes by its vendor's own tool: the tokens of another model, which the response tells beside its usage. They are
- * charged at rates of their own, whole and streamed, and set aside. docs/models.md "Images made by a tool".
+ * Pictures that a model makes with its vendor's own tool. The response reports the tokens of the image model next to its usage. They
+ * are charged at separate rates, whole and streamed, and reserved. docs/models.md "Images made by a tool".
  */
 import { expect, it } from "vitest";
 import { parseUsd } from "../../src/base/money.ts";

@@ -1,6 +1,6 @@
 /**
- * Traffic of every kind whose money may be told in more than one place: each text protocol in front of each, whole and streamed, with
- * usage and without; failures, callers that leave, repeats of the cache, embeddings, pictures, videos, a hold that ran out.
+ * Traffic of every kind whose money appears in several places: all pairs of text protocols, whole and streamed, with usage and
+ * without; failures, clients that leave, cache hits, embeddings, pictures, videos, an expired hold.
  */
 import { startWorld as startPeople } from "../admin/people.ts";
 import { eventually } from "../support/patience.ts";
@@ -12,7 +12,7 @@ const untold = (text: string): string =>
     .replaceAll(/"usage":\{(?:[^{}]|\{[^{}]*\})*\}/g, '"usage":null')
     .replaceAll(/,"usageMetadata":\{[^{}]*\}/g, "");
 
-/** As the words of the call say: `#case <row of the table> <how>`. */
+/** Answers as the call's text says: `#case <row of the table> <how>`. */
 const answer: Answer = ({ text, body, path }, response) => {
   const [, place = "0", how = "told"] = /#case (\d) (\w+)/.exec(text) ?? [];
   const { whole, stream } = rows[Number(place)]!;
@@ -42,7 +42,7 @@ const asking: readonly Asking[] = [
 ];
 const models = ["acme/chat", "acme/responses", "acme/messages", "acme/gemini"] as const;
 
-/** Two workspaces with their people, in front of an upstream and the sandbox. Usage is summed and counted by the tag `team`. */
+/** Two workspaces with members, an upstream and the sandbox. Usage is summed and counted by the tag `team`. */
 export async function startTraffic() {
   const up = await startRecorder(answer);
   const world = await startPeople({
@@ -76,7 +76,7 @@ export type Traffic = Awaited<ReturnType<typeof startTraffic>>;
 
 const tags = [{}, { "x-gw-metadata": '{"team":"=a, \\"b\\""}', "x-gw-end-user": "u" }] as const;
 
-/** Sends all of it; every call has ended when it resolves. */
+/** Sends all traffic. Resolves when every call has ended. */
 export async function sendTraffic(traffic: Traffic): Promise<void> {
   const { gateway, keys, must, home } = traffic;
   let calls = 0;
@@ -165,7 +165,7 @@ export async function sendTraffic(traffic: Traffic): Promise<void> {
   }, "nothing held");
 }
 
-/** A task that goes on when its hold has expired, and is charged late. */
+/** Runs a task that outlives its hold, and is charged late. */
 async function outlive(
   { gateway }: Traffic,
   create: (body: object) => Promise<string>,

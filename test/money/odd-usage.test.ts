@@ -1,4 +1,4 @@
-/** Usages that no vendor should tell: what cannot be a count is not believed, and the call is charged by an estimate. */
+/** Impossible usages from vendors: invalid counts are ignored, and the call is charged by an estimate. */
 import { countTokens } from "gpt-tokenizer";
 import { expect, it } from "vitest";
 import { estimateInputTokens } from "../../src/catalog/index.ts";

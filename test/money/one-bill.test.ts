@@ -1,6 +1,6 @@
 /**
- * One bill: for the same traffic every place that shows money or counts says the same, to the last nano-dollar, before usage is summed
- * and after. Ledger, balances, spend of layers, log, usage however it is cut, CSV, exports, metrics.
+ * One bill: for the same traffic, every place that shows money or counts agrees to the nano-dollar, before and after usage is
+ * summed. Places: ledger, balances, spend of layers, log, usage by any grouping, CSV, exports, metrics.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -27,7 +27,7 @@ const sum = (rows: readonly Row[], name = "cost"): bigint =>
 const count = (rows: readonly Row[], name: string): number =>
   rows.reduce((all, row) => all + Number(row[name] ?? 0), 0);
 let traffic: Traffic;
-/** What the ledger charged, in all and of each workspace, key and member. */
+/** The ledger's charges in total; `byScope` has them per workspace, key and member. */
 let charged: bigint;
 let byScope: ReadonlyMap<string, bigint>;
 let log: readonly Row[];
@@ -69,7 +69,7 @@ it("BILL-01: the log has each call once, and its costs are the charges of the le
   expect(sum(log)).toBe(charged);
 });
 
-/** What price lines come to, exactly. */
+/** The exact sum of price lines. */
 const sumOfLines = (lines: readonly Row[]): bigint =>
   lines.reduce((total, { amount }) => total + exactUsd(amount as string), 0n);
 
@@ -175,7 +175,7 @@ describe.each(["before usage is summed", "after it was"])("%s", (when) => {
     expect(others.cacheWrite1h).toBeGreaterThan(0);
     expect(others.imageTokensOut).toBeGreaterThan(0);
     Object.assign(wanted, others);
-    // In the short form every second before, and the others after.
+    // The short form runs half of the queries before, and the other half after.
     const turn = when.startsWith("after") ? 1 : 0;
     for (const query of queries.filter((_query, index) => isLong || index % 2 === turn)) {
       const rows = (await get(`/usage?${query}`)).data as Row[];
@@ -231,7 +231,7 @@ it("CSV and exports have the rows and the sums of the API", async () => {
   expect([sum(files.requests), of(files.ledger)]).toEqual([charged, charged]);
 });
 
-/** The days on which the traffic may have been, as files, read back. */
+/** Exports the days on which the traffic may have been, and reads the files back. */
 async function exported(kind: ExportKind): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-bill-"));
   const place = await openExportPlace({ to: folder });
@@ -276,7 +276,7 @@ it("metrics count the same cost and the same calls", async () => {
           line.startsWith("gen_ai_client_token_usage_total{") && line.includes(`type="${type}"`),
       )
       .reduce((all, line) => all + Number(line.split(" ").at(-1)), 0);
-  // Of tasks there are no tokens in metrics.
+  // Metrics have no tokens of tasks.
   const used = (name: string) =>
     log.reduce(
       (all, row) => all + Number(row.protocol === "tasks" ? 0 : (row.usage?.[name] ?? 0)),
@@ -291,5 +291,5 @@ it("metrics count the same cost and the same calls", async () => {
   expect(calls.reduce((one, other) => one + other, 0)).toBe(log.length);
 });
 
-/** `6e-8` as "0.00000006"; what has more than nine decimals stays as it is, and is no amount. */
+/** Writes `6e-8` as "0.00000006", with nine decimals. */
 const plain = (value: string): string => (value.includes("e") ? Number(value).toFixed(9) : value);

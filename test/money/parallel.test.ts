@@ -1,4 +1,4 @@
-/** Many calls at once on one balance: exactly what it covers is served, wherever the calls arrive. */
+/** Many concurrent calls on one balance: exactly the covered calls are served, whichever gateway gets them. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { revokeKey } from "../../src/tenancy/index.ts";
 import { systemClock } from "../../src/base/clock.ts";
@@ -29,7 +29,7 @@ const costNano = 100n * 3_000n + 40n * 15_000n;
 
 const atOnce = inForm(300, 1_000);
 
-/** An upstream that keeps every caller waiting until it is told to answer them all. */
+/** An upstream that answers only when `release` is called. */
 function heldBack(answer: Answer): { answer: Answer; release(): void; waiting(): number } {
   let waiting: (() => void)[] = [];
   return {
@@ -43,7 +43,7 @@ function heldBack(answer: Answer): { answer: Answer; release(): void; waiting():
   };
 }
 
-/** Counts what comes back while calls are under way. */
+/** Counts the calls refused so far, while others are in flight. */
 function countRefused(calls: readonly Promise<Response>[]): () => number {
   let refused = 0;
   for (const call of calls)
@@ -56,7 +56,7 @@ describeGateways(`${atOnce} calls at once`, { config }, (bench) => {
     const other = await bench().addWorkspace("1");
     const headers = { authorization: `Bearer ${other.key}` };
     bench().up.answer(answering(usage));
-    // What one call reserves, from a call of the same size.
+    // Learn the reservation of one call from a call of the same size.
     const first = await bench().post("/v1/chat/completions", talk(), headers);
     await first.text();
     const held = (await bench().entry(idOf(first)))!.held_nano;
@@ -157,9 +157,9 @@ describeGateways(`${atOnce} calls at once`, { config }, (bench) => {
       ),
     );
     expect(calls.every((response) => response.status === 200)).toBe(true);
-    // All are set aside for, in one allowance, when what was kept for calls to come has gone back.
+    // One allowance covers all calls once the headroom was returned.
     await expect.poll(async () => (await bench().holds()).length).toBe(1);
-    // The database answers others while all of them are open.
+    // The database serves other requests while all streams are open.
     expect((await bench().get("/v1/key")).status).toBe(200);
     for (const end of ends) end();
     const texts = await Promise.all(calls.map((response) => response.text()));
@@ -178,7 +178,7 @@ describe("two gateways on one PostgreSQL", () => {
   beforeAll(async () => {
     up = await startRecorder(json({}));
     const databaseUrl = await (await sharedPostgres()).createMigrated();
-    // Nodes on one database share the master key; without it neither could read the other's API keys.
+    // Gateways on one database share the master key; otherwise neither could read the other's API keys.
     const environment = {
       TOLLGATE_MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
     };
@@ -200,7 +200,7 @@ describe("two gateways on one PostgreSQL", () => {
     const [{ held_nano: held }] = (await first.database.query<{ held_nano: bigint }>(
       "select held_nano from ledger_entries where kind = 'charge'",
     )) as [{ held_nano: bigint }];
-    // What is kept for calls to come has gone back.
+    // Wait until the headroom was returned.
     const balanceOf = () => second.ledger.balance(second.workspaceId);
     await expect.poll(balanceOf).toMatchObject({ heldNano: 0n });
     const { availableNano } = await balanceOf();

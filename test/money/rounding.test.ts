@@ -1,4 +1,4 @@
-/** L7: what a call comes to is rounded up to a whole nano-dollar, once a call; where a user looks for prices it says so. */
+/** L7: a cost is rounded up to a whole nano-dollar, once per call; the pages about prices say so. */
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { answering, chatConfig, describeGateways, idOf, talk, usageOf } from "./support.ts";

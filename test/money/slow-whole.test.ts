@@ -1,4 +1,4 @@
-// A whole answer begins when all of it is written. Who gives it up before pays for it, and for the next provider's. BILL-22.
+// A whole answer begins only when it is complete. Giving up earlier means paying for it and for the next provider's. BILL-22.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { defaultTimeouts, wholeTimeouts } from "../../src/catalog/index.ts";
 import { startRecorder, type Answer, type Recorder } from "../support/recorder.ts";

@@ -1,4 +1,4 @@
-/** Sound and pictures of a text model at rates of their own: charged, shown by the pricing of the model, and set aside. docs/models.md "Prices". */
+/** Audio and pictures of a text model at separate rates: charged, shown in the model's pricing, and reserved. docs/models.md "Prices". */
 import { expect, it } from "vitest";
 import { parseUsd } from "../../src/base/money.ts";
 import { noUsage, type Usage } from "../../src/base/usage.ts";
@@ -69,13 +69,13 @@ describeGateways("sound and pictures", { config }, (bench) => {
     };
     const sound = { type: "input_audio", input_audio: { data: "aGk=", format: "wav" } };
     const [text, spoken] = [await boundOf("Hello"), await boundOf([sound])];
-    // All output at the dearest of its rates; 2,000 tokens of sound in.
+    // All output at its highest rate; 2,000 tokens of audio input.
     expect(text).toBeGreaterThan(128 * 32_000 * 80e-6);
     expect(spoken - text).toBeGreaterThan(2_000 * 40e-6 - 0.01);
   });
 });
 
-/** As Google tells and bills it: 200 of text, 300 of sound, and from the cache 200 of text and 300 of sound. */
+/** A usage as Google reports and bills it: 200 of text, 300 of audio, and from the cache 200 of text and 300 of audio. */
 const cached: Usage = {
   ...noUsage,
   inputTokens: 1_000,

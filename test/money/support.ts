@@ -1,6 +1,6 @@
 /**
- * A gateway in front of a stand-in upstream, and the three places where a call's money shows:
- * the ledger entry, `GET /v1/key`, and the request log.
+ * A gateway in front of a recording upstream, and the three places that show a call's money: the ledger entry, `GET /v1/key`, and
+ * the request log.
  */
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import type { Clock } from "../../src/base/clock.ts";
@@ -26,7 +26,7 @@ import { temporaryDirectory } from "../support/postgres.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { json, startRecorder, type Answer, type Recorder } from "../support/recorder.ts";
 
-/** One row of the request log, as far as money goes. */
+/** The columns about money of a request log row. */
 export interface LogRow {
   readonly id: string;
   readonly status: string;
@@ -44,38 +44,38 @@ export interface EntryRow {
   readonly held_nano: bigint;
 }
 
-/** What the database says of calls and their money. */
+/** Reads calls and their money from the database. */
 export interface Books {
-  /** The request-log row of a call; waits for the log's batch. */
+  /** Waits for the request log row of a call, which is written in batches. */
   logRow(id: string): Promise<LogRow>;
-  /** The first row that was not there `before`; for calls whose answer was never seen. */
+  /** Waits for a row that was not there `before`; for calls whose answer the test never sees. */
   newestRow(before: ReadonlySet<string>): Promise<LogRow>;
   rowIds(): Promise<Set<string>>;
   entry(id: string): Promise<EntryRow | undefined>;
   charges(): Promise<EntryRow[]>;
-  /** What is set aside: for tasks and images by their ids, for the text calls of a key by its id. */
+  /** Open reservations: holds of tasks and images by their ids, allowances of text calls by key id. */
   holds(): Promise<{ id: string; amount_nano: bigint }[]>;
-  /** Fails unless every hold is gone (waiting for releases under way) and the ledger adds up. */
+  /** Waits until no reservation is left, and expects the ledger to add up. */
   expectClean(): Promise<void>;
 }
 
-/** A gateway and its upstream, with what tests ask of them. */
+/** A gateway and its upstream, with helpers for tests. */
 export interface Bench extends GatewayUnderTest, Books {
   readonly up: Recorder;
   readonly keyId: string;
-  /** Sets what a layer of the first key may spend; null for none. */
+  /** Sets the caps of a layer of the first key; null clears them. */
   setCaps(layer: "workspace" | "member" | "key", caps: SpendCapsPatch | null): Promise<void>;
-  /** A second workspace with a key of its own and this much credit, in dollars. */
+  /** Adds a workspace with its own key and this credit, in dollars. */
   addWorkspace(usd: string): Promise<{ workspaceId: string; key: string }>;
   availableNano(): Promise<bigint>;
-  /** What `GET /v1/key` says the key has spent, in dollars as told. */
+  /** The key's spend from `GET /v1/key`, as dollar texts. */
   keySpend(): Promise<Record<"total" | "daily" | "weekly" | "monthly", string>>;
 }
 
 export interface BenchOptions {
   /** The configuration file for an upstream at this address. */
   config(upUrl: string): string;
-  /** Credit to begin with, in dollars; "100" if absent. */
+  /** Initial credit, in dollars; "100" if absent. */
   readonly credit?: string;
   readonly clock?: Clock;
   readonly log?: Log;
@@ -132,7 +132,7 @@ export function booksOf(database: Database): Books {
         async () => ((await books.holds()).length === 0 ? true : undefined),
         "no open hold",
       );
-      // What was used adds up to it, too.
+      // Summed usage must add up to the ledger too.
       await foldUsage(database);
       expect(await verifyLedger(database)).toEqual([]);
     },
@@ -142,7 +142,7 @@ export function booksOf(database: Database): Books {
 
 const isoOf = (ms: number): string => new Date(ms).toISOString();
 
-/** Moves the gateway's clock, and the database's, which is the ledger's. */
+/** Moves the gateway's clock and the database's clock, which the ledger uses. */
 export async function moveClock(
   { database }: Pick<Bench, "database">,
   clock: ReturnType<typeof manualClock>,
@@ -152,7 +152,7 @@ export async function moveClock(
   await setLedgerClock(database, isoOf(ms));
 }
 
-/** Puts the questions beside a running gateway. */
+/** Adds the bench's helpers to a running gateway. */
 export async function benchOf(
   gateway: GatewayUnderTest,
   up: Recorder,
@@ -205,7 +205,7 @@ export async function benchOf(
   return bench;
 }
 
-/** Runs `suite` over a gateway on a database of its own. */
+/** Runs `suite` with a gateway on its own database. */
 export function describeGateways(
   name: string,
   options: BenchOptions,
@@ -286,7 +286,7 @@ export const usageOf = (prompt: number, output: number) => ({
   total_tokens: prompt + output,
 });
 
-/** Answers whole or streamed, as asked. */
+/** Answers whole or streamed, as requested. */
 export const answering =
   (usage: object | undefined, pieces: readonly string[] = ["Hello", " there"]): Answer =>
   (request, response) => {
@@ -303,10 +303,10 @@ export const answering =
     response.end(doneFrame);
   };
 
-/** The gateway's id of an answered call: also the reference of its ledger entry. */
+/** The gateway's id of an answered call, which is also its ledger entry's reference. */
 export const idOf = (response: Response): string => response.headers.get("x-request-id")!;
 
-/** The error a refused call carries. */
+/** The error in a refused call's answer. */
 export async function errorOf(response: Response) {
   const body = (await response.json()) as {
     error: { code: string; type: string; message: string };

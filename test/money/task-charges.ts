@@ -1,4 +1,4 @@
-/** Tasks of every kind and what they cost, worked out by hand: the sandbox makes them at its own prices (docs/sandbox.md). */
+/** Tasks of every kind and their costs, calculated by hand from the sandbox's prices (docs/sandbox.md). */
 import type { Charge } from "./charge-table.ts";
 
 const frame = { url: "data:image/png;base64,iVBORw0KGgo=" };

@@ -1,4 +1,4 @@
-/** A call that may cost more than any call may is the caller's mistake: it is told which field makes it dear, and costs nothing. */
+/** A call whose bound exceeds the limit of a call is a caller's error: it names the expensive field, and costs nothing. */
 import { expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { amountNanoMax } from "../../src/base/money.ts";
@@ -13,7 +13,7 @@ const model = (id: string, price: string) => `
     max_output_tokens: 32000
     ${offer("chat", price)}`;
 
-/** A token of output costs 900 dollars, so that some 11,000 are the most; a call of `always` is always too dear. */
+/** An output token costs 900 dollars, so about 11,000 are the maximum. Every call of `always` is too expensive. */
 const config = (url: string) => `
 providers:
   - { id: up, dialect: openai-compatible, base_url: ${url}/v1, api_key: none }
@@ -97,7 +97,7 @@ describeGateways("a call that came to more than one call may cost", { config, lo
   it.each([false, true])(
     "BILL-01: its caller keeps the answer, it is charged the most, and the log has both amounts (stream: %s)",
     async (stream) => {
-      // 18,000,000 dollars, of a vendor that tells more output than it was asked for.
+      // 18,000,000 dollars: the vendor reports more output than was requested.
       bench().up.answer(answering(usageOf(1, 20_000)));
       await bench().credit(credit);
       const response = await bench().post(

@@ -1,6 +1,6 @@
 /**
- * Web searches that run at the vendor, as each protocol tells them: set aside, charged one by one or by the answer, and shown
- * line by line. docs/models.md.
+ * Web searches that run at the vendor, as each protocol reports them: reserved, charged per search or per answer, and shown line by
+ * line. docs/models.md.
  */
 import { expect, it } from "vitest";
 import { formatUsd, parseUsd } from "../../src/base/money.ts";
@@ -98,7 +98,7 @@ const responses = {
   path: "/v1/responses",
   body: { model: "acme/responses", input: "Hi", tools: [{ type: "web_search" }] },
   whole: response,
-  // Some vendors leave the items out at the end.
+  // Some vendors omit the items in the last event.
   stream:
     created +
     itemFrames +
@@ -227,7 +227,7 @@ describeGateways("web searches", { config }, (bench) => {
 
   it("CAP-03: searches are set aside with their call; a bound of the caller's own makes that less", async () => {
     const spent = parseUsd((await bench().keySpend()).total);
-    // Of ten searches, which a call is taken to need that names no bound, four.
+    // The cap covers four searches. A call without a bound is assumed to need ten.
     await bench().setCaps("key", { totalNano: spent + 40_000_000n, hard: true });
     bench().up.answer(json(responses.whole));
     const refused = await bench().post(responses.path, responses.body);
@@ -248,7 +248,7 @@ describeGateways("web searches", { config }, (bench) => {
       status: 402,
       told: expect.stringContaining("may cost up to $100.0"),
     });
-    // Also where a large call before it has left headroom.
+    // This holds even if a large call before it has left headroom.
     const balance = await bench().availableNano();
     expect(told).toContain(`the workspace has $${formatUsd(balance)} available`);
   });

@@ -1,4 +1,4 @@
-// What every transcript must hold, in every direction. A check yields findings: where, what is, and what should be.
+// Checks for every transcript in every direction. A check yields findings: place, actual and expected value.
 import { noteParams } from "../../src/base/notes.ts";
 import type { SseEvent } from "../../src/base/sse.ts";
 import { protocolNames } from "../../src/protocols/index.ts";
@@ -35,19 +35,19 @@ import {
 } from "./transcript.ts";
 
 type Finding = readonly [at: string, is: unknown, shouldBe: unknown];
-/** Which of many places of one stream are looked at. */
+/** Selects the places of a stream to check. */
 export type Sample = <Place>(places: readonly Place[]) => readonly Place[];
 export type Check = (transcript: Transcript, some: Sample) => Iterable<Finding>;
 
 const failed = ({ meaning }: Transcript): boolean => meaning.answer.error !== undefined;
 
-/** The directions in which a request is not refused. */
+/** The directions in which the request is not refused. */
 const openDirections = ({ meaning }: Transcript): Direction[] =>
   directions.filter((direction) => forDirection(meaning.refused, direction).length === 0);
 const conversions = (transcript: Transcript): Direction[] =>
   openDirections(transcript).filter(({ caller, upstream }) => caller !== upstream);
 
-/** The bytes of the four protocols are the same exchange, by readers that know nothing of the codecs. */
+/** All four protocols contain the same exchange, according to readers that are independent of the codecs. */
 export function* sameExchange(transcript: Transcript): Generator<Finding> {
   for (const protocol of protocolNames) {
     const { request, answer, stream } = transcript.exchanges[protocol];
@@ -67,7 +67,7 @@ export function* sameExchange(transcript: Transcript): Generator<Finding> {
   }
 }
 
-/** A request that its upstream cannot take is refused, by the code of its error. */
+/** A request that an upstream cannot accept is refused with the expected error code. */
 export function* refusals(transcript: Transcript): Generator<Finding> {
   for (const direction of directions) {
     const [code] = forDirection(transcript.meaning.refused, direction);
@@ -76,7 +76,7 @@ export function* refusals(transcript: Transcript): Generator<Finding> {
   }
 }
 
-/** An upstream of another protocol is asked the same, and what is lost on the way is told. */
+/** An upstream of another protocol gets the same request, and losses are reported. */
 export function* requests(transcript: Transcript): Generator<Finding> {
   for (const direction of conversions(transcript)) {
     const { caller, upstream } = direction;
@@ -91,7 +91,7 @@ export function* requests(transcript: Transcript): Generator<Finding> {
   }
 }
 
-/** Its own protocol's upstream is asked all there was, also through the canonical form. */
+/** An upstream of the same protocol gets the complete request, also through the canonical form. */
 export function* directRequests(transcript: Transcript): Generator<Finding> {
   for (const protocol of protocolNames) {
     const direction = { caller: protocol, upstream: protocol };
@@ -105,7 +105,7 @@ export function* directRequests(transcript: Transcript): Generator<Finding> {
   }
 }
 
-/** A stream is asked for as such, and for its usage where that has to be asked for (T47); all else is the same. */
+/** A streaming request asks for a stream, and for usage if the protocol needs that (T47); the rest is the same. */
 export function* streamingRequests(transcript: Transcript): Generator<Finding> {
   for (const direction of openDirections(transcript)) {
     const { caller, upstream } = direction;
@@ -120,11 +120,11 @@ export function* streamingRequests(transcript: Transcript): Generator<Finding> {
   }
 }
 
-/** What no answer of another protocol may hold: the upstream's name of its model, and its signatures (T37, T42). */
+/** Texts that no converted answer may contain: the upstream's model name and its signatures (T37, T42). */
 const secrets = [upstreamModel, "sig-", "c2ln"];
 const secretsIn = (text: string): string[] => secrets.filter((secret) => text.includes(secret));
 
-/** Whole answers reach callers of other protocols; an error that came as a success is one. */
+/** Whole answers reach callers of other protocols. An error with a success status is an error. */
 export function* wholeAnswers(transcript: Transcript): Generator<Finding> {
   for (const direction of conversions(transcript)) {
     const { caller, upstream } = direction;
@@ -140,7 +140,7 @@ export function* wholeAnswers(transcript: Transcript): Generator<Finding> {
   }
 }
 
-/** Whole answers reach callers of their own protocol as they are, also through the canonical form. */
+/** Whole answers reach callers of the same protocol unchanged, also through the canonical form. */
 export function* directAnswers(transcript: Transcript): Generator<Finding> {
   for (const protocol of protocolNames) {
     if (failed(transcript)) return;
@@ -173,14 +173,14 @@ export function* streams(transcript: Transcript): Generator<Finding> {
     const hasMarker = caller === "responses" || (caller === "chat" && !failed(transcript));
     yield [`${at}, marker`, frames.at(-1)?.data === "[DONE]", hasMarker];
     if (caller !== "messages" || frames[0]?.event !== "message_start") continue;
-    // T44: the start tells an estimate of the input, never nothing.
+    // T44: the start reports an estimate of the input, never 0.
     const { message } = wire(JSON.parse(frames[0].data));
     const { input_tokens: input } = wire(wire(message)["usage"]);
     yield [`${at}, usage at the start`, input, estimate.input];
   }
 }
 
-/** Streams reach callers of their own protocol as they are; through the canonical form they are legal, too. */
+/** Streams reach callers of the same protocol unchanged; through the canonical form they are legal too. */
 export function* directStreams(transcript: Transcript): Generator<Finding> {
   const { odd = [], native = [] } = transcript.meaning;
   for (const protocol of failed(transcript) ? [] : protocolNames) {
@@ -197,7 +197,7 @@ export function* directStreams(transcript: Transcript): Generator<Finding> {
     if (odd.includes(protocol)) continue;
     const told = readers[protocol].stream(framesOf(stream.toString()));
     const given = give(false);
-    // A start that told nothing of its usage tells an estimate (T44).
+    // A start without usage gets an estimate (T44).
     yield [protocol, given, { ...told, ...(told.usage ? {} : { usage: given.usage }) }];
   }
 }
@@ -221,17 +221,17 @@ export function* otherForms(transcript: Transcript): Generator<Finding> {
   }
 }
 
-/** What there is of one or another event. */
+/** An event with all members. */
 type Event = Required<SseEvent>;
 const members: Readonly<Record<keyof Event, true>> = { event: true, data: true, tail: true };
 const memberNames = Object.keys(members) as (keyof Event)[];
 
-/** Member by member: to write them as text for each of so many cuts took a sixth of the whole suite. */
+/** Compares member by member: comparing as JSON text for each of the many cuts took a sixth of the whole suite. */
 const areSame = (some: readonly SseEvent[], others: readonly SseEvent[]): boolean =>
   some.length === others.length &&
   some.every((event, index) => memberNames.every((name) => event[name] === others[index]![name]));
 
-/** Wherever the network cuts a stream into two, or into single bytes, its events are the same (T17). */
+/** A stream has the same events when it is cut into two anywhere, or into single bytes (T17). */
 export function* byteCuts({ exchanges }: Transcript, some: Sample): Generator<Finding> {
   for (const protocol of protocolNames) {
     const { stream } = exchanges[protocol];
@@ -244,7 +244,7 @@ export function* byteCuts({ exchanges }: Transcript, some: Sample): Generator<Fi
   }
 }
 
-/** A stream that ends after any of its frames, or within one, is legal, and an error unless it was complete (T16). */
+/** A stream that ends after or within any frame converts to a legal one, with an error unless it was complete (T16). */
 export function* earlyEnds(transcript: Transcript, some: Sample): Generator<Finding> {
   for (const direction of openDirections(transcript)) {
     const { caller, upstream } = direction;

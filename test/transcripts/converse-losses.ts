@@ -1,4 +1,4 @@
-// What Converse has no word for, by case: settings that do not arrive (a temperature above 1 arrives as 1), and how each is reported.
+// Settings that Converse does not support, by case (a temperature above 1 arrives as 1), and how each loss is reported.
 import type { ProtocolName } from "../../src/protocols/index.ts";
 
 interface Loss {

@@ -1,5 +1,5 @@
-// The transcripts' column of Amazon Bedrock's Converse, which is spoken to upstreams alone: the golden request of every caller,
-// and the golden answer given to every caller, whole and streamed, wherever the stream ends.
+// The transcripts' column for Amazon Bedrock's Converse, which only upstreams speak: the golden request from every caller, and the
+// golden answer to every caller, whole and streamed, wherever the stream ends.
 import { describe, expect, it } from "vitest";
 import { converseStrict } from "../../sandbox/bedrock/converse-strict.ts";
 import { noteParams } from "../../src/base/notes.ts";
@@ -27,7 +27,7 @@ import {
   type Upstream,
 } from "./transcript.ts";
 
-/** Cases without the column, by what Converse or the transcript lacks. */
+/** Cases without the column, by reason. */
 const without: Readonly<Record<string, readonly string[]>> = {
   "an error is an exception of the frames: test/clouds/converse.test.ts": [
     "error-at-once",
@@ -59,7 +59,7 @@ const upstream: Upstream = "converse";
 const to = (caller: ProtocolName) => ({ caller, upstream });
 const columnOf = ({ converse }: Transcript) => converse!;
 
-/** What the vendor says to a request; "taken" where it refuses nothing. */
+/** The simulated vendor's verdict on a request; "taken" if it accepts it. */
 function verdict(body: JsonObject): string {
   const call = {
     headers: {},
@@ -77,14 +77,14 @@ function verdict(body: JsonObject): string {
   }
 }
 
-/** Without the settings that Converse has no word for, which are then among what is dropped. */
+/** The request without settings that Converse does not support, which are reported as dropped. */
 function withoutLosses({ name }: Transcript, asked: RequestMeaning): RequestMeaning {
   const lost = converseLosses[name]?.settings ?? [];
   const kept = Object.entries(asked.settings).filter(([setting]) => !lost.includes(setting));
   return { ...asked, settings: Object.fromEntries(kept) };
 }
 
-/** What is asked, but for that, and for the names of results and the type of a sound as only generateContent has them. */
+/** The expected request: without those settings, and without names of results and sound types, which only generateContent has. */
 function expectedOf(transcript: Transcript, caller: ProtocolName): RequestMeaning {
   const asked = withoutLosses(transcript, convertedRequest(transcript, to(caller)));
   const turns = asked.turns.map((turn) =>
@@ -103,7 +103,7 @@ function nameless(said: Said): Said {
   return rest;
 }
 
-/** Where a request is refused before it is sent. */
+/** True if the request is refused before it is sent. */
 const isRefused = ({ meaning }: Transcript, caller: ProtocolName): boolean =>
   forDirection(meaning.refused, to(caller)).length > 0;
 

@@ -13,7 +13,7 @@ import {
 import { framesOf, isWire, type Frame } from "./readers/index.ts";
 import { estimate, type Direction, type Transcript, type Upstream } from "./transcript.ts";
 
-/** What every call is told, or not told, about itself. */
+/** The upstream's model name, which callers must not see. */
 export const upstreamModel = "vendor-model-2026";
 const model = "acme/talk";
 const modelLimit = 8000;
@@ -48,7 +48,7 @@ export function routeOf(
   );
 }
 
-/** The caller's body; streaming is asked for in the body, but for generateContent. */
+/** The caller's body, with `stream` except for generateContent. */
 function requestBody(
   { exchanges }: Transcript,
   caller: Direction["caller"],
@@ -60,10 +60,10 @@ function requestBody(
   return { ...body, stream: true };
 }
 
-/** The usage that a call without any is billed for. */
+/** The billed usage of a call without usage. */
 export const billed = { ...noUsage, inputTokens: estimate.input, outputTokens: estimate.output };
 
-/** The frames of a raw stream, which arrives in pieces of at most `size` bytes. */
+/** The events of a raw stream that arrives in pieces of `size` bytes. */
 export function eventsOf(bytes: Uint8Array, size: number = bytes.length): SseEvent[] {
   const parser = createSseParser();
   const events: SseEvent[] = [];
@@ -73,12 +73,12 @@ export function eventsOf(bytes: Uint8Array, size: number = bytes.length): SseEve
   return [...events, ...parser.end()];
 }
 
-/** What the caller gets of a stream whose upstream closed after these frames; written and read again as bytes. */
+/** The caller's frames of a stream whose upstream closed after these events, written as bytes and read again. */
 export function relayed(tap: StreamTap, events: readonly SseEvent[]): Frame[] {
   const sent: SseEvent[] = [];
   for (const event of events) {
     sent.push(...tap.push(event));
-    // What comes after an upstream's error is not waited for.
+    // Events after an upstream's error are ignored.
     if (tap.seen.error) break;
   }
   sent.push(...(tap.end?.() ?? []));
@@ -88,7 +88,7 @@ export function relayed(tap: StreamTap, events: readonly SseEvent[]): Frame[] {
   return framesOf(sent.map(formatSse).join(""));
 }
 
-/** The code of the error that is thrown; undefined where none is. */
+/** The code of the thrown error. Undefined if none is thrown. */
 export function thrownBy(action: () => unknown): string | undefined {
   try {
     action();
@@ -99,7 +99,7 @@ export function thrownBy(action: () => unknown): string | undefined {
   }
 }
 
-/** The value without signatures of reasoning. */
+/** The value without reasoning signatures. */
 export function unsigned(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(unsigned).filter((one) => !isLoneThought(one));
   if (!isWire(value)) return value;
@@ -107,11 +107,11 @@ export function unsigned(value: unknown): unknown {
   return Object.fromEntries(members.map(([key, member]) => [key, unsigned(member)]));
 }
 
-/** A thought without text is nothing but its signature. */
+/** True for a thought that only had a signature. */
 const isLoneThought = (said: unknown): boolean =>
   isWire(said) && said["thinks"] === "" && Object.keys(said).length === 1;
 
-/** The value, with "any" where the expectation says "any" and there is some text. */
+/** The value, with non-empty texts replaced by "any" where the expectation is "any". */
 export function withAny(actual: unknown, expected: unknown): unknown {
   if (expected === "any") return typeof actual === "string" && actual !== "" ? "any" : actual;
   if (Array.isArray(actual) && Array.isArray(expected)) {
@@ -123,7 +123,7 @@ export function withAny(actual: unknown, expected: unknown): unknown {
   );
 }
 
-/** The events of a stream that arrives in two pieces, the first of so many bytes. */
+/** The events of a stream that arrives in two pieces, cut at a byte offset. */
 export function cutAt(bytes: Uint8Array, at: number): SseEvent[] {
   const parser = createSseParser();
   return [
@@ -133,7 +133,7 @@ export function cutAt(bytes: Uint8Array, at: number): SseEvent[] {
   ];
 }
 
-/** What a stream's parser gives when the stream ends after each frame, and in the middle of each. */
+/** The events of a stream that ends after each frame, and in the middle of each. */
 export function beginningsOf(bytes: Uint8Array): SseEvent[][] {
   const whole = eventsOf(bytes);
   const beginnings = whole.map((_, count) => whole.slice(0, count));
@@ -145,7 +145,7 @@ export function beginningsOf(bytes: Uint8Array): SseEvent[][] {
   return last.data === "" ? beginnings : [...beginnings, ...torn];
 }
 
-/** On a direct route: a stream that broke has an error at its end, and one that did not has none. */
+/** True if a direct stream ends with an error exactly when it is incomplete. */
 export function isToldBroken(tap: StreamTap, frames: readonly Frame[]): boolean {
   const isWhole = tap.seen.ended && !tap.seen.error;
   const last = frames.at(-1)?.data === "[DONE]" ? frames.at(-2) : frames.at(-1);

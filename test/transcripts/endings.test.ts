@@ -1,12 +1,12 @@
-// Converted streams whose upstream has said all, and then does not close as it should: the answer is whole all the same,
-// as it is on direct routes.
+// Converted streams whose upstream sends everything, but does not close properly: the answer is still complete, as on direct
+// routes.
 import { expect, it } from "vitest";
 import { byName, conversions, convertedPairs, names } from "../conversion/world.ts";
 import type { Answer } from "../support/recorder.ts";
 
 const world = conversions();
 
-/** All the frames an upstream has, but for an end marker that some leave out; then what else it does. */
+/** Sends all frames of an upstream except the optional end marker, and then resets or keeps the connection. */
 const saysAll =
   (frames: readonly string[], isReset: boolean): Answer =>
   (_request, response) => {
@@ -20,7 +20,7 @@ const saysAll =
 const resetting = convertedPairs.map(
   ([from, to]) => [from, to, "resets its connection", true] as const,
 );
-// One caller for each upstream: each of these takes the second that is waited for the close.
+// Only one caller per upstream, because each waits a second for the close.
 const leaving = names.map((to, index) => {
   const from = names[(index + 1) % names.length]!;
   return [from, to, "leaves its connection open", false] as const;
@@ -33,7 +33,7 @@ it.each([...resetting, ...leaving])(
     const started = performance.now();
     const { events } = await world.stream(from, to, {}, saysAll(frames, isReset));
     expect(byName[from].endsNormally(events)).toBe(true);
-    // One who waited for the close would wait for two minutes.
+    // Waiting for the close would take two minutes.
     expect(performance.now() - started).toBeLessThan(60_000);
   },
 );

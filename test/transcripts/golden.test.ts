@@ -1,5 +1,5 @@
-// Every transcript in all sixteen directions, whole and streamed: what the upstream is asked, what the caller is given,
-// what is told to be dropped; every stream cut at every byte, and ended after every frame. In the short form a fifth of those.
+// Every transcript in all sixteen directions, whole and streamed: the upstream's request, the caller's answer, and the reported
+// losses. Every stream is cut at every byte, and ended after every frame. The short form checks a fifth of those places.
 import { describe, expect, it } from "vitest";
 import { inForm } from "../support/long.ts";
 import {
@@ -103,7 +103,7 @@ const checks: readonly (readonly [title: string, check: Check])[] = [
   ["T16: ends as an error wherever its streams end too early", earlyEnds],
 ];
 
-/** Of the places in a stream: all in the long form, each fifth in the short one, others each day. */
+/** Places in a stream: all in the long form; every fifth in the short one, different ones each day. */
 const share = inForm(5, 1);
 const today = Math.floor(Date.now() / 86_400_000);
 const some: Sample = (places) => places.filter((_, index) => (index + today) % share === 0);

@@ -1,5 +1,5 @@
-// Every chat and responses payload that the transcripts give rise to, held against the vendors' own schemas where their
-// documents stand beside the repository: requests to upstreams, whole answers and stream events to callers.
+// Validates every chat and responses payload of the transcripts against the vendors' own schemas, if their documents are next to
+// the repository: requests to upstreams, whole answers and stream events to callers.
 import { existsSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { schemaOf } from "../sandbox/support.ts";
@@ -20,13 +20,13 @@ const openResponses = "openresponses-openapi-2026-04-24.json";
 type Judge = (value: unknown) => unknown[];
 type Judges = Readonly<Record<string, readonly Judge[]>>;
 
-/** A judge by one schema. What is forgiven is where a document is at odds with what its vendor sends and takes. */
+/** A validator by one schema. `forgive` covers differences between a document and what its vendor sends and accepts. */
 const judgeBy = (file: string, name: string): Judge => {
   const validate = schemaOf(file, name);
   return (value) => validate?.(forgive(file, value)) ?? [];
 };
 
-/** The schemas of requests and of whole answers, by protocol: all of them must fit. */
+/** The schemas of requests by protocol: all must fit. */
 const requestSchemas: Judges = {
   chat: [judgeBy(openai, "CreateChatCompletionRequest")],
   responses: [judgeBy(openai, "CreateResponse"), judgeBy(openResponses, "CreateResponseBody")],
@@ -36,7 +36,7 @@ const answerSchemas: Judges = {
   responses: [judgeBy(openai, "Response"), judgeBy(openResponses, "ResponseResource")],
 };
 
-/** Open Responses has no custom tools and no namespaces, and OpenAI's document has no pieces of their calls, which its SDK reads. */
+/** Open Responses has no custom tools and no namespaces. OpenAI's document lacks pieces of their calls, which its SDK reads. */
 function isKnown(file: string, item: unknown): boolean {
   const { type, index } = wire(item);
   const isOpenAis = /^namespace$|^custom(?:$|_tool)/.test(text(type));
@@ -50,13 +50,13 @@ function forgive(file: string, value: unknown): unknown {
   const members = Object.entries(value).map(([key, member]) => [key, forgive(file, member)]);
   const object = wire(Object.fromEntries(members));
   if (file === openResponses) {
-    // It has no place for the schema of an answer's format, and no json_object in requests.
+    // Open Responses has no schema in an answer's format, and no json_object in requests.
     const { format } = wire(object["text"]);
     return format ? { ...object, text: { format: { type: "text" } } } : object;
   }
-  // Answers under way have a usage of null.
+  // Answers in progress have a usage of null.
   if (object["usage"] === null) delete object["usage"];
-  // Messages may be sent back without the ids and the token probabilities they came with.
+  // Callers may send messages back without their ids and token probabilities.
   const isSentBack =
     object["type"] === "message" && object["role"] === "assistant" && !("id" in object);
   if (!isSentBack) return object;
@@ -87,7 +87,7 @@ const names: Readonly<Record<string, Map<string, string>>> = {
   [openResponses]: eventNames(openResponses),
 };
 
-/** The schemas of an event by its type: each document knows each event. */
+/** The schemas of an event by its type. Each document must know each event. */
 function eventSchemas(caller: string, type: string): Judge[] {
   if (caller === "chat") return [judgeBy(openai, "CreateChatCompletionStreamResponse")];
   return [openai, openResponses].map((file) => judgeBy(file, names[file]!.get(type) ?? type));
@@ -98,7 +98,7 @@ const faultsOf = (judges: readonly Judge[], value: unknown): unknown[] =>
 
 const isOpenProtocol = (protocol: string): boolean => protocol in answerSchemas;
 
-/** Directions whose payloads are ours to write: what a vendor sent itself goes on as it came. */
+/** Directions in which the gateway writes the payloads. A vendor's own payloads are passed on unchanged. */
 const judged = ({ meaning }: Transcript): Direction[] =>
   directions.filter(
     (direction) =>
@@ -106,7 +106,7 @@ const judged = ({ meaning }: Transcript): Direction[] =>
       forDirection(meaning.refused, direction).length === 0,
   );
 
-/** An error chunk is of no schema: it is the way OpenRouter and the SDKs have agreed on. */
+/** True for an error chunk, which no schema has: it is a convention of OpenRouter and the SDKs. */
 const isError = (data: string): boolean => "error" in wire(JSON.parse(data));
 
 function* streamFaults(caller: string, frames: readonly Frame[]): Generator {
@@ -117,7 +117,7 @@ function* streamFaults(caller: string, frames: readonly Frame[]): Generator {
   }
 }
 
-/** What is wrong with all that one transcript gives rise to, by direction. */
+/** The schema faults of one transcript's payloads, by direction. */
 function judge(transcript: Transcript): Record<string, unknown[]> {
   const faults: Record<string, unknown[]> = {};
   for (const direction of judged(transcript)) {

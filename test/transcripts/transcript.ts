@@ -1,5 +1,5 @@
-// One transcript: the same exchange as raw bytes in all four protocols, and what it means. cases/*.txt hold them:
-// what stands before the first "=== " line says what the case is about; each section is kept to the byte.
+// One transcript: the same exchange as raw bytes in all four protocols, and its meaning. The files are cases/*.txt. The text
+// before the first "=== " line describes the case; each section is kept to the byte.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
@@ -8,41 +8,41 @@ import { protocolNames, type JsonObject, type ProtocolName } from "../../src/pro
 import { frozen } from "../support/frozen.ts";
 import type { AnswerMeaning, RequestMeaning } from "./readers/index.ts";
 
-/** What upstreams speak: the four, and Converse, whose column some cases have. */
+/** Protocols of upstreams: the four, and Converse, for which some cases have a column. */
 export type Upstream = ProtocolName | "converse";
 
 /** A JSON merge patch (RFC 7396) on a meaning: null removes, lists are replaced. */
 type Patch = Record<string, unknown>;
 
 /**
- * By direction, "<caller> to <upstream>": names, or lists of them with commas, or "*" for any other than the one on the
- * other side. Patches apply in order.
+ * Values by direction, "<caller> to <upstream>". Each side is a name, a comma-separated list, or "*" for any protocol other than
+ * the one on the other side. Patches apply in order.
  */
 type ByDirection<Value> = Record<string, Value>;
 
 /** The section `meaning`. */
 interface Meaning {
-  /** What is asked. */
+  /** The request's meaning. */
   request: Partial<RequestMeaning>;
-  /** What a protocol's own request says differently from the others', on all its ways. */
+  /** Differences of a protocol's own request, for all its directions. */
   own?: Partial<Record<ProtocolName, Patch>>;
-  /** What the upstream is asked differently after conversion. */
+  /** Differences of the upstream's request after conversion. */
   asked?: ByDirection<Patch>;
-  /** Names in `gw.droppedParams`; none where a direction is not named. */
+  /** Names in `gw.droppedParams`; none for directions not listed. */
   dropped?: ByDirection<string[]>;
-  /** The code of the error where a request cannot be converted. */
+  /** The error code for directions in which the request cannot be converted. */
   refused?: ByDirection<string>;
-  /** What the model says. */
+  /** The answer's meaning. */
   answer: AnswerMeaning;
-  /** What an upstream's own answer says differently, on all its ways. */
+  /** Differences of an upstream's own answer, for all its directions. */
   told?: Partial<Record<Upstream, Patch>>;
-  /** What the caller is given differently after conversion. */
+  /** Differences of the caller's answer after conversion. */
   given?: ByDirection<Patch>;
-  /** Likewise, of streams only. */
+  /** Like `given`, for streams only. */
   streamed?: ByDirection<Patch>;
-  /** Protocols whose stream, as the vendor sends it, keeps not to the protocol's own grammar. */
+  /** Protocols whose vendor stream violates the protocol's own grammar. */
   odd?: ProtocolName[];
-  /** Protocols whose answer holds what the canonical form has no place for. */
+  /** Protocols whose answer contains something that the canonical form cannot hold. */
   native?: ProtocolName[];
 }
 
@@ -50,7 +50,7 @@ export interface Transcript {
   readonly name: string;
   readonly meaning: Meaning;
   readonly exchanges: Readonly<Record<ProtocolName, Exchange>>;
-  /** Its stream's binary frames stand as events, named by their type. */
+  /** The Converse column, if any. Its stream's binary frames are given as events, named by their type. */
   readonly converse: Exchange | undefined;
 }
 
@@ -69,7 +69,7 @@ export const caseNames = (): string[] =>
 
 const read = new Map<string, Transcript>();
 
-/** One case, read once a process: a thousand tests ask, and reading one takes longer than converting it. */
+/** One case, read once per process: many tests need it, and reading takes longer than converting. */
 export const readTranscript = (name: string): Transcript =>
   getOrCreate(read, name, () => frozen(parseTranscript(name)));
 
@@ -110,13 +110,13 @@ export const directions: readonly Direction[] = protocolNames.flatMap((caller) =
   protocolNames.map((upstream) => ({ caller, upstream })),
 );
 
-/** The same to any upstream. */
+/** A direction to any upstream, including Converse. */
 interface AnyDirection {
   readonly caller: ProtocolName;
   readonly upstream: Upstream;
 }
 
-/** The values whose direction fits, in order. */
+/** The values for a direction, in order. */
 export function forDirection<Value>(
   values: ByDirection<Value> | undefined,
   { caller, upstream }: AnyDirection,
@@ -142,14 +142,14 @@ function patched(value: unknown, patch: unknown): unknown {
   return result;
 }
 
-/** A meaning with patches. */
+/** A meaning with patches applied. */
 const withPatches = <Value>(value: Value, patches: readonly (Patch | undefined)[]): Value =>
   patches.reduce<unknown>(
     (changed, patch) => (patch === undefined ? changed : patched(changed, patch)),
     value,
   ) as Value;
 
-/** What a protocol's own request means. */
+/** The meaning of a protocol's own request. */
 export function ownRequest({ meaning }: Transcript, protocol: ProtocolName): RequestMeaning {
   const whole = { system: "", turns: [], tools: {}, settings: {}, others: [], ...meaning.request };
   return withPatches<RequestMeaning>(whole, [meaning.own?.[protocol]]);
@@ -160,21 +160,21 @@ const untoldByConverse = ({ usage }: AnswerMeaning): Patch => ({
   ...(usage && { usage: { reasoning: null } }),
 });
 
-/** What a protocol's own answer means. */
+/** The meaning of a protocol's own answer. */
 export const ownAnswer = ({ meaning }: Transcript, protocol: Upstream): AnswerMeaning =>
   withPatches(meaning.answer, [
-    // Converse tells neither which sequence matched nor how much was reasoning.
+    // Converse reports neither the matched stop sequence nor the reasoning tokens.
     protocol === "converse" ? untoldByConverse(meaning.answer) : undefined,
     meaning.told?.[protocol],
   ]);
 
-/** What the upstream is asked after conversion: nothing that has no meaning goes with it. */
+/** The upstream's request after conversion, without fields that have no meaning there. */
 export const convertedRequest = (transcript: Transcript, direction: AnyDirection): RequestMeaning =>
   withPatches({ ...ownRequest(transcript, direction.caller), others: [] }, [
     ...forDirection(transcript.meaning.asked, direction),
   ]);
 
-/** Numbers of usage that a protocol has no name for. */
+/** Usage counts for which a protocol has no field. */
 const untold: Readonly<Record<ProtocolName, readonly string[]>> = {
   chat: [],
   responses: [],
@@ -182,7 +182,7 @@ const untold: Readonly<Record<ProtocolName, readonly string[]>> = {
   generate_content: ["written"],
 };
 
-/** What the caller is given after conversion: no signatures, and of usage what its protocol has names for. */
+/** The caller's answer after conversion: without signatures, and only with usage counts that its protocol has. */
 export function convertedAnswer(
   transcript: Transcript,
   direction: AnyDirection,
@@ -207,7 +207,7 @@ export function convertedAnswer(
   return caller === "messages" ? withMark(patched) : patched;
 }
 
-/** In messages, a thought without a signature bears the gateway's mark. */
+/** The answer in messages, where thoughts without a signature carry the gateway's marker. */
 export const withMark = (answer: AnswerMeaning): AnswerMeaning => ({
   ...answer,
   says: answer.says.map((said) =>
@@ -217,5 +217,5 @@ export const withMark = (answer: AnswerMeaning): AnswerMeaning => ({
   ),
 });
 
-/** What is billed, and told the caller, where an upstream tells no usage. */
+/** The estimate that is billed and reported if an upstream reports no usage. */
 export const estimate = { input: 77, output: 9 } as const;

@@ -46,7 +46,7 @@ function partSays(part: Wire): Said {
   }
 }
 
-/** What an assistant says: reasoning, text, refusal, pictures, calls. */
+/** The content of an assistant message: reasoning, text, refusal, pictures, calls. */
 function assistantSays(message: Wire): Said[] {
   const thought = text(message["reasoning_content"] ?? message["reasoning"]);
   const details = message["reasoning_details"];
@@ -67,7 +67,7 @@ function callOf(call: Wire): Said {
   if (call["type"] === "custom")
     return { call: text(tool), id: text(call["id"]), arguments: input };
   const { name, arguments: json } = wire(call["function"]);
-  // Some vendors send an object where the protocol has JSON text.
+  // Some vendors send an object instead of JSON text.
   const told = typeof json === "string" ? parsed(json) : json;
   return { call: text(name), id: text(call["id"]), arguments: told };
 }
@@ -88,7 +88,7 @@ function turnsOf(messages: Wire[]): { system: string[]; turns: Turn[] } {
         last.user.push(result);
       } else turns.push({ user: [result] });
     } else if (last && "user" in last && last.user.some((one) => isWire(one) && "result" in one)) {
-      // What a user adds to the results of tools is of the same turn.
+      // User content after tool results belongs to the same turn.
       last.user.push(...said);
     } else turns.push({ user: said });
   }
@@ -190,14 +190,14 @@ function answer(body: Wire): AnswerMeaning {
   };
 }
 
-/** vLLM's word for the sequence that matched. */
+/** The matched stop sequence, in vLLM's field. */
 const stoppedBy = (choice: Wire): { stopped_by?: string } =>
   typeof choice["stop_reason"] === "string" ? { stopped_by: choice["stop_reason"] } : {};
 
 const errorOf = (body: Wire): string | undefined =>
   isWire(body["error"]) ? text(body["error"]["message"]) : undefined;
 
-/** A stream while it is read: the message it adds up to, as SDKs gather it. */
+/** State of reading a stream: the message, assembled as SDKs do. */
 interface Gathered {
   readonly faults: string[];
   readonly message: Wire;
@@ -206,7 +206,7 @@ interface Gathered {
   finish: string | undefined;
   stopped: { stopped_by?: string };
   usage: UsageMeaning | undefined;
-  /** Whether chunks have a `usage` key: all of them or none. */
+  /** True if chunks have a `usage` key; all must have it, or none. */
   hasUsageKey: boolean | undefined;
   error: string | undefined;
   isDone: boolean;
@@ -310,7 +310,7 @@ function takeChoice(state: Gathered, choice: Wire, at: string): void {
   }
 }
 
-/** The members of a call by its kind: what names it, and what holds its arguments. */
+/** Members of a call by kind: the object with its name, and the field with its arguments. */
 const kinds: Readonly<Record<string, readonly [holder: string, written: string]>> = {
   function: ["function", "arguments"],
   custom: ["custom", "input"],

@@ -1,4 +1,4 @@
-// Amazon Bedrock's Converse, read as a client reads it. The stream's binary frames stand as events named by their type.
+// Reads Amazon Bedrock's Converse as a client does. The stream's binary frames are given as events named by their type.
 import {
   counted,
   isWire,
@@ -20,7 +20,7 @@ import {
   type Wire,
 } from "./meaning.ts";
 
-/** The media types of the formats that the transcripts hold. */
+/** The media types of the formats in the transcripts. */
 const mediaTypes: Readonly<Record<string, string>> = {
   png: "image/png",
   jpeg: "image/jpeg",
@@ -119,7 +119,7 @@ function request(body: Wire): RequestMeaning {
   };
 }
 
-/** Input here leaves out what the cache gave and took; reasoning is no number of its own. */
+/** Converse's input count excludes cache reads and writes; it has no count of reasoning. */
 function usageOf(usage: unknown): UsageMeaning | undefined {
   if (!isWire(usage)) return undefined;
   const count = (name: string): number => (typeof usage[name] === "number" ? usage[name] : 0);
@@ -150,7 +150,7 @@ function answer(body: Wire): AnswerMeaning {
   };
 }
 
-/** Blocks are gathered by their index; a block of text has no start of its own. */
+/** Assembles blocks by index; text blocks have no start event. */
 function stream(frames: readonly Frame[]): StreamMeaning {
   const faults: string[] = [];
   const blocks: Wire[] = [];

@@ -1,4 +1,4 @@
-// The generateContent protocol, read as a client reads it.
+// Reads the generateContent protocol as a client does.
 import {
   counted,
   isWire,
@@ -32,7 +32,7 @@ function partSays(part: Wire): Said[] {
   if (media) return [media];
   const said = text(part["text"]);
   if (part["thought"] === true) return [{ thinks: said, ...signed }];
-  // A signature of the text itself stands beside it.
+  // The part of a text has the text's own signature.
   return signature === "" ? [said] : [{ thinks: "", signature }, said];
 }
 
@@ -143,7 +143,7 @@ function request(body: Wire): RequestMeaning {
   };
 }
 
-/** Output here leaves out the thoughts. */
+/** The output count of this protocol excludes thoughts. */
 function usageOf(usage: unknown): UsageMeaning | undefined {
   if (!isWire(usage)) return undefined;
   const count = (name: string): number => (typeof usage[name] === "number" ? usage[name] : 0);
@@ -168,7 +168,7 @@ const errorOf = (body: Wire): string | undefined =>
 
 const skip = "skip_thought_signature_validator";
 
-/** On calls of another vendor stands the word that no signature is to be asked for: it is none. */
+/** Removes the marker on calls of other vendors that tells Google to skip the signature check. */
 function withoutSkip(said: Said): Said {
   if (!isWire(said) || !("signature" in said) || said.signature !== skip) return said;
   const { signature: _none, ...rest } = said;
@@ -192,7 +192,7 @@ function answer(body: Wire): AnswerMeaning {
   };
 }
 
-/** Neighbouring thoughts and texts as one; a signature without text closes the thought before it. */
+/** Joins neighbouring thoughts and texts. A signature without text ends the thought before it. */
 function gathered(says: readonly Said[]): Said[] {
   const result: Said[] = [];
   for (const said of joined(says)) {
@@ -208,13 +208,13 @@ function gathered(says: readonly Said[]): Said[] {
 interface Gathered {
   readonly faults: string[];
   readonly parts: Wire[];
-  /** The members told last. */
+  /** The last value of each member. */
   readonly last: Wire;
   candidate: Wire;
   error: string | undefined;
 }
 
-/** Every frame is a whole object: parts one after the other, the reason and the usage with the last. */
+/** Reads a stream. Every frame is a complete object with further parts; the last has finish reason and usage. */
 function stream(frames: readonly Frame[]): StreamMeaning {
   const state: Gathered = { faults: [], parts: [], last: {}, candidate: {}, error: undefined };
   for (const [index, frame] of frames.entries()) takeFrame(state, frame, `frame ${index}`);

@@ -1,10 +1,10 @@
-// What a request or an answer means, whatever protocol says it. The readers beside this file read it off the wire by
-// themselves: they share nothing with the codecs under test, so that a bug there cannot hide itself here.
+// The meaning of a request or an answer, independent of the protocol. The readers in this folder parse the wire formats
+// themselves. They share no code with the codecs under test, so that a bug there cannot hide here.
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type Wire = Record<string, unknown>;
 
-/** One thing said: text as a string, everything else as an object named by its first member. */
+/** One piece of content: text as a string, anything else as an object whose first member names its kind. */
 export type Said =
   | string
   | { thinks: string; signature?: string }
@@ -23,18 +23,18 @@ export interface RequestMeaning {
   turns: Turn[];
   /** Tools by name. */
   tools: Record<string, { description?: string; parameters?: unknown; strict?: boolean }>;
-  /** Everything else, under names of our own. */
+  /** All other settings, under protocol-independent names. */
   settings: Record<string, unknown>;
-  /** Fields of the body that the reader gives no meaning to. */
+  /** Fields of the body that the reader does not know. */
   others: string[];
 }
 
 export interface UsageMeaning {
-  /** With cache reads and writes. */
+  /** Includes cache reads and writes. */
   input?: number;
   cached?: number;
   written?: number;
-  /** With reasoning. */
+  /** Includes reasoning. */
   output?: number;
   reasoning?: number;
 }
@@ -45,22 +45,22 @@ export interface AnswerMeaning {
   /** The stop sequence that matched. */
   stopped_by?: string;
   usage?: UsageMeaning;
-  /** How the answer failed; it then has no finish. */
+  /** The error of a failed answer, which has no finish. */
   error?: string;
 }
 
-/** A stream's meaning, and what is wrong with its grammar: one sentence a fault. */
+/** A stream's meaning, and the faults of its grammar, one sentence each. */
 export interface StreamMeaning extends AnswerMeaning {
   faults: string[];
 }
 
-/** One frame as it stood on the wire. */
+/** One frame as on the wire. */
 export interface Frame {
   event?: string;
   data: string;
 }
 
-/** What reads one protocol. */
+/** The reader of one protocol. */
 export interface Reader {
   request(body: Wire): RequestMeaning;
   answer(body: Wire): AnswerMeaning;
@@ -81,7 +81,7 @@ export function set<Value>(members: Record<string, Value>): Record<string, NonNu
   ) as Record<string, NonNullable<Value>>;
 }
 
-/** The text of some pieces that are said one after the other: neighbouring texts are one. */
+/** Joins neighbouring texts. */
 export function joined(says: readonly Said[]): Said[] {
   const result: Said[] = [];
   for (const said of says) {
@@ -93,7 +93,7 @@ export function joined(says: readonly Said[]): Said[] {
   return result;
 }
 
-/** Counts as a usage: of cache and reasoning, none at all is the same as not told. */
+/** Builds a usage from counts. For cache and reasoning, 0 equals absent. */
 export function counted(told: {
   readonly [name in keyof UsageMeaning]: unknown;
 }): UsageMeaning {
@@ -102,11 +102,11 @@ export function counted(told: {
   return Object.fromEntries(Object.entries(told).filter(isTold));
 }
 
-/** The texts among what is said, as one. */
+/** All texts of the content, joined. */
 export const textOf = (says: readonly Said[], separator: string): string =>
   says.filter((said) => typeof said === "string").join(separator);
 
-/** JSON text as its value; text that is no JSON stays text. */
+/** Parses JSON text. Other text stays text. */
 export function parsed(json: string): unknown {
   try {
     return JSON.parse(json);
@@ -115,7 +115,7 @@ export function parsed(json: string): unknown {
   }
 }
 
-/** The frames of a stream's text. Comments are skipped, as every client does. */
+/** The frames of a stream's text. Comments are skipped, as clients do. */
 export function framesOf(stream: string): Frame[] {
   const frames: Frame[] = [];
   for (const block of stream.split(/\r?\n\r?\n/)) {

@@ -1,4 +1,4 @@
-// The messages protocol, read as a client reads it.
+// Reads the messages protocol as a client does.
 import {
   counted,
   isWire,
@@ -133,7 +133,7 @@ function request(body: Wire): RequestMeaning {
   };
 }
 
-/** Input here leaves out what the cache gave and took. */
+/** The input count of this protocol excludes cache reads and writes. */
 function usageOf(usage: unknown): UsageMeaning | undefined {
   if (!isWire(usage) || !("input_tokens" in usage)) return undefined;
   const count = (name: string): number => (typeof usage[name] === "number" ? usage[name] : 0);
@@ -173,11 +173,11 @@ function answer(body: Wire): AnswerMeaning {
 
 interface Gathered {
   readonly faults: string[];
-  /** Blocks as SDKs gather them. */
+  /** Blocks, assembled as SDKs do. */
   readonly blocks: Wire[];
   /** The JSON pieces of the open call. */
   json: string;
-  /** Inputs that are no JSON object: legal only where the limit cut them. */
+  /** Inputs that are no JSON object: only legal if the token limit cut them. */
   readonly cutInputs: string[];
   isOpen: boolean;
   isSigned: boolean;
@@ -276,7 +276,7 @@ function takeBlockEvent(state: Gathered, data: Wire, at: string): void {
   } else faults.push(`${at} is unknown`);
 }
 
-/** Members that were sent before the text turned out to be no object are null, and it stands whole under `arguments`. */
+/** If streamed arguments turned out to be no object, already sent members are null, and `arguments` has the whole text. */
 function withoutTaken(input: Wire): Wire {
   const { arguments: whole, ...others } = input;
   const isTaken = Object.values(others).every((value) => value === null);

@@ -1,5 +1,5 @@
-// A stream of the responses protocol, held to its grammar: numbered events, items and parts begun and done in pairs,
-// pieces that add up to what is said to be done, one terminal event with the whole object, [DONE].
+// Reads a responses stream and checks its grammar: numbered events, paired begin and done events of items and parts, pieces that
+// add up to the done text, one terminal event with the whole object, [DONE].
 import {
   isWire,
   items,
@@ -15,10 +15,10 @@ import {
 interface Item {
   readonly id: unknown;
   readonly type: unknown;
-  /** Pieces by the part they are of, such as `output_text 0`. */
+  /** Text by part, such as `output_text 0`. */
   readonly pieces: Map<string, string>;
   readonly openParts: Set<string>;
-  /** What was cited, by part. */
+  /** Annotations by part. */
   readonly annotations: Map<number, unknown[]>;
   done: Wire | undefined;
 }
@@ -29,7 +29,7 @@ interface Gathered {
   count: number;
   responseId: unknown;
   terminal: Wire | undefined;
-  /** An `error` event, which some upstreams send instead of a failed response. */
+  /** The error of an `error` event, which some upstreams send instead of a failed response. */
   error: string | undefined;
   isDone: boolean;
 }
@@ -49,7 +49,7 @@ export function readResponsesStream(
   };
   for (const frame of frames) takeFrame(state, frame);
   const { faults, terminal, error } = state;
-  // OpenAI ends without [DONE], Open Responses with it: a stream may do either.
+  // OpenAI ends without [DONE], Open Responses with it: both are legal.
   if (!terminal) {
     faults.push("no terminal event");
     return { says: [], ...(error === undefined ? {} : { error }), faults };
@@ -69,7 +69,7 @@ function faultsOfDone({ done }: Item, told: Wire, index: number): string[] {
     : [`item ${index} of the terminal event is not the item that was done`];
 }
 
-/** What a failure cut is in the terminal event only: clients run a call that is done, and keep a text. */
+/** Faults of an item after a failure. A cut item must not be done, because clients run done calls and keep done texts. */
 function faultsOfFailed(item: Item, told: Wire, index: number): string[] {
   const isCut = "status" in told && told["status"] !== "completed";
   if (item.done && isCut) return [`item ${index} is done, and a failure cut it`];
@@ -141,7 +141,7 @@ function itemAdded(state: Gathered, data: Wire, at: string): void {
   });
 }
 
-/** Which kind of item an event belongs to, and the name of what it tells whole at its done. */
+/** The kind of item that an event belongs to, and the member that its done event has in full. */
 const pieces: Readonly<Record<string, readonly [kind: string, member: string]>> = {
   "response.output_text": ["message", "text"],
   "response.refusal": ["message", "refusal"],
@@ -211,7 +211,7 @@ function takePiece(
   }
 }
 
-/** What is cited comes numbered, as a rule before the text's end, and stands in the item that is done. */
+/** Takes an annotation. They are numbered, usually come before the text's end, and must be in the done item. */
 function takeAnnotation(item: Item, data: Wire, faults: string[], at: string): void {
   const part = Number(data["content_index"]);
   const before = item.annotations.get(part) ?? [];
@@ -219,7 +219,7 @@ function takeAnnotation(item: Item, data: Wire, faults: string[], at: string): v
   item.annotations.set(part, [...before, data["annotation"]]);
 }
 
-/** The item as it is done holds what its pieces added up to. */
+/** Takes a done item, which must equal the sum of its pieces. */
 function itemDone(item: Item, done: Wire, faults: string[], at: string): void {
   item.done = done;
   if (item.openParts.size > 0) faults.push(`${at} has parts that are open`);

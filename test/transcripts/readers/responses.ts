@@ -1,4 +1,4 @@
-// The responses protocol, read as a client reads it.
+// Reads the responses protocol as a client does.
 import {
   counted,
   isWire,
@@ -29,7 +29,7 @@ function partSays(part: Wire): Said {
     case "input_image":
       return {
         image: text(part["image_url"] ?? part["file_id"]),
-        // The protocol wants the member, and its default says nothing.
+        // The protocol requires the member; its default has no meaning.
         ...(part["detail"] === "auto" ? {} : set({ detail: part["detail"] as string })),
       };
     case "input_file":
@@ -48,11 +48,11 @@ function partSays(part: Wire): Said {
   }
 }
 
-/** A tool's name, behind that of what it is within. */
+/** A tool's name, after its namespace if it has one. */
 const nameOf = ({ namespace, name }: Wire): string =>
   namespace === undefined ? text(name) : `${text(namespace)} ${text(name)}`;
 
-/** What one item says, and who says it. */
+/** The role and the content of one item. */
 function itemSays(item: Wire): { role: "user" | "assistant" | "system"; said: Said[] } {
   switch (item["type"] ?? "message") {
     case "function_call": {
@@ -96,7 +96,7 @@ function turnsOf(input: unknown): Turn[] {
   for (const item of items(input)) {
     const { role, said } = itemSays(item);
     const last = turns.at(-1);
-    // Items of the assistant are one turn, and so are results with what follows them of the user.
+    // Consecutive assistant items are one turn. Tool results and following user content are one turn too.
     const isResult = item["type"] === "function_call_output";
     const joins = role === "assistant" || (role === "user" && lastType === "function_call_output");
     const spoken = last === undefined ? undefined : (last as Record<string, Said[]>)[role];
@@ -170,7 +170,7 @@ function request(body: Wire): RequestMeaning {
     context,
   };
   for (const [name, meaning] of Object.entries(plain)) settings[meaning] = body[name];
-  // System messages before the conversation are instructions by another name.
+  // System messages before the conversation equal `instructions`.
   const turns = turnsOf(body["input"]);
   const system = [text(body["instructions"])];
   for (let first = turns[0]; first && "system" in first; first = turns[0]) {
@@ -188,7 +188,7 @@ function request(body: Wire): RequestMeaning {
   };
 }
 
-/** Usage as the protocol tells it. */
+/** The usage in the protocol's fields. */
 function usageOf(usage: unknown): UsageMeaning | undefined {
   if (!isWire(usage)) return undefined;
   const input = wire(usage["input_tokens_details"]);
@@ -201,7 +201,7 @@ function usageOf(usage: unknown): UsageMeaning | undefined {
   });
 }
 
-/** A response object: what its output says, and how it ended. */
+/** Reads a response object: its output and how it ended. */
 function answer(body: Wire): AnswerMeaning {
   const says = joined(items(body["output"]).flatMap((item) => itemSays(item).said));
   const usage = usageOf(body["usage"]);
