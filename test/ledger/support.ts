@@ -2,7 +2,7 @@
  * The ledger's tests as tables: one line per operation, `->` its result and what is available afterwards. Reservations are holds
  * like those of tasks, so that exactly the requested amount is reserved. The operations:
  *
- * - account W                            a workspace
+ *   account W                            a workspace
  *   key K W by M                         an active key of W, created by member M (`by M` may be left out)
  *   cap workspace W daily 5.00 hard      a spend cap of a workspace, member or key; `none` clears it
  *   status K revoked                     a key's (or workspace's) status; `expires K <time>` its expiry

@@ -1,6 +1,6 @@
 /**
- * Traffic of every kind whose money appears in several places: all pairs of text protocols, whole and streamed, with usage and
- * without; failures, clients that leave, cache hits, embeddings, pictures, videos, an expired hold.
+ * Traffic of every kind whose money appears in several places. It has all pairs of text protocols, whole and streamed, with usage
+ * and without. It also has failures, clients that leave, cache hits, embeddings, pictures, videos and an expired hold.
  */
 import { startWorld as startPeople } from "../admin/people.ts";
 import { eventually } from "../support/patience.ts";

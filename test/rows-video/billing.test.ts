@@ -1,4 +1,4 @@
-// What a video task costs, and when its money is held, charged and released. Requirements: BILL, NVID.
+// The cost of a video task, and when the money is held, charged and released. Requirements: BILL, NVID.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { parseUsd } from "../../src/base/money.ts";

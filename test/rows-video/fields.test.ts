@@ -1,4 +1,4 @@
-// The fields of a video task, from `POST /v1/tasks` to what the vendor is sent. Requirements: VID, LIM.
+// The fields of a video task, from `POST /v1/tasks` to the vendor's request. Requirements: VID, LIM.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../money/support.ts";
 import { scripted, startBench, type Bench } from "../task-http/support.ts";
@@ -40,7 +40,7 @@ describe("what a video is made of", () => {
 
   it("VID-03 VID-04: a prompt may be left out where there is material, and only there", async () => {
     expect(await sent({ ...first, duration: 1, image: frame })).not.toHaveProperty("prompt");
-    // What a form sends for a field that nobody filled in.
+    // A form sends such a text for an empty field.
     const blank = { ...first, duration: 1, image: frame, prompt: " " };
     expect(await sent(blank)).not.toHaveProperty("prompt");
     for (const body of [first, { ...first, prompt: "" }, { ...first, reference_images: [] }])

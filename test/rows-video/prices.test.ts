@@ -1,4 +1,4 @@
-// Models whose offers have a price for some resolutions or image sizes only: who may serve a call, and what the list of models says.
+// Models whose offers only have prices for some resolutions or image sizes: which offer serves a call, and the list of models.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseUsd } from "../../src/base/money.ts";
 import { eventually } from "../money/support.ts";

@@ -1,11 +1,11 @@
-// What the rows about videos ask of a gateway over the sandbox: what a vendor was sent for one call, and what became of it.
+// Helpers for the rows about videos on the sandbox: the vendor's request for a call, and the call's result.
 import { expect } from "vitest";
 import { eventually } from "../money/support.ts";
 import type { Bench, TaskBody } from "../task-http/support.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Any picture: nobody fetches it. */
+/** Any picture, as a data URL. */
 export const frame = { url: "data:image/png;base64,iVBORw0KGgo=" };
 export const frames = (count: number) => Array.from({ length: count }, () => frame);
 export const first = { model: "sandbox/video-model-v1" };
@@ -21,9 +21,9 @@ export interface Refused {
 export interface Asking {
   /** Creates the task of a body, which must be accepted with 200. */
   readonly created: (body: Fields) => Promise<TaskBody>;
-  /** The refusal of a body, after which neither a task nor a word to a vendor has come of it. */
+  /** The refusal of a body. Expects that no task was created and no vendor was called. */
   readonly refused: (body: Fields) => Promise<Refused>;
-  /** What the vendor was sent for a body. */
+  /** The vendor's request for a body. */
   readonly sent: (body: Fields) => Promise<Record<string, unknown>>;
   /** The task of a body once it has ended; it must have succeeded. */
   readonly done: (body: Fields) => Promise<TaskBody>;
@@ -33,7 +33,7 @@ interface Journal {
   readonly data: { readonly method: string; readonly body: Record<string, unknown> }[];
 }
 
-/** The questions, of `POST /v1/tasks` or another path that takes the same body. */
+/** The helpers for `POST /v1/tasks`, or another path with the same body. */
 export function asking(bench: () => Bench, path = "/v1/tasks"): Asking {
   let count = 0;
   const post = (body: Fields) => bench().send("POST", path, { body });
@@ -64,7 +64,7 @@ export function asking(bench: () => Bench, path = "/v1/tasks"): Asking {
     async sent(body) {
       const marker = `sent${(count += 1)}x`;
       const user = typeof body["user"] === "string" ? body["user"] : marker;
-      // Where a vendor has no end-user id, the prompt carries the mark.
+      // If a vendor has no end-user id, the prompt has the marker.
       const nameless = body["model"] === bySeconds.model;
       const prompt = `${(body["prompt"] as string | undefined) ?? ""} ${marker}`;
       await created(nameless ? { ...body, prompt } : { ...body, user });

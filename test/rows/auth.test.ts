@@ -1,4 +1,4 @@
-/** Who may call: every endpoint, with and without a key. AUTH rows, KEY-01, VER-01. */
+/** Access to every endpoint, with and without a key. AUTH rows, KEY-01, VER-01. */
 import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -132,13 +132,13 @@ describe("what vendor SDKs send", () => {
     expect((await knock(url, query, {})).status).toBe(200);
     const elsewhere = { ...messagesEnd, path: `${messagesEnd.path}?key=${key}` };
     expect((await knock(url, elsewhere, {})).status).toBe(401);
-    // The same key twice is one; two different ones are none.
+    // The same key twice is accepted; two different keys are refused.
     expect((await knock(url, messagesEnd, { ...bearer(key), "x-api-key": key })).status).toBe(200);
     const { key: other } = await world.makeKey();
     expect((await knock(url, messagesEnd, { ...bearer(key), "x-api-key": other })).status).toBe(
       401,
     );
-    // It never goes on to the upstream, in no place.
+    // The key never reaches the upstream, in any place.
     const all = [...world.first.requests, ...world.second.requests];
     expect(all).toHaveLength(4);
     expect(JSON.stringify(all)).not.toContain(key);

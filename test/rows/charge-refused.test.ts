@@ -1,6 +1,6 @@
 /**
- * An answer whose charge the database refuses: nobody gets its end, whole, streamed or from the cache, and nothing stays held. A vendor
- * that answered well is not blamed for it.
+ * The database refuses the charge of an answer: the caller does not get its end, whole, streamed or from the cache, and nothing
+ * stays held. The failure does not count against the vendor.
  */
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { chat, eachProtocol, parsed } from "./protocols.ts";
@@ -46,7 +46,7 @@ it.each(eachProtocol)("BILL-01 T16: a %s answer", async (_name, protocol) => {
   expect([protocol.endsNormally(events), protocol.endsWithError(events)]).toEqual([false, true]);
   for (const answer of [whole, streamed]) {
     const row = await world.row(answer);
-    // What nobody paid is in no sum of tokens.
+    // Uncharged tokens are in no sum of tokens.
     const unpaid = { status: "failed", http_status: 500, cost_nano: 0n, usage: null };
     expect(row).toMatchObject({ ...unpaid, usage_source: null });
     expect(row.attempts.map(({ provider, outcome }) => [provider, outcome])).toEqual([
@@ -61,7 +61,7 @@ it("an answer from the cache", async () => {
   const responseCache = { ttlSeconds: 600, chargePercent: 50 };
   const { key } = await world.makeKey({ name: "cached", responseCache });
   for (const streamed of [false, true]) {
-    // Of the first provider: what is kept has its price.
+    // Ask the first provider only, because the cached answer has its price.
     const ask = () => world.call(chat, { key, stream: streamed, model: `${chat.model}:first` });
     const heard = () => world.first.requests.length;
     await (await ask()).text();

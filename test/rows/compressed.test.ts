@@ -25,7 +25,7 @@ const encoders: Readonly<Record<string, (text: string) => Buffer>> = {
   zstd: (text) => zstdCompressSync(text),
 };
 
-/** Answers as the protocol does, in a coding. */
+/** Answers in the protocol, with a content encoding. */
 const coded =
   (coding: string, streamed: boolean, mark = ""): Answer =>
   (request, upstream) => {
@@ -62,7 +62,7 @@ describe.each(eachProtocol)("an answer (%s)", (_name, protocol) => {
     expect(protocol.endsNormally(events)).toBe(true);
     expect((await world.charged()) - before).toBe(2n * costAtFirstNano);
     expect(world.second.requests).toHaveLength(0);
-    // Nobody asked for it: an event is not to wait in somebody's compressor.
+    // The gateway did not ask for compression, because a compressor may delay events.
     expect(world.first.requests.map(({ headers }) => headers["accept-encoding"])).toEqual([
       undefined,
     ]);

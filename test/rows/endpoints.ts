@@ -1,4 +1,4 @@
-/** Every endpoint that takes a key, with the smallest call that works. Rows that hold "on every endpoint" walk this list. */
+/** Every endpoint that takes a key, with a minimal call. Rows about "every endpoint" use this list. */
 import { generateContent, protocols } from "./protocols.ts";
 
 export interface Endpoint {
@@ -41,14 +41,14 @@ export const endpoints: readonly Endpoint[] = [
   { name: "the key itself", method: "GET", path: "/v1/key" },
 ];
 
-/** For `it.each`. */
+/** The endpoints for `it.each`, with their names first. */
 export const eachEndpoint = endpoints.map((endpoint) => [endpoint.name, endpoint] as const);
 
-/** Those that also answer without a key (AUTH-06). */
+/** True for endpoints that also answer without a key (AUTH-06). */
 export const open = (endpoint: Endpoint): boolean =>
   endpoint.method === "GET" && endpoint.path !== "/v1/key";
 
-/** Calls an endpoint with exactly these headers, read to its end. */
+/** Calls an endpoint with exactly these headers, and reads the whole answer. */
 export async function knock(
   url: string,
   endpoint: Endpoint,
@@ -64,7 +64,7 @@ export async function knock(
 
 export const bearer = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
 
-/** The statuses of all endpoints with one key, all called at once: each call is a first one. */
+/** The statuses of all endpoints with one key. All are called at once, so that each is the key's first call. */
 export function knockAll(url: string, key: string): Promise<[string, number][]> {
   return Promise.all(
     endpoints.map(async (endpoint): Promise<[string, number]> => {
@@ -77,7 +77,7 @@ export function knockAll(url: string, key: string): Promise<[string, number][]> 
 export const all = (status: number): [string, number][] =>
   endpoints.map(({ name }) => [name, status]);
 
-/** The parsed error of an answer, whichever protocol's shape it has: its code in our catalogue. */
+/** The gateway's error code in an answer, in any protocol's format. */
 export function errorCode(text: string): string | undefined {
   const { error } = JSON.parse(text) as {
     error: {

@@ -1,4 +1,4 @@
-/** Errors as callers meet them: their shape in each protocol, their codes, and what a client may do next. ERR rows. */
+/** Errors as callers see them: their format in each protocol, their codes, and whether to retry. ERR rows. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { errorCatalogue, type ErrorCode } from "../../src/base/errors.ts";
@@ -40,7 +40,7 @@ interface Case {
   call(protocol: Protocol): Promise<Response>;
 }
 
-/** A call that is wrong in each protocol's own way. */
+/** Fields with an out-of-range value, in each protocol. */
 const outOfDomain = (protocol: Protocol): object =>
   protocol.name === "generate_content"
     ? { generationConfig: { temperature: 9 } }
@@ -137,12 +137,12 @@ const cases: readonly Case[] = [
   { code: "upstream_timeout", status: 504, call: upstream(() => undefined) },
 ];
 
-/** Whether a client may send the same call again by itself, as its status says. */
+/** Statuses after which a client may retry the same call automatically. */
 const retryable = new Set([429, 502, 503, 504]);
 
 describe.each(eachProtocol)("%s", (name, protocol) => {
   const place = eachProtocol.findIndex(([one]) => one === name);
-  // With conversion forced every second of a protocol in the short form.
+  // With forced conversion, the short form runs every second case of a protocol.
   const tried = forced ? inTurn(cases, place) : cases;
   it.each(tried.map((one) => [one.code, one] as const))("ERR-15 ERR-16: %s", async (code, one) => {
     const { status } = one;
@@ -154,7 +154,7 @@ describe.each(eachProtocol)("%s", (name, protocol) => {
     expectShape(name, JSON.parse(text), code);
     expect(answer.headers.has("www-authenticate")).toBe(status === 401);
     expect(answer.headers.has("retry-after")).toBe(status === 429 || status === 503);
-    // What some client would repeat for nothing.
+    // Some clients would retry these statuses in vain.
     expect(answer.headers.get("x-should-retry")).toBe([401, 402].includes(status) ? "false" : null);
     expect(retryable.has(status)).toBe(status === 429 || status > 500);
     const { message } = (JSON.parse(text) as { error: { message: string } }).error;
@@ -185,7 +185,7 @@ const statusOfGoogle: Record<number, string> = {
   504: "DEADLINE_EXCEEDED",
 };
 
-/** TXT-22: the error shapes of the protocols that are not OpenAI's are the vendors' own. */
+/** TXT-22: protocols of other vendors than OpenAI have those vendors' error formats. */
 function expectShape(name: string, body: unknown, code: ErrorCode): void {
   const { status, type } = errorCatalogue[code];
   const message = expect.any(String) as string;

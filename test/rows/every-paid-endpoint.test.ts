@@ -1,4 +1,4 @@
-/** What refuses a call refuses it on every endpoint that costs money: text, embeddings, images, tasks, videos. */
+/** Refusals apply on every endpoint that costs money: text, embeddings, images, tasks, videos. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { changeKey, disableKey, enableKey } from "../../src/tenancy/index.ts";
@@ -8,7 +8,7 @@ import { plain } from "../image-tasks/support.ts";
 const messages = [{ role: "user", content: "Hi" }];
 const prompt = "a lighthouse";
 
-/** The smallest body that each endpoint answers with 200 or 202. */
+/** A minimal body per endpoint, answered with 200 or 202. */
 const calls: readonly [path: string, body: object][] = [
   ["/v1/chat/completions", { model: "sandbox/chat", messages }],
   ["/v1/responses", { model: "sandbox/chat", input: "Hi" }],
@@ -38,7 +38,7 @@ afterAll(() => gateway.close());
 
 const context = () => ({ database: gateway.database, clock: systemClock });
 
-/** An edit's form is made anew for each call: it can be sent once. */
+/** Builds an edit's form. Each call needs a new one, because a form can be sent only once. */
 async function edit(): Promise<FormData> {
   const form = new FormData();
   form.set("model", "sandbox/image-model-b");
@@ -85,9 +85,9 @@ describe("every endpoint that costs money", () => {
       expect(`${call} ${status} ${status > 202 ? text : ""}`).toMatch(/ 20[02] $/);
   });
 
-  /** Refused with this status and code on each, and no vendor is asked. */
+  /** Expects every endpoint to refuse with this status and code, without asking a vendor. */
   async function refusedEverywhere(status: number, word: RegExp): Promise<void> {
-    // Tasks of the calls before are polled until they have ended.
+    // Wait for the tasks of earlier calls, because the gateway polls vendors until they end.
     await expect
       .poll(async () => (await gateway.ledger.balance(gateway.workspaceId)).heldNano)
       .toBe(0n);

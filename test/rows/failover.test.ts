@@ -1,4 +1,4 @@
-/** One provider fails and the next answers, on direct routes: before the first byte only. docs/routing.md; T74, T75. */
+/** Failover on direct routes, only before the first byte. docs/routing.md; T74, T75. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { forced } from "../support/gateway.ts";
 import { inTurn } from "../support/long.ts";
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(() => world.answer(answering));
 
-/** How the first provider fails, its status in the log, and the outcome there. */
+/** Failures of the first provider, with the status and the outcome in the log. */
 const failures: readonly (readonly [string, Answer, number | null, string])[] = [
   ["500", json({ error: { message: "boom" } }, 500), 500, "upstream_error"],
   [
@@ -50,7 +50,7 @@ const failures: readonly (readonly [string, Answer, number | null, string])[] = 
 ];
 
 describe.each(eachProtocol)("the first provider fails (%s)", (name, protocol) => {
-  // In the short form every second streams, and with conversion forced the others: there every second is whole.
+  // The short form streams every second case; with forced conversion the other ones. With forced conversion every second is whole.
   const place = eachProtocol.findIndex(([one]) => one === name) + (forced ? 1 : 0);
   it.each(forced ? inTurn(failures, place) : failures)(
     "%s: the second answers, whole, and both attempts are in the log",
@@ -123,7 +123,7 @@ describe.each(eachProtocol)("the first provider fails (%s)", (name, protocol) =>
     expect(answer.status).toBe(502);
     const text = await answer.text();
     expect(parsed({ data: text })).toHaveProperty("error");
-    // The upstream's words may name our account: they are for the operator.
+    // The upstream's message may name the operator's account, so callers must not see it.
     expect(text).not.toContain("secret");
     expect(await world.charged()).toBe(before);
     expect(await world.row(answer)).toMatchObject({ status: "failed", http_status: 502 });
@@ -138,7 +138,7 @@ describe.each(eachProtocol)("the first provider fails (%s)", (name, protocol) =>
   });
 });
 
-/** Deadlines take their time: all four protocols, whole and streamed, wait together. */
+/** Runs a check for all protocols, whole and streamed, at once, because each waits for a deadline. */
 async function eachAtOnce(check: (protocol: Protocol, streamed: boolean) => Promise<void>) {
   const forms = eachProtocol.flatMap(([, protocol]) => [
     [protocol, false] as const,

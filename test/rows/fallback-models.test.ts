@@ -1,4 +1,4 @@
-/** A call goes to another model where no provider of its own can answer: told by the request or by the model. */
+/** A call falls back to another model if no provider of its own can answer. The request or the model names the fallbacks. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { json } from "../support/recorder.ts";
 import { errorCode } from "./endpoints.ts";
@@ -17,7 +17,7 @@ let world: World;
 beforeAll(async () => {
   world = await startWorld({
     models: [
-      // At the first provider alone; the others at the second.
+      // These models are at the first provider only, the others at the second.
       ...protocols.map((protocol) =>
         modelRow(`cheap/${protocol.name}`, protocol, {
           providers: ["first"],

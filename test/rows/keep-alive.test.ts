@@ -1,4 +1,4 @@
-/** What keeps a silent stream open, and what may still happen after it. T88. */
+/** Keep-alive comments of silent streams, and events after them. T88. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { json, type Answer } from "../support/recorder.ts";
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Over when the caller has heard twice that it is still waited for, or when that has not come for long enough. */
+/** The upstream's silence. It ends when the caller got two keep-alives, or after a timeout. */
 interface Silence {
   readonly over: Promise<unknown>;
   isOver: boolean;
@@ -39,7 +39,7 @@ function late(answer: Answer): Answer {
   };
 }
 
-/** Reads an answer to its end; the upstream's silence is over after two signs of life. */
+/** Reads an answer to its end. Ends the upstream's silence after two keep-alives. */
 async function heard(answer: Response, sign = ": keep-alive\n\n"): Promise<string> {
   let text = "";
   for await (const piece of answer.body!.pipeThrough(new TextDecoderStream())) {
@@ -67,7 +67,7 @@ describe("while the upstream is silent", () => {
       expect(answer.status).toBe(200);
       expect(answer.headers.get("x-gw-dropped-params")).toBe("service_tier");
       const text = await heard(answer);
-      // A comment is a frame of its own: there are SDKs that skip a whole frame for one.
+      // A comment is a separate frame, because some SDKs skip a whole frame that has a comment.
       expect(text).toMatch(/^(: keep-alive\n\n){2,}(event|data): /);
       expect(text.lastIndexOf(": keep-alive")).toBeLessThan(text.indexOf("data: "));
       const events = await readEvents(new Response(text));

@@ -1,6 +1,6 @@
 /**
- * Keys that are made and changed by commands while gateways run: what a running gateway knows of a key is never older than the
- * command. On the embedded database by processes of their own, and with two nodes on PostgreSQL. KEY rows; T73.
+ * Keys created and changed by commands while gateways run: a running gateway applies each command at once. Tested on the embedded
+ * database with separate processes, and with two gateways on PostgreSQL. KEY rows; T73.
  */
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -82,7 +82,7 @@ describe.each(["embedded", "PostgreSQL, two nodes"] as const)("%s", (kind) => {
     goOn();
     expect(chat.endsNormally(await readEvents(await underWay))).toBe(true);
     expect((await node.charged()) - before).toBe(costAtFirstNano);
-    // The call that ended did not bring the key back.
+    // The end of the call did not reactivate the key.
     await expectEverywhere(401);
     expect((await node.charged()) - before).toBe(costAtFirstNano);
   });

@@ -1,4 +1,4 @@
-/** Keys as their calls show them: what a record says, and that each change counts for the next call. KEY rows. */
+/** Keys in calls: their records, and that each change applies to the next call. KEY rows. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { readSpend } from "../../src/admin/index.ts";
 import { systemClock } from "../../src/base/clock.ts";
@@ -152,7 +152,7 @@ describe("changes count for the next call", () => {
     expect(await tryCall(key, model)).toBe("200");
     await changeKey(context(), { id: record.id }, patch);
     expect(await tryCall(key, model)).toBe(refused);
-    // And back again: what the patch set is taken off.
+    // Undo the patch.
     await changeKey(
       context(),
       { id: record.id },

@@ -1,4 +1,4 @@
-/** What is wrong with the material of a video, and how its vendor's own refusals reach the caller. ERR rows. */
+/** Errors about a video's input material, and the vendor's own refusals. ERR rows. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 

@@ -1,4 +1,4 @@
-/** `GET /v1/models` against what calls really do. MODELS rows, ALLOW-01 to ALLOW-04. */
+/** Compares `GET /v1/models` with actual calls. MODELS rows, ALLOW-01 to ALLOW-04. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import {
@@ -68,7 +68,7 @@ async function list(key?: string): Promise<Listed[]> {
 }
 const listedIds = async (key?: string) => (await list(key)).map(({ id }) => id).sort();
 
-/** The ids for which a call really succeeds; those that fail must reach nobody. */
+/** The ids for which a call succeeds. Calls that fail must reach no upstream. */
 async function callableIds(key: string): Promise<string[]> {
   const ids: string[] = [];
   for (const id of allIds) {
@@ -86,7 +86,7 @@ async function callableIds(key: string): Promise<string[]> {
   return ids;
 }
 
-/** A key of a workspace of its own in an organization of its own. */
+/** A key of a new workspace in a new organization. */
 async function tenant(input: Partial<KeyInput> = {}) {
   const organization = await createOrganization(context(), { name: "org" });
   const workspace = await createWorkspace(context(), {
@@ -140,7 +140,7 @@ describe("which models are listed", () => {
     });
     expect(await listedIds(key)).toEqual(["acme/messages"]);
     expect(await callableIds(key)).toEqual(["acme/messages"]);
-    // Widened again above: what the key still names is callable again.
+    // The upper layers are widened again, so the key's models are callable again.
     await changeOrganization(context(), organization.id, { modelAllowlist: [] });
     await changeWorkspace(context(), workspace.id, { modelAllowlist: [] });
     expect(await callableIds(key)).toEqual(["acme/chat", "acme/gemini", "acme/messages"]);
@@ -221,7 +221,7 @@ describe("what is told of each", () => {
   });
 });
 
-/** Values inside and outside a domain, as far as it draws a line. */
+/** Values inside and outside a domain, if the domain has limits. */
 function samples(domain: Listed["supported_parameters"][string]): {
   inside: unknown[];
   outside: unknown[];

@@ -1,4 +1,4 @@
-/** Other names of models: aliases, beginnings, the default; in calls of all protocols, in the list, and against the scope. */
+/** Other names of models: aliases, prefixes, the default; in calls of all protocols, in the list, and with allowlists. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { errorCode } from "./endpoints.ts";
 import { chat, protocols } from "./protocols.ts";

@@ -1,40 +1,40 @@
 /**
- * The four text protocols as a caller and as an upstream would write them by hand: the smallest request, one answer whole
- * and as a stream, and where the text stands in each. The answers of all four say and use the same.
+ * The four text protocols, written by hand: a minimal request, one answer whole and as a stream, and the place of the text in each.
+ * All four answers have the same text and usage.
  */
 import type { SseEvent } from "../../src/base/sse.ts";
 
 type Body = Record<string, unknown>;
 
-/** What every hand-written answer used: 100 tokens in, 40 of them from a cache; 20 out, 5 of them reasoning. */
+/** Every answer has this text, and this usage: 100 tokens in, 40 of them from a cache; 20 out, 5 of them reasoning. */
 export const answerText = "Größe: 三 🙂 done";
-/** What the upstreams call their model; callers must never see it. */
+/** The upstreams' name of the model, which callers must never see. */
 export const upstreamModel = "talk-2024-11-20";
 
 export interface Protocol {
   readonly name: "chat" | "responses" | "messages" | "generate_content";
   readonly endpoint: string;
-  /** The canonical id of the model that the rows' gateway serves by this protocol. */
+  /** The id of the gateway's model with this protocol. */
   readonly model: string;
   path(model: string, stream: boolean): string;
-  /** The smallest valid body; the path says the rest in generateContent. */
+  /** A minimal valid body. In generateContent the path has model and stream. */
   body(model: string, stream: boolean): Body;
   /** A new whole answer of the upstream. */
   whole(): Body;
-  /** The same answer as raw frames, the last of them the protocol's end marker where it has one. */
+  /** The same answer as raw frames, with the protocol's end marker last if it has one. */
   readonly frames: readonly string[];
-  /** How many frames at the end of `frames` say nothing but that the answer is over. */
+  /** Number of frames at the end of `frames` that only mark the end. */
   readonly endFrames: number;
-  /** A frame in which the upstream tells an error in the midst of its stream. */
+  /** An error frame of the upstream within a stream. */
   readonly errorFrame: string;
   modelOf(answer: Body): unknown;
   textOf(answer: Body): string;
-  /** The counts of a whole answer that every vendor tells. */
+  /** The usage counts of a whole answer that every vendor reports. */
   usageOf(answer: Body): readonly unknown[];
   textOfFrames(frames: readonly SseEvent[]): string;
-  /** Whether frames end as the protocol's clients expect of a complete answer. */
+  /** True if frames end like a complete answer of the protocol. */
   endsNormally(frames: readonly SseEvent[]): boolean;
-  /** Whether frames end with the protocol's own error. */
+  /** True if frames end with the protocol's own error. */
   endsWithError(frames: readonly SseEvent[]): boolean;
 }
 
@@ -44,18 +44,18 @@ const named = (event: string, value: object): string =>
 
 export const parsed = (frame: SseEvent): Body => JSON.parse(frame.data) as Body;
 const isMarker = (frame: SseEvent | undefined): boolean => frame?.data === "[DONE]";
-/** The parsed frames, the end marker left out. */
+/** The parsed frames without the end marker. */
 const bodies = (frames: readonly SseEvent[]): Body[] =>
   frames.filter((frame) => !isMarker(frame)).map(parsed);
 
-/** Reads one path out of a parsed body. */
+/** Reads a path of a parsed body. */
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>(
     (place, step) => (place as Record<string | number, unknown> | undefined)?.[step],
     value,
   );
 }
-/** The string at a path; empty where there is none. */
+/** The string at a path; empty if there is none. */
 export const textAt = (value: unknown, ...path: readonly (string | number)[]): string => {
   const found = at(value, ...path);
   return typeof found === "string" ? found : "";
@@ -333,8 +333,8 @@ export const generateContent: Protocol = {
 };
 
 export const protocols: readonly Protocol[] = [chat, responses, messages, generateContent];
-/** For `it.each`: the name first, so that it stands in the test's title. */
+/** The protocols for `it.each`, with the name first for the test's title. */
 export const eachProtocol = protocols.map((protocol) => [protocol.name, protocol] as const);
 
-/** A protocol's model where the cheaper provider, `first`, is always asked first. */
+/** A protocol's model with a suffix, so that the cheaper provider, `first`, is always asked first. */
 export const byPrice = ({ model }: Protocol): string => `${model}:@price`;

@@ -1,4 +1,4 @@
-/** The responses endpoint's fields on its direct route. RESP rows. */
+/** Fields of the responses endpoint on its direct route. RESP rows. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { json } from "../support/recorder.ts";
 import { errorCode } from "./endpoints.ts";
@@ -14,7 +14,7 @@ beforeEach(() => world.answer(answering));
 
 const reached = () => [...world.first.requests, ...world.second.requests];
 
-/** One call with these fields; what the upstream got is undefined where nobody was called. */
+/** Makes a call with these fields. `up` is the upstream's body; undefined if no upstream was called. */
 async function send(
   extra: object,
 ): Promise<{ status: number; text: string; up: Record<string, unknown> | undefined }> {

@@ -1,4 +1,4 @@
-/** Which provider answers: suffixes, strategies, pins, tiers, preferences, sessions. By calls to two upstreams. ROUTE rows. */
+/** Which of two upstreams answers: suffixes, strategies, pins, tiers, preferences, sessions. ROUTE rows. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import {
@@ -44,11 +44,11 @@ async function tenant() {
   return { organization, workspace, key, id: record.id };
 }
 
-/** Sets what a key has of its own. */
+/** Sets a key's own routing. */
 const route = (id: string, routing: Partial<RoutingSettings>) =>
   changeKey(context(), { id }, { routing: { mode: "custom", ...routing } });
 
-/** Who was called in how many calls, and the statuses. */
+/** Makes calls. Returns the number of requests at each upstream, and the statuses. */
 async function whoAnswers(
   key: string,
   options: { calls?: number; model?: string; protocol?: Protocol } = {},
@@ -177,9 +177,9 @@ describe("settings of a key and of the layers above", () => {
     expect(await whoAnswers(key)).toEqual({ first: 0, second: 8, statuses: [200] });
     await route(id, { pinnedProviders: [], preferredProviders: ["second"] });
     expect(await whoAnswers(key)).toEqual({ first: 0, second: 8, statuses: [200] });
-    // Without any of them both are used: by price, but not only by price.
+    // Without settings both providers are used: the price decides, but not alone.
     await changeKey(context(), { id }, { routing: null });
-    // Few at a time: the tenant's credit does not cover eighty reservations at once.
+    // A few calls at a time, because the tenant's credit does not cover eighty concurrent reservations.
     const balanced = { first: 0, second: 0 };
     for (let round = 0; round < 10; round += 1) {
       const { first, second } = await whoAnswers(key);
@@ -262,14 +262,14 @@ describe("settings of a key and of the layers above", () => {
     expect(await whoAnswers(key)).toEqual({ first: 0, second: 8, statuses: [200] });
     world.second.answer(failing);
     expect(await whoAnswers(key, { calls: 2 })).toEqual({ first: 2, second: 2, statuses: [200] });
-    // Prefer one that is not pinned: it stays out.
+    // A preferred provider that is not pinned is not used.
     await route(id, { pinnedProviders: ["second"], preferredProviders: ["first"] });
     expect(await whoAnswers(key, { calls: 2 })).toMatchObject({ first: 0, statuses: [502] });
   });
 });
 
 describe("sessions", () => {
-  /** How many calls each provider got, one call for each of these bodies. */
+  /** Makes a call for each body. Returns the number of calls that each provider got. */
   async function spread(bodies: readonly object[]): Promise<number[]> {
     world.answer(answering);
     await Promise.all(

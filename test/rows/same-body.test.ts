@@ -1,4 +1,4 @@
-/** Direct routes send on the very body they got; what only they can, because no other form stands between. TXT-07. */
+/** Direct routes forward the body unchanged, because they do not convert it. TXT-07. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { json } from "../support/recorder.ts";
 import {

@@ -1,6 +1,6 @@
 /**
- * Streams that break: a cut, garbage, or an error in the midst of one is never a normal ending, costs nothing, and is told
- * in each protocol's own way. T16.
+ * Broken streams: a cut, garbage, or an error within a stream never looks like a normal end, costs nothing, and is reported in each
+ * protocol's own way. T16.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sse, type Answer } from "../support/recorder.ts";
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** All frames but those that say the answer is over. */
+/** All frames without those that mark the end. */
 const begun = (protocol: Protocol) => protocol.frames.slice(0, -protocol.endFrames);
 
 const breaks: readonly (readonly [string, (protocol: Protocol) => Answer])[] = [
@@ -79,7 +79,7 @@ describe.each(eachProtocol)("a %s stream", (_name, protocol) => {
       expect(protocol.endsWithError(events)).toBe(true);
       expect(protocol.endsNormally(events)).toBe(false);
       expect(await world.charged()).toBe(before);
-      // What the upstream says of itself is the operator's to read.
+      // The upstream's own message is only for the operator.
       expect(JSON.stringify(events)).not.toContain("oops");
       const row = await world.row(response);
       expect(row).toMatchObject({ status: "failed", http_status: 502, cost_nano: 0n });
@@ -122,7 +122,7 @@ describe("what only looks broken", () => {
   );
 
   it("T16: an upstream that says all and then leaves its connection open is not waited for", async () => {
-    // Silence may last two minutes here.
+    // In this gateway, an upstream may be silent for two minutes.
     const patient = await startWorld();
     patient.answer((request, upstream) =>
       stream(protocolOf(request.path).frames, () => undefined)(request, upstream),

@@ -1,4 +1,4 @@
-/** Streams on direct routes: both forms of each, their endings, and every way the upstream's bytes may be cut. STREAM rows; T17. */
+/** Streams on direct routes: both forms, their endings, and all cuts of the upstream's bytes. STREAM rows; T17. */
 import { setImmediate as turn } from "node:timers/promises";
 import type { SseEvent } from "../../src/base/sse.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -46,7 +46,7 @@ describe("all four protocols stream", () => {
       expect(answer.status).toBe(200);
       expect(answer.headers.get("content-type")).toMatch(/^text\/event-stream/);
       const reader = answer.body!.getReader();
-      // The upstream says no more until this was read.
+      // The upstream sends nothing more before this was read.
       const first = new TextDecoder().decode((await reader.read()).value);
       expect(first).toMatch(/^(event: .*\n)?data: \{/);
       goOn();
@@ -78,7 +78,7 @@ describe("all four protocols stream", () => {
     "STREAM-04 STREAM-05: an ending that the upstream leaves out is completed (%s)",
     async (_name, protocol) => {
       const full = await eventsOf(protocol);
-      // What is left out: the marker after the answer's last word.
+      // The number of end markers to leave out.
       const without = { chat: 1, responses: 0, messages: 1, generate_content: 0 }[protocol.name];
       world.answer(sse(protocol.frames.slice(0, protocol.frames.length - without).join("")));
       const events = await eventsOf(protocol);
@@ -121,7 +121,7 @@ describe("all four protocols stream", () => {
   });
 });
 
-/** Writes each chunk alone, so that the reader gets them one by one as far as TCP lets it. */
+/** Writes each chunk separately, so that the reader gets them one by one as far as TCP allows. */
 const inChunks =
   (chunks: readonly Uint8Array[]): Answer =>
   async (_request, upstream) => {
@@ -134,7 +134,7 @@ const inChunks =
     upstream.end();
   };
 
-/** Calls once for each way of cutting, several at a time, and expects the same events of all. */
+/** Calls once per list of chunks, several at a time, and expects the same events from each. */
 async function expectSame(
   protocol: Protocol,
   expected: readonly SseEvent[],
@@ -188,7 +188,7 @@ describe("T17: where the upstream's bytes are cut changes nothing", () => {
         world.answer(sse(variant));
         expect(await eventsOf(protocol)).toEqual(expected);
       }
-      // Each frame that goes out is a frame of its own.
+      // Frames in the answer are not joined.
       const raw = await (await world.call(protocol, { stream: true })).text();
       expect(raw.split("\n\n").filter((frame) => frame !== "")).toHaveLength(expected.length);
       expect(raw.endsWith("\n\n")).toBe(true);

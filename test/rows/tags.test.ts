@@ -1,4 +1,4 @@
-/** What callers say of their calls for their own books: tags and end users. docs/tags.md. */
+/** Tags and end users, by which callers label their calls. docs/tags.md. */
 import { request as httpRequest } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../support/patience.ts";
@@ -20,7 +20,7 @@ interface Tagged {
 }
 const rowOf = async (answer: Response) => (await world.row(answer)) as unknown as Tagged;
 const heard = () => [...world.first.requests, ...world.second.requests];
-/** As a client sends it: a header's bytes. */
+/** A header's bytes as a client sends them. */
 const bytesOf = (text: string) => Buffer.from(text, "utf8").toString("latin1");
 
 describe("by headers", () => {
@@ -118,7 +118,7 @@ describe("by headers", () => {
     const row = await rowOf(answer);
     expect(row.tags).toMatchObject(tags);
     expect(Object.entries(row.tags!)).toContainEqual(["__proto__", "own"]);
-    // What a text column cannot hold.
+    // A text column cannot hold these characters.
     expect(row.tags).toMatchObject({ nul: "\ufffd", half: "\ufffd" });
     expect(row.end_user).toBe(endUser);
   });

@@ -1,4 +1,4 @@
-/** The four text endpoints on direct routes: what goes to the upstream, and what comes back. TXT rows. */
+/** The four text endpoints on direct routes: requests to the upstream, and answers. TXT rows. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { json } from "../support/recorder.ts";
 import {
@@ -272,7 +272,7 @@ describe("upstream refusals", () => {
         expect(answer.status).toBe(400);
         expect(await answer.json()).toEqual(refusal);
       }
-      // The caller's own mistake is not tried at the next provider.
+      // A caller's error does not cause failover.
       expect(reached()).toHaveLength(2);
       expect(await world.charged()).toBe(before);
     },
@@ -348,7 +348,7 @@ describe("one program speaks in the other form than it was asked for", () => {
   );
 
   it("T15 T47: of a stream that tells no usage, the whole answer tells the one it was billed by", async () => {
-    // Nobody asked for it: a vendor of chat completions tells it to those who ask for a stream only.
+    // The call is no stream, so it did not ask for usage: chat vendors report a stream's usage only on request.
     const silent = chat.frames.filter((frame) => !frame.includes("prompt_tokens"));
     world.answer(stream(silent));
     const answer = await world.call(chat, { model: `${chat.model}:first` });

@@ -1,6 +1,6 @@
 /**
- * Answers that came and cannot be used: the caller is told what was wrong, the POST is not sent a second time, and each
- * failing attempt is a line in the log. T60.
+ * Unusable answers: the caller's error says what was wrong, the POST is not sent a second time, and each failed attempt is a line in
+ * the log. T60.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";

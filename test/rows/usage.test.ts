@@ -1,5 +1,5 @@
 /**
- * What is billed and what callers are told of usage, on direct routes. T44 to T50, T59 to T61, BILL-23; prices: world.ts.
+ * Billed and reported usage on direct routes. T44 to T50, T59 to T61, BILL-23; prices: world.ts.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openCall } from "../ledger/open-calls.ts";
@@ -33,7 +33,7 @@ beforeEach(() => world.answer(answering));
 
 const atFirst = (protocol: Protocol) => `${protocol.model}:first`;
 
-/** Calls, reads the answer to its end, and tells what that cost. */
+/** Makes a call and reads its answer. Returns the answer, its cost and its log row. */
 async function cost(protocol: Protocol, stream: boolean, extra: object = {}) {
   const before = await world.charged();
   const answer = await world.call(protocol, { model: atFirst(protocol), stream, extra });
@@ -45,7 +45,7 @@ const eventsIn = (text: string) => readEvents(new Response(text));
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The value without any member of one of these names, at any depth. */
+/** The value without members of these names, at any depth. */
 function withoutKeys(value: unknown, names: readonly string[]): unknown {
   if (Array.isArray(value)) return value.map((one) => withoutKeys(one, names));
   if (!isRecord(value)) return value;
@@ -252,7 +252,7 @@ describe("what callers are told", () => {
       prompt_tokens_details: { cached_tokens: 40 },
       total_tokens: 120,
     });
-    // A vendor that leaves the cached ones out of prompt_tokens, though its total has them.
+    // A vendor that excludes cached tokens from prompt_tokens, but not from its total.
     world.answer(
       json({
         ...chat.whole(),

@@ -1,4 +1,4 @@
-/** What a caller may rely on from one version to the next. VER rows; docs/decisions.md "Versions". */
+/** Guarantees for callers between versions. VER rows; docs/decisions.md "Versions". */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";

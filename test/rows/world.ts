@@ -1,6 +1,6 @@
 /**
- * The gateway that the rows are shown on: four models, one per protocol, each offered by two stand-in upstreams,
- * and helpers to call it and to see what it charged and logged.
+ * The gateway for the rows: four models, one per protocol, each at two recording upstreams; with helpers for calls, charges and log
+ * rows.
  */
 import { systemClock } from "../../src/base/clock.ts";
 import type { Log } from "../../src/base/log.ts";
@@ -20,7 +20,7 @@ import { preparedDataDir, temporaryDirectory } from "../support/postgres.ts";
 import { json, startRecorder, type Answer, type Recorder } from "../support/recorder.ts";
 import { protocols, upstreamModel, type Protocol } from "./protocols.ts";
 
-/** What an answer of protocols.ts costs at `first`: 60 x 1,000 + 40 x 100 + 20 x 10,000 nano-USD. */
+/** The cost of an answer of protocols.ts at `first`: 60 x 1,000 + 40 x 100 + 20 x 10,000 nano-USD. */
 export const costAtFirstNano = 264_000n;
 /** At `second` everything costs double. */
 export const costAtSecondNano = 528_000n;
@@ -30,14 +30,14 @@ export interface World {
   readonly dataDir: string;
   /** The cheaper provider, of tier `official`. */
   readonly first: Recorder;
-  /** The dearer one, of tier `community`. */
+  /** The more expensive provider, of tier `community`. */
   readonly second: Recorder;
   readonly secrets: Secrets;
-  /** Both upstreams answer so, and what they recorded is forgotten. */
+  /** Sets the answer of both upstreams, and clears their recorded requests. */
   answer(answer: Answer): void;
-  /** POSTs a body in a protocol's own way; the model with whatever suffix. */
+  /** POSTs a body of a protocol; the model may have any suffix. */
   call(protocol: Protocol, options?: CallOptions): Promise<Response>;
-  /** A key of the first workspace, or as told. */
+  /** Creates a key, in the first workspace by default. */
   makeKey(input?: Partial<KeyInput>): Promise<KeyWithSecret>;
   charged(workspaceId?: string): Promise<bigint>;
   /** The request log's row of an answered call. */
@@ -48,7 +48,7 @@ export interface World {
 interface CallOptions {
   readonly model?: string;
   readonly stream?: boolean;
-  /** Put over the smallest body. */
+  /** Fields merged into the minimal body. */
   readonly extra?: object;
   readonly key?: string;
   readonly headers?: Record<string, string>;
@@ -71,19 +71,19 @@ export interface LogRow {
 
 interface WorldOptions {
   readonly databaseUrl?: string;
-  /** On the embedded database, whose server takes a second to start; else on one of the worker's. */
+  /** Uses the embedded database, whose server takes a second to start. Otherwise the test worker's server. */
   readonly embedded?: boolean;
   readonly keepAliveMs?: number;
   readonly log?: Log;
-  /** A provider that failed in one test is tried as before in the next, unless told otherwise. */
+  /** By default, failures in one test do not affect a provider's health in the next. */
   readonly health?: HealthRules;
-  /** Of both providers; YAML in flow style. */
+  /** Timeouts of both providers; YAML in flow style. */
   readonly timeouts?: string;
   /** More models, as YAML rows. */
   readonly models?: string;
-  /** Base64. Nodes of one database share it. */
+  /** Base64. Gateways on one database share it. */
   readonly masterKey?: string;
-  /** Of another node: the same upstreams behind this one. */
+  /** The world of another gateway, whose upstreams this one shares. */
   readonly beside?: World;
 }
 
@@ -96,7 +96,7 @@ const price = (factor: number): string => {
 const offerRow = (provider: "first" | "second", protocol: string): string =>
   `      - { provider: ${provider}, protocol: ${protocol}, upstream_model: ${upstreamModel}, price: ${price(provider === "first" ? 1 : 2)} }`;
 
-/** One model as YAML, offered by both providers unless told otherwise. */
+/** One model as YAML, offered by both providers by default. */
 export function modelRow(
   id: string,
   protocol: Pick<Protocol, "name" | "endpoint">,
@@ -130,7 +130,7 @@ function configuration(first: string, second: string, options: WorldOptions): st
   ].join("\n");
 }
 
-/** Starts the gateway with credit, and its two upstreams, which answer nothing useful until `answer` is called. */
+/** Starts the gateway with credit, and its two upstreams, which answer 500 until `answer` is called. */
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const idle = json({ error: { message: "no answer was set" } }, 500);
   const { beside, masterKey, databaseUrl, keepAliveMs, log } = options;
@@ -185,7 +185,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   };
 }
 
-/** Log rows are written off the caller's path, so a row may come a moment after its answer. */
+/** Waits for a call's log row, which may be written a moment after the answer. */
 export async function logRow({ database }: GatewayUnderTest, id: string): Promise<LogRow> {
   return eventually(async () => {
     const rows = await database.query<LogRow>("select * from request_log where id = $1", [id]);
@@ -200,7 +200,7 @@ export async function readEvents(answer: Response): Promise<SseEvent[]> {
   return [...parser.push(new TextEncoder().encode(text)), ...parser.end()];
 }
 
-/** Where the answers of two calls are compared: an answer made by a conversion names its own call, and when it was made. */
+/** Removes ids and times from converted answers, which name their own call, so that answers can be compared. */
 export const withoutOwnIds = (text: string): string =>
   forced
     ? text
@@ -208,7 +208,7 @@ export const withoutOwnIds = (text: string): string =>
         .replaceAll(/"(created|created_at)":\d+/g, '"$1":0')
     : text;
 
-/** Answers with frames as a stream, and then with whatever the rest does; ends by itself without one. */
+/** Streams frames, and then calls `rest`; without `rest` it ends the stream. */
 export const stream =
   (frames: readonly string[], rest?: (response: Parameters<Answer>[1]) => void): Answer =>
   (_request, upstream) => {
@@ -218,7 +218,7 @@ export const stream =
     else upstream.end();
   };
 
-/** Answers each protocol in its own way: by the path, whole or streamed as asked. */
+/** Answers in the protocol of the path, whole or streamed as requested. */
 export const answering: Answer = (request, upstream) => {
   const protocol = protocolOf(request.path);
   const streamed = request.body["stream"] === true || request.path.includes(":stream");
@@ -226,7 +226,7 @@ export const answering: Answer = (request, upstream) => {
   return answer(request, upstream);
 };
 
-/** Whose path an upstream was asked at. */
+/** The protocol of an upstream's path. */
 export function protocolOf(path: string): Protocol {
   const [chat, responses, messages, generateContent] = protocols as [
     Protocol,

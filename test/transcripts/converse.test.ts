@@ -1,5 +1,5 @@
-// The transcripts' column for Amazon Bedrock's Converse, which only upstreams speak: the golden request from every caller, and the
-// golden answer to every caller, whole and streamed, wherever the stream ends.
+// The transcripts' column for Amazon Bedrock's Converse, which only upstreams speak. Every caller's request becomes the golden one;
+// the golden answer reaches every caller, whole and streamed, wherever the stream ends.
 import { describe, expect, it } from "vitest";
 import { converseStrict } from "../../sandbox/bedrock/converse-strict.ts";
 import { noteParams } from "../../src/base/notes.ts";

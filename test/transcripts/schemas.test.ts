@@ -1,5 +1,5 @@
-// Validates every chat and responses payload of the transcripts against the vendors' own schemas, if their documents are next to
-// the repository: requests to upstreams, whole answers and stream events to callers.
+// Validates the chat and responses payloads of the transcripts: requests to upstreams, whole answers and stream events to callers.
+// The schemas are the vendors' own, if their documents are next to the repository.
 import { existsSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { schemaOf } from "../sandbox/support.ts";

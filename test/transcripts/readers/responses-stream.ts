@@ -1,5 +1,5 @@
-// Reads a responses stream and checks its grammar: numbered events, paired begin and done events of items and parts, pieces that
-// add up to the done text, one terminal event with the whole object, [DONE].
+// Reads a responses stream and checks its grammar. Events are numbered; items and parts have paired begin and done events. Pieces
+// add up to the done text. One terminal event has the whole object, then comes [DONE].
 import {
   isWire,
   items,
