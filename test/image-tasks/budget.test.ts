@@ -1,4 +1,4 @@
-// What vendors answer to image tasks counts in the budget of bytes under way: a task waits until its pictures fit, and calls are
+// Vendors' answers to image tasks count in the budget of bytes in flight: a task waits until its pictures fit, and calls are
 // refused meanwhile.
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
@@ -28,7 +28,7 @@ models:
 let vendor: Recorder;
 let bench: Bench;
 let points: TaskPoint[];
-/** The vendor's pictures come when this is called. */
+/** Lets the vendor send its pictures. */
 let answerAll: () => void;
 
 beforeEach(async () => {
@@ -78,6 +78,6 @@ it("a second task waits until the first has its pictures, is asked once, and cal
   for (const { id } of [first, second])
     expect((await bench.until(id, "succeeded", "failed")).status).toBe("succeeded");
   expect(vendor.requests).toHaveLength(2);
-  // What it held has been given back: the vendor is asked.
+  // The budget was released, so the call reaches the vendor.
   await expect.poll(async () => (await bench.post("/v1/chat/completions", large)).status).toBe(400);
 });

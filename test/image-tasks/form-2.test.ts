@@ -1,4 +1,4 @@
-// The fields of edit form 2 on /v1/tasks, at the two models that have them: by JSON, and by form with a picture.
+// The fields of edit form 2 on /v1/tasks, at the two models that have them: as JSON, and as a form with a picture.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { inTurn } from "../support/long.ts";
 import { plain, shapesOf, startImages, type Fields, type ImageBench } from "./support.ts";
@@ -19,14 +19,14 @@ const optionsOf = async (way: Way) => ({
 });
 
 const defaults = { n: 1, size: "auto", quality: "auto", background: "auto", output_format: "png" };
-/** What the vendor's form has is text. */
+/** Fields as texts, as in the vendor's form. */
 const spelled = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]));
 
-/** The vendor checks all fields, and its filter ends the work before a picture is painted: that would take most of the time. */
+/** The vendor checks all fields, but its filter blocks the task before it paints a picture, which would take most of the time. */
 const unpainted = { task_outcome: "blocked" };
 
-/** What a caller says, and what the vendor is told beside the defaults. `undefined`: not told. */
+/** The caller's fields, and the vendor's fields besides the defaults. `undefined`: not sent. */
 const taken: readonly (readonly [ids: string, said: Fields, told: Fields])[] = [
   ["TIMG2-10 LIM-02", { n: 10, quality: "low" }, { n: 10, quality: "low" }],
   ["TIMG2-11", { size: "auto" }, { size: "auto" }],
@@ -74,7 +74,7 @@ const taken: readonly (readonly [ids: string, said: Fields, told: Fields])[] = [
   ["TIMG2-27", { user: "someone" }, { user: "someone" }],
 ];
 
-/** What is noted, by the names of the fields, of what is taken all the same. */
+/** Accepted requests with notes, by the names of the fields. */
 const noted: readonly (readonly [ids: string, said: Fields, told: Fields, notes: string[]])[] = [
   [
     "TIMG2-15",
@@ -124,7 +124,7 @@ describe.each(models)("sandbox/%s", (name) => {
   const model = `sandbox/${name}`;
 
   describe.each(ways)("in %s", (way) => {
-    // In the short form at one model the other rows than at the other, and by form the other ones than by JSON.
+    // The short form splits the rows between the two models, and between form and JSON.
     const place = models.indexOf(name) + ways.indexOf(way);
     const edits = way === "a form with a picture";
     const told = (fields: Fields) => (edits ? spelled(fields) : fields);

@@ -1,5 +1,5 @@
-// Forms as no client should send them, to the running gateway over bare sockets: every one has an answer or a closed connection,
-// nothing is charged for what is refused, and no file and no row of it stays.
+// Malformed forms, sent to a running gateway over raw sockets. Each gets an answer or a closed connection; refused ones cost nothing
+// and leave no file and no row.
 import { readdirSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ afterAll(() => bench?.close());
 
 const end = Buffer.from("--xyz--\r\n");
 
-/** A whole request: what its head says of its body, and the body. */
+/** A request: its body, and what its head declares about it. */
 interface Hostile {
   readonly body: Buffer;
   /** The Content-Length it claims; null sends chunks instead. */
@@ -44,7 +44,7 @@ interface Hostile {
   readonly piece: number;
 }
 
-/** Sends it, and leaves where it is not whole. The status; undefined where the connection was closed without one. */
+/** Sends a request, and leaves if it is incomplete. Returns the status; undefined if the connection closed without one. */
 function send({ body, length, boundary, piece }: Hostile): Promise<number | undefined> {
   const { port, hostname } = new URL(bench.url);
   const { promise, resolve } = Promise.withResolvers<number | undefined>();
@@ -68,7 +68,7 @@ function send({ body, length, boundary, piece }: Hostile): Promise<number | unde
     if (length === null) socket.write("\r\n");
   }
   if (length === null) socket.write("0\r\n\r\n");
-  // Nobody waits for what will not come.
+  // The rest of the body never comes, so end the connection.
   else if (length > body.length) socket.end();
   return promise;
 }
@@ -114,7 +114,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
     return Buffer.concat([body.subarray(0, start), body.subarray(stop)]);
   }),
 );
-/** Parts left out, doubled and out of order, bytes changed, and lengths that lie. */
+/** Forms with missing, duplicate and unordered parts, changed bytes and wrong lengths. */
 const hostile: fc.Arbitrary<Hostile> = fc
   .record({
     order: fc.array(fc.nat({ max: 6 }), { maxLength: 12 }),
@@ -147,7 +147,7 @@ const hostile: fc.Arbitrary<Hostile> = fc
     return { body, length, boundary, piece };
   });
 
-/** What was made and what it cost, once all of it has ended. */
+/** Waits until all tasks have ended. Returns their number and cost. */
 async function tasksEnded(): Promise<{ readonly count: number; readonly costNano: bigint }> {
   for (;;) {
     const rows = await bench.database.query<{ status: string; cost_nano: bigint }>(
@@ -160,7 +160,7 @@ async function tasksEnded(): Promise<{ readonly count: number; readonly costNano
   }
 }
 
-/** The files that are kept, and their rows: after the sweep only results are left. */
+/** The stored files. After the sweep only results and their rows are left. */
 const files = () => readdirSync(join(bench.directory, "data", "files")).toSorted();
 const rows = () =>
   bench.database.query<{ name: string; purpose: string }>(
@@ -170,11 +170,11 @@ const rows = () =>
 async function expectNothingLeft(): Promise<void> {
   const { costNano } = await tasksEnded();
   expect(parseUsd("100") - (await bench.available())).toBe(costNano);
-  // Who has left is not waited for: what was theirs goes a moment later.
+  // The gateway cleans up after clients that left a moment later.
   await expect.poll(inputs).toEqual([]);
   expect(files()).toEqual((await rows()).map(({ name }) => name).toSorted());
 }
-/** What the sweep leaves beside results. */
+/** Sweeps. Returns the rows that are left and are no results. */
 async function inputs(): Promise<unknown[]> {
   await sweepFiles(bench.database, store, new Date());
   return (await rows()).filter(({ purpose }) => purpose !== "result");
@@ -187,14 +187,14 @@ it("forms that are broken in any way are answered or cut off, and leave nothing"
     fc.asyncProperty(hostile, async (form) => {
       const status = await send(form);
       statuses[String(status)] = (statuses[String(status)] ?? 0) + 1;
-      // A connection may end in silence only where the client has left.
+      // A connection may only end without an answer if the client has left.
       const left = form.length !== null && form.length > form.body.length;
       expect([202, 400, 413, ...(left ? [undefined] : [])]).toContain(status);
     }),
     { numRuns: inForm(60, 200) },
   );
   expect((await fetch(`${bench.url}/healthz`)).status).toBe(200);
-  // Both kinds were among them.
+  // Both accepted and refused forms occurred.
   expect(statuses["202"]).toBeGreaterThan(inForm(0, 3));
   expect(statuses["400"]).toBeGreaterThan(inForm(15, 50));
 });

@@ -1,5 +1,5 @@
-// The image model at a vendor that works by tasks of its own, and the model of edit form 2 with its larger sizes: every field,
-// and the pixels that come of it. And the alias shape while that vendor forgets.
+// The image model at a vendor with its own tasks, and the model of edit form 2 with its larger sizes: every field, and the resulting
+// pixels. Also the alias format while that vendor has forgotten a task.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { inTurn } from "../support/long.ts";
 import { video } from "../task-http/support.ts";
@@ -38,7 +38,7 @@ describe.each([
   ["JSON", false],
   ["a form", true],
 ] as const)("image-model-c in %s", (_encoding, form) => {
-  // In the short form each row in one of the encodings.
+  // The short form tests each row in one of the encodings.
   const place = form ? 1 : 0;
 
   it("what is left out has its default at the vendor", async () => {
@@ -157,7 +157,7 @@ describe("image-model-c", () => {
 });
 
 describe("sizes", () => {
-  // Those of more than eight million pixels take a second each: in the short form there is one of each kind.
+  // Sizes above eight million pixels take a second each, so the short form has one of each kind.
   const sized = [
     [{ aspect_ratio: "1:1" }, "1024x1024"],
     [{ aspect_ratio: "1:1", image_size: "2K" }, "2048x2048"],

@@ -1,5 +1,5 @@
-// The pictures of a task outlive the process that took them, wherever files are kept: in a directory, after a kill -9, and in a
-// bucket.
+// The pictures of a task outlive the process that accepted them, wherever files are stored: in a directory, after a kill -9, and in
+// a bucket.
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -46,7 +46,7 @@ const received = ({ body }: Recorder["requests"][number]): Buffer[] =>
   );
 const fields = { model: "acme/pictures", prompt: "A boat" };
 
-/** How each death ends; the short form has the one after which nothing may be asked again. */
+/** Points of death with the task's final state and cost. The short form has the one after which no vendor may be asked again. */
 const deaths = [
   ["collect.stored", "failed", "0"],
   ["ask.claimed", "succeeded", "0.012"],
@@ -68,7 +68,7 @@ it.each(deaths.slice(0, inForm(1, 2)))(
     const pictures = [await plain(), padded(await plain({ format: "jpeg" }), 3_000_000)];
     const first = await live(environment);
     await first.arm(point);
-    // The process may be gone before it answers.
+    // The process may die before it answers.
     await post(first, pictures).catch(() => undefined);
     await first.gone;
 
@@ -82,7 +82,7 @@ it.each(deaths.slice(0, inForm(1, 2)))(
       true,
       true,
     ]);
-    // The sweep takes what was sent, and a result that nobody was told of.
+    // The sweep removes the inputs, and results that no caller got.
     const left = () => readdirSync(join(directory, "data", "files")).length;
     await expect.poll(left).toBe(task!.output.images.length);
     await second.end();

@@ -1,4 +1,4 @@
-// Uploads that are not there any more when a vendor is asked: that is no failure of the vendor. docs/tasks.md.
+// Uploads that are missing when a vendor is asked: that is no failure of the vendor. docs/tasks.md.
 import { mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -36,7 +36,7 @@ afterAll(async () => {
   await vendor?.close();
 });
 
-/** A task with a picture, stopped before its vendor is asked; where its picture is. */
+/** A task with a picture, stopped before its vendor is asked, and the path of its picture. */
 async function waiting(): Promise<{ id: string; place: string; letGo: () => void }> {
   const letGo = bench.hold("ask.claimed");
   const files = { image: await plain() };
@@ -49,7 +49,7 @@ async function waiting(): Promise<{ id: string; place: string; letGo: () => void
   return { id, place: join(bench.directory, "data", "files", row!.name), letGo };
 }
 
-/** What is known of the attempts of a task, and what health has heard of its provider. */
+/** The outcomes of a task's attempts, and the health of its provider. */
 async function blameOf(id: string) {
   const [row] = await bench.database.query<{ attempts: { outcome: string }[] }>(
     "select attempts from tasks where id = $1",

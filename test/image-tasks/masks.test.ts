@@ -1,4 +1,4 @@
-// Edits of tasks with a mask: what the mask must be, that its bytes reach the vendor, and that the picture changes there only.
+// Edits of tasks with a mask: requirements of the mask, its bytes at the vendor, and that only the masked area changes.
 import { createHash } from "node:crypto";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,5 +1,5 @@
-// The largest form there is, through a gateway that is a process of its own: its memory while it takes sixteen pictures of 25 MB
-// and hands them on. Linux tells the most memory that a process had since it was last asked to forget it.
+// The largest form, through a gateway in a separate process: its memory while it accepts and forwards sixteen pictures of 25 MB.
+// Linux reports the peak memory of a process since the last reset.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, request, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -16,7 +16,7 @@ import type { TaskBody } from "../task-http/support.ts";
 import { plain } from "./support.ts";
 
 const count = inForm(6, 16);
-/** What any call takes is 80; the files themselves would be 150 more in the short form, 400 in the long one. */
+/** Any call takes 80 MB. The files in memory would add 150 in the short form, 400 in the long one. */
 const megabytesMax = inForm(140, 300);
 const fileBytes = 25_000_000;
 
@@ -28,7 +28,7 @@ afterEach(() => {
   if (directory !== undefined) rmSync(directory, { recursive: true, force: true });
 });
 
-/** A vendor that reads what it is sent, and notes only how many bytes that were. */
+/** A vendor that reads requests, and only records their number of bytes. */
 async function startVendor(taken: number[]): Promise<string> {
   const picture = (await plain()).toString("base64");
   vendor = createServer((incoming, answer) => {
@@ -55,13 +55,13 @@ models:
       - { provider: vendor, upstream_model: m, price: { input: "5", image_input: "8", output: "10", image_output: "30" } }
 `;
 
-/** Megabytes of a process: now, and at most so far. */
+/** Memory of a process in megabytes: current (VmRSS), or peak (VmHWM). */
 const memoryOf = (pid: number, field: "VmRSS" | "VmHWM"): number =>
   Number(
     new RegExp(`${field}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1],
   ) / 1000;
 
-/** The form, piece by piece: every picture is the same JPEG with a tail of its own. */
+/** The form, piece by piece. Every picture is the same JPEG with a different tail. */
 function* formPieces(jpeg: Buffer, pictures: number): Generator<Buffer> {
   for (const [name, value] of Object.entries({ model: "acme/tokens", prompt: "All of them" }))
     yield Buffer.from(
@@ -81,7 +81,7 @@ function* formPieces(jpeg: Buffer, pictures: number): Generator<Buffer> {
   yield Buffer.from("--xyz--\r\n");
 }
 
-/** Sends the form as fast as it is taken, and waits for the task's end. */
+/** Sends the form as fast as the gateway reads it, and waits for the task's end. */
 async function post({ url, key }: Life, pieces: Iterable<Buffer>): Promise<TaskBody> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const outgoing = request(`${url}/v1/tasks`, {
@@ -112,7 +112,7 @@ it.runIf(process.platform === "linux")(
     });
     const pid = gateway.child.pid!;
     const jpeg = await plain({ format: "jpeg" });
-    // What every first call loads is there afterwards.
+    // A first call loads code that stays in memory.
     expect((await post(gateway, formPieces(jpeg, 0))).status).toBe("succeeded");
     const idle = memoryOf(pid, "VmRSS");
     writeFileSync(`/proc/${pid}/clear_refs`, "5");

@@ -1,6 +1,6 @@
-// What image tasks hold while they run and cost when they have ended, exactly, over the sandbox's prices: USD 0.02, 0.04 (low) and
-// 0.05, 0.08 (medium) a picture at 1K and 2K and 0.002 a reference; 0.03 a picture; 5 and 10 a million text tokens in and out, 8
-// and 30 a million image tokens.
+// The exact holds and costs of image tasks at the sandbox's prices. USD per picture: 0.02, 0.04 (low) and 0.05, 0.08 (medium) at 1K
+// and 2K, and 0.002 per reference; or 0.03. By tokens: 5 and 10 per million text tokens in and out, 8 and 30 per million image
+// tokens.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseUsd } from "../../src/base/money.ts";
 import { openCall } from "../ledger/open-calls.ts";
@@ -17,14 +17,14 @@ beforeAll(async () => {
 afterAll(() => bench?.close());
 
 interface Money {
-  /** Taken out of what is available while the task waits. */
+  /** Reduction of the available balance while the task waits. */
   readonly held: bigint;
-  /** Taken out of it once the task has ended. */
+  /** Reduction of the available balance after the task has ended. */
   readonly paid: bigint;
   readonly task: TaskBody;
 }
 
-/** Makes a task, looking at the balance before, while it waits, and after. */
+/** Makes a task, and reads the balance before, while it waits, and after. */
 async function moneyOf(fields: Fields, options?: Options): Promise<Money> {
   const before = await bench.available();
   const release = bench.hold("ask.claimed");
@@ -159,7 +159,7 @@ const tokens = {
   high: { "1024x1024": 4160, "1536x1024": 6208, "1024x1536": 6240 },
 } as const;
 
-/** The sizes of a quality; in the short form one, another one for the next quality and model. */
+/** The sizes of a quality. The short form tests one, a different one for each quality and model. */
 const sizesOf = (sizes: Readonly<Record<string, number>>, place: number) =>
   Object.entries(sizes).filter((_size, index) => isLong || index === place % 3);
 
@@ -188,7 +188,7 @@ describe.each(byTokens)("%s, by tokens", (model) => {
     const fields = { model, prompt, quality: "low", size: "1024x1024" };
     const without = await moneyOf(fields);
     const two = await moneyOf(fields, await references(2));
-    // Each of two tiles, of 129 tokens, and 65.
+    // Each reference has two tiles of 129 tokens, plus 65.
     const given = two.task.usage["input_tokens"]! - without.task.usage["input_tokens"]!;
     expect(given).toBe(2 * (65 + 2 * 129));
     expect(two.paid - without.paid).toBe(BigInt(given) * 8_000n);
@@ -220,7 +220,7 @@ it("BILL-23 ERR-09: what the balance cannot hold is refused, and no vendor hears
   expect((await moneyOf({ ...drained, n: 9 })).paid).toBe(usd("0.72"));
 });
 
-/** Holds all that is available but so much. */
+/** Reserves the available balance except for this amount. */
 async function leaveOnly(amountNano: bigint): Promise<void> {
   const [key] = await bench.database.query<{ id: string }>(
     "select id from api_keys where workspace_id = $1",

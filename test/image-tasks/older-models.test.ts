@@ -1,4 +1,4 @@
-// Models of DashScope that make pictures of a prompt alone, at a service of their own: qwen-image, and wan before 2.6. Wire:
+// DashScope models that make pictures from a prompt only, with a separate API: qwen-image, and wan before 2.6. Wire format:
 // docs.qwencloud.com, "Async image generation".
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startSandbox } from "../../sandbox/index.ts";

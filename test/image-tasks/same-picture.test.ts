@@ -1,4 +1,4 @@
-// A vendor that names the address of one picture more than once: it made one, and one is kept and charged. BILL-04.
+// A vendor names the address of one picture several times: it made one, so one is stored and charged. BILL-04.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
 import { plain, startImages, type ImageBench } from "./support.ts";
@@ -31,7 +31,7 @@ afterAll(async () => {
   await vendor?.close();
 });
 
-/** A task of four pictures, whose vendor answers with this output, and counts so many. */
+/** A task of four pictures whose vendor answers with this output, and reports `count` pictures. */
 async function made(output: object, count?: number): Promise<TaskBody> {
   const picture = await plain();
   vendor.answer((request, response) => {

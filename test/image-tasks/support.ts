@@ -1,11 +1,11 @@
-// Image tasks through a running gateway: made by JSON or by form, waited for, and looked at from both sides: what the sandbox's
-// vendors received, and what the pictures are.
+// Helpers for image tasks through a running gateway: create them as JSON or form, wait for them, and read the requests of the
+// sandbox's vendors and the resulting pictures.
 import sharp from "sharp";
 import type { TaskPoint } from "../../src/tasks/index.ts";
 import { startBench, type Bench, type TaskBody } from "../task-http/support.ts";
 
 export type Fields = Record<string, unknown>;
-/** By the name of the part; a list is the same name several times. */
+/** Files by part name; a list repeats the name. */
 export type Files = Record<string, Buffer | readonly Buffer[]>;
 
 /** A request as the vendor got it. Files of forms are `{filename, type, bytes, sha256}`. */
@@ -16,28 +16,28 @@ export interface Sent {
 
 export interface Ran {
   readonly task: TaskBody;
-  /** How the vendor was asked to make it. */
+  /** The vendor's request. */
   readonly sent: Sent;
 }
 
 export interface Options {
   readonly files?: Files;
-  /** Of the sandbox. */
+  /** Script for the sandbox. */
   readonly script?: object;
   readonly form?: boolean;
   readonly headers?: Record<string, string>;
 }
 
 export interface ImageBench extends Bench {
-  /** Sends a task, by form where there are files. */
+  /** Submits a task, as a form if there are files. */
   submit(fields: Fields, options?: Options): Promise<Response>;
-  /** Makes a task and waits for its end. @throws where it is refused */
+  /** Makes a task and waits for its end. @throws if it is refused */
   run(fields: Fields, options?: Options): Promise<Ran>;
-  /** `code param` of a refusal with 400, of which no vendor hears. @throws where it is not refused */
+  /** `code param` of a 400 refusal that reaches no vendor. @throws if it is not refused */
   refusal(fields: Fields, options?: Options): Promise<string>;
-  /** What vendors received with this text in it. */
+  /** The vendors' received requests that contain this text. */
   sentWith(text: string): Promise<Sent[]>;
-  /** From now on tasks stop at a point of their life, until the returned function is called. */
+  /** Stops tasks at this point until the returned function is called. */
   hold(point: TaskPoint): () => void;
 }
 
@@ -51,7 +51,7 @@ export function formOf(fields: Fields, files: Files): FormData {
   return form;
 }
 
-/** Starts a gateway whose tasks have short pauses. */
+/** Starts a gateway whose tasks are polled after short pauses. */
 export async function startImages(
   options: Parameters<typeof startBench>[0] = {},
 ): Promise<ImageBench> {
@@ -66,7 +66,7 @@ export async function startImages(
     const url = `${bench.sandboxUrl}/__journal?contains=${encodeURIComponent(text)}`;
     return ((await (await fetch(url)).json()) as { data: Sent[] }).data;
   };
-  /** The fields with a prompt that is like no other. */
+  /** The fields with a unique prompt, and the text that identifies it. */
   const marked = (fields: Fields, script: object | undefined): [Fields, string] => {
     const mark = `boat ${(count += 1)}.`;
     if ("prompt" in fields) return [fields, String(fields["prompt"])];
@@ -134,7 +134,7 @@ export const plain = ({
     .toFormat(format)
     .toBuffer();
 
-/** A mask whose left half, where its alpha is 0, is to be changed. */
+/** A mask whose left half has alpha 0, so that it is edited. */
 export function maskOf(width: number, height: number): Promise<Buffer> {
   const pixels = Buffer.from(
     Array.from({ length: width * height }, (_, at) => [
@@ -156,7 +156,7 @@ export interface Picture {
   readonly bytes: Buffer;
 }
 
-/** What a task has made, decoded to the last pixel. */
+/** A task's pictures, completely decoded. */
 export async function picturesOf(task: TaskBody): Promise<Picture[]> {
   const made: Picture[] = [];
   for (const { url } of task.output.images) {

@@ -1,5 +1,5 @@
-// The image task model of sixteen ratios and two tiers, end to end: what its vendor is asked, what is refused and noted, and
-// what the pictures are.
+// The image task model with sixteen ratios and two tiers, end to end: the vendor's requests, refusals and notes, and the resulting
+// pictures.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { inTurn, isLong } from "../support/long.ts";
 import type { TaskBody } from "../task-http/support.ts";
@@ -23,7 +23,7 @@ afterAll(() => bench?.close());
 const model = "sandbox/task-image-model-1";
 const run = (fields: Fields, options?: Options) => bench.run({ model, ...fields }, options);
 const refusal = (fields: Fields, options?: Options) => bench.refusal({ model, ...fields }, options);
-/** The fields as the vendor was sent them, of a call that nothing was noted of. */
+/** The vendor's fields for a call. Expects no notes. */
 async function sentOf(fields: Fields, options?: Options): Promise<Fields> {
   const { task, sent } = await run(fields, options);
   expect([task.status, task.notes]).toEqual(["succeeded", undefined]);
@@ -35,7 +35,7 @@ const inBothEncodings = [
 ] as const;
 
 describe.each(inBothEncodings)("in %s", (_encoding, form) => {
-  // In the short form each row in one of the encodings.
+  // The short form tests each row in one of the encodings.
   const place = form ? 1 : 0;
 
   it("TIMG1-12 TIMG1-16 TIMG1-20 TIMG1-22: what is left out has its default at the vendor, tier and quality are said, no user is", async () => {
@@ -163,7 +163,7 @@ const sizes = {
   "9:20": "576x1280",
 };
 
-/** In the short form the square, an edge of both kinds, and ratios that are no whole numbers. */
+/** Ratios of the short form: the square, the extremes of both kinds, and ratios with fractions. */
 const shown = ["1:1", "3:4", "21:9", "19.5:9", "9:20"];
 const tried = Object.entries(sizes).filter(([ratio]) => isLong || shown.includes(ratio));
 
@@ -220,7 +220,7 @@ describe("pictures", () => {
   });
 });
 
-/** What the vendor was sent as pictures: a JPEG in base64 each. */
+/** The beginnings of the pictures in the vendor's request, each a JPEG in base64. */
 const inputs = ({ image, images }: Fields): unknown[] =>
   [image ?? [], images ?? []].flat().map((one) => (one as { url: string }).url.slice(0, 23));
 
@@ -251,7 +251,7 @@ describe("references", () => {
     expect(task.status).toBe("succeeded");
   });
 
-  // That it bounds the sum, and how much, one of 25 MiB above and two of 20 MiB below say in the short form too.
+  // The short form already tests the limit of the sum, with one of 25 MiB above and two of 20 MiB below.
   it.runIf(isLong)("TIMG1-07 LIM-06: two of 16 MiB are below 48 MB in base64", async () => {
     const file = await jpeg(16 * 1024 * 1024);
     const { task } = await run({}, { files: { image: [file, file] } });

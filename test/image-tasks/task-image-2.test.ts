@@ -1,4 +1,4 @@
-// What the image task model of three sizes has of its own, beside the fields of edit form 2 (form-2.test.ts).
+// Specifics of the image task model with three sizes; form-2.test.ts has the fields of edit form 2.
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { padded } from "../task-http/upload-support.ts";
@@ -80,7 +80,7 @@ describe("pictures that are none", () => {
 
   it("one that would unpack to gigabytes is refused unread", async () => {
     const bomb = await plain();
-    // Width and height stand at the start of a PNG.
+    // Width and height are at the start of a PNG.
     bomb.writeUInt32BE(60_000, 16);
     bomb.writeUInt32BE(60_000, 20);
     expect(await refusal({}, { files: { image: bomb } })).toBe("image_too_large image");

@@ -1,5 +1,5 @@
-// Image tasks at vendors that answer as no sandbox does: several providers of one model, answers that hold less than was asked
-// for, and usage told to the token.
+// Image tasks at vendors that the sandbox does not simulate: several providers of one model, answers with fewer pictures than
+// requested, and exact token usage.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { parseUsd } from "../../src/base/money.ts";
 import { padded } from "../task-http/upload-support.ts";
@@ -58,7 +58,7 @@ beforeEach(() => {
 const made = (count: number) => Array.from({ length: count }, () => ({ b64_json: picture }));
 const prompt = "A boat";
 
-/** Makes a task and waits for its end; no journal is asked. */
+/** Makes a task and waits for its end, without reading a journal. */
 async function run(fields: Fields, files?: Files): Promise<TaskBody> {
   const body = files ? formOf({ prompt, ...fields }, files) : { prompt, ...fields };
   const headers = { prefer: "wait=20" };

@@ -1,4 +1,4 @@
-// Whole answers of image calls in the budget of bytes under way: refused before a vendor is asked, never after.
+// Whole answers of image calls in the budget of bytes in flight: refused before a vendor is asked, never after.
 import { afterEach, describe, expect, it } from "vitest";
 import { prompted, startImages, type ImageBench } from "./support.ts";
 
@@ -27,7 +27,7 @@ describe("the budget of bytes under way", () => {
     expect(await codeOf(refused)).toBe("503 overloaded");
     expect(await bench.sentWith(prompt)).toEqual([]);
     expect(await bench.state()).toMatchObject({ holds: 0, chargedNano: 0n });
-    // The events of a stream count as they come: it asks for no room ahead.
+    // The events of a stream count when they arrive, so a stream reserves nothing in advance.
     const streamed = await bench.generate({ stream: true, partial_images: 1 });
     expect(streamed.status).toBe(200);
     expect(await streamed.text()).toContain("event: image_generation.completed");

@@ -1,4 +1,4 @@
-// A provider that bills on though its caller has left: the answer is read to its end, and charged.
+// A provider that bills although the client has left: the gateway drains the answer, and charges it.
 import { afterEach, expect, it } from "vitest";
 import { json } from "../support/recorder.ts";
 import { formOf, picture } from "./support.ts";
@@ -30,13 +30,13 @@ it.each(["false", "true"])(
     leaving.abort();
     await call.catch(() => undefined);
     leave();
-    // USD 1 a million tokens.
+    // USD 1 per million tokens.
     await expect.poll(async () => (await bench.state()).chargedNano).toBe(30_000n);
     expect(await bench.holds()).toBe(0);
     const rows = () =>
       bench.database.query("select status, usage_source from request_log where cost_nano = 30000");
     await expect.poll(rows).toEqual([{ status: "client_closed", usage_source: "upstream" }]);
-    // What was paid for can be had.
+    // The caller can get the charged picture from its task.
     const tasks = (await (await bench.get("/v1/tasks")).json()) as { data: { status: string }[] };
     expect(tasks.data.map(({ status }) => status)).toEqual(["succeeded"]);
   },

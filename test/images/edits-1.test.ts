@@ -1,4 +1,4 @@
-// Form 1 of `POST /v1/images/edits`: the strict form, each field's domain, files by their content.
+// Form 1 of `POST /v1/images/edits`: the strict form, each field's domain, file types by content.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withMetadata } from "../support/metadata.ts";
 import {
@@ -28,7 +28,7 @@ const run = (fields: Fields = {}, files: Files = { image }, script?: object) =>
   bench.ran((prompt) => bench.edit({ model: modelA, prompt, ...fields }, files), script);
 const refused = (fields: Fields, files: Files = { image }) =>
   bench.refusal((prompt) => bench.edit({ model: modelA, prompt, ...fields }, files));
-/** The files that the vendor was sent under a name. */
+/** The files that the vendor got under a name. */
 const filesAt = ({ body }: { body: Fields }, name: string) =>
   [body[name]].flat() as { type: string; bytes: number; sha256: string; filename: string }[];
 

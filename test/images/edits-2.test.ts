@@ -1,4 +1,4 @@
-// Form 2 of `POST /v1/images/edits`: sizes by ratio and tier, transparency, masks, and what the gateway adds to the answer.
+// Form 2 of `POST /v1/images/edits`: sizes by ratio and tier, transparency, masks, and the gateway's additions to the answer.
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { inForm } from "../support/long.ts";

@@ -1,5 +1,5 @@
-// What becomes of a call whose vendor fails: the next one gets it whole and its own, an unknown outcome is not repeated, the
-// caller's mistakes are the caller's; and nothing is left of any failure.
+// Failover of image calls: the next vendor gets the whole request with its own model and key. An unknown outcome is not retried,
+// callers' errors do not fail over, and no failure leaves anything behind.
 import { brotliCompressSync } from "node:zlib";
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -117,7 +117,7 @@ describe("an answer that cannot be used", () => {
   it.each([
     [404, 1],
     [503, 1],
-    // More often than three seconds allow.
+    // More failures than fit into three seconds of retries.
     [503, 8],
   ])(
     "STORE-01: a picture whose address is answered with %i at first (%i) is fetched again, and its vendor not asked again",
@@ -142,7 +142,7 @@ describe("an answer that cannot be used", () => {
 
   it("IMG-20 IMG-25: a PNG is a picture whatever stands between its size and its pixels", async () => {
     const file = await picture();
-    // OpenAI puts some 70 kB about the origin there.
+    // OpenAI writes about 70 kB of origin metadata there.
     const origin = Buffer.concat([Buffer.from("00012844", "hex"), Buffer.from("caBX"), file]);
     const base64 = Buffer.concat([file.subarray(0, 33), origin]).toString("base64");
     vendors.answer(json({ data: [{ b64_json: base64 }] }));

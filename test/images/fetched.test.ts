@@ -1,5 +1,5 @@
-// Pictures that a vendor only names, whose address is not good for a while: what their call holds meanwhile, and how it ends with its
-// gateway.
+// Pictures that a vendor gives by address, while the address fails for a while: the memory that the call holds, and the end of the
+// call when its gateway stops.
 import { afterEach, expect, it } from "vitest";
 import { eventually } from "../support/patience.ts";
 import { json } from "../support/recorder.ts";
@@ -25,7 +25,7 @@ it("STORE-01: of a picture that is cut again and again only what is kept counts 
   });
   const call = vendors.bench.generate({ model: generating });
   await eventually(() => fetched > 4, "many tries");
-  // It asks for the room of a picture, too.
+  // This call needs the memory of a picture too.
   const other = await vendors.bench.edit(
     { model: "acme/edit:second", prompt: "x" },
     { image: await picture() },

@@ -1,4 +1,4 @@
-// `POST /v1/images/generations`: every field's domain, what the vendor is sent, and what the answer tells of the pictures.
+// `POST /v1/images/generations`: every field's domain, the vendor's request, and the answer's fields about the pictures.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createKey } from "../../src/tenancy/index.ts";
 import {

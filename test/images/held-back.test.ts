@@ -1,5 +1,5 @@
-// A streamed image whose client takes its previews and no more: it holds the vendor back until the call's time is over. The vendor
-// makes the picture and bills it, so the client pays for what arrived, as if it had left. T62.
+// A streamed image whose client reads only the previews: backpressure stops the vendor until the call times out. The vendor makes
+// and bills the picture, so the client pays for the part that arrived, as if it had left. T62.
 import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
 import { afterEach, expect, it } from "vitest";
@@ -14,7 +14,7 @@ afterEach(() => vendors.close());
 
 const fields = { model: "acme/edit:first", prompt: "x", stream: "true", partial_images: "2" };
 
-/** A call over a connection from which nothing is read yet. */
+/** Makes a call over a connection that is not read yet. */
 async function call(image: Bytes): Promise<Socket> {
   const asked = new Request(vendors.bench.url, { method: "POST", body: formOf(fields, { image }) });
   const body = Buffer.from(await asked.arrayBuffer());
@@ -38,7 +38,7 @@ it("BILL-21 T62: until the call's time is over: the input and the previews are c
   vendors = await startVendors({ timeouts: "{ total_s: 5 }" });
   const { bench } = vendors;
   const image = await picture();
-  // No connection takes as much by itself.
+  // More than the buffers of a connection hold.
   const b64_json = Buffer.concat([image, randomBytes(12 * 2 ** 20)]).toString("base64");
   vendors.answer((_request, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -62,7 +62,7 @@ it("BILL-21 T62: until the call's time is over: the input and the previews are c
   expect(row.cost_nano).toBeGreaterThan(0n);
   expect((await bench.state()).chargedNano).toBe(row.cost_nano);
   expect(row.attempts).toMatchObject([{ outcome: "upstream_error" }]);
-  // It hears that this is no picture.
+  // The client gets an error instead of a picture.
   expect(await restOf(socket)).toContain("read so slowly");
   socket.destroy();
 });

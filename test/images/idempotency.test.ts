@@ -1,4 +1,4 @@
-// One idempotency key, one image call: its answer again, whole or as events, and nothing made or charged twice.
+// An idempotency key on image calls: a repetition gets the same answer, whole or as events, and nothing is made or charged twice.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

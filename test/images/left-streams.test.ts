@@ -1,4 +1,4 @@
-// A streamed image whose client leaves after a preview: what is charged then, and what its idempotency key stands for afterwards.
+// A streamed image whose client leaves after a preview: the charge, and later calls with the same idempotency key.
 import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import { formatSse } from "../../src/base/sse.ts";
@@ -14,7 +14,7 @@ const fields = { model: "acme/edit:first", prompt: "x", stream: "true", partial_
 const event = (type: string, data: object) =>
   formatSse({ event: type, data: JSON.stringify({ type, ...data }) });
 
-/** The vendor sends previews, one if absent, and then what `rest` sends once the client has left. */
+/** Lets the vendor send previews, one by default, and then call `rest` when the client has left. */
 function begins(
   image: Bytes,
   rest: (response: ServerResponse) => void,
@@ -35,7 +35,7 @@ function begins(
   return { left: resolve };
 }
 
-/** A stream that its client leaves with the first bytes of it. */
+/** Starts a stream, and leaves it after its first bytes. */
 async function leave(
   image: Bytes,
   headers: Readonly<Record<string, string>>,
@@ -52,11 +52,11 @@ async function leave(
   expect((await reader.read()).done).toBe(false);
   leaving.abort();
   await reader.read().catch(() => undefined);
-  // By the time later connections are answered, the gateway has seen that one close.
+  // When later connections are answered, the gateway has seen the close.
   for (let looks = 0; looks < 3; looks += 1) await (await vendors.bench.get("/v1/models")).text();
 }
 
-/** `status code`, and what has been charged so far. */
+/** Repeats the call. Returns its status with the error code or first line, and the charges so far. */
 async function again(image: Bytes): Promise<[answer: string, chargedNano: bigint]> {
   const answer = await vendors.bench.edit(fields, { image }, key);
   const text = await answer.text();

@@ -1,4 +1,4 @@
-// The commit that charges an image call is done, and its answer is lost on the way: the connection broke just then.
+// The commit that charges an image call succeeds, but its answer is lost because the connection breaks.
 import { afterEach, expect, it, vi } from "vitest";
 import { modelA, modelB, picture, prompted, startImages, type ImageBench } from "./support.ts";
 
@@ -8,7 +8,7 @@ afterEach(async () => {
   await bench.close();
 });
 
-/** Loses the answer to the first commit with a charge in it. */
+/** Loses the answer to the first commit that has a charge. */
 function loseCharge(): { lost: number } {
   const { database } = bench;
   const transaction = database.transaction.bind(database);

@@ -1,4 +1,4 @@
-// A picture of an edit that cannot be read when its second vendor is asked: a failure of the gateway, and of no vendor.
+// An uploaded picture that cannot be read when the second vendor is asked: an error of the gateway, not of a vendor.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";

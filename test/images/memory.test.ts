@@ -1,4 +1,4 @@
-// The largest edit there can be, through a gateway in a process of its own whose memory is watched.
+// The largest possible edit, through a gateway in a separate process whose memory is measured.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { formOf, padded, picture, type ImageAnswer } from "./support.ts";
 
 const megabyte = 1_000_000;
 const references = inForm(6, 16);
-/** What any call takes is 80; the files themselves would be 150 more in the short form, 400 in the long one. */
+/** Any call takes 80 MB. The files in memory would add 150 in the short form, 400 in the long one. */
 const megabytesMax = inForm(140, 300);
 const bytesEach = 25 * megabyte;
 
@@ -23,7 +23,7 @@ afterEach(async () => {
   for (const close of closers.splice(0)) close();
 });
 
-/** A vendor that counts what it gets, and answers with a picture. */
+/** A vendor that counts requests and bytes, and answers with a picture. */
 async function startCounting(answer: object) {
   const seen = { bytes: 0, requests: 0 };
   const server = createServer((request, response) => {
@@ -39,13 +39,13 @@ async function startCounting(answer: object) {
   return { seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-/** Bytes of a process: now, and at most since it was last asked to forget. */
+/** Memory of a process in bytes: current (VmRSS), or peak since the last reset (VmHWM). */
 const memoryOf = (pid: number, field: "VmRSS" | "VmHWM"): number =>
   Number(
     new RegExp(`${field}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1],
   ) * 1024;
 
-/** The least it has while nothing is asked of it. */
+/** The least memory of the process while it is idle. */
 async function idleOf(pid: number): Promise<number> {
   let least = Infinity;
   for (let tries = 0; tries < 20; tries += 1) {
@@ -89,7 +89,7 @@ models:
     if (answer.status !== 200) throw new Error(await answer.text());
     return (await answer.json()) as ImageAnswer;
   };
-  // Idle is after a first call: what it loads stays.
+  // Measure idle memory after a first call, because the loaded code stays.
   await edit({ image: file });
   vendor.seen.bytes = 0;
   const pid = child.pid!;
@@ -103,6 +103,6 @@ models:
   expect(vendor.seen.bytes).toBeGreaterThan(references * bytesEach);
   expect(above).toBeLessThan(megabytesMax * megabyte);
   const left = () => readdirSync(join(directory, "data", "files")).length;
-  // The two results.
+  // Two results are left.
   await expect.poll(left).toBe(2);
 });

@@ -1,4 +1,4 @@
-// What image calls cost: held while they run, charged as they were made, refused where there is not enough.
+// The cost of image calls: held while they run, charged as made, refused without enough credit.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { verifyLedger } from "../../src/verification/index.ts";
 import { json } from "../support/recorder.ts";
@@ -21,7 +21,7 @@ beforeAll(async () => {
   image = await picture();
 });
 
-/** The sandbox's rates, in nano-USD a token. */
+/** The price by the sandbox's rates, in nano-USD. */
 function priceOf({ input_tokens_details: input, output_tokens_details: output }: Usage): bigint {
   return (
     BigInt(input.text_tokens) * 5_000n +
@@ -39,7 +39,7 @@ describe("charges", () => {
   });
   afterAll(() => bench.close());
 
-  /** A call and what it was charged. */
+  /** Makes a call. Returns its answer and its charge. */
   async function charged(call: () => Promise<Response>) {
     const before = await bench.state();
     const response = await call();
@@ -94,7 +94,7 @@ describe("charges", () => {
     expect(during.heldNano).toBeGreaterThanOrEqual(nano);
     expect(during.availableNano).toBe(before - during.heldNano);
     expect(after).toMatchObject({ heldNano: 0n, availableNano: before - nano });
-    // It outlived its lease, which was extended.
+    // The call outlived its first lease, because the gateway extended it.
     const [row] = await bench.database.query<{ kind: string }>(
       "select kind from ledger_entries order by entry desc limit 1",
     );

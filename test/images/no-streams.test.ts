@@ -1,4 +1,4 @@
-// Providers that stream and providers that do not.
+// Image streams at providers with and without streaming.
 import { afterEach, expect, it } from "vitest";
 import { picture, prompted, type ImageAnswer } from "./support.ts";
 import { startVendors, twoOffers } from "./two-vendors.ts";

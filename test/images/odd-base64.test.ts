@@ -1,5 +1,5 @@
-// Pictures that vendors write in other ways than plain base64: behind the head of a data URL, in lines, for URLs, without padding. What
-// is answered and kept is the picture, in base64 that the strictest decoder takes.
+// Pictures that vendors do not write as plain base64: as data URLs, in lines, in base64url, without padding. The gateway answers with
+// and stores the picture, in base64 that the strictest decoder accepts.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { json, sse, startRecorder, type Recorder } from "../support/recorder.ts";
 import { startBench, type Bench } from "../task-http/support.ts";

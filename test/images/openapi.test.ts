@@ -1,4 +1,4 @@
-// What is answered is what the OpenAPI document says.
+// Image answers match the OpenAPI document.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createSseParser } from "../../src/base/sse.ts";
 import { byId, faults, named, resolve } from "../http/openapi-support.ts";

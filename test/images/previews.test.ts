@@ -1,4 +1,4 @@
-// Previews that a vendor makes: no more are sent than were asked for, and what is charged where it tells no usage are those sent.
+// Previews of a vendor: the gateway sends only the requested number, and charges the sent ones if the vendor reports no usage.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createSseParser, formatSse } from "../../src/base/sse.ts";
 import { sse } from "../support/recorder.ts";
@@ -13,9 +13,9 @@ beforeAll(async () => {
 });
 afterAll(() => vendors.close());
 
-/** Tokens that a preview is billed by where its vendor tells none. */
+/** Billed tokens of a preview if its vendor reports none. */
 const tokensPerPreview = 100n;
-/** The recorder's offer, in nano-USD a token. */
+/** The price of the recorder's offer, in nano-USD per token. */
 const nanoPerToken = 1_000n;
 
 const usage = {
@@ -25,7 +25,7 @@ const usage = {
   input_tokens_details: { text_tokens: 10, image_tokens: 0 },
 };
 
-/** One call whose vendor makes so many previews: the events that its caller got, and what it was charged. */
+/** Makes a call whose vendor makes `made` previews. Returns the caller's events and the charge. */
 async function streamed(asked: number | undefined, made: number, told: object = {}) {
   const { bench } = vendors;
   const b64_json = image.toString("base64");

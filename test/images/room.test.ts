@@ -1,4 +1,4 @@
-/** Answers with pictures in the budget of bytes: billed, so never refused; they wait for room instead. docs/operate.md "Bodies and memory". */
+/** Answers with pictures in the byte budget: they are billed, so they wait, and are not refused. docs/operate.md "Bodies and memory". */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ByteBudget } from "../../src/base/byte-budget.ts";
 import { PictureRoom } from "../../src/attempts/index.ts";
@@ -6,11 +6,11 @@ import { PictureRoom } from "../../src/attempts/index.ts";
 beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
 afterEach(() => void vi.useRealTimers());
 
-/** Answers, together, have three quarters of it. */
+/** All answers together may use three quarters of it. */
 const budgetBytes = 400_000;
 const most = 300_000;
 
-/** An answer of which nothing was expected, whose head is here. */
+/** An answer whose head has arrived; by default with no expected size. */
 function arriving(budget: ByteBudget, expected = 0) {
   const lease = budget.lease();
   lease.take(expected);
@@ -24,7 +24,7 @@ function arriving(budget: ByteBudget, expected = 0) {
       seen.waits = turn !== undefined;
       void turn?.then(() => (seen.waits = false));
     },
-    /** The answer is over; its call is not. */
+    /** Ends the answer, but not its call. */
     onEnd: (isWhole: boolean) => room.onEnd(isWhole),
     release: () => lease.release(),
   };
@@ -69,7 +69,7 @@ describe("an answer with pictures", () => {
     expect(budget.heldBytes).toBe(most + 71_000);
     first.onEnd(true);
     await turnsPassed();
-    // Its picture is there until it was sent.
+    // The first call keeps its picture until it was sent.
     expect([second.seen.waits, third.seen.waits]).toEqual([true, true]);
     const other = budget.lease();
     other.take(1_000);

@@ -1,4 +1,4 @@
-// The official openai SDK, unchanged, over real sockets: generate and edit, one file and many, whole and streamed.
+// The official, unchanged openai SDK over real sockets: generate and edit, one file and many, whole and streamed.
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {

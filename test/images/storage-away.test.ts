@@ -1,5 +1,5 @@
-// Storage that fails while a picture is being made: the picture is paid and here, so it is held and stored once storage is back, for as
-// long as its call may take. docs/operate.md "When files cannot be kept".
+// The storage fails while a picture is made. The picture has arrived and is billed, so the gateway holds it until it can store it, or
+// until the call times out. docs/operate.md "When files cannot be kept".
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
@@ -13,7 +13,7 @@ import { generating, startVendors } from "./two-vendors.ts";
 let vendors: Awaited<ReturnType<typeof startVendors>>;
 afterEach(() => vendors.close());
 
-/** The directory of files is something else from the moment the vendor answers on. */
+/** Starts vendors. When the first one answers, the directory of files is replaced. */
 async function start(options: Parameters<typeof startVendors>[0] = {}) {
   vendors = await startVendors(options);
   const { bench } = vendors;
@@ -51,7 +51,7 @@ it.each(["false", "true"])(
     expect(answer.status).toBe(200);
     expect(await answer.text()).toContain(image.toString("base64"));
     expect((await bench.state()).chargedNano).toBe(30_000n);
-    // The repetition gets what was kept.
+    // The repetition gets the stored picture.
     const again = await edit(stream);
     expect([again.status, again.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
     expect(vendors.first.requests).toHaveLength(1);

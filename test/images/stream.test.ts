@@ -1,4 +1,4 @@
-// Streamed images: the events, what is refused, how a stream that fails ends, and what a client that leaves pays.
+// Streamed images: events, refusals, the end of failed streams, and charges for clients that leave.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createSseParser } from "../../src/base/sse.ts";
 import { eventually } from "../support/patience.ts";
@@ -121,7 +121,7 @@ describe("events", () => {
     const text = await (await quick.generate({ prompt, stream: true })).text();
     expect(text.match(/^: keep-alive$/gm)!.length).toBeGreaterThan(1);
     expect(eventsIn(text).map(({ name }) => name)).toEqual(["image_generation.completed"]);
-    // The head has been sent by then: what fails now is told as an event.
+    // The head has been sent by then, so a failure becomes an event.
     const failing = prompted({ task_seconds: 0.3, task_outcome: "blocked" });
     const late = await quick.generate({ prompt: failing, stream: true });
     expect(late.status).toBe(200);
@@ -213,7 +213,7 @@ describe("a stream that fails", () => {
 });
 
 describe("a client that leaves", () => {
-  /** Reads a stream up to so many events, and leaves. */
+  /** Reads `count` events of a stream, and leaves. */
   async function leaveAfter(
     count: number,
     fields: Readonly<Record<string, string>>,
@@ -264,7 +264,7 @@ describe("a client that leaves", () => {
     await leaveAfter(1, { partial_images: "3" }, { hang_after_chunks: 1 });
     const after = await bench.state();
     const nano = after.chargedNano - before.chargedNano;
-    // One preview of 100 tokens at USD 30 a million, and the input.
+    // One preview of 100 tokens at USD 30 per million, and the input.
     expect(nano).toBeGreaterThan(3_000_000n);
     expect(after.files).toEqual(before.files);
     const rowsOf = () =>

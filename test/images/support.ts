@@ -1,5 +1,5 @@
-// Synchronous image calls through a running gateway, looked at from both sides: what the caller got, decoded, and what the
-// sandbox's vendor received.
+// Helpers for synchronous image calls through a running gateway: the caller's decoded answer, and the request that the sandbox's
+// vendor received.
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ export const modelB = "sandbox/image-model-b";
 
 export type Bytes = Buffer<ArrayBuffer>;
 export type Fields = Readonly<Record<string, unknown>>;
-/** By the name of the part; a list is the same name several times. */
+/** Files by part name; a list repeats the name. */
 export type Files = Readonly<Record<string, Bytes | readonly Bytes[]>>;
 export type Headers = Readonly<Record<string, string>>;
 
@@ -56,7 +56,7 @@ export interface Sent {
   readonly aborted: boolean;
 }
 
-/** What became of a call. */
+/** A successful call. */
 interface Ran {
   readonly answer: ImageAnswer;
   readonly headers: globalThis.Headers;
@@ -65,27 +65,27 @@ interface Ran {
 
 export interface ImageBench extends GatewayUnderTest {
   readonly client: OpenAI;
-  /** Generates a small picture; fields that are undefined are left out. */
+  /** Generates a small picture. Undefined fields are omitted. */
   generate(fields?: Fields, headers?: Headers): Promise<Response>;
   /** Edits by form; each member of `fields` is a text part. */
   edit(fields: Fields, files: Files, headers?: Headers): Promise<Response>;
-  /** A call that is answered with 200. @throws where it is not */
+  /** Makes a call that must be answered with 200. @throws if it is not */
   ran(answering: (prompt: string) => Promise<Response>, script?: object): Promise<Ran>;
-  /** `code param` of a refusal with 400, of which no vendor heard. @throws where it is none */
+  /** `code param` of a 400 refusal that reached no vendor. @throws if it is none */
   refusal(answering: (prompt: string) => Promise<Response>): Promise<string>;
-  /** What the vendor received with this text in it. */
+  /** The vendor's received requests that contain this text. */
   sentWith(text: string): Promise<Sent[]>;
-  /** How many holds are open. */
+  /** The number of open holds. */
   holds(): Promise<number>;
   /**
-   * What stands once nothing of earlier calls is left, which goes when an answer has been sent: holds, charges, files on
-   * disk. @throws where a hold or a file stays that is nobody's
+   * Waits until earlier calls are cleaned up, which happens after their answers. Returns holds, charges, and files on disk.
+   * @throws if an orphaned hold or file stays
    */
   state(): Promise<{ holds: number; chargedNano: bigint; files: string[] }>;
 }
 
 let count = 0;
-/** A prompt that is like no other, with a line for the sandbox. */
+/** A unique prompt, with an optional script line for the sandbox. */
 export function prompted(script?: object): string {
   const mark = `fox ${(count += 1)}.`;
   return script ? `${mark}\n#sandbox ${JSON.stringify(script)}` : mark;
@@ -103,7 +103,7 @@ export function formOf(fields: Fields, files: Files): FormData {
   return form;
 }
 
-/** A gateway with the sandbox, unless a configuration says otherwise. */
+/** A gateway with the sandbox by default. */
 export async function startImages(
   options: Parameters<typeof startTestGateway>[0] = {},
 ): Promise<ImageBench> {
@@ -122,7 +122,7 @@ export async function startImages(
   const uploads = () => countOf("files where purpose = 'input' and expires_at > now()");
   const directory = join(gateway.directory, "data", "files");
   const onDisk = () => (existsSync(directory) ? readdirSync(directory) : []);
-  /** A row and its bytes go at the same time, either of them first. */
+  /** Files on disk without a row. A row and its file are removed at about the same time, in any order. */
   const strays = async () => {
     const rows = await gateway.database.query<{ name: string }>(
       "select name from files where purpose <> 'input' and expires_at > now()",
@@ -178,7 +178,7 @@ export async function startImages(
   };
 }
 
-/** A picture in which neighbours differ. */
+/** A picture whose neighbouring pixels differ. */
 export async function picture(
   format: "png" | "jpeg" | "webp" = "png",
   { width = 64, height = 48 } = {},
@@ -190,7 +190,7 @@ export async function picture(
   return Buffer.from(await image.toFormat(format).toBuffer());
 }
 
-/** A mask whose left half is open. */
+/** A mask whose left half is transparent. */
 export async function maskOf(width = 64, height = 48): Promise<Bytes> {
   const isOpen = (pixel: number): boolean => pixel % width < width / 2;
   const pixels = Buffer.from(
@@ -205,11 +205,11 @@ export async function maskOf(width = 64, height = 48): Promise<Bytes> {
 export const fileOf = (bytes: Buffer, name = "picture.png", type = "image/png") =>
   toFile(bytes, name, { type });
 
-/** A picture padded to a size: what stands behind it is no concern of its header. */
+/** A picture padded to a size; decoders ignore bytes after it. */
 export const padded = (file: Buffer, bytes: number): Bytes =>
   Buffer.concat([file, Buffer.alloc(bytes - file.length)]);
 
-/** What a picture is, decoded to the last pixel: `64x64 png`. @throws where it is broken */
+/** Size and format of a completely decoded picture: `64x64 png`. @throws if it is broken */
 export async function shapeOf(base64: string | null | undefined): Promise<string> {
   const image = sharp(Buffer.from(base64 ?? "", "base64"));
   const { info } = await image.raw().toBuffer({ resolveWithObject: true });

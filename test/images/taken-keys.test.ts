@@ -1,4 +1,4 @@
-// An image call whose process is silent for so long that its hold runs out, and whose idempotency key another call takes then.
+// An image call whose process pauses until its hold expires, and whose idempotency key another call then takes.
 import { afterEach, describe, expect, it } from "vitest";
 import { json } from "../support/recorder.ts";
 import { picture } from "./support.ts";
@@ -8,11 +8,11 @@ let vendors: Awaited<ReturnType<typeof startVendors>>;
 afterEach(() => vendors.close());
 
 const key = { "idempotency-key": "one" };
-/** USD 1 a million tokens. */
+/** The charge at USD 1 per million tokens. */
 const chargeNano = 30_000n;
 const usage = { input_tokens: 10, output_tokens: 20, total_tokens: 30 };
 
-/** What an answer is: its status with its error, and whether it is a repetition. */
+/** The answer's status with its error code, and `again` if it is a repetition. */
 async function told(response: Response): Promise<string> {
   const { error } = (await response.json()) as { error?: { code: string } };
   const replayed = response.headers.get("idempotent-replayed") === "true" ? " again" : "";
@@ -34,7 +34,7 @@ describe("a call whose hold ran out while its vendor worked", () => {
       told(await bench.edit({ model: "acme/edit:first", prompt: "x" }, { image }, key));
     const first = call();
     await expect.poll(() => vendors.first.requests.length).toBe(1);
-    // As after a minute in which its process was stopped, or the database out of its reach.
+    // As if its process was stopped, or could not reach the database, for a minute.
     await bench.database.query("update ledger_holds set lease_until = now() - interval '1 minute'");
     await bench.ledger.expire();
     await expect.poll(() => bench.holds()).toBe(0);

@@ -1,5 +1,5 @@
-// Errors of picture vendors that come with 200: the caller's own reach the caller and count against nobody, those of a rate or of our
-// account send the call to the next provider, and all others are in the log in the vendor's words. T81.
+// Errors of picture vendors with status 200. The caller's own errors reach the caller and count against no provider. Errors of a rate
+// limit or of the operator's account fail over. All others are logged with the vendor's message. T81.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { steadyHealthRules } from "../support/steady-health.ts";
 import { json, sse } from "../support/recorder.ts";

@@ -1,4 +1,4 @@
-// A model that two providers offer: a recorder, which is cheaper and so is asked first, and the sandbox's vendor.
+// A model at two providers: a recorder, which is cheaper and so is asked first, and the sandbox's vendor.
 import type { HealthRules } from "../../src/routing/index.ts";
 import { startSandbox } from "../../sandbox/index.ts";
 import { startRecorder, type Answer, type Recorder } from "../support/recorder.ts";
@@ -7,33 +7,33 @@ import { startImages, type ImageBench } from "./support.ts";
 const price = (usd: string) =>
   `{ input: "${usd}", image_input: "${usd}", output: "${usd}", image_output: "${usd}" }`;
 
-/** `:@price` makes the order certain. */
+/** `:@price` fixes the order. */
 export const twoOffers = "acme/edit:@price";
-/** Of the first form; only the recorder offers it. */
+/** A model of the first form, which only the recorder offers. */
 export const generating = "acme/make";
 
 interface Vendors {
   readonly bench: ImageBench;
   readonly first: Recorder;
-  /** Where the second vendor's journal is. */
+  /** Base URL of the second vendor's journal. */
   readonly sandboxUrl: string;
-  /** The first vendor answers so from now on, and what it recorded is forgotten. */
+  /** Sets the first vendor's answer, and clears its recorded requests. */
   answer(answer: Answer): void;
   close(): Promise<void>;
 }
 
 interface VendorOptions {
-  /** Of the providers, in YAML's flow style. */
+  /** Timeouts of the providers, in YAML's flow style. */
   readonly timeouts?: string;
   readonly onDisconnect?: "abort" | "drain";
-  /** What an offer says nothing of, it does. */
+  /** Whether each offer streams, which is the default. */
   readonly streaming?: readonly [first: boolean, second: boolean];
-  /** More of the configuration. */
+  /** More lines of the configuration. */
   readonly more?: string;
   readonly health?: HealthRules;
-  /** How long calls have when the gateway stops. */
+  /** Time for running calls when the gateway stops, in ms. */
   readonly stopMs?: number;
-  /** Credit of the workspace. */
+  /** Credit of the workspace, in dollars. */
   readonly usd?: string;
 }
 

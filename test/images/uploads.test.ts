@@ -1,4 +1,4 @@
-// Edits whose body never arrives whole, or is no form at all: refused or given up, and nothing is left of them.
+// Edits whose body is incomplete or no form: refused or given up, without leftovers.
 import { connect } from "node:net";
 import { once } from "node:events";
 import * as fc from "fast-check";
@@ -75,7 +75,7 @@ describe("a body that is not whole", () => {
         await answer.arrayBuffer();
         expect([200, 400, 403, 413, 422]).toContain(answer.status);
         const kept = before.files.length + (answer.status === 200 ? 1 : 0);
-        // What came with a call ends after its answer.
+        // A call's uploads are removed after its answer.
         await expect.poll(async () => (await bench.state()).files.length).toBe(kept);
         const after = await bench.state();
         expect(after.chargedNano > before.chargedNano).toBe(answer.status === 200);

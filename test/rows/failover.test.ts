@@ -50,7 +50,7 @@ const failures: readonly (readonly [string, Answer, number | null, string])[] = 
 ];
 
 describe.each(eachProtocol)("the first provider fails (%s)", (name, protocol) => {
-  // The short form streams every second case; with forced conversion the other ones. With forced conversion every second is whole.
+  // The short form streams only every second failure. With forced conversion it also runs only every second one whole.
   const place = eachProtocol.findIndex(([one]) => one === name) + (forced ? 1 : 0);
   it.each(forced ? inTurn(failures, place) : failures)(
     "%s: the second answers, whole, and both attempts are in the log",

@@ -1,4 +1,4 @@
-/** What a provider's file says beyond its dialect is what arrives at the vendor, over real sockets. TXT-06, TXT-11. */
+/** Provider settings beyond its dialect arrive at the vendor, over real sockets. TXT-06, TXT-11. */
 import { afterEach, describe, expect, it } from "vitest";
 import { shownProvider, type Provider } from "../../src/catalog/index.ts";
 import type { JsonObject } from "../../src/protocols/index.ts";
@@ -20,7 +20,7 @@ afterEach(async () => {
 
 const key = "key-of-the-account";
 
-/** The provider of a file, as an operator writes it. */
+/** A provider from a configuration file. */
 function providerOf(baseUrl: string, lines: string): Provider {
   const indented = lines
     .trim()

@@ -1,4 +1,4 @@
-/** Answers that a vendor, or the CDN in front of it, has compressed: through both clients, over real sockets. */
+/** Answers compressed by a vendor or its CDN: through both HTTP clients, over real sockets. */
 import type { IncomingHttpHeaders } from "node:http";
 import {
   brotliCompressSync,
@@ -73,7 +73,7 @@ const coded: readonly [string, Buffer][] = [
   ["identity", Buffer.from(text)],
 ];
 
-/** A zstd frame with the text in one block as it is, which announces a window of 2^`log` bytes. RFC 8878 section 3.1.1. */
+/** A zstd frame with the text in one raw block, which declares a window of 2^`log` bytes. RFC 8878 section 3.1.1. */
 function withWindow(log: number): Buffer {
   const body = Buffer.from(text);
   const block = Buffer.alloc(4);
@@ -89,7 +89,7 @@ const whole =
     response.end(body);
   };
 
-/** The same, a few bytes at a time. */
+/** Answers with an encoded body, a few bytes at a time. */
 const inPieces =
   (coding: string, body: Buffer): Answer =>
   async (_request, response) => {
@@ -177,7 +177,7 @@ const flushes = {
   zstd: constants.ZSTD_e_flush,
 } as const;
 
-/** Sends one event for each call of what it returns, and flushes it. */
+/** A compressed stream: its answer, `send` to write and flush one event, and `end`. */
 function eventsIn(coding: keyof typeof flushing) {
   const compressor = flushing[coding]();
   const sent: ((event: string) => void)[] = [];

@@ -1,4 +1,4 @@
-/** One exchange with an upstream: deadlines, cuts, back-pressure, aborts. Over real sockets. */
+/** One exchange with an upstream: deadlines, cuts, backpressure, aborts. Over real sockets. */
 import { createServer as createTcpServer, type AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import {

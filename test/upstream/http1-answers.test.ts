@@ -1,4 +1,4 @@
-/** Answers over real sockets: cut at every byte, malformed in every way, and read as Node's own client reads them. */
+/** Answers over real sockets: cut at every byte, malformed in many ways, and compared with Node's own client. */
 import * as fc from "fast-check";
 import { request as nodeRequest } from "node:http";
 import type { Socket } from "node:net";
@@ -14,7 +14,7 @@ import {
 
 const ok = "HTTP/1.1 200 OK\r\n";
 
-/** What comes of an answer of these bytes; where `at` is given, they come in two writes. */
+/** The result of an answer with these bytes; with `at`, they are sent in two writes. */
 async function toldOf(bytes: string, at?: number): Promise<Told> {
   const upstream = await startRaw((socket) => {
     if (at === undefined) return void socket.end(bytes, "latin1");
@@ -117,13 +117,13 @@ describe("what follows the end of an answer", () => {
     const ask = asker(upstream.url);
     for (let times = 0; times < 3; times += 1) {
       expect((await toldBy(ask())).body).toBe("hello");
-      // The bytes arrive meanwhile: they are in the socket when the next request wants to go.
+      // The bytes arrive meanwhile, so they are in the socket before the next request.
       upstream.block();
     }
   });
 });
 
-/** The same bytes as Node's own client reads them. */
+/** The result of Node's own client for the answer of a URL. */
 function toldByNode(url: string): Promise<Told> {
   return new Promise((resolve, reject) => {
     const asked = nodeRequest(`${url}/v1/x`, { method: "POST" }, (response) => {

@@ -1,4 +1,4 @@
-/** Connections to an upstream: which are used again and which are not, and the deadlines of what they carry. */
+/** Connections to an upstream: which are reused, and the deadlines of their exchanges. */
 import { createServer as createTcpServer, type Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import {
@@ -69,7 +69,7 @@ describe("a connection", () => {
     await sleep(200);
     await toldBy(ask());
     expect(connectionsOf(upstream)).toEqual([0, 0]);
-    // Timers of one process keep their order, however late they are; the close that ours has begun is read a moment later.
+    // Timers of one process keep their order, even when late. The begun close is read a moment later.
     const late = sleep(2_900).then(() => sleep(200));
     const closed = until(() => upstream.sockets[0]!.destroyed);
     expect(await Promise.race([closed, late.then(() => "too late")])).toBe(true);
@@ -147,7 +147,7 @@ describe("a deadline", () => {
     });
     const ask = asker(upstream.url);
     const begun = performance.now();
-    // One that began anew with each note would end as the deadline of the whole.
+    // If each interim answer restarted this deadline, the total deadline would end the exchange instead.
     expect(await toldBy(ask({ firstByteMs: 100, totalMs: 5_000 }))).toMatchObject({
       failure: "first_byte_timeout",
     });
@@ -191,7 +191,7 @@ describe("a deadline", () => {
     for (const { failure, ms } of told) {
       expect(failure).toBe("first_byte_timeout");
       expect(ms).toBeGreaterThan(-2);
-      // That of the long one is half a minute.
+      // The long exchange has a deadline of half a minute.
       expect(ms).toBeLessThan(15_000);
     }
     long.abort();
@@ -239,7 +239,7 @@ it("a consumer that throws breaks its exchange, and nothing else", async () => {
 it("an IPv6 address is asked by its literal", async () => {
   const server = createTcpServer((socket) => void socket.once("data", () => socket.write(ok())));
   const port = await listen(server, "::1");
-  // A machine without IPv6 has nothing to show.
+  // A machine without IPv6 cannot test this.
   const told =
     port === undefined ? { body: "hello" } : await toldBy(asker(`http://[::1]:${port}`)());
   expect(told.body).toBe("hello");

@@ -1,4 +1,4 @@
-/** The parsers of answers, apart from sockets: whatever the cuts, the same content, the same end, the same refusal. */
+/** The parsers of answers, without sockets: for any cuts the same content, the same end, the same refusal. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BodyReader } from "../../src/upstream/http1/body.ts";
@@ -147,7 +147,7 @@ describe("framing", () => {
   });
 });
 
-/** Reads a body in these cuts: its content, how many bytes followed it, or its fault. */
+/** Reads a body in pieces. Returns its content with the number of bytes after it, or its fault. */
 function read(bytes: Buffer, cuts: readonly number[], lines: string) {
   const reader = new BodyReader();
   reader.begin(framing(lines));
@@ -157,7 +157,7 @@ function read(bytes: Buffer, cuts: readonly number[], lines: string) {
   const content: string[] = [];
   for (const [index, from] of edges.entries()) {
     if (index === edges.length - 1) break;
-    // In the middle of a larger buffer, as a read is; a copy, because it is moved about.
+    // Put the piece into a larger buffer, like a socket read. It is a copy, because the reader moves bytes.
     const piece = bytes.subarray(from, edges[index + 1]);
     const buffer = Buffer.concat([Buffer.from("##"), piece, Buffer.from("##")]);
     reader.take(buffer, 2, 2 + piece.length);

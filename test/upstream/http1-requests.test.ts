@@ -1,4 +1,4 @@
-/** Requests to an upstream byte for byte: what is never sent, large ones, and TLS. */
+/** Requests to an upstream, byte for byte: invalid ones, large ones, and TLS. */
 import { createServer as createTcpServer, type Socket } from "node:net";
 import {
   createServer as createTlsServer,
@@ -92,7 +92,7 @@ describe("a request", () => {
       sockets.push(socket);
       socket.on("error", () => undefined);
       socket.once("data", () => {
-        // Reads no further.
+        // Stop reading.
         socket.pause();
         socket.write(ok("", "too large").replace("200 OK", "413 Too Large"));
       });

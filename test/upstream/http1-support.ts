@@ -1,4 +1,4 @@
-/** An upstream over bare sockets, which says exactly the bytes it is told to, and exchanges with it. */
+/** An upstream over raw sockets that sends exact bytes, and exchanges with it. */
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { Worker } from "node:worker_threads";
@@ -7,26 +7,26 @@ import { createPools, ExchangeError, openExchange } from "../../src/upstream/ind
 import type { ExchangeRequest } from "../../src/upstream/exchange.ts";
 import { eventually, patienceMs } from "../support/patience.ts";
 
-/** What the upstream does with a request, head and body, that has come in whole. */
+/** Handles a request whose head and body have arrived. */
 type Behaviour = (socket: Socket, request: string) => void;
 
 export interface RawUpstream {
   readonly url: string;
-  /** Each request as it came, and the connection it came over, counted from 0. */
+  /** Each request as received, with the index of its connection, from 0. */
   readonly requests: { readonly text: string; readonly connection: number }[];
-  /** Connections that were made, and those that are closed. */
+  /** All connections so far, including closed ones. */
   readonly sockets: Socket[];
   answer(next: Behaviour): void;
 }
 
-/** How many bytes of a request are missing; not a number as long as its head is. */
+/** Number of missing bytes of a request; NaN until its head is complete. */
 function lengthOf(text: string): number {
   const head = text.indexOf("\r\n\r\n");
   if (head === -1) return Number.NaN;
   return head + 4 + Number(/content-length: (\d+)/.exec(text)?.[1]) - text.length;
 }
 
-/** Serves a bare upstream until the test is over; `make` makes another server, such as one of TLS. */
+/** Serves a raw upstream until the test ends. `make` creates another server, for example with TLS. */
 export async function startRaw(
   first: Behaviour,
   make: (listener: (socket: Socket) => void) => Server = createServer,
@@ -44,7 +44,7 @@ export async function startRaw(
       chunks.push(bytes);
       if (Number.isNaN(missing)) missing = lengthOf(Buffer.concat(chunks).toString("latin1"));
       else missing -= bytes.length;
-      // Also while the head is not whole.
+      // This also returns while the head is incomplete (NaN).
       if (!(missing <= 0)) return;
       const request = Buffer.concat(chunks).toString("latin1");
       chunks = [];
@@ -69,9 +69,9 @@ export async function startRaw(
 }
 
 /**
- * An upstream in a thread of its own, which goes on while this one is blocked. It answers each request at once, and 20 ms later,
- * on the same connection, sends `after` unasked; where that is empty it closes the connection.
- * `block` does nothing else until it has done so once more, and for at least `ms`.
+ * An upstream in a separate thread, which runs while this one is blocked. It answers each request at once. 20 ms later it sends
+ * `after` on the same connection without a request; if `after` is empty, it closes the connection.
+ * `block` blocks this thread until that has happened once more, and for at least `ms`.
  */
 export async function startAfterthought(
   answer: string,
@@ -108,7 +108,7 @@ export async function startAfterthought(
   };
 }
 
-/** Lets a bare server listen until the test is over; its port. Undefined where there is no such address. */
+/** Lets a server listen until the test ends. Returns its port; undefined if the machine does not have the address. */
 export async function listen(server: Server, host = "127.0.0.1"): Promise<number | undefined> {
   const sockets: Socket[] = [];
   server.on("connection", (socket: Socket) => {
@@ -126,14 +126,14 @@ export async function listen(server: Server, host = "127.0.0.1"): Promise<number
   return (server.address() as AddressInfo).port;
 }
 
-/** Pools that are closed when the test is over. Their connections are used again at once, unless told otherwise. */
+/** Pools that are closed when the test ends. By default their connections are reused at once. */
 export function usePools(options: Parameters<typeof createPools>[0] = { quietMs: 0 }) {
   const pools = createPools(options);
   onTestFinished(() => pools.close());
   return pools;
 }
 
-/** Asks a URL; `parts` are what of the request matters. */
+/** Returns a function that sends a request to a URL; `parts` overrides defaults. */
 export function asker(url: string, pools = usePools()) {
   return (parts: Partial<ExchangeRequest> = {}) =>
     openExchange(pools.get(url, 20_000), {
@@ -147,7 +147,7 @@ export function asker(url: string, pools = usePools()) {
     });
 }
 
-/** An answer as far as it came. */
+/** An answer as far as it arrived, or the failure. */
 export interface Told {
   readonly status?: number;
   readonly headers?: Record<string, unknown>;
@@ -156,7 +156,7 @@ export interface Told {
   readonly message?: string;
 }
 
-/** What came of an exchange: the body as Latin-1, so that each byte shows. */
+/** The result of an exchange, with the body as Latin-1, so that each byte is visible. */
 export async function toldBy(opening: ReturnType<typeof openExchange>): Promise<Told> {
   let head: Told = {};
   const chunks: Buffer[] = [];

@@ -1,4 +1,4 @@
-/** Our credentials in what vendors say: every form they are known to come back in is masked, and ordinary words are not. */
+/** Masking of the operator's credentials in vendors' texts: every known form is masked, ordinary words are not. */
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { Provider } from "../../src/catalog/index.ts";
@@ -150,7 +150,7 @@ describe("a credential that a vendor echoes", () => {
       "Bearer [credential].",
     );
     for (const piece of ["* ", "e*", "eyJ0eXAi*"]) {
-      // What a caller's own text becomes in a vendor's refusal of it.
+      // A vendor's refusal may echo the caller's own text like this.
       const cost = await costMs(() => maskOne(piece.repeat(2_000)));
       expect({ piece, isSlow: cost > 60 }).toEqual({ piece, isSlow: false });
     }

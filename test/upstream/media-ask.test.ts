@@ -1,4 +1,4 @@
-/** One ask at a media vendor over real sockets: what is sent, what is read, and what is known when it fails. */
+/** One request to a media vendor over real sockets: its bytes, the answer, and the known outcome of a failure. */
 import { createServer as createHttpServer } from "node:http";
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { Readable } from "node:stream";
@@ -39,7 +39,7 @@ async function recorder(answer: Answer) {
   return upstream;
 }
 
-/** Listens on a free port; its address. */
+/** Listens on a free port. Returns the base URL. */
 async function listen(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -55,8 +55,8 @@ async function failureOf(work: Promise<unknown>): Promise<string> {
   return `${failure}, ${sent ? "sent" : "not sent"}`;
 }
 
-/** Counts by `onBytes`; what `onEnd` hears is in `ended`. */
-const roomOf = (onBytes: AnswerRoom["onBytes"], ended: boolean[] = []): AnswerRoom => ({
+/** An answer room that counts with `onBytes`, and collects the values of `onEnd` in `ended`. */
+const roomOf = (onBytes: AnswerRoom["took"], ended: boolean[] = []): AnswerRoom => ({
   bytesMax: Infinity,
   onStart: () => undefined,
   onBytes,
@@ -65,7 +65,7 @@ const roomOf = (onBytes: AnswerRoom["onBytes"], ended: boolean[] = []): AnswerRo
 
 const mebibyte = Buffer.alloc(1024 * 1024, "x");
 
-/** A body of `count` MiB; `onRead` hears of each before it is handed over, and may throw. */
+/** A streamed body of `count` MiB. `onRead` is called before each MiB, and may throw. */
 const streamed = (
   count: number,
   onRead: (index: number) => void = () => undefined,
@@ -113,7 +113,7 @@ describe("an ask", () => {
     });
     closers.push(() => void server.close());
     const url = await listen(server);
-    // What was read from its source and has not arrived is in between. What is garbage and not collected yet is nobody's.
+    // Measure the bytes read from the source that have not arrived, because heap size would include garbage.
     const body = streamed(200, (index) => {
       ahead = Math.max(ahead, index * mebibyte.length - received);
     });
@@ -143,7 +143,7 @@ describe("an ask", () => {
     const asked = askAt(url, {}, { room: roomOf((bytes) => void (kept += bytes)) });
     asked.catch(() => undefined);
     await eventually(() => kept === count, "all of it is read");
-    // Kept as they came, they took 200 MB.
+    // Stored as separate chunks, they took 200 MB.
     expect(heldBytes() - before).toBeLessThan(60e6);
   });
 
@@ -153,7 +153,7 @@ describe("an ask", () => {
     });
     closers.push(() => void server.close());
     const work = askAt(await listen(server), { body: streamed(64) });
-    // The vendor may close before its answer is read: then it is a broken connection, and nothing was begun.
+    // The vendor may close before its answer is read: then the connection is broken, and the vendor began nothing.
     const told = await work.then(
       ({ status }) => `answered ${status}`,
       (error: unknown) => (error as AskFailure).failure,
@@ -163,7 +163,7 @@ describe("an ask", () => {
 });
 
 describe("an answer that is counted", () => {
-  /** A vendor that answers with so many bytes. */
+  /** A vendor that answers with `bytes` bytes. */
   async function sending(bytes: number): Promise<string> {
     const server = createHttpServer((_request, response) => response.end(Buffer.alloc(bytes, "x")));
     closers.push(() => void server.close());
@@ -183,7 +183,7 @@ describe("an answer that is counted", () => {
     }, ended);
     const asked = askAt(url, {}, { room });
     await eventually(() => goOn !== undefined, "it waits");
-    // Others are not held up.
+    // Other requests do not wait.
     expect((await askAt(url)).body.length).toBe(8 * mebibyte.length);
     expect(meanwhile).toBe(0);
     goOn!();
@@ -295,7 +295,7 @@ describe("an answer that streams", () => {
     return askForStream(pools.forMedia(url, 20_000), provider("openai", url), request, limits);
   }
 
-  /** Answers with events for as long as somebody reads them. */
+  /** Starts a vendor that sends events until the client leaves. */
   async function endless() {
     const written = { bytes: 0, closed: false };
     const server = createHttpServer((_request, response) => {

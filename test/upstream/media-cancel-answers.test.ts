@@ -1,4 +1,4 @@
-/** What a vendor says to a cancellation, whatever its status is. docs/tasks.md "Canceling"; TASK-46; T82. */
+/** A vendor's answers to a cancellation, with any status. docs/tasks.md "Canceling"; TASK-46; T82. */
 import { expect, it } from "vitest";
 import { mediaDialect } from "../../src/upstream/index.ts";
 

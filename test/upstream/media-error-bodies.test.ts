@@ -1,4 +1,4 @@
-/** Error bodies of media vendors, in the shapes that text vendors have too: what is told is what the vendor found wrong. */
+/** Error bodies of media vendors, in the formats that text vendors have too: the vendor's reason is reported. */
 import { describe, expect, it } from "vitest";
 import { bytes, dialectOf } from "./media-support.ts";
 

@@ -1,4 +1,4 @@
-/** The answers of image vendors as they come over the wire, whole and streamed, and what each means. */
+/** The answers of image vendors on the wire, whole and streamed, and their meaning. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
@@ -288,7 +288,7 @@ const common = {
 };
 const rendered = { size: "1024x1024", quality: "high", background: "opaque", outputFormat: "png" };
 
-/** A stream as OpenAI sends it. */
+/** A stream in OpenAI's format. */
 function stream(kind: "image_generation" | "image_edit", ...extra: string[]): string {
   const frame = (type: string, data: object) =>
     `event: ${type}\ndata: ${JSON.stringify({ type, ...data, ...common })}\n\n`;

@@ -1,4 +1,4 @@
-/** The requests that image vendors get, byte for byte, and what of a request they have no words for. */
+/** The requests to image vendors, byte for byte, and fields that vendors do not support. */
 import { Readable } from "node:stream";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -177,7 +177,7 @@ describe("an image request", () => {
   });
 });
 
-/** The parts of a form: head without its boundary, and text. */
+/** The parts of a form: head without its boundary, and content. */
 async function partsOf(ask: MediaAsk): Promise<string[]> {
   const boundary = /^multipart\/form-data; boundary=(tollgate-[0-9a-f]{48})$/.exec(
     ask.headers["content-type"]!,
@@ -277,7 +277,7 @@ describe("a picture in a body", () => {
   });
 });
 
-/** A value for each optional field, so that a change can be seen in the body. */
+/** A value for each optional field, to see its effect in the body. */
 const changes: Readonly<Record<string, Partial<ImageRequest>>> = {
   prompt: { prompt: "A wolf" },
   n: { n: 2 },

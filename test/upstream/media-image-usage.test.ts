@@ -1,4 +1,4 @@
-/** The tokens that vendors of pictures tell, with and without zeros that mean nothing. T56, T61. */
+/** The tokens that picture vendors report, with and without meaningless zeros. T56, T61. */
 import { expect, it } from "vitest";
 import { bytes, dialectOf, image } from "./media-support.ts";
 
@@ -46,7 +46,7 @@ it("T61: a side of 0 beside another that is not stays 0", () => {
   expect(told({ input_tokens: 7, output_tokens: 0 })).toEqual([7, 0, 0, 0]);
 });
 
-// As OpenRouter tells it, and as a program that has the names of both.
+// Usage in OpenRouter's fields, alone and together with those of the images API.
 it.each([
   [
     "alone",

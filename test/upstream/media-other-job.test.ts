@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { mediaDialect } from "../../src/upstream/index.ts";
 
-/** The job that is asked for. */
+/** The id of the polled job. */
 const jobs = { dashscope: "t", ark: "cgt-1" } as const;
 
 it.each([

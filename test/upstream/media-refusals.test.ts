@@ -1,4 +1,4 @@
-/** What the refusals of media vendors mean: for the caller, for the next provider, for health. */
+/** The meaning of media vendors' refusals for the caller, for failover and for health. */
 import { describe, expect, it } from "vitest";
 import { outcomeOfRefusal } from "../../src/upstream/index.ts";
 
@@ -21,7 +21,7 @@ const ours = {
   uncertain: false,
   code: "upstream_error",
 };
-/** The provider is well; another key or account may be served. */
+/** The provider is healthy, but refuses this key or account; another may work. */
 const account = { ...ours, hurtsHealth: false, credential: { of: "credential" } };
 
 const secret = "account 2100 of sk-abc owes money";

@@ -1,4 +1,4 @@
-/** The video dialects against the sandbox's vendors, which know nothing of them: from submission to each ending. */
+/** The video dialects against the sandbox's vendors, which share no code with them: from submission to each end. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
 import { sandboxCatalog, type Provider } from "../../src/catalog/index.ts";
@@ -49,7 +49,7 @@ async function submitted(vendor: Vendor, job: MediaJob, apiKey = "sandbox"): Pro
   return dialect.readSubmit(answer.status, answer.body, job);
 }
 
-/** The vendor's id of a job it took. */
+/** Submits a job. Returns the vendor's id. */
 async function taken(vendor: Vendor, job: MediaJob): Promise<string> {
   const answer = await submitted(vendor, job);
   if (answer.state !== "pending" || answer.id === undefined)
@@ -63,7 +63,7 @@ async function polled(vendor: Vendor, id: string): Promise<Answer> {
   return dialect.readPoll(answer.status, answer.body, id);
 }
 
-/** How a job ends. */
+/** Submits a job and polls it until it ends. */
 async function ended(vendor: Vendor, model: string, script: object): Promise<Answer> {
   const id = await taken(vendor, jobOf(video({ prompt: scripted(script) }), model));
   return eventually(async () => {
@@ -95,7 +95,7 @@ describe.each(vendors)("a job at the sandbox's %s", (vendor, model) => {
   });
 
   it("is told apart where it expired and where the vendor forgot it", async () => {
-    // DashScope has no word for the first.
+    // DashScope does not report expired jobs as such.
     const expired = vendor === "dashscope" ? "missing" : "expired";
     expect((await ended(vendor, model, { task_outcome: "expired" })).state).toBe(expired);
     expect((await ended(vendor, model, { task_outcome: "vanished" })).state).toBe("missing");

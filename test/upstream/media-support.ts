@@ -1,4 +1,4 @@
-/** What the tests of the media dialects share: providers, requests, and reading an ask. */
+/** Support for tests of the media dialects: providers, requests, and reading a request's body. */
 import { Readable } from "node:stream";
 import { defaultTimeouts, type Dialect, type Provider } from "../../src/catalog/index.ts";
 import type { ImageRequest, MediaRequest, Upload, VideoRequest } from "../../src/media/index.ts";
@@ -47,7 +47,7 @@ export const image = (fields: Partial<ImageRequest> = {}): ImageRequest => ({
   ...fields,
 });
 
-/** Uploads whose bytes are these texts. */
+/** Uploads with these texts as bytes. */
 export const uploadsOf = (...texts: readonly string[]): Upload[] =>
   texts.map((text) => ({
     name: text,
@@ -58,7 +58,7 @@ export const uploadsOf = (...texts: readonly string[]): Upload[] =>
     hasAlpha: false,
   }));
 
-/** The ask that submits a request; uploads have their own names as bytes. */
+/** The vendor request that submits a job. Uploads have their names as bytes. */
 export function submitAsk(
   name: keyof typeof providers,
   request: MediaRequest,
@@ -71,7 +71,7 @@ export function submitAsk(
   });
 }
 
-/** A body's bytes; a stream must be as long as it says. */
+/** A body's bytes. Expects a stream to have its declared length. */
 export async function bodyOf(ask: MediaAsk): Promise<string> {
   if (ask.body === undefined) return "";
   if (typeof ask.body === "string") return ask.body;

@@ -1,4 +1,4 @@
-/** The answers of video vendors as they come over the wire, and what each means. */
+/** The answers of video vendors on the wire, and their meaning. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MediaRefusal, MediaState } from "../../src/upstream/index.ts";
@@ -255,7 +255,7 @@ const polls: Readonly<Record<Vendor, readonly Row[]>> = {
   ],
 };
 
-/** The job that is asked for. */
+/** The id of the polled job. */
 const jobs = { xai: "r", dashscope: "t", ark: "cgt-1" } as const;
 
 describe.each(["xai", "dashscope", "ark"] as const)("a poll of %s", (vendor) => {
@@ -305,7 +305,7 @@ describe("the answer to a cancellation", () => {
   });
 });
 
-/** JSON around the words vendors use, so that random answers reach every branch. */
+/** The vendors' field names and values, so that random JSON reaches every branch. */
 const words = [
   "status",
   "video",
@@ -360,7 +360,7 @@ const answerStates = [
   "refused",
 ];
 
-/** What an answer lacks that its state promises. */
+/** Fields that an answer lacks although its state requires them. */
 function flawsOf(answer: MediaState | MediaRefusal): string[] {
   switch (answer.state) {
     case "succeeded":

@@ -1,4 +1,4 @@
-/** The requests that video vendors get, byte for byte, and what of a request they have no words for. */
+/** The requests to video vendors, byte for byte, and fields that vendors do not support. */
 import { describe, expect, it } from "vitest";
 import type { VideoRequest } from "../../src/media/index.ts";
 import { droppedFieldNotes } from "../../src/upstream/index.ts";
@@ -307,7 +307,7 @@ describe("a video request", () => {
   });
 });
 
-/** A second value for each optional field, so that a change can be seen in the body. */
+/** A second value for each optional field, to see its effect in the body. */
 const changes: Readonly<Record<string, Partial<VideoRequest>>> = {
   prompt: { prompt: "A wolf" },
   duration: { durationSeconds: 9 },
@@ -340,7 +340,7 @@ describe("a field that a vendor's model has no word for", () => {
     const base = video({ firstFrame: undefined });
     for (const [name, change] of Object.entries(changes)) {
       const request = { ...base, ...change };
-      // A last frame is seen against the same request without it.
+      // Compare a last frame with the same request without it.
       const before = name === "last_frame" ? { ...base, firstFrame: first } : base;
       const changed =
         (await bodyOf(submitAsk(vendor, request, model))) !==

@@ -1,4 +1,4 @@
-/** The seconds that DashScope tells of a video, by the generation of its model, and what is charged by them. */
+/** The seconds of a video that DashScope reports, by model generation, and their charge. */
 import { expect, it } from "vitest";
 import { mediaUsage } from "../../src/media/index.ts";
 import { bytes, dialectOf, video } from "./media-support.ts";

@@ -1,4 +1,4 @@
-/** What vendors' 404s are about, in their own words: a thing that the caller named, or the model or the path, which is ours. */
+/** Vendors' 404s, by their messages: about an object that the caller named, or about the model or path, which the gateway chose. */
 import { describe, expect, it } from "vitest";
 import { codecs, type ProtocolName } from "../../src/protocols/index.ts";
 import { namesStoredObject, outcomeOfStatus } from "../../src/upstream/index.ts";

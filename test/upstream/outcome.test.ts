@@ -1,4 +1,4 @@
-/** When a caller is told to come again, from what the upstream says of it. Requirements: ERR; docs/routing.md. */
+/** Retry-After for callers, from the upstream's answer, and the outcome of refusals. Requirements: ERR; docs/routing.md. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
@@ -8,7 +8,7 @@ import { isTransient } from "../../src/storage/index.ts";
 import { toExchangeError } from "../../src/upstream/exchange-error.ts";
 import { outcomeOfFailure, outcomeOfStatus } from "../../src/upstream/index.ts";
 
-/** Google's refusal: the time stands in the body, with no header. */
+/** Google's refusal: the retry delay is in the body, without a header. */
 const limited = {
   error: {
     code: 429,
@@ -112,7 +112,7 @@ describe("whose fault it is", () => {
         credential: { of: status === 403 ? "model" : "credential" },
       });
     }
-    // Google's wrong key and OpenAI's empty account come with statuses that say otherwise.
+    // Google's wrong key and OpenAI's empty account have misleading statuses.
     expect(outcome(400, "API_KEY_INVALID").credential).toMatchObject({ of: "credential" });
     expect(outcome(429, "insufficient_quota").credential).toMatchObject({ of: "credential" });
   });
@@ -199,7 +199,7 @@ describe("whose fault it is", () => {
 
   it.each([
     { retrySame: true, statuses: [408, 409, 424, 425, 500, 502, 503, 529] },
-    // Our own setup there, and a provider that has waited long enough.
+    // Errors of the operator's setup, and a provider that has already waited long enough.
     { retrySame: false, statuses: [404, 405, 504] },
   ])("$statuses hurt the provider; asked again at once: $retrySame", ({ retrySame, statuses }) => {
     for (const status of statuses)
@@ -226,7 +226,7 @@ describe("a shortage of our own", () => {
   );
 
   it("is known by the error that the system gives, wherever it comes up", async () => {
-    // An address that no machine has.
+    // No machine has this address.
     const socket = connect({ host: "127.0.0.1", port: 9, localAddress: "192.0.2.1" });
     const [error] = (await once(socket, "error")) as [Error];
     expect(error).toMatchObject({ code: "EADDRNOTAVAIL" });

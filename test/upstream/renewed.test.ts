@@ -1,4 +1,4 @@
-/** What expires is fetched ahead of its end, once, and no call that has a good one waits. */
+/** Values that expire are fetched once before their end, and no call with a valid value waits. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { RenewingValue } from "../../src/upstream/identity/renewing-value.ts";
 
@@ -7,7 +7,7 @@ afterEach(() => vi.useRealTimers());
 
 const lifeMs = 100_000;
 
-/** A source whose values count, and whose fetches end when the test says. */
+/** A source with values 1, 2, 3 ..., whose fetches end when the test says. */
 function world() {
   const fetches: { succeed(): void; fail(): void }[] = [];
   const renewed = new RenewingValue<number>(() => {

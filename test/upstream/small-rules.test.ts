@@ -1,4 +1,4 @@
-/** Rules of the way to a vendor that no answer of a usual vendor meets, one by one. docs/routing.md; HOOK-07. */
+/** Small rules for requests to vendors that usual answers do not trigger. docs/routing.md; HOOK-07. */
 import { describe, expect, it } from "vitest";
 import { Slots } from "../../src/base/slots.ts";
 import type { BodyConsumer, Exchange } from "../../src/upstream/exchange.ts";
@@ -222,7 +222,7 @@ it("a frame of many reads takes time in proportion to its length, and says what 
     } as unknown as Exchange;
     (await packetsAsEvents(below)).consume(consumer);
   };
-  // Joined anew at each read, it copied 32 GB.
+  // An earlier version joined the buffers at each read, and copied 32 GB.
   expect(await costMs(read)).toBeLessThan(2_000);
   expect(length).toBeGreaterThan(8_000_000);
   expect(waiting.slice(0, 2)).toEqual([1_000, 2_000]);

@@ -1,6 +1,6 @@
 /**
- * Bytes after an answer, on connections that are used again: after the first of them no connection of that origin is, of
- * neither client; and what comes within the first moments reaches nobody at all.
+ * Bytes after an answer, on reused connections. After the first such bytes, neither client reuses connections of that origin.
+ * Bytes within the first moments never reach another call.
  */
 import { describe, expect, it } from "vitest";
 import { silentLog, type Log } from "../../src/base/log.ts";
@@ -25,7 +25,7 @@ const chunked = (body = "hello"): string =>
 
 const connectionsOf = ({ requests }: RawUpstream) => requests.map(({ connection }) => connection);
 
-/** A log that keeps its warnings. */
+/** A log that collects its warnings. */
 function listening() {
   const warnings: object[] = [];
   const log: Log = { ...silentLog, warn: (fields) => void warnings.push(fields) };
@@ -46,7 +46,7 @@ const clients: readonly (readonly [string, Client])[] = [
   ],
 ];
 
-/** What comes after an answer, and when. */
+/** Bytes after an answer, and their delay in ms. */
 const surpluses: readonly (readonly [string, (text: string) => string, number | undefined])[] = [
   ["a second answer in the same packet", (text) => text + ok("surplus"), undefined],
   ["a second answer at once", () => ok("surplus"), 0],
@@ -67,7 +67,7 @@ describe.each(clients)("the client for %s", (_name, call) => {
         });
         const { log, warnings } = listening();
         const pools = usePools({ log });
-        // Each as soon as the one before it is answered: a connection that was used again would bring the surplus.
+        // Each call starts directly after the last answer: a reused connection would deliver the surplus.
         for (let calls = 0; calls < 5; calls += 1)
           expect(await call(pools, upstream.url)).toBe("hello");
         await until(() => warnings.length > 0);

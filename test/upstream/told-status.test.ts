@@ -1,4 +1,4 @@
-/** What an error within an answer means, which the status does not tell. docs/routing.md. */
+/** The meaning of an error within an answer, independent of the status. docs/routing.md. */
 import { describe, expect, it } from "vitest";
 import { upstreamErrors, type JsonObject, type ProtocolName } from "../../src/protocols/index.ts";
 import { answeredError, outcomeOfFailure, outcomeOfStatus } from "../../src/upstream/index.ts";

@@ -1,4 +1,4 @@
-/** What vendors say of a request that does not fit the model's context. docs/errors.md `context_length_exceeded`. */
+/** Vendors' errors for a request that exceeds the model's context. docs/errors.md `context_length_exceeded`. */
 import { describe, expect, it } from "vitest";
 import { answeredError, outcomeOfFailure, outcomeOfStatus } from "../../src/upstream/index.ts";
 

@@ -1,4 +1,4 @@
-/** Names of vendors: one whose name has no answer keeps no other waiting, and known ones outlive a resolver that is away. */
+/** DNS lookups of vendors: a name without an answer does not block others, and known addresses survive a failing resolver. */
 import { lookup as ask, type LookupAddress } from "node:dns";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
@@ -18,7 +18,7 @@ const addressesOf = (lookup: Lookup, name: string): Promise<LookupAddress[]> =>
     );
   });
 
-/** The system's resolver with its two threads, which a name without an answer keeps. */
+/** A system resolver with two threads, each of which an unanswered name blocks. */
 function twoThreads(): (name: string) => Promise<LookupAddress[]> {
   let free = 2;
   return async (name) => {
@@ -65,7 +65,7 @@ it("a name keeps its addresses while the resolver is away, and has new ones when
   expect(await addressesOf(lookup, "vendor.example")).toEqual(there);
   system = () => failing("EAI_AGAIN");
   expect(await addressesOf(lookup, "vendor.example")).toEqual(there);
-  // That it does not exist any more is an answer.
+  // ENOTFOUND is an answer: the name does not exist any more.
   system = () => failing("ENOTFOUND");
   await expect(addressesOf(lookup, "vendor.example")).rejects.toMatchObject({ code: "ENOTFOUND" });
   const moved = [{ address: "10.0.0.3", family: 4 }];
@@ -73,7 +73,7 @@ it("a name keeps its addresses while the resolver is away, and has new ones when
   expect(await addressesOf(lookup, "vendor.example")).toEqual(moved);
   let answer: ((addresses: LookupAddress[]) => void) | undefined;
   system = () => new Promise((resolve) => void (answer = resolve));
-  // A slow answer is not waited for, and counts for the next connection.
+  // The lookup does not wait for a slow answer, but uses it for the next connection.
   expect(await addressesOf(lookup, "vendor.example")).toEqual(moved);
   answer!(there);
   system = () => failing("EAI_AGAIN");

@@ -1,4 +1,4 @@
-/** A vendor's slot: what its row says is what arrives at the vendor, over real sockets. TXT-06, TXT-11. */
+/** The settings of a vendor's row arrive at the vendor, over real sockets. TXT-06, TXT-11. */
 import { afterEach, describe, expect, it } from "vitest";
 import { defaultTimeouts, type Provider } from "../../src/catalog/index.ts";
 import {
