@@ -99,7 +99,7 @@ describe("what a converted answer relies on", () => {
   });
 });
 
-/** A stream as its caller's own codec reads it. */
+/** A stream, read by its caller's own codec. */
 function readBy(caller: Name, events: readonly SseEvent[]) {
   const decoder = upstreamCodecs[caller].decodeStream();
   const read = [

@@ -259,7 +259,7 @@ it("a gateway with a silent connection stops at once", async () => {
   await once(silent, "connect");
   const startedMs = performance.now();
   await other.close();
-  // Calls under way have 20 s.
+  // Running calls would have 20 s to end.
   expect(performance.now() - startedMs).toBeLessThan(18_000);
 });
 

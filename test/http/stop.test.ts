@@ -15,6 +15,6 @@ it("a connection that a client opened ahead and said nothing on does not hold up
   const fromMs = performance.now();
   await gateway.close();
   await ended;
-  // Calls under way have 20 s.
+  // Running calls would have 20 s to end.
   expect(performance.now() - fromMs).toBeLessThan(18_000);
 });

@@ -133,7 +133,7 @@ describe("pictures", () => {
   it("EDIT1-06: several come as image[], in their order; any spelling is taken", async () => {
     const files = [image, await picture("jpeg"), await picture("webp")];
     const mixed = { image: files[0]!, "image[]": files.slice(1) };
-    // PHP's forms have each name once.
+    // PHP's forms cannot repeat a name.
     const numbered = Object.fromEntries(files.map((file, index) => [`image[${index}]`, file]));
     for (const spelled of [{ "image[]": files }, { image: files }, mixed, numbered] as Files[]) {
       const { sent } = await run({}, spelled);

@@ -2,14 +2,14 @@
  * The ledger's tests as tables: one line per operation, `->` its result and what is available afterwards. Reservations are holds
  * like those of tasks, so that exactly the requested amount is reserved. The operations:
  *
- *   account W                            a workspace
- *   key K W by M                         an active key of W, created by member M (`by M` may be left out)
- *   cap workspace W daily 5.00 hard      a spend cap of a workspace, member or key; `none` clears it
- *   status K revoked                     a key's (or workspace's) status; `expires K <time>` its expiry
- *   deposit W 10.00 ref -> credited
- *   reserve R K 4.00 [lease 60] -> reserved, available 6.00
- *   post R 1.25 / void R / extend R 60 / expire
- *   at 2026-11-02T23:59:59Z              moves the ledger's clock
+ * - account W                            a workspace
+ * - key K W by M                         an active key of W, created by member M (`by M` may be left out)
+ * - cap workspace W daily 5.00 hard      a spend cap of a workspace, member or key; `none` clears it
+ * - status K revoked                     a key's (or workspace's) status; `expires K <time>` its expiry
+ * - deposit W 10.00 ref -> credited
+ * - reserve R K 4.00 [lease 60] -> reserved, available 6.00
+ * - post R 1.25 / void R / extend R 60 / expire
+ * - at 2026-11-02T23:59:59Z              moves the ledger's clock
  */
 import { expect } from "vitest";
 import type { Layer } from "../../src/base/cap-windows.ts";
@@ -113,7 +113,7 @@ export async function reserveOne(
   const [refusal] = await reserveIn(tx, [input], queue);
   if (refusal === undefined) return "reserved";
   const { code, message } = refusal.error;
-  // A hard cap also says what it has left, as in "reached: this call may cost up to $2, and $1 of it is ...".
+  // A hard cap also says how much is left, as in "reached: this call may cost up to $2, and $1 of it is ...".
   const cap =
     /^(.+) cap of \$([\d.]+) reached(?:: [^;]+)?; (?:resets (.{16}).*|it does not reset)\.$/.exec(
       message,

@@ -155,7 +155,7 @@ describeGateways("the cost of a call", { config }, (bench) => {
   });
 
   it("T64: parallel long calls are admitted at their dear tier, and never pass a hard cap together", async () => {
-    const long = "x".repeat(900_000); // about 300,000 tokens: 0.60 USD at the dear tier, 0.30 at the other
+    const long = "x".repeat(900_000); // about 300,000 tokens: 0.60 USD at the long-context tier, 0.30 at the other
     const spent = parseUsd((await bench().keySpend()).total);
     await bench().setCaps("key", { totalNano: spent + parseUsd("1.90"), hard: true });
     const open: (() => void)[] = [];

@@ -167,7 +167,7 @@ describe("fallbacks of a request", () => {
 
   it("are in the reservation: what covers the first model alone is not enough", async () => {
     world.answer(answering);
-    // 250 tokens at 10,000 nano-USD each, and twice as much at the dear model.
+    // 250 tokens at 10,000 nano-USD each, and twice as much at `dear/chat`.
     const spendCaps = { totalNano: 4_000_000n, hard: true };
     const { key } = await world.makeKey({ spendCaps });
     const call = (extra: object) =>

@@ -37,7 +37,7 @@ export class GatewayUnderTest {
   readonly unheard: string[] = [];
   /** Keys whose last applied batch was not answered, or refused a call. */
   readonly unconfirmed = new Set<string>();
-  /** By lane. */
+  /** Batches in flight, by lane. */
   readonly sendings = new Map<number, Sending>();
   /** The numbers of the last batches that the database took, by lane. */
   readonly taken = new Map<number, number>();

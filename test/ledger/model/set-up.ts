@@ -5,7 +5,7 @@ import type { History } from "./history.ts";
 import type { Choices } from "./random.ts";
 import { capsSql, memberSql, newKeySql, workspaceSql } from "./world.ts";
 
-/** Shortly before a month, a week and a day end, and in the middle of one. */
+/** Start times shortly before the end of a month, a week and a day, and in the middle of a day. */
 const beginnings = [
   "2026-02-28T23:59:30Z",
   "2026-11-30T23:59:59.900Z",

@@ -12,7 +12,7 @@ import { CommitTracker, openDatabase } from "../../../src/storage/index.ts";
 import { refusalIn } from "../open-calls.ts";
 import { randomOf } from "./random.ts";
 
-/** From the parent. */
+/** Message from the parent. */
 export interface Round {
   readonly seed: number;
   readonly workspaces: readonly string[];

@@ -53,7 +53,7 @@ export async function openWorld(clock: World["clock"]): Promise<World> {
   return { database, clock, vendors, catalog, pools: createPools(), requestRows: [], ...own };
 }
 
-/** One process. */
+/** One simulated gateway process. */
 export interface Gateway {
   alive: boolean;
   /** Failure of its next write to the database: not made, or made but its answer lost. */
@@ -105,7 +105,7 @@ function guardedFiles(world: World, gateway: Pick<Gateway, "alive">): WatchedFil
   };
 }
 
-/** Starts a process. */
+/** Starts a simulated gateway. */
 export function startGateway(world: World, retryForMs: number): Gateway {
   const { clock, catalog } = world;
   const gateway: Omit<Gateway, "services"> = {

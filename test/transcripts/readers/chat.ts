@@ -1,4 +1,4 @@
-// Chat completions, read as a client reads them.
+// Reads chat completions as a client does.
 import {
   counted,
   isWire,
