@@ -1,4 +1,4 @@
-/** Fetching what a vendor made, from real servers into a real store. Trap T77; docs/tasks.md. */
+/** Downloads of vendors' results from real servers into a real store. Trap T77; docs/tasks.md. */
 import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import type { RequestListener } from "node:http";
@@ -41,7 +41,7 @@ async function running(server: Promise<TestServer>): Promise<TestServer> {
 }
 const serving = (listener: RequestListener) => running(serve(listener));
 
-/** Downloads from a server of the provider's own, unless told otherwise, into the store. */
+/** Downloads into the store, by default from a server of the provider's own. */
 async function fetched(
   server: TestServer,
   changes: Partial<DownloadRequest> = {},
@@ -177,14 +177,14 @@ describe("a file that is too large", () => {
     let sent = 0;
     const server = await serving(endless((bytes) => (sent += bytes)));
     expect(await failure(server, { bytesMax: 3_000_000 })).toBe("too_large");
-    // And what the sockets hold.
+    // The server also counts bytes that the socket buffers hold.
     expect(sent).toBeLessThan(3_000_000 + 10_000_000);
   });
 
   it("of 2 GB leaves the memory flat", async () => {
     const size = inForm(512, 2048) * 1024 ** 2;
     const server = await serving(endless(() => undefined, size));
-    // The most in the first quarter, in which the buffers settle, and in the rest.
+    // Peak memory in the first quarter, in which the buffers settle, and in the rest.
     const most = [0, 0] as [number, number];
     let bytes = 0;
     const before = memoryBytes();
@@ -258,7 +258,7 @@ const partial = (): Buffer =>
 
 const memoryBytes = (): number => process.memoryUsage().rss;
 
-/** Sends a video of zeros, as long as it is read or up to `size`. */
+/** Sends a video of zeros, until the client stops reading or `size` bytes are sent. */
 function endless(onSent: (bytes: number) => void, size = Infinity): RequestListener {
   const zeros = Buffer.alloc(65_536);
   return (_request, response) => {
@@ -290,7 +290,7 @@ describe("T77: where a file may be", () => {
     const at = (host: string) => `http://${host}:${server.port}/file`;
     for (const host of ["cdn.example", "127.0.0.1", "localhost", "[::ffff:127.0.0.1]"])
       expect(await failure(server, { url: at(host), providerUrl, resolve })).toBe("address");
-    // Another service on the provider's machine; a port that is not told is the scheme's.
+    // Another service on the provider's machine. A port that is not given is the scheme's default.
     for (const other of ["http://api.example:1/v1", "http://api.example/v1", "https://api.example"])
       expect(await failure(server, { url: at("api.example"), providerUrl: other, resolve })).toBe(
         "address",

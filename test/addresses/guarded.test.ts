@@ -135,7 +135,7 @@ describe("a request to a checked address", () => {
     });
     expect(resolve.asked).toEqual(["hooks.example"]);
     expect(inside.connections()).toBe(0);
-    // The next delivery asks anew, and refuses.
+    // The next delivery resolves the name again, and refuses.
     await expect(guardedRequest({ ...hook, url, resolve })).rejects.toMatchObject(refused);
     expect(inside.connections()).toBe(0);
   });
@@ -266,7 +266,7 @@ describe("a request to a checked address", () => {
       const url = `http://127.0.0.1:${server.port}/`;
       const within = (timeoutMs: number) =>
         guardedRequest({ ...hook, url, allowPrivate: true, timeoutMs });
-      // A busy machine may not have the head by then.
+      // On a busy machine the head may not have arrived by then.
       const answer = await within(300).catch(() => within(5_000));
       expect([answer.status, answer.body.toString(), answer.whole]).toEqual([200, "abc", false]);
     }

@@ -1,6 +1,6 @@
 /**
- * Prints what 200 requests leave behind at the signal of whoever may end them: signals that lead to it, and listeners. A process of
- * its own, for its heap is small: to look through that of a test process takes seconds.
+ * Prints how many abort signals and listeners 200 requests leave behind at the signal that may abort them. A process of its
+ * own, because its heap is small: searching that of a test process takes seconds.
  */
 import { getEventListeners } from "node:events";
 import { queryObjects } from "node:v8";

@@ -1,4 +1,4 @@
-/** Names that strangers give: dead ones cost nobody but whoever gave them. docs/callbacks.md; trap T77. */
+/** Host names that callers give: dead ones delay only the workspace that gave them. docs/callbacks.md; trap T77. */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { createNames, type Resolve } from "../../src/upstream/names.ts";
 import { startDns, type DnsServer } from "../support/dns.ts";
@@ -8,7 +8,7 @@ let dns: DnsServer;
 let system: string[];
 let names: Resolve;
 let neighbours: Resolve;
-/** What becomes of a name whose servers are dead: looked up beside the others, because it takes five seconds. */
+/** The lookup of a name whose servers are dead. It runs beside the other tests, because it takes five seconds. */
 let ofDead: Promise<unknown>;
 let deadDns: DnsServer;
 beforeAll(async () => {
@@ -40,7 +40,7 @@ it("a hundred dead names of one workspace do not delay the name of another, and 
   const dead = Array.from({ length: 100 }, (_, index) => names(`dead-${index}.example`, "ws_dead"));
   const over = Promise.allSettled(dead);
   const begunMs = performance.now();
-  // Not even where the other has many at once.
+  // Not even if the other workspace looks up many names at once.
   const found = await Promise.all(
     Array.from({ length: 50 }, (_, index) => names(`live-${index}.example`, "ws_live")),
   );
@@ -48,7 +48,8 @@ it("a hundred dead names of one workspace do not delay the name of another, and 
   expect(new Set(found.flat().map(({ address }) => address))).toEqual(new Set([live]));
   expect([...dns.asked].filter((name) => name.startsWith("dead"))).toHaveLength(16);
   expect((await over).map(({ status }) => status)).toEqual(dead.map(() => "rejected"));
-  // Whoever waited in vain for a turn is not looked up any more; the system's few threads saw none of them.
+  // A lookup that timed out in the queue is not started any more. The system's resolver, which has few threads, saw none of
+  // them.
   expect([...dns.asked].filter((name) => name.startsWith("dead")).length).toBeLessThanOrEqual(32);
   expect(system).toEqual([]);
 });
@@ -61,7 +62,7 @@ it.each(["a..example", `${"a".repeat(64)}.example`, `${"ab.".repeat(100)}example
   "%s is a name that no host can have, and no silence of its servers",
   async (name) => {
     await expect(names(name)).rejects.toMatchObject({ code: "ENOTFOUND" });
-    // Names of the first test may be asked once more.
+    // The lookups of the first test may be retried once.
     expect([...dns.asked].filter((one) => !one.startsWith("dead-"))).toEqual([]);
   },
 );

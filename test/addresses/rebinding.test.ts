@@ -1,4 +1,4 @@
-/** Names whose servers change their mind, or hide an address in another form, asked over DNS itself. Row HOOK-08; trap T77. */
+/** Names whose servers change their answers, or hide an address in another form, queried over DNS itself. Row HOOK-08; trap T77. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { checkAddress, guardedRequest, type Resolve } from "../../src/upstream/index.ts";
 import { createNames } from "../../src/upstream/names.ts";
@@ -8,7 +8,7 @@ import { serve } from "./servers.ts";
 const outside = "93.184.215.14";
 const outside6 = "2606:4700::1111";
 
-/** What each name has, by family: addresses, behind other names where it is one of those. */
+/** The records of each name, by IP family: addresses, and CNAMEs where the name is an alias. */
 const names: Readonly<Record<string, { readonly 4?: string[]; readonly 6?: string[] }>> = {
   "mixed.example": { 4: [outside], 6: ["::1"] },
   "other-mixed.example": { 4: ["10.0.0.1"], 6: [outside6] },
@@ -21,7 +21,7 @@ const names: Readonly<Record<string, { readonly 4?: string[]; readonly 6?: strin
   "chain.example": { 4: ["hop.example", "inside.example", "192.168.0.1"] },
   "here.example": { 4: ["localhost", "127.0.0.1"] },
 };
-/** Each time they are asked, the next. */
+/** The answers of a rebinding name: each query gets the next one. */
 const turns = ["127.0.0.2", "127.0.0.1"];
 let turn = 0;
 const isChecked = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-/** What an address may look like, and which IP addresses are public. Rows HOOK-07, HOOK-08; trap T77. */
+/** The accepted forms of an address, and which IP addresses are public. Rows HOOK-07, HOOK-08; trap T77. */
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../src/base/errors.ts";
 import { isPublicAddress, parseSafeUrl } from "../../src/base/safe-url.ts";
@@ -33,13 +33,13 @@ describe("T77: IP addresses", () => {
     ...words(`
       ::1 :: fc00::1 fd00:ec2::254 fe80::1 fe80::1%eth0 febf::1 fec0::1
       ff02::1 2001:db8::1 3fff::1 100::1 4000::1`),
-    // An IPv4 address inside: mapped, in both spellings; compatible; translated; NAT64; 6to4; Teredo.
+    // IPv6 addresses that contain an IPv4 address: mapped, in both spellings; compatible; translated; NAT64; 6to4; Teredo.
     ...words(`
       ::ffff:127.0.0.1 ::ffff:7f00:1 ::ffff:169.254.169.254 ::ffff:10.0.0.1
       0:0:0:0:0:ffff:c0a8:1 ::127.0.0.1 ::7f00:1 ::ffff:0:7f00:1
       64:ff9b::7f00:1 64:ff9b::10.0.0.1 64:ff9b::a9fe:a9fe 64:ff9b:: 64:ff9b:1::1
       2002:7f00:1:: 2002:a00:1::1 2001:0:1::1 2001:10::1`),
-    // ISATAP within a public network: the bits "universal" and "group" of its interface are set or not.
+    // ISATAP within a public network, with the bits "universal" and "group" of its interface set or not.
     ...words(`
       2606:4700::5efe:7f00:1 2606:4700::5efe:10.0.0.1 2606:4700:0:0:200:5efe:a9fe:a9fe
       2a00:1450:4001:1:0:5efe:c0a8:1 2606:4700:1:2:100:5efe:7f00:1 2606:4700:1:2:300:5efe:7f00:1
@@ -86,7 +86,7 @@ describe("addresses as text", () => {
   it.each([
     ...words(`
       127.0.0.1 10.1.2.3 172.16.9.9 192.168.1.1 169.254.169.254 [::1]`),
-    // Other spellings of 127.0.0.1 and 169.254.169.254, and names of one's own machine.
+    // Other spellings of 127.0.0.1 and 169.254.169.254, and names of the local machine.
     ...words(`
       127.1 127.0.1 2130706433 0x7f000001 0177.0.0.1 0x7f.1 127.0.0.1.
       ①②⑦.⓪.⓪.① 2852039166 0xa9fea9fe 0 [::ffff:127.0.0.1] [::]

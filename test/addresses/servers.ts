@@ -17,7 +17,7 @@ import { temporaryDirectory } from "../support/postgres.ts";
 
 export interface TestServer {
   readonly port: number;
-  /** How many connections it has had. */
+  /** The number of connections that it has accepted. */
   connections(): number;
   close(): Promise<void>;
 }
@@ -54,7 +54,7 @@ export const serve = (
   port = 0,
 ): Promise<TestServer> => started(createServer(listener), host, port);
 
-/** A server that writes what it likes. */
+/** A TCP server that writes arbitrary bytes. */
 export const serveRaw = (talk: (socket: Socket) => void): Promise<TestServer> =>
   started(
     createTcpServer((socket) => socket.once("data", () => talk(socket))),
@@ -62,7 +62,7 @@ export const serveRaw = (talk: (socket: Socket) => void): Promise<TestServer> =>
     0,
   );
 
-/** An HTTPS server under a name, with a certificate that this process trusts. */
+/** An HTTPS server for a host name, with a certificate that this process trusts. */
 export async function serveTls(name: string, listener: RequestListener): Promise<TestServer> {
   const directory = temporaryDirectory();
   const [key, cert] = [join(directory, "key.pem"), join(directory, "cert.pem")];
@@ -81,7 +81,7 @@ const resolved = (address: string): ResolvedAddress => ({
   family: address.includes(":") ? 6 : 4,
 });
 
-/** A resolver that gives each name its answers in turn, the last one for ever; others do not exist. */
+/** A resolver that gives each name its answers in turn and repeats the last one. Other names do not exist. */
 export function resolver(
   names: Readonly<Record<string, readonly (readonly string[])[]>>,
 ): Resolve & { readonly asked: string[] } {

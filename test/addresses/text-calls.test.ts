@@ -1,6 +1,6 @@
 /**
- * Addresses that callers of text models name for a vendor to fetch: a file or a private network is refused before anybody is
- * asked, on direct and converted routes. Trap T77.
+ * Addresses that callers of text models name for a vendor to fetch. On direct and converted routes, the gateway refuses a file
+ * or a private network before it asks any vendor. Trap T77.
  */
 import { describe, expect, it } from "vitest";
 import { addressesIn } from "../../src/protocols/index.ts";
@@ -25,7 +25,7 @@ const image = (url: string) => ({ type: "image", source: { type: "url", url } })
 const input = (...items: Body[]): Body => ({ input: items });
 const parts = (...list: Body[]): Body => ({ contents: [{ role: "user", parts: list }] });
 
-/** Each place of a protocol where an address may stand, as the caller is told of it. */
+/** Each place of a protocol where an address may stand, with the name of the field in the error. */
 const places: readonly (readonly [Name, string, (url: string) => Body])[] = [
   [
     "chat",
@@ -131,7 +131,7 @@ const places: readonly (readonly [Name, string, (url: string) => Body])[] = [
   ],
 ];
 
-/** Spellings of addresses that nobody may have fetched, and a word of the reason. */
+/** Spellings of addresses that the gateway refuses, each with a word of the reason. */
 const refused = [
   ["file:///etc/passwd", "file:"],
   ["FILE:/etc/passwd", "file:"],
@@ -202,7 +202,7 @@ describe("an address in a text call", () => {
   it.each([
     ["chat", user([{ type: "image_url", image_url: { url: pictureUrl } }])],
     ["chat", user([{ type: "image_url", image_url: { url: pictureDataUrl } }])],
-    // Bare base64, which may begin like a path, and a signed address of some length.
+    // Bare base64, which may begin like a path, and a long signed address.
     ["chat", user([{ type: "image_url", image_url: { url: "/9j/4AAQSkZJRg==" } }])],
     [
       "chat",
@@ -220,7 +220,7 @@ describe("an address in a text call", () => {
       }),
     ],
     ["generate_content", parts({ fileData: { mimeType: "image/png", fileUri: "files/abc-123" } })],
-    // What a tool is called with is text.
+    // The arguments of a tool call are text.
     [
       "messages",
       {

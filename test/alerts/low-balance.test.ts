@@ -1,4 +1,7 @@
-/** Warnings of a low balance: once, whoever looks, until there was more again. docs/callbacks.md "Low balance". */
+/**
+ * Warnings of a low balance: one warning, however many gateways check, until the balance was higher again. docs/callbacks.md
+ * "Low balance".
+ */
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import type { Database } from "../../src/storage/index.ts";
 import { startSpendAlerts } from "../../src/tasks/index.ts";
@@ -35,7 +38,7 @@ describeDatabase("a low balance", (open) => {
     told = [];
   });
 
-  /** In dollars; null: without limit, without a warning. */
+  /** Amounts in dollars. A `line` of null is unlimited credit, a `low` of null is no warning. */
   async function set(
     now: Partial<Record<"credits" | "charged", number> & Record<"line" | "low", number | null>>,
   ): Promise<void> {
@@ -62,7 +65,7 @@ describeDatabase("a low balance", (open) => {
       sweeps: () => options.sweeps === true,
       everyMs: 3_600_000,
     });
-  /** A look of so many gateways, each of which charged the workspace. */
+  /** One check by each of `gateways` gateways, all of which charged the workspace. Returns the `left` of each warning. */
   async function look(gateways = 1): Promise<string[]> {
     const all = Array.from({ length: gateways }, () => looking());
     for (const one of all) one.charged("w", "k");

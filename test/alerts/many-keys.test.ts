@@ -1,4 +1,4 @@
-/** A look at the caps of who was charged reads those, however many keys there are (T86). */
+/** A check of the caps of charged keys reads only those keys, however many there are (T86). */
 import { beforeAll, expect, it } from "vitest";
 import type { Database, Queryable } from "../../src/storage/index.ts";
 import { startSpendAlerts } from "../../src/tasks/index.ts";
@@ -18,7 +18,7 @@ describeDatabase("spend alerts of many keys", (open) => {
       analyze`);
   });
 
-  /** The tables that the looks read whole, by what was charged. */
+  /** The tables that the checks scan sequentially, and the number of alerts, after charges to `keys`. */
   async function readWhole(keys: readonly (readonly [workspace: string, key: string])[]) {
     const whole = new Set<string>();
     const explained = (tx: Queryable): Queryable => ({
@@ -50,7 +50,7 @@ describeDatabase("spend alerts of many keys", (open) => {
 
   it("of one key that was charged it reads that one", async () => {
     const { whole, alerts } = await readWhole([["ws_7", "key_7"]]);
-    // Two thresholds are behind it: 50 and 80.
+    // Its charges have passed two thresholds: 50 and 80.
     expect(alerts).toBe(2);
     expect(whole.filter((table) => /^(?:api_keys|ledger_spend)$/.test(table))).toEqual([]);
   });

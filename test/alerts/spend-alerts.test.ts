@@ -78,14 +78,14 @@ describe("alerts of spend caps", () => {
     for (const layer of ["workspace", "member", "key"] as const) await node().setCaps(layer, null);
     await node().database.query("delete from spend_alerts; delete from webhook_deliveries");
     await address(receiver.url);
-    // A new day, in which nothing was spent.
+    // A new day, without charges yet.
     aheadMs += 24 * 60 * 60 * 1000;
     await setLedgerClock(node().database, new Date(clock.now()).toISOString());
     logged.length = 0;
     receiver.received.length = 0;
   });
 
-  /** Calls on each node in turn; every one costs a cent. */
+  /** Makes `cents` calls, on each node in turn. Every call costs a cent. */
   async function spend(cents: number): Promise<void> {
     const key = node().key;
     for (let index = 0; index < cents; index += 1) {
@@ -99,7 +99,7 @@ describe("alerts of spend caps", () => {
       await answer.text();
     }
   }
-  /** Two looks and a delivery later. */
+  /** Waits long enough for two checks and a delivery. */
   const aMoment = () => new Promise((resolve) => setTimeout(resolve, 400));
   const events = () =>
     receiver.received.map(
@@ -135,7 +135,7 @@ describe("alerts of spend caps", () => {
       expect(answer.status).toBe(402);
       await answer.text();
     };
-    // A call is charged a cent, and may cost far more.
+    // A call costs a cent, but its upper bound is far higher.
     await node().setCaps("key", { dailyNano: 2n * cent, hard: true });
     for (const one of [...nodes, ...nodes]) await refusedBy(one);
     await until(() => receiver.received.length === 1);
@@ -186,7 +186,7 @@ describe("alerts of spend caps", () => {
     const secret = (
       await readSigningSecret({ database: node().database, secrets, clock }, node().workspaceId)
     ).secret;
-    // Signed at the gateway's time, which is not that of the library.
+    // The gateway signed with its own clock, which differs from the library's.
     const webhook = new Webhook(secret);
     const at = new Date(Number(first!.headers["webhook-timestamp"]) * 1000);
     expect(first!.headers["webhook-signature"]).toContain(
@@ -310,7 +310,7 @@ describe("alerts of spend caps", () => {
   it("what nobody looked at before its process ended is told by the next start", async () => {
     await spend(1);
     await aMoment();
-    // As a process leaves it that was charged and died: the counter stands, and nobody told of it.
+    // The state after a process has charged and died: the counter stands, but no alert was sent.
     await node().database.query("update api_keys set cap_daily_nano = $1", [cent]);
     await aMoment();
     expect(logged).toEqual([]);

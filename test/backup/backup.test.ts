@@ -1,6 +1,6 @@
 /**
- * A backup under load, restored into an empty server's database and into a fresh embedded one, and back over a running
- * gateway; files that were cut or changed restore nothing.
+ * A backup under load, restored into an empty server's database, into a fresh embedded one, and over a running gateway. Files
+ * that were cut or changed restore nothing.
  */
 import {
   copyFileSync,
@@ -37,7 +37,10 @@ const text =
 const directory = temporaryDirectory();
 const file = join(directory, "backup.tollgate");
 
-/** Where each takes 20 ms, four are open. The gateway is in this process, so a busy machine slows its accepting too. */
+/**
+ * The most open connections. Four are open if each call takes 20 ms. The gateway is in this process, so a busy machine slows
+ * its accepting too.
+ */
 const openMax = 100;
 
 let environment: Record<string, string>;
@@ -51,7 +54,7 @@ const environmentOf = (name: string, databaseUrl = ""): Record<string, string> =
   DATABASE_URL: databaseUrl,
 });
 
-/** A data directory with nothing but the master key: what an operator keeps apart. */
+/** A data directory with nothing but the master key, which operators keep apart from the backup. */
 function withMasterKey(name: string, databaseUrl?: string): Record<string, string> {
   const target = environmentOf(name, databaseUrl);
   mkdirSync(target["TOLLGATE_DATA_DIR"]!, { recursive: true });
@@ -70,7 +73,7 @@ const openPlace = (target: Record<string, string>): Promise<Database> =>
     log: silentLog,
   });
 
-/** The tables with their numbers of rows. */
+/** The number of rows of each table. */
 async function countsIn(target: Record<string, string>): Promise<Record<string, number>> {
   const database = await openPlace(target);
   const counts: Record<string, number> = {};
@@ -87,7 +90,7 @@ interface Told {
   readonly files: number;
 }
 
-/** In the short form one is restored by a process of its own, the others in this one. */
+/** Restores the backup and returns its report. In the short form a process of its own does one restore, this process the others. */
 async function restored(
   target: Record<string, string>,
   { by = inForm(tollgateHere, tollgate), flags = [] as readonly string[] } = {},
@@ -98,7 +101,7 @@ async function restored(
 }
 
 async function expectWhole(target: Record<string, string>, told: Told): Promise<void> {
-  // Beside the rows of the backup it is noted when they were restored.
+  // The restore adds a setting with its own time to the rows of the backup.
   const { settings = 0, ...rest } = told.tables;
   expect(await countsIn(target)).toEqual({ ...rest, settings: settings + 1 });
   expect(await tollgateHere(["verify"], target)).toMatchObject({
@@ -181,7 +184,7 @@ describe("a backup taken under load", () => {
     const target = withMasterKey("server", url);
     await restored(target, { by: tollgate });
     await expectWhole(target, told);
-    // Its files are in its data directory: from another one they are not found, and that is said.
+    // The backup's files are in its data directory. From another directory the command does not find them, and it warns.
     const elsewhere = { ...target, TOLLGATE_DATA_DIR: join(directory, "elsewhere") };
     const again = await tollgateHere(["backup", join(directory, "again"), "--json"], elsewhere);
     expect(JSON.parse(again.stdout)).toMatchObject({ files: 0, missing_files: told.files });
@@ -250,18 +253,18 @@ describe("a backup taken under load", () => {
     const places = inForm(4, 60);
     for (let place = 1; place <= places; place += 1) {
       const at = 18 + Math.floor(((bytes.length - 20) * place) / (places + 1));
-      // Each refusal makes the schema and takes it back. In the short form every second place is cut, the others changed.
+      // Each refusal makes the schema and rolls it back. In the short form every second place is cut, the others are changed.
       const isCut = isLong || place % 2 === 1;
       if (isCut) broken.push([`cut at ${at}`, bytes.subarray(0, at), /cut off/]);
       if (isCut && !isLong) continue;
       const changed = Buffer.from(bytes);
       changed[at] = changed[at]! ^ 0x10;
-      // Where the byte was the kind of a part, it is the order that is wrong.
+      // If the changed byte was the kind of a frame, the error names a wrong order.
       broken.push([`changed at ${at}`, changed, /backup was changed|cut off/]);
     }
     const database = await openPlace(target);
     const store = await openFileStore({ kind: "local" }, target["TOLLGATE_DATA_DIR"]!);
-    // One that is slow to begin: what is given up before it listens to its bytes ended the process.
+    // A store that is slow to begin. A restore that gave up before the store read the stream once ended the process.
     const files: FileStore = {
       ...store,
       put: async (...file) => {

@@ -5,7 +5,7 @@ import { writeBackup } from "../../src/backup/index.ts";
 import type { FileStore } from "../../src/files/index.ts";
 import type { Database } from "../../src/storage/index.ts";
 
-/** The bytes of a backup of a database, and of its files where there are any. */
+/** The bytes of a backup of a database, and of its files if `files` is given. */
 export async function backupOf(database: Database, files?: FileStore): Promise<Buffer> {
   const destination = new PassThrough();
   const bytes = buffer(destination);

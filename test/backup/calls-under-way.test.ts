@@ -1,4 +1,4 @@
-/** A restore in place of a database that gateways use: their transactions and it take the same tables in other orders. */
+/** A restore over a database that gateways use: their transactions and the restore lock the same tables in different orders. */
 import { Readable } from "node:stream";
 import { Client } from "pg";
 import { expect, it, onTestFinished } from "vitest";
@@ -10,7 +10,10 @@ import { backupOf } from "./bytes.ts";
 
 const nothing = (): void => undefined;
 
-/** A transaction as a call has it, which reads a table and goes on. The server never ends it in place of the restore. */
+/**
+ * Begins a transaction like that of a call, which has read a table and goes on. Its deadlock timeout is so long that the server
+ * never aborts it in place of the restore.
+ */
 async function beginWith(url: string, table: string): Promise<Client> {
   const client = new Client({ connectionString: url });
   await client.connect();

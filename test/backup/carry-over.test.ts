@@ -1,10 +1,10 @@
-/** Rows that are carried over from one database to another: where one side fails, the other ends, and it is said why. */
+/** Rows that are copied from one database to another: if one side fails, the other ends, and the error says why. */
 import { expect, it } from "vitest";
 import { carryOver } from "../../src/backup/index.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { describeDatabase } from "../support/postgres.ts";
 
-/** More than a stream holds back. */
+/** Inserts more rows than a stream buffers. */
 const fill = (database: Database): Promise<object[]> =>
   database.query(
     `insert into request_bodies (workspace_id, id, sealed)

@@ -1,4 +1,4 @@
-/** What a restore does with files: those that it names are there afterwards, and others of before are not. */
+/** A restore and files: afterwards the files that the backup names are there, and earlier ones are not. */
 import { PassThrough, Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { expect, it } from "vitest";
@@ -27,7 +27,7 @@ const add = (database: Database, name: string): Promise<object[]> =>
     [name],
   );
 
-/** A bucket that only tells what it was to remove. */
+/** A bucket that only records which files it should remove. */
 function bucket(): { readonly files: FileStore; readonly removed: string[] } {
   const removed: string[] = [];
   const files: FileStore = {
@@ -44,7 +44,7 @@ function bucket(): { readonly files: FileStore; readonly removed: string[] } {
   return { files, removed };
 }
 
-/** A database whose first transaction ends without an answer: committed, or not. */
+/** A database whose first transaction loses its connection at the commit: committed, or not. */
 function cutAtCommit(database: Database, isCommitted: boolean): Database {
   let isCut = false;
   return {
@@ -88,7 +88,7 @@ describeDatabase("files of a restore", (open) => {
     }
     const bytes = await backupOf(database, files);
     await files.remove("lost");
-    // Given up, it leaves the store as it was.
+    // A failed restore leaves the store as it was.
     await expect(restoreInto(database, files, bytes.subarray(0, -1))).rejects.toThrow("cut off");
     expect(await Promise.all(names.map(text))).toEqual([undefined, "abc"]);
     await restoreInto(database, files, bytes);
@@ -127,12 +127,12 @@ describeDatabase("files of a restore", (open) => {
     expect(await noted(restored)).toHaveLength(1);
     await carryOver(from, carried);
     expect(await noted(carried)).toEqual([]);
-    // What was restored before is carried along.
+    // The note of an earlier restore is copied too.
     await carryOver(restored, carried);
     expect(await noted(carried)).toHaveLength(1);
   });
 
-  /** A file in a backup, which its store has not any more. */
+  /** A backup of a file that its store has lost since. */
   const backedUp = async () => {
     const database = await open();
     const files = await openFileStore({ kind: "local" }, temporaryDirectory());

@@ -1,7 +1,7 @@
 /**
- * Backups that somebody made to harm: frames that lie about their sizes and kinds, headers that are none, rows that fit no table,
- * bombs. Their digests are right, for anybody can compute one. Each is refused in one line, little memory is taken, and nothing
- * is restored.
+ * Hostile backups: frames with wrong sizes and kinds, invalid headers, rows that fit no table, compression bombs. Their digests
+ * are right, since an attacker can compute them. The restore refuses each in one line, takes little memory, and restores
+ * nothing.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
@@ -25,7 +25,7 @@ const mebibyte = 2 ** 20;
 
 let target: Database;
 let files: FileStore;
-/** The parts of a good backup with a row and a file; the end is made anew each time. */
+/** The frames of a valid backup with a row and a file. `fileOf` computes the end frame anew each time. */
 let good: Frame[];
 let end: object;
 
@@ -60,7 +60,7 @@ const frame = (kind: string, value: unknown): Frame => ({
   payload: Buffer.from(typeof value === "string" ? value : JSON.stringify(value)),
 });
 
-/** A frame as it is written: what it says of itself may be wrong. */
+/** The bytes of a frame. `length` may differ from the real length. */
 function bytesOf({ kind, payload }: Frame, pack = zstdCompressSync, length?: number): Buffer {
   const body = pack(payload);
   const head = Buffer.alloc(5);
@@ -72,7 +72,7 @@ function bytesOf({ kind, payload }: Frame, pack = zstdCompressSync, length?: num
 const joined = (parts: readonly (Frame | Buffer)[]): Buffer =>
   Buffer.concat(parts.map((part) => (Buffer.isBuffer(part) ? part : bytesOf(part))));
 
-/** A whole file of these frames, with the digest that they have, or that `digested` have. */
+/** A whole file of these frames and an end frame with the digest of `digested`, by default their own. */
 function fileOf(parts: readonly (Frame | Buffer)[], last: unknown = end, digested = parts): Buffer {
   const bytes = joined(parts);
   const sha256 = createHash("sha256").update(joined(digested)).digest("hex");
@@ -80,13 +80,13 @@ function fileOf(parts: readonly (Frame | Buffer)[], last: unknown = end, digeste
   return Buffer.concat([firstLine, bytes, bytesOf(frame("Z", told))]);
 }
 
-/** The good frames with those of a kind replaced, the first of them alone. */
+/** The valid frames, with the first frame of a kind replaced. */
 function withFirst(kind: string, ...by: (Frame | Buffer)[]): (Frame | Buffer)[] {
   const at = good.findIndex((one) => one.kind === kind);
   return [...good.slice(0, at), ...by, ...good.slice(at + 1)];
 }
 
-/** The same with the rows of the table of workspaces. */
+/** The valid frames, with the rows of the table of workspaces replaced. */
 function withRows(...by: Frame[]): Frame[] {
   const table = JSON.stringify({ table: "workspaces" });
   const at = good.findIndex(({ kind, payload }) => kind === "T" && payload.toString() === table);
@@ -104,7 +104,7 @@ async function restore(content: Buffer | Readable): Promise<unknown> {
   });
 }
 
-/** Refused in words, and nothing is there afterwards. */
+/** Expects that the restore fails with a message, and that it leaves nothing behind. */
 async function refused(name: string, content: Buffer | Readable): Promise<void> {
   const error = await restore(content).then(
     () => new Error("restored"),
@@ -114,7 +114,7 @@ async function refused(name: string, content: Buffer | Readable): Promise<void> 
   expect([...(await objectsOf(target)), ...readdirSync(join(directory, "files"))]).toEqual([]);
 }
 
-/** All that a schema consists of: the database is as empty as before. */
+/** All objects of the schema, to check that the database is as empty as before. */
 const objectsOf = async (database: Database): Promise<unknown[]> => [
   ...(await tablesOf(database)),
   ...(await database.query(
@@ -222,7 +222,8 @@ describe("while it is restored", () => {
       ),
       ["fewer rows than it says", fileOf(withRows())],
     ];
-    // Each makes the schema and takes it back. In the short form every third: some of the tables, rows, files, orders and ends each.
+    // Each refusal makes the schema and rolls it back. The short form tries every third: a sample of the tables, rows, files,
+    // orders and ends.
     const tried = broken.filter((_, at) => inForm(at % 3 === 0, true));
     for (const [name, content] of tried) await refused(name, content);
   });
@@ -248,7 +249,7 @@ describe("while it is restored", () => {
         () => undefined,
         (reason: unknown) => reason as Error,
       );
-      // A byte of a name or a file may be any: then it is a backup of something else.
+      // A changed byte of a name or a file may still be valid: then the file is a valid backup of other content.
       if (error === undefined)
         await target.query("drop schema public cascade; create schema public");
       // oxlint-disable-next-line vitest/no-conditional-expect -- whether it is one is what the bytes say

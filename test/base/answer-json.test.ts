@@ -1,4 +1,4 @@
-// JSON of vendors: bounded before it is parsed, so that no answer and no frame of a stream stops the process.
+// JSON of vendors: bounded before it is parsed, so that no answer and no frame of a stream blocks the process.
 import { describe, expect, it } from "vitest";
 import { parseAnswerText } from "../../src/base/answer-json.ts";
 import { costMs } from "../support/cost.ts";
@@ -21,7 +21,7 @@ describe("a text of a vendor", () => {
     ["members", `{${'"a":1,'.repeat(4_000_000)}"b":1}`],
     ["levels", "[".repeat(20_000_000)],
   ])("is refused at once where it is millions of %s", async (_name, text) => {
-    // Parsing one of them takes some 2 s, in which nobody else is served.
+    // Parsing one of them takes some 2 s, in which the process serves no other call.
     const refused = () => expect(() => parseAnswerText(text)).toThrow(/more values or levels/);
     expect(await costMs(refused)).toBeLessThan(1_500);
   });
@@ -36,7 +36,7 @@ describe("a text of a vendor", () => {
     const vector = Array.from({ length: 1_000 }, (_, index) => Math.sin(index + 1) / 31);
     const text = JSON.stringify({ a: Array.from({ length: 500 }, () => vector) });
     const times: number[] = [];
-    // Parsing takes 15 ms: what else the machine does for a moment is half of that, and is not there three times.
+    // Parsing takes 15 ms. A short disturbance on the machine may add half of that, but not three times in a row.
     for (let round = 0; round < 3; round += 1) {
       const parsing = await costMs(() => JSON.parse(text));
       times.push((await costMs(() => parseAnswerText(text))) / parsing);

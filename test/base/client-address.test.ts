@@ -1,4 +1,4 @@
-/** Whose address counts behind proxies, and what is limited together. docs/operate.md "Behind a proxy". */
+/** Which address counts behind proxies, and which addresses share a limit. docs/operate.md "Behind a proxy". */
 import { describe, expect, it } from "vitest";
 import {
   clientAddress,
@@ -74,7 +74,7 @@ describe("limits by address", () => {
     ["2001:db8:2:3:4:5:6:7", "2001:db8:2:3::/64"],
     ["2001:db8:2::1", "2001:db8:2:0::/64"],
     ["2001:db8::", "2001:db8:0:0::/64"],
-    // Either may stand for everybody.
+    // Each of these may stand for all clients.
     ["127.0.0.1", undefined],
     ["::1", undefined],
     ["10.2.3.4", undefined],

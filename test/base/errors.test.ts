@@ -1,4 +1,4 @@
-// The catalogue of errors, against its documentation and its own rules.
+// The catalogue of errors, compared with its documentation and its own rules.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import {
@@ -12,7 +12,7 @@ import { encodeError } from "../../src/http/errors/reply-error.ts";
 const page = readFileSync(new URL("../../docs/errors.md", import.meta.url), "utf8");
 const codes = Object.keys(errorCatalogue) as ErrorCode[];
 
-/** The rows of the table of codes: code, status, type. */
+/** The rows of the table of error codes: code, status, type. */
 const documented = [...page.matchAll(/^\| `(\w+)`\s*\| (\d{3})\s*\| `(\w+)`/gm)].map(
   ([, code, status, type]) => ({ code, status: Number(status), type }),
 );

@@ -1,4 +1,7 @@
-/** Numbers that no double holds, read as they stand: found by the scan and by the text alike, and never in what is reckoned with. */
+/**
+ * Numbers that no double holds keep their text. The scan and the text reader find the same ones; the values for calculations
+ * stay plain numbers.
+ */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { exactTwinOf, exactText } from "../../src/base/exact-numbers.ts";
@@ -19,7 +22,7 @@ const isLikeDouble = (length: number): boolean => length === 16 || length === 17
 /** Whole numbers and decimals of any length, as JSON writes them. */
 const number = fc
   .tuple(fc.constantFrom("", "-"), fc.integer({ min: 1, max: 9 }), digits(0, 30), digits(0, 30))
-  // Decimals of 16 and 17 digits are taken for doubles.
+  // The reader takes decimals of 16 and 17 digits for doubles.
   .filter(
     ([, , rest, fraction]) => fraction === "" || !isLikeDouble(1 + rest.length + fraction.length),
   )
@@ -37,11 +40,11 @@ describe("numbers with more digits than a double holds", () => {
         for (const value of [parseJsonObject(Buffer.from(text)), parseJsonText(text)]) {
           const { a } = value as { a: unknown[] };
           const exact = exactTwinOf(a);
-          // What is reckoned with are numbers.
+          // The values for calculations are plain numbers.
           expect(a.every((one) => typeof one === "number")).toBe(true);
           for (const [index, written] of all.map(([one]) => one).entries()) {
             const sent = JSON.stringify(exact[index]);
-            // A double that says the same is written the shorter way.
+            // An equal double is written in its shorter form.
             expect(sent === written || same(sent, written)).toBe(true);
           }
         }
@@ -137,7 +140,7 @@ describe("numbers with more digits than a double holds", () => {
     let value: unknown;
     const ms = await costMs(() => (value = parseJsonText(`{"a":[${numbers}9223372036854775807]}`)));
     expect(exactText(value).slice(-25)).toBe("0.123,9223372036854775807]}".slice(-25));
-    // A reviver, which is asked about each, took a second.
+    // A reviver, which V8 calls for each value, took a second.
     expect(ms).toBeLessThan(450);
   });
 
@@ -161,7 +164,7 @@ describe("numbers with more digits than a double holds", () => {
   });
 });
 
-/** Whether two texts are the same number, with all its digits. */
+/** True if two texts are the same number, with all its digits. */
 function same(left: string, right: string): boolean {
   const scaled = (text: string): bigint => {
     const [, sign, whole, fraction = "", exponent = "0"] =

@@ -1,4 +1,4 @@
-// What a picture says of itself, read without decoding it: against real files of all three formats, and broken ones.
+// Format and size of a picture, read from its header without decoding it: real files of all three formats, and broken ones.
 import * as fc from "fast-check";
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";

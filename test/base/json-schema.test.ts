@@ -1,4 +1,4 @@
-/** Our builders of JSON Schemas make what TypeBox's make, so that TypeBox's types of them are true. */
+/** Our builders of JSON Schemas return the same schemas as TypeBox's, so that TypeBox's types are right for them. */
 import { expect, it } from "vitest";
 import { Type as TypeBox } from "typebox";
 import { engine, Type as Ours } from "../../src/base/json-schema.ts";

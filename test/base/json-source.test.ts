@@ -1,6 +1,6 @@
 /**
- * What goes on unchanged is sent in the caller's own bytes. Whatever the document and the change: what is sent parses to what
- * would have been written anew, and a document that could be read in two ways is written anew. TXT-07 to TXT-11.
+ * Unchanged members are sent in the caller's own bytes. For any document and change, the bytes parse to the same value as a
+ * newly written text. A document that could be read in two ways is written anew. TXT-07 to TXT-11.
  */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -14,7 +14,7 @@ const sourceOf = (text: string): JsonSource => new JsonSource(readJson(Buffer.fr
 const textOf = (written: JsonPieces): string =>
   typeof written === "string" ? written : Buffer.concat(written).toString("utf8");
 
-/** What is sent, and whether it was written anew. In parts it is the same. */
+/** The text to send, and whether it was written anew. Writing in parts gives the same text. */
 function sent(source: JsonSource, changed: WireObject): { text: string; isAnew: boolean } {
   const text = textOf(source.write(changed));
   expect(textOf(writeParts(source.parts(changed)))).toBe(text);
@@ -26,7 +26,7 @@ const usual = ["a", "b", "c", "d", "model", "stream", "é", "🏔", "a,b", "{", 
 const odd = ["7", "07", "-1", "", "__proto__", 'q"', "\\", "\u2028", "\ud83c", "4294967295"];
 const names = [...usual, ...usual, ...usual, ...usual, ...odd];
 
-/** One of the ways to write a string. */
+/** A JSON string in one of its spellings. */
 const stringText = (value: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc
     .tuple(value, fc.constantFrom(false, false, false, false, false, false, true))
@@ -47,7 +47,7 @@ const numberText = fc.oneof(
   fc.constantFrom("-0", "1.0", "1e2", "1E+2", "12345678901234567890", "0.10000000000000000001"),
 );
 
-/** Texts of JSON values, spelled in any way that is legal, with names that may come twice. */
+/** Texts of JSON values in any legal spelling, with names that may occur twice. */
 const { value: valueText } = fc.letrec<{ value: string; members: string }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 4 },
@@ -77,12 +77,12 @@ const objectText = fc
   .map((members) => `{${members.map((member) => member.join("")).join(",")}}`);
 const documentText = fc.tuple(blank, objectText, blank).map((parts) => parts.join(""));
 
-/** Without names that V8 may read wrongly in this test itself. */
+/** Values without names that V8 may read wrongly in this test itself. */
 const plainValue = fc
   .jsonValue({ maxDepth: 2 })
   .filter((value) => !JSON.stringify(value).includes("\\"));
 
-/** A change as routes make them: members taken out, replaced by something new, or added; all others are shared. */
+/** Changes as routes make them: members removed, replaced or added. All others are shared. */
 const change = fc.array(
   fc.tuple(
     fc.constantFrom("out", "replaced", "added"),
@@ -105,7 +105,7 @@ function changedBy(value: WireObject, changes: Change): WireObject {
   return copy;
 }
 
-/** Whether an object of the text names a member twice: fewer members are read than were written. */
+/** True if an object of the text has a member twice: then fewer members are read than were written. */
 function namesTwice(text: string): boolean {
   let read = 0;
   JSON.parse(text, (_key, value: unknown) => {
@@ -126,10 +126,10 @@ describe("a body that goes on changed", () => {
         const source = sourceOf(text);
         const changed = changedBy(source.value, changes);
         const { text: out, isAnew } = sent(source, changed);
-        // What was let go is read again, with nothing lost.
+        // Discarded values are parsed again, without loss.
         source.discardDerived();
         expect(sent(source, changedBy(source.value, changes))).toEqual({ text: out, isAnew });
-        // The order of members too.
+        // The order of members is kept too.
         expect(JSON.stringify(parseJsonText(out))).toBe(JSON.stringify(changed));
         if (!isAnew) kept += 1;
       }),
@@ -152,7 +152,7 @@ describe("a body that goes on changed", () => {
   });
 
   it("with a name that is spelled with a backslash is written anew: V8 may take it for another one", () => {
-    // What a caller before has made V8 know.
+    // An earlier caller's name that V8 has cached.
     JSON.parse('{"a":1,"\\\\u006":1}');
     const text = '{"a":1,"\\u006dodel":"theirs"}';
     const source = sourceOf(text);

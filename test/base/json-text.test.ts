@@ -1,4 +1,4 @@
-/** Names of members come out as they were written, whatever texts were parsed before. */
+/** Names of members are read as they were written, whatever texts were parsed before. */
 import { assert, boolean, infiniteStream, jsonValue, property, tuple } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseJsonObject } from "../../src/base/json.ts";
@@ -29,7 +29,7 @@ const escaped = (name: string): string =>
     .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
     .join("")}"`;
 
-/** The texts that came before leave their mark on how V8 reads the next: see the head of the source. */
+/** The names that V8 reads wrongly. Earlier texts affect how V8 reads the next one: see the opening comment of the source. */
 function misread(parse: (text: string) => object): string[] {
   const wrong: string[] = [];
   let count = 0;
@@ -52,7 +52,7 @@ describe("names that are spelled with a backslash", () => {
   });
 
   const json = jsonValue({ maxDepth: 4 });
-  /** Any text of a value: each character of each text and name as it is, or escaped. */
+  /** Any spelling of a value: each letter of each text and name as it is, or escaped. */
   const spelling = tuple(json, infiniteStream(boolean())).map(([value, flips]) => {
     const text = JSON.stringify(value);
     return text.replace(/[a-z]/g, (letter) =>

@@ -1,4 +1,4 @@
-/** JSON in slices is what JSON.stringify writes, wherever it is cut, and others have their turn in between. */
+/** JSON written in slices equals JSON.stringify, wherever it is cut, and other work runs between the slices. */
 import { describe, expect, it } from "vitest";
 import {
   jsonSlices,
@@ -32,7 +32,7 @@ const bytesOf = (written: JsonPieces): Buffer =>
 describe("JSON in slices", () => {
   it.each(values)("is what JSON.stringify writes: %s", (_name, value) => {
     const expected = Buffer.from(JSON.stringify(value));
-    // Buffers compare faster than toEqual tells them apart.
+    // Comparing buffers is quicker than `toEqual`.
     expect(bytesOf(writeParts(jsonSlices(value))).equals(expected)).toBe(true);
   });
 

@@ -1,4 +1,4 @@
-// JSON from outside: what is refused, and that the bound on nesting is exact and looks through strings.
+// JSON from outside: which texts are refused. The bound on nesting is exact and ignores brackets in strings.
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { GatewayError } from "../../src/base/errors.ts";
@@ -40,7 +40,7 @@ describe("a request body", () => {
   });
 });
 
-/** What the measure refuses at so many levels, values or parts. */
+/** True if the measure refuses the text under these bounds on levels, values or parts. */
 const breaks = (text: string, bounds: Partial<typeof jsonBounds>): boolean =>
   typeof scanJson(Buffer.from(text), { ...jsonBounds, ...bounds }) === "string";
 const nestsDeeperThan = (text: string, depth: number) => breaks(text, { depth });
@@ -91,7 +91,7 @@ describe("the number of values", () => {
       expect(() => parseJsonObject(body)).toThrow(
         "The body has more than 50000 numbers of more digits than a double holds, or more than 2000000 characters in them.",
       );
-      // What a vendor answers is taken for what doubles hold.
+      // In a vendor's answer such a number becomes a double.
       const answered = parseAnswerText(body.toString()) as { a: number[] };
       expect(exactTwinOf(answered.a)[0]).toBe(Number(long));
     }
@@ -153,7 +153,7 @@ describe("the number of values", () => {
     let isBroken = true;
     const escapedMs = await costMs(() => (isBroken = breaks(text, {})));
     expect(isBroken).toBe(false);
-    // Two native searches for each of them took more than a second.
+    // Two native searches for each escaped quote took more than a second.
     expect(escapedMs).toBeLessThan(600);
   });
 
@@ -161,7 +161,7 @@ describe("the number of values", () => {
     let isBroken = true;
     const colonsMs = await costMs(() => (isBroken = breaks(`{"a"${":".repeat(4_000_000)}1}`, {})));
     expect(isBroken).toBe(false);
-    // A name that was read again at each of them took minutes at a hundredth of that.
+    // Reading the name again at each colon took minutes for a hundredth of this text.
     expect(colonsMs).toBeLessThan(600);
   });
 });

@@ -1,4 +1,4 @@
-/** Lines to standard error: whole ones, written together, and never waited for. docs/operate.md "Access log". */
+/** Lines to standard error: written whole and in batches, without blocking. docs/operate.md "Access log". */
 import { spawn, spawnSync } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 
 const source = new URL("../../src/base/lines.ts", import.meta.url).href;
 
-/** A program that writes `count` numbered lines, says so on standard output, and ends once its input does. */
+/** A program that writes `count` numbered lines, reports that on standard output, and ends once its input does. */
 const program = (count: number): string[] => [
   "--input-type=module",
   "--eval",
@@ -18,7 +18,7 @@ const program = (count: number): string[] => [
   process.stdin.on("end", () => { lines.flushSync(); }).resume();`,
 ];
 
-/** The numbers of the lines; each of them must be whole. */
+/** The numbers of the lines. Throws if a line is not whole. */
 const numbersIn = (text: string): number[] =>
   text
     .split("\n")
@@ -28,8 +28,8 @@ const numbersIn = (text: string): number[] =>
 const inOrder = (numbers: readonly number[]): number[] =>
   [...new Set(numbers)].toSorted((one, other) => one - other);
 /**
- * How often the numbers jump. At the end what is left is written by the process itself, beside one text at most that a thread has on
- * its way: where that arrives in the middle of it, they jump before it, back to it, and on.
+ * Counts the jumps in the numbers. At the end the process itself writes the remaining lines, while a thread may still write one
+ * text. If that text lands among them, the numbers jump to it, back, and on.
  */
 const jumps = (numbers: readonly number[]): number =>
   numbers.filter((number, at) => at > 0 && number !== numbers[at - 1]! + 1).length;
@@ -81,7 +81,7 @@ it("all lines reach a file, behind what is in it, in their order but for what a 
   expect(jumps(numbers)).toBeLessThanOrEqual(jumpsMax);
 });
 
-/** Starts the program with a pipe that is not read; resolves when it has written all of its lines. */
+/** Starts the program with a pipe that is not read. Resolves when the program has written all of its lines. */
 async function unread(count: number) {
   const child = spawn(process.execPath, program(count), { stdio: ["pipe", "pipe", "pipe"] });
   const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
@@ -96,11 +96,11 @@ it("a reader that stands still holds nothing up; it finds whole lines up to a bo
   child.stdin.end();
   expect(await ended).toBe(0);
   const numbers = numbersIn(text);
-  // What the pipe takes and four megabytes, of lines of 220 bytes.
+  // The capacity of the pipe plus four megabytes, in lines of 220 bytes.
   expect(numbers.length).toBeGreaterThan(17_000);
   expect(numbers.length).toBeLessThan(21_000);
   expect(new Set(numbers).size).toBe(numbers.length);
-  // Those that were lost are one jump more.
+  // The lost lines add one jump.
   expect(jumps(numbers)).toBeLessThanOrEqual(jumpsMax + 1);
 });
 

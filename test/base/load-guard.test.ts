@@ -1,4 +1,4 @@
-/** The guard against more calls than the gateway can take, by a clock and rounds of the test's own. */
+/** The guard against more calls than the gateway can take, with the test's own clock and rounds. */
 import { describe, expect, it, onTestFinished } from "vitest";
 import { GatewayError } from "../../src/base/errors.ts";
 import { LoadGuard } from "../../src/base/load-guard.ts";
@@ -21,7 +21,7 @@ function makeGuard(roundMax = 50, underWay = Infinity) {
       return false;
     }
   };
-  /** Calls of one round; how many are taken. */
+  /** Makes the calls of one round. Returns how many the guard takes. */
   const round = (calls: number, ms = 10): number => {
     const taken = Array.from({ length: calls }, isTaken).filter(Boolean).length;
     nowMs += ms;
@@ -57,7 +57,7 @@ describe("the guard against overload", () => {
   it("takes little more than a round's calls at once after a refusal, and a burst again after a second", () => {
     const { round } = makeGuard(64);
     expect(round(2_000)).toBe(1_024);
-    // A lull of those who are refused is no quiet.
+    // A pause between refused calls does not count as quiet rounds.
     for (let lull = 0; lull < 8; lull += 1) round(0);
     expect(round(1_000)).toBe(64 + 8 * 4);
     for (let quiet = 0; quiet < 240; quiet += 1) round(10);

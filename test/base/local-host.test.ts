@@ -1,4 +1,4 @@
-/** Which Host headers name this machine or its network, and which a page of the web may have led here. */
+/** Which Host headers name this machine or its network, and which a web page may have forged (DNS rebinding). */
 import { expect, it } from "vitest";
 import { isLocalHost } from "../../src/base/local-host.ts";
 

@@ -1,10 +1,10 @@
-// The log: JSON lines on standard error, and no credential in any of them.
+// The log: JSON lines on standard error, without credentials.
 import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 
 const logModule = new URL("../../src/base/log.ts", import.meta.url).href;
 
-/** The lines a process writes that logs `fields` once at each level. */
+/** The lines of a process that logs `fields` once at each level. */
 function logged(fields: object, env: Record<string, string> = {}): Record<string, unknown>[] {
   const script = `
     const { createLog } = await import(${JSON.stringify(logModule)});

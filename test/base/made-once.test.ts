@@ -1,4 +1,4 @@
-/** What is made at its first use and then known. */
+/** Values that are made at their first use and then kept. */
 import { expect, it } from "vitest";
 import { getOrCreate, memoizeByObject } from "../../src/base/memoize.ts";
 

@@ -1,4 +1,4 @@
-/** Metrics of several processes as those of one. */
+/** Metrics of several processes, merged as if they were of one. */
 import { expect, it } from "vitest";
 import {
   growingFamilies,

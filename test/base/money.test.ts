@@ -1,4 +1,4 @@
-// Money in nano-USD: reading, writing, and pricing without ever losing or making up a nano-dollar.
+// Money in nano-USD: reading, writing, and pricing without losing or adding a nano-dollar.
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { formatUsd, parseUsd } from "../../src/base/money.ts";

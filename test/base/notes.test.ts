@@ -1,4 +1,4 @@
-// Notes: what the caller is told of dropped and rewritten parameters, in bodies and in the header.
+// Notes: how bodies and the header report dropped and rewritten parameters.
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {

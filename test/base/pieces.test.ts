@@ -1,4 +1,4 @@
-// Bytes in pieces: whole again whatever the pieces are, and held in few buffers.
+// Bytes in pieces: joined to the same whole however they are cut, and held in few buffers.
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ChunkBuffer } from "../../src/base/chunk-buffer.ts";

@@ -1,4 +1,4 @@
-/** A price taken apart: what is shown adds up to what is charged, to the last digit. */
+/** The parts of a price: the shown amounts add up to the charge, to the last digit. */
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { noUsage } from "../../src/base/usage.ts";

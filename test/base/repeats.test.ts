@@ -1,4 +1,4 @@
-/** Lines that say the same trouble again. */
+/** Log lines that repeat the same problem. */
 import { expect, it } from "vitest";
 import { createLogThrottle } from "../../src/base/log-throttle.ts";
 

@@ -1,4 +1,4 @@
-/** What spans share is made once for each combination of values, and what nobody asks for again does not stay. */
+/** The shared parts of spans are made once for each combination of values. Those without recent use do not stay in memory. */
 import { expect, it } from "vitest";
 import { sharedParts } from "../../src/base/shared-parts.ts";
 
@@ -36,7 +36,7 @@ it.each(ever)("of ever new %s only some are kept", (_, valuesOf) => {
   const { made, part } = counted();
   for (let index = 0; index < 5_000; index += 1) part(...valuesOf(index));
   expect(made).toHaveLength(5_000);
-  // The last is still known, the first is not.
+  // The last part is still cached, the first is not.
   part(...valuesOf(4_999));
   expect(made).toHaveLength(5_000);
   expect(part(...valuesOf(0)).attributes).toMatchObject({ model: valuesOf(0)[0] });

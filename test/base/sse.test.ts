@@ -1,4 +1,4 @@
-// Server-sent events: the parser at every edge of the grammar and under every cut, the writer, the bound.
+// Server-sent events: the parser at every edge of the grammar and at every cut, the writer, the size bound.
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
@@ -10,7 +10,7 @@ import {
 } from "../../src/base/sse.ts";
 import { costMs } from "../support/cost.ts";
 
-/** The events of a stream that arrives in the given pieces, those left at its end included. */
+/** The events of a stream that arrives in these pieces, including those pending at its end. */
 function parse(...pieces: (string | Uint8Array)[]): SseEvent[] {
   const parser = createSseParser();
   const events = pieces.flatMap((piece) =>

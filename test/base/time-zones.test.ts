@@ -1,4 +1,4 @@
-/** The clocks of places, against Temporal, which the oldest Node that the package runs on lacks. */
+/** The clocks of time zones, compared with Temporal, which the oldest supported Node lacks. */
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { clockOf, isTimeZone } from "../../src/base/time-zones.ts";
@@ -6,10 +6,10 @@ import { clockOf, isTimeZone } from "../../src/base/time-zones.ts";
 const places = [
   "Europe/Berlin",
   "America/New_York",
-  // Where clocks are put forward at midnight.
+  // Zones where clocks are put forward at midnight.
   "America/Santiago",
   "Asia/Beirut",
-  // Where they are put back at midnight: it is twice.
+  // Clocks are put back at midnight, which occurs twice.
   "America/Havana",
   "Africa/Casablanca",
   "Asia/Kolkata",

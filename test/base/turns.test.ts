@@ -1,4 +1,4 @@
-/** Work that blocks the process, in turn: a moment of it in each round of the event loop, long work with pauses as long. */
+/** CPU-bound work takes turns: short work gets a moment of each round of the event loop; long work is followed by pauses as long. */
 import { describe, expect, it } from "vitest";
 import { CpuTurns } from "../../src/base/cpu-turns.ts";
 
@@ -7,7 +7,7 @@ function work(ms: number): void {
   for (const until = performance.now() + ms; performance.now() < until;);
 }
 
-/** How many rounds the event loop makes while so many take their turns, which do nothing. */
+/** The number of rounds of the event loop while `takers` turns without work are taken. */
 async function roundsOf(takers: number): Promise<number> {
   const turns = new CpuTurns();
   let rounds = 0;
@@ -25,9 +25,10 @@ async function roundsOf(takers: number): Promise<number> {
 describe("turns", () => {
   it("gives work that takes no time one round of the event loop", async () => {
     const counts: number[] = [];
-    // A process that waits for its processor meanwhile looks like long work, which brings a pause: not five times in turn.
+    // If the process waits for its processor meanwhile, that looks like long work, which causes a pause. That does not happen
+    // five times in a row.
     for (let tries = 0; tries < 5; tries += 1) counts.push(await roundsOf(50));
-    // With a round for each there are fifty, and with a timer in between thousands.
+    // One round for each would be fifty; a timer between them would be thousands.
     expect(Math.min(...counts)).toBeLessThan(20);
   });
 
@@ -43,14 +44,14 @@ describe("turns", () => {
     await Promise.all(
       Array.from({ length: 30 }, async () => {
         await turns.take();
-        // What goes on in further promises belongs to it.
+        // Work in later promise callbacks counts to the same turn.
         await Promise.resolve();
         work(3);
         order.push("work");
       }),
     );
     isOver = true;
-    // Two of 3 ms are no moment of 8 ms yet, and three are more.
+    // A turn lasts 8 ms: two pieces of 3 ms fit, and the third ends it.
     expect(order.join(" ")).toContain("work work");
     expect(order.join(" ")).not.toContain("work work work work");
   });

@@ -1,4 +1,4 @@
-/** What no caller waits for: written in batches, in order, within bounds. */
+/** Writes that no caller waits for: in batches, in order, within bounds. */
 import { expect, it } from "vitest";
 import { createWriteBehind, roomFor } from "../../src/base/write-behind.ts";
 

@@ -1,4 +1,4 @@
-/** The benchmark in its shortest form: that it still runs, and that what it writes is there and agrees with itself. */
+/** The benchmark in its shortest form: it still runs, and the files that it writes are there and consistent. */
 import { ok as assert } from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -12,7 +12,7 @@ import { temporaryDirectory } from "../support/postgres.ts";
 const run = promisify(execFile);
 const main = new URL("../../bench/main.ts", import.meta.url).pathname;
 
-/** Runs `npm run bench -- ...args` but for the set-up. */
+/** Runs `npm run bench -- ...args` without the build. */
 const bench = (...args: string[]) => run(process.execPath, [main, ...args], { timeout: 280_000 });
 
 interface Written {
@@ -40,7 +40,7 @@ describe("npm run bench", () => {
       expect(median["perSecond"]).toBeGreaterThan(0);
       expect(median["medianMs"]).toBeGreaterThan(0);
       expect(median["p99Ms"]).toBeGreaterThanOrEqual(median["medianMs"]!);
-      // Only Linux tells it.
+      // Only Linux reports it.
       if (process.platform === "linux") assert(median["processorUs"]! > 0);
     }
     const [bare, gateway] = rows;
@@ -63,7 +63,7 @@ describe("npm run bench", () => {
     "leaves no process and no file behind when it is stopped",
     async () => {
       const folder = temporaryDirectory();
-      // The server's user reads it, where we are root.
+      // If the test runs as root, the database server runs as another user, which must read the folder.
       chmodSync(folder, 0o755);
       const args = ["one@16", "--subject", "bare", "--subject", "postgres", "--seconds", "60"];
       const child = spawn(process.execPath, [main, ...args], {
@@ -76,7 +76,7 @@ describe("npm run bench", () => {
       expect(processesWith(folder).length).toBeGreaterThan(2);
       child.kill("SIGINT");
       expect((await ended)[0]).toBe(1);
-      // The watcher of the test servers' files ends a moment after us.
+      // The watcher that removes the test servers' files ends a moment after the benchmark.
       await expect.poll(() => processesWith(folder)).toEqual([]);
       const left = readdirSync(folder).filter((name) => /^tollgate-(?:bench|pg)-/.test(name));
       expect(left).toEqual([]);
@@ -84,13 +84,13 @@ describe("npm run bench", () => {
   );
 });
 
-/** Processes whose temporary directory this is. */
+/** The ids of processes whose temporary directory is `folder`. */
 function processesWith(folder: string): string[] {
   return readdirSync("/proc").filter((id) => {
     try {
       return /^\d+$/.test(id) && readFileSync(`/proc/${id}/environ`, "latin1").includes(folder);
     } catch {
-      // It has ended, or is of somebody else.
+      // The process has ended, or belongs to another user.
       return false;
     }
   });

@@ -1,4 +1,4 @@
-/** The benchmark's own modes: twice the calls that a gateway can take, and what traces cost. Ten minutes in the long form. */
+/** The benchmark's own modes: twice the calls that a gateway can take, and the cost of traces. Ten minutes in the long form. */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { temporaryDirectory } from "../support/postgres.ts";
 const run = promisify(execFile);
 const main = new URL("../../bench/main.ts", import.meta.url).pathname;
 
-/** Runs `npm run bench -- ...args`: what it printed, and what it wrote. */
+/** Runs `npm run bench -- ...args`. Returns its output and the file that it wrote. */
 async function bench<Written>(...args: string[]) {
   const file = join(temporaryDirectory(), "bench.json");
   const { stdout } = await run(process.execPath, [main, ...args, "--json", file]);
@@ -50,7 +50,7 @@ describe("npm run bench, its own modes", () => {
       const seen = Math.abs(servedPerSecond + refusedPerSecond - askedPerSecond);
       expect(seen).toBeLessThan(askedPerSecond * 0.05 + 1);
     }
-    // A busy machine says nothing of times.
+    // Times on a busy machine mean nothing, so the short form has wide bounds.
     const bounds = isLong
       ? { servedP99Ms: normal.servedP99Ms * 3, refusedP99Ms: normal.servedP99Ms, recovered: 10 }
       : { servedP99Ms: 60_000, refusedP99Ms: 60_000, recovered: 60 };

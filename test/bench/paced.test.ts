@@ -1,4 +1,4 @@
-/** Load that does not wait for answers, where none come. */
+/** Load that does not wait for answers, against a server that gives none. */
 import { createServer, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
@@ -23,7 +23,7 @@ it("requests beyond twice the connections fail, and no more are opened: a bench 
   const options = { perSecond: 1_000, seconds: 1, connections: 50 };
   const over = new AbortController();
   const driven = drivePaced(target, { ...options, signal: over.signal });
-  // The requests that were sent wait for an answer until then.
+  // Until then the sent requests wait for an answer.
   setTimeout(() => accepted.forEach((socket) => socket.destroy()), 1_500);
   const [second] = await driven;
   expect(accepted.size).toBe(100);

@@ -1,4 +1,4 @@
-/** The parts of the benchmark that figures depend on: bodies, medians, the end of an answer, the note about the bottleneck. */
+/** The parts of the benchmark that its figures depend on: bodies, medians, the end of an answer, the note about the bottleneck. */
 import { describe, expect, it } from "vitest";
 import { bodyOf } from "../../bench/bodies.ts";
 import {
@@ -99,7 +99,7 @@ describe("figures", () => {
 
 describe("the end of an answer", () => {
   const { complete, stream } = chatAnswers();
-  /** Reads an answer in pieces of a size, and what was told of it. */
+  /** Reads an answer in pieces of `size` bytes. Returns the events that the reader reported. */
   function read(answer: Buffer, size: number, streamed: boolean): string[] {
     const told: string[] = [];
     const reader = new AnswerReader(streamed, {

@@ -1,4 +1,4 @@
-/** What the benchmark writes: the tables and charts of docs/performance.md, made of what is kept of each group's last run. */
+/** The benchmark's output: the tables and charts of docs/performance.md, made from the stored results of each group's last run. */
 import { describe, expect, it } from "vitest";
 import type { Figures, Row } from "../../bench/figures.ts";
 import { chartSvg } from "../../bench/report/chart.ts";

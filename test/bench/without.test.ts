@@ -1,4 +1,4 @@
-/** `npm run bench -- --http`: a gateway without our own HTTP really runs without it, and answers. */
+/** `npm run bench -- --http`: a gateway without our fast path really runs without it, and answers. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";

@@ -1,11 +1,11 @@
-// A repeat from the response cache is the first answer byte for byte: numbers that no double holds, too.
+// A repeat from the response cache equals the first answer byte for byte, also for numbers that no double holds.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createKey } from "../../src/tenancy/index.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { eventually } from "../support/patience.ts";
 import { startRecorder, type Recorder } from "../support/recorder.ts";
 
-/** An id of 64 bits among a tool's arguments, and a zero with a sign. */
+/** A 64-bit id among a tool's arguments, and a zero with a sign. */
 const args = '{"order":9223372036854775807,"at":-0.0}';
 
 const answers: Readonly<Record<string, string>> = {

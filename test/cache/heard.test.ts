@@ -1,4 +1,4 @@
-// What hooks after a call hear of a repeat, where none of them heard of the call that was kept.
+// After-call hooks and cache hits, where no hook saw the call whose answer was kept.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

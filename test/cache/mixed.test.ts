@@ -1,5 +1,5 @@
-// Money where the cache, the hooks before and after, caps, failing vendors and callers that leave all come together: an oracle
-// knows what each call may cost, and holds it against the log, the ledger and what the hook after the call heard.
+// Money when the cache, hooks before and after, caps, failing vendors and callers that leave all act together. An oracle knows
+// which costs each call may have. It compares them with the log, the ledger, and the reports to the after-call hook.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createKey } from "../../src/tenancy/index.ts";
 import { parseUsd } from "../../src/base/money.ts";
@@ -41,11 +41,11 @@ beforeAll(async () => {
 });
 afterAll(() => hooked?.close());
 
-/** What one answer of each sort costs: 0.50 in and 2.00 out for a million tokens. */
+/** A scripted usage and its price, at $0.50 per million tokens of input and $2.00 of output. */
 const priced = '{"usage":{"input":7,"output":3}}';
 const priceNano = 9_500n;
 
-/** What is asked, and whether a provider's answer to it is paid for. */
+/** The texts of the calls, and whether a provider's answer to each is charged. */
 const texts: readonly (readonly [text: string, isPaid: boolean])[] = [
   ["plain", true],
   ["another", true],
@@ -62,7 +62,7 @@ const scriptOf = (text: string): string => {
   return text === "vendor refuses" ? '{"status":400}' : priced;
 };
 
-/** Of those keys that have one: ten calls, and what each of them reserves at most. */
+/** The cap of the keys that have one. It allows ten calls, each with the most that a call reserves. */
 const capNano = 10n * priceNano;
 const percents = [0, 33, 100] as const;
 
@@ -93,7 +93,7 @@ async function keysOf({ bench }: HookBench) {
   );
 }
 
-/** One call, from which its caller may go when the first of it has come. */
+/** Makes one call. Some callers leave once the answer has begun. */
 async function callAs(
   { bench }: HookBench,
   { key, percent }: Awaited<ReturnType<typeof keysOf>>[number],
@@ -141,7 +141,10 @@ const byId = <One extends { readonly id: string }>(rows: readonly One[]): Map<st
 
 const isHit = ({ explanation }: Row): boolean => explanation?.cache === "hit";
 
-/** What a call may have cost. A capped key may have been refused; what its caller left half-way is paid as far as it came. */
+/**
+ * The costs that a call may have. A call of a capped key may be refused. A call whose caller left half-way is charged as far as
+ * it came.
+ */
 function allowedFor(call: Done, row: Row): bigint[] {
   const { status, cost_nano: costNano } = row;
   const isServed = status === "succeeded" || status === "client_closed";
@@ -150,7 +153,7 @@ function allowedFor(call: Done, row: Row): bigint[] {
   return call.left && costNano <= priceNano ? [priceNano, costNano] : [priceNano];
 }
 
-/** All calls: twelve rounds of sixteen at once. */
+/** Makes all calls: twelve rounds of sixteen at once. */
 async function callAll(keys: Awaited<ReturnType<typeof keysOf>>): Promise<Done[]> {
   const random = randomOf(20_261_123);
   const calls: Done[] = [];
@@ -197,7 +200,7 @@ it("T59: every call is charged once, by what it was: the price, the share of it,
   expect(books.filter(({ row }) => isHit(row)).length).toBeGreaterThan(20);
 
   const spent = sumOf(entries.map(({ amount_nano: nano }) => nano));
-  // Allowances of idle keys are given back a moment later.
+  // Allowances of idle keys are returned a moment later.
   await eventually(
     async () => before - (await bench.available()) === spent,
     "all but the charges is there again",
@@ -242,13 +245,13 @@ it("a hit says of changes by hooks what is so of its own request, to the caller 
       }, "a hit");
     expect(await ask("truth: guard changes 1", stream)).toEqual(changed("miss"));
     expect(await until("truth: guard changes 2")).toEqual(changed("hit"));
-    // The very text that the hook made of the other one.
+    // The same text that the hook wrote into the other call.
     expect(await ask("truth: changed", stream)).toEqual(plain("miss"));
     expect(await until("truth: changed")).toEqual(plain("hit"));
   }
 });
 
-/** A key with a cache, free of charge. */
+/** Creates a key with a cache whose hits are free. */
 async function cachedKey(name: string): Promise<string> {
   const { bench } = hooked;
   const { key } = await createKey(await bench.hand(), {
@@ -339,7 +342,7 @@ describe("an answer that is no whole answer is never given again", () => {
     };
     await missed(long);
     await missed(short);
-    // Answers are kept one after the other.
+    // The cache keeps answers one after the other.
     await eventually(async () => {
       const answer = await ask(short);
       await answer.text();

@@ -1,4 +1,4 @@
-// The response cache of a key: who gets which answer again, what it costs, and what an attacker in another workspace gets.
+// The response cache of a key: which caller gets which answer again, its cost, and what an attacker in another workspace gets.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { sweepAnswers } from "../../src/calls/index.ts";
 import { changeKey, createKey, createWorkspace, disableKey } from "../../src/tenancy/index.ts";
@@ -7,7 +7,7 @@ import { eventually } from "../support/patience.ts";
 import { scripted, startBench, type Bench } from "../task-http/support.ts";
 
 let bench: Bench;
-/** Of the test that runs: what an earlier one still writes is in another one. */
+/** The workspace of the current test. Late writes of earlier tests go to other workspaces. */
 let workspaceId: string;
 let context: Awaited<ReturnType<Bench["hand"]>>;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ beforeEach(async () => {
 
 const cache = { ttlSeconds: 600, chargePercent: 0 };
 
-/** A key of the first workspace, or another one. */
+/** Creates a key in the test's workspace, or in `place`. */
 async function newKey(
   settings: Partial<Parameters<typeof createKey>[1]> = {},
   place = workspaceId,
@@ -209,7 +209,7 @@ describe("what it costs", () => {
       expect(second.cache).toBe("hit");
       const share = (nano * BigInt(percent) + 99n) / 100n;
       expect((await logged(bench, second.id))["cost_nano"]).toBe(share);
-      // A charge of nothing is no entry.
+      // A charge of zero makes no ledger entry.
       const entry = share > 0n ? (await charged(second.id)).nano : 0n;
       expect(entry).toBe(share);
     },
@@ -283,7 +283,7 @@ describe("another workspace", () => {
     await kept(1);
     expect((await call(theirs.key, body)).cache).toBe("miss");
     await kept(2, other.id);
-    // Somebody who can write rows puts the sealed answer in their place.
+    // An attacker who can write rows replaces the answer with another workspace's sealed one.
     await bench.database.query(
       `update cached_answers t set sealed = o.sealed from cached_answers o
        where t.workspace_id = $1 and o.workspace_id = $2`,
@@ -317,7 +317,7 @@ describe("time and room", () => {
       );
       return rows[0]?.fresh;
     }, "kept anew");
-    // Those of other tests' workspaces, whose keys have no cache any more.
+    // Removes the answers of other tests' workspaces, whose keys have no cache any more.
     await sweepAnswers(bench.database);
     expect(await sweepAnswers(bench.database)).toBe(0);
     await bench.database.query(

@@ -1,4 +1,4 @@
-/** Responses that their vendor works at in the background. BILL, RESP-30; docs/decisions.md "Text reservation". */
+/** Responses that their vendor makes in the background. BILL, RESP-30; docs/decisions.md "Text reservation". */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { json } from "../support/recorder.ts";
 import { responses } from "../rows/protocols.ts";
@@ -17,7 +17,7 @@ interface Noted {
 }
 const rowOf = async (response: Response) => (await world.row(response)) as unknown as Noted;
 
-/** Reads a stream until a text has come, and leaves. */
+/** Reads a stream until it contains `seen`, and leaves. */
 async function leaveAt(answered: Response, seen: string): Promise<void> {
   const reader = answered.body!.getReader();
   const decoder = new TextDecoder();
@@ -43,7 +43,7 @@ it("BILL-04 RESP-30: a response that its vendor works at in the background is ch
   const { usage, usage_source, cost_nano } = await rowOf(answered);
   expect(usage_source).toBe("estimated");
   expect(usage).toMatchObject({ outputTokens: 1_000 });
-  // At $1 and $10 a million.
+  // At $1 per million tokens of input and $10 of output.
   expect(cost_nano).toBe(BigInt(usage["inputTokens"]! * 1_000 + 10_000_000));
 
   world.answer(json({ ...queued, status: "in_progress", usage: responses.whole()["usage"] }));

@@ -1,4 +1,4 @@
-// The one form of a JSON text that the response cache compares: texts of another meaning never have the same one.
+// The canonical form of JSON that the response cache compares: texts of different meaning never have the same form.
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { mayEscapeNames } from "../../src/base/json-text.ts";

@@ -1,4 +1,4 @@
-/** Calls that are cut when the gateway stops: they are charged, so they are in the log too. docs/operate.md "Starting and stopping". */
+/** Calls that are cut when the gateway stops: they are charged, so the log has them too. docs/operate.md "Starting and stopping". */
 import { expect, it } from "vitest";
 import { idTime, newId } from "../../src/base/ids.ts";
 import { InFlightCalls } from "../../src/calls/index.ts";
@@ -14,7 +14,7 @@ const content = '#sandbox {"reply": "one two three four five six seven", "chunk_
 it("BILL-01 T65: each call that was cut has its row in the request log, beside its charge", async () => {
   const databaseUrl = await (await sharedPostgres()).createMigrated();
   const dataDir = temporaryDirectory();
-  // As it is run: rows of the log wait for others a while.
+  // With production settings, so that rows of the log wait for a batch.
   const gateway = await startGateway({
     environment: readEnvironment({
       PORT: "0",

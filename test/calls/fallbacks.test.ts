@@ -1,4 +1,4 @@
-/** Which other models a call may go to: names, repetitions, and what refuses one. ROUTE; docs/routing.md "Other models". */
+/** The fallback models of a call: names, repetitions, and the reasons to refuse one. ROUTE; docs/routing.md "Other models". */
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../src/base/errors.ts";
 import type { TextCall } from "../../src/calls/context.ts";

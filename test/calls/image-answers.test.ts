@@ -1,4 +1,4 @@
-/** Answers of image vendors: streams with previews, what was reported of their use, and what is kept where a charge fails. IMG; STREAM-09. */
+/** Answers of image vendors: streams with previews, reported usage, and which files are kept if a charge fails. IMG; STREAM-09. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createSseParser, formatSse } from "../../src/base/sse.ts";
 import { steadyHealthRules } from "../support/steady-health.ts";

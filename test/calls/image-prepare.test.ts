@@ -1,4 +1,4 @@
-/** Which offers may answer an image call at once: a vendor that makes images as tasks only is left out, and its plan says why. */
+/** Which offers may answer an image call at once. The plan leaves out a vendor that makes images only as tasks, and says why. */
 import { expect, it } from "vitest";
 import type { ImageCall } from "../../src/calls/image-context.ts";
 import { prepareImage } from "../../src/calls/image-prepare.ts";

@@ -1,4 +1,4 @@
-/** Previews of a streamed picture: their times, their numbers, and a client that reads slowly. IMG-28, EDIT2-26; STREAM-09. */
+/** Previews of a streamed picture: their times, their numbers, and a slow client. IMG-28, EDIT2-26; STREAM-09. */
 import { Readable } from "node:stream";
 import { beforeAll, expect, it } from "vitest";
 import type { SseEvent } from "../../src/base/sse.ts";
@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 const startedMs = 1_700_000_000_400;
 
-/** A call whose client takes what it is sent, or does so only when it is let. */
+/** A call whose client reads at once, or, if `slow`, only when the test drains it. */
 function calling({ slow = false } = {}) {
   const at = { nowMs: startedMs + 250 };
   const sent: SseEvent[] = [];

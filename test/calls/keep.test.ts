@@ -1,4 +1,4 @@
-/** What is kept of a stream word for word: up to its bound, and no more than bodies under way leave room for. */
+/** The copy of a stream that is kept word for word: bounded by its own size, and by the budget of bodies in flight. */
 import { expect, it } from "vitest";
 import { ByteBudget } from "../../src/base/byte-budget.ts";
 import { Keeper } from "../../src/calls/keep.ts";
@@ -7,7 +7,7 @@ import type { Reply } from "../../src/calls/reply.ts";
 const reply = { write: () => true } as unknown as Reply;
 const frame = { data: "x".repeat(1_000) };
 
-/** Keeps so many frames of a stream, with a budget of so many bytes. */
+/** Keeps `frames` frames of a stream within the budget. */
 function keep(frames: number, budget: ByteBudget) {
   const lease = budget.lease();
   const body = { source: { bytes: Buffer.from("{}") } };

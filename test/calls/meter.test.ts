@@ -1,4 +1,4 @@
-/** What is counted of an answer that came without a count: long runs, and JSON that was cut. T61, T62. */
+/** The token estimate of an answer that came without a count: long runs, and JSON that was cut. T61, T62. */
 import { countTokens } from "gpt-tokenizer";
 import { expect, it } from "vitest";
 import { costMs } from "../support/cost.ts";
@@ -20,7 +20,7 @@ it.each([
   ["signs", "!"],
   ["spaces", " "],
   ["line ends", "\r\n"],
-  // The tokenizer takes slashes and line ends together.
+  // The tokenizer joins slashes and line ends.
   ["paths and line ends", "/\r\n"],
 ])("a long text of %s is counted in no time", async (_what, piece) => {
   await tokensIn("Its tables are loaded.");

@@ -1,4 +1,4 @@
-/** What `GET /v1/models` says of a model: words, prices by kind, and who streams. MODELS. */
+/** `GET /v1/models`: the description of a model, its prices by kind, and whether it streams. MODELS. */
 import { expect, it } from "vitest";
 import { findModel, listModels } from "../../src/calls/index.ts";
 import { catalogIn } from "../support/config-text.ts";

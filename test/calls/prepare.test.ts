@@ -1,4 +1,4 @@
-/** What a text call is made of before it costs anything: its routes, its record, its upper bound. TXT; ROUTE; T64. */
+/** The preparation of a text call before it costs anything: its routes, its record, its upper bound. TXT; ROUTE; T64. */
 import { describe, expect, it } from "vitest";
 import { readJson } from "../../src/base/json.ts";
 import { JsonSource } from "../../src/base/json-source.ts";

@@ -1,4 +1,4 @@
-/** The row of the request log that a record becomes, and the header that names what was dropped. OBS; TXT. */
+/** The request-log row of a call record, and the header that names dropped parameters. OBS; TXT. */
 import { expect, it } from "vitest";
 import { requestRow } from "../../src/calls/record.ts";
 import { droppedHeader } from "../../src/calls/reply.ts";

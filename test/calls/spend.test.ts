@@ -1,4 +1,4 @@
-/** What the money side of an image call writes to the log where the ledger does not do as it is asked. BILL; docs/ledger.md. */
+/** The log lines of an image call when the ledger does not do as it is asked. BILL; docs/ledger.md. */
 import { beforeAll, expect, it } from "vitest";
 import type { Log } from "../../src/base/log.ts";
 import { createSpend } from "../../src/calls/spend.ts";

@@ -1,4 +1,4 @@
-/** What the tests of single steps of a call share: a catalogue from the text of a file, a caller, and a call. */
+/** Shared by the tests of single steps of a call: a catalogue from the text of a file, a caller, and a call. */
 import { systemClock } from "../../src/base/clock.ts";
 import { ByteBudget, type ByteLease } from "../../src/base/byte-budget.ts";
 import { startRecord, type CallRecord } from "../../src/calls/record.ts";
@@ -10,7 +10,7 @@ import type { Caller } from "../../src/tenancy/index.ts";
 export const providerRow = (id: string, url = "https://api.example.com/v1"): string =>
   `  - { id: ${id}, dialect: openai-compatible, base_url: "${url}", api_key: key-of-${id}, tier: community }`;
 
-/** A text model as rows of YAML; each offer in flow style, without its price where it has one of its own. */
+/** A text model as rows of YAML. Each offer is in flow style, without a price unless it has its own. */
 export const textRow = (id: string, offers: readonly string[], more = ""): string => `
   - id: ${id}
     kind: text
@@ -42,14 +42,14 @@ export const anyCaller = {
   key: layer,
 } as unknown as Caller;
 
-/** What a call holds of a budget that is never short. */
+/** The lease of `bytes` that a call holds of a large budget. */
 export function leaseOf(bytes: number): ByteLease {
   const lease = new ByteBudget(2 ** 30).lease();
   lease.add(bytes);
   return lease;
 }
 
-/** A record of a call of chat completions that began at a time. */
+/** The record of a chat completions call that began at `startedMs`. */
 export const recordAt = (startedMs: number): CallRecord =>
   startRecord({
     id: "req_1",
@@ -61,7 +61,7 @@ export const recordAt = (startedMs: number): CallRecord =>
     model: "acme/talk",
   });
 
-/** A call as the list of those under way knows it. */
+/** An entry of the list of calls in flight. */
 export const callUnderWay = (id: string, stop?: (isLast: boolean) => void): InFlightCall => ({
   id,
   stoppable: stop && { stop },

@@ -1,4 +1,4 @@
-/** What a call says of itself in its body and headers, to be found by later. docs/tags.md. */
+/** The tags and the end user that a call gives in its body and headers, for later searches. docs/tags.md. */
 import { describe, expect, it } from "vitest";
 import { tagsOf } from "../../src/calls/tags.ts";
 

@@ -1,4 +1,4 @@
-/** Answers of vendors that are not as they were asked for: cut, large, in the other form, or no answer. T14, T15, T60, T62, T88. */
+/** Vendor answers that differ from the request: cut, large, in the other form, or no answer. T14, T15, T60, T62, T88. */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { tokensIn } from "../../src/calls/meter.ts";
 import { eventually } from "../support/patience.ts";
@@ -126,7 +126,7 @@ it("T88: a whole answer that takes long is JSON from its first byte: nothing kee
     await json(chat.whole())(request, response);
   });
   const answer = alone();
-  // A stream beside it shows that the time for several signs of life has passed.
+  // A parallel stream shows that the time for several keep-alives has passed.
   const beside = await alone({ stream: true });
   const reader = beside.body!.pipeThrough(new TextDecoderStream()).getReader();
   for (let text = ""; text.split(": keep-alive").length < 4;) text += (await reader.read()).value;
@@ -137,7 +137,7 @@ it("T88: a whole answer that takes long is JSON from its first byte: nothing kee
   expect(chat.textOf((await whole.json()) as never)).toBe(answerText);
 });
 
-/** Both forms of a call whose vendor streams these frames are charged an estimate of the output. */
+/** Expects that both forms of a call are charged an estimate of the output, if the vendor streams these frames. */
 async function isEstimated(frames: readonly string[], caller: typeof chat, model: string) {
   world.answer((_request, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" }).end(frames.join(""));
@@ -225,7 +225,7 @@ it.each([
     const [done] = responses.frames.filter((frame) => frame.includes("response.output_text.done"));
     const late = responses.frames.flatMap((frame) => {
       if (frame === done) return [];
-      // After the first piece.
+      // The done event follows the first piece.
       return frame.includes('"delta":"三') ? [done!, frame] : [frame];
     });
     for (const stream of [true, false]) {
@@ -251,7 +251,7 @@ it.each([
   world.answer((_request, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" }).write(frames.join(""));
     const timer = setInterval(() => void response.write(ping), pingEveryMs);
-    // Longer than the gateway waits; a gateway that waits on sees it end.
+    // Longer than the gateway waits. A gateway that waits on would see the stream end.
     const enough = setTimeout(() => response.end(), pingEveryMs * 20);
     response.on("close", () => {
       clearInterval(timer);
@@ -319,7 +319,7 @@ it("T62: a whole answer that its client leaves is charged as far as its text cam
   });
   call.catch(() => undefined);
   await eventually(() => world.first.requests.length === 1, "the upstream's request");
-  // What was written is read while this gateway answers another call.
+  // By the time this gateway has answered another call, it has read the written part.
   await (await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).text();
   leaving.abort();
   await eventually(async () => (await world.charged()) > before, "a charge");

@@ -1,4 +1,4 @@
-// A stream that ends too early: whose doing it is, where its client had held it back. T62.
+// A stream that ends too early: whether the vendor or the client, which had held it back, is the cause. T62.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ByteBudget } from "../../src/base/byte-budget.ts";
 import { relayStream, type StreamEnd } from "../../src/calls/text-stream.ts";
@@ -13,7 +13,7 @@ type Consumer = Parameters<Exchange["consume"]>[0];
 beforeEach(() => void vi.useFakeTimers({ toFake: ["performance", "setTimeout", "clearTimeout"] }));
 afterEach(() => void vi.useRealTimers());
 
-/** A stream of which one frame was sent, which its client did not take at once. */
+/** A stream with one frame sent, which its client did not read at once. */
 function held() {
   let consumer!: Consumer;
   let drain!: () => void;
@@ -70,7 +70,7 @@ it.each([
   { when: "after it was held back for long", heldMs: 10_000, isRead: true, kind: "ended_here" },
   { when: "after it was held back for a moment", heldMs: 9_999, isRead: true, kind: "broken" },
   { when: "while it is held back for long", heldMs: 10_000, isRead: false, kind: "ended_here" },
-  // As of a vendor that says much at once, and closes.
+  // For example a vendor that sends much at once, and closes.
   { when: "while it is held back for a moment", heldMs: 5, isRead: false, kind: "broken" },
 ])("BILL-21, BILL-22: a stream that breaks $when", async ({ heldMs, isRead, kind }) => {
   const { ended, drain, consumer } = held();
@@ -104,7 +104,7 @@ it("BILL-22: several short waits are not one long one", async () => {
 
 it("BILL-21: a stream that its vendor closes after its client had stopped reading for long", async () => {
   const { ended, drain, send, consumer } = held();
-  // What came meanwhile does not begin the wait anew.
+  // A frame that arrives meanwhile does not restart the wait.
   vi.advanceTimersByTime(6_000);
   send();
   vi.advanceTimersByTime(6_000);
@@ -130,7 +130,7 @@ it("T47: what follows an answer's end is waited for while its client takes no mo
   reply.takes = true;
   drain();
   vi.advanceTimersByTime(900);
-  // Such as the usage, which was behind what was held back.
+  // For example the usage, which was behind the held-back frames.
   send();
   expect(await settled()).toBe(false);
   vi.advanceTimersByTime(1_000);

@@ -1,4 +1,4 @@
-/** When the span of a call is a failure: what went wrong here or at a provider is one, what its caller sent wrong is none. */
+/** When the span of a call is a failure: errors of the gateway or a provider are, errors of the caller are not. */
 import { expect, it } from "vitest";
 import { traceCall } from "../../src/calls/trace.ts";
 import { recordAt } from "./support.ts";

@@ -1,4 +1,4 @@
-/** One cheap call to a provider: which model and key it is made with, and how many run at a time. docs/models.md. */
+/** One cheap test call to a provider: its model and key, and how many run at a time. docs/models.md. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { tryProvider, type TrialOptions } from "../../src/calls/try-provider.ts";
 import { createPools, type Pools } from "../../src/upstream/index.ts";

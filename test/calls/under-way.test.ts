@@ -1,4 +1,4 @@
-/** What is under way, and to be ended when a gateway stops. docs/operate.md "Starting and stopping". */
+/** The list of calls in flight, which a gateway ends when it stops. docs/operate.md "Starting and stopping". */
 import { expect, it } from "vitest";
 import { InFlightCalls } from "../../src/calls/index.ts";
 import { callUnderWay } from "./support.ts";
@@ -15,7 +15,7 @@ it("whoever is under way is told of a stop, and nobody who is over, though place
   begin("second");
   calls.ended(first);
   begin("third");
-  // Its place is another's now.
+  // Another call has its place now.
   calls.ended(first);
   const fourth = begin("fourth");
   calls.stop(false);

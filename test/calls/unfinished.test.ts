@@ -1,4 +1,7 @@
-/** What of a stream waits for the end of its event counts in the budget of bodies, and is given back. docs/operate.md "Bodies and memory". */
+/**
+ * The unfinished event of a stream counts in the budget of bodies, and is returned at its end. docs/operate.md "Bodies and
+ * memory".
+ */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ByteBudget } from "../../src/base/byte-budget.ts";
 import type { SseEvent } from "../../src/base/sse.ts";
@@ -14,7 +17,7 @@ afterEach(() => void vi.useRealTimers());
 
 const budgetBytes = 400_000;
 
-/** A stream that is relayed, of which nothing came. */
+/** A relayed stream that has received nothing yet. */
 function relayed(budget: ByteBudget) {
   let consumer!: BodyConsumer;
   let isAborted = false;
@@ -55,7 +58,7 @@ it("grows with the event, and is given back with its end; a little is within any
   send(`data: ${"x".repeat(10_000)}`);
   expect(held(budget)).toBe(0);
   send("x".repeat(90_000));
-  // 64 bytes for each of the pieces in which it came.
+  // Each piece in which it came costs 64 bytes more.
   expect(held(budget)).toBe(100_006 + 2 * 64);
   send("x".repeat(50_000));
   expect(held(budget)).toBe(150_006 + 3 * 64);

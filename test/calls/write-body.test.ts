@@ -1,4 +1,4 @@
-/** When a body is written in turns: only that of a call that holds much. */
+/** When a body is written in turns: only if the call holds much memory. */
 import { expect, it } from "vitest";
 import { writeBody } from "../../src/calls/write-body.ts";
 import { leaseOf } from "./support.ts";

@@ -1,4 +1,4 @@
-/** A provider's own needs in the configuration file: what is refused, where, and what is printed. */
+/** Access settings of single providers in the configuration file: which are refused, the place in the error, and what is printed. */
 import { expect, it } from "vitest";
 import { printConfig } from "../../src/catalog/index.ts";
 import { configIn, mistakesIn } from "../support/config-text.ts";

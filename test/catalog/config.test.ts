@@ -29,7 +29,7 @@ const configOf = (text: string): Config => configIn(text, environment);
 
 const mistakesOf = (text: string): string[] => mistakesIn(text, environment);
 
-/** One of everything the file may hold. */
+/** One of each setting that the file may hold. */
 const whole = `
 providers:
   - { id: openai, dialect: openai, base_url: https://api.openai.com/v1/, api_key: \${OPENAI_API_KEY}, tier: official }
@@ -234,7 +234,7 @@ describe("a whole file", () => {
         taskRetryMs: 90_000,
         connections: { unreadMs: 60_000 },
         bodyBytes: 13_107_200,
-        // No larger than any body may be.
+        // The limit of text bodies is never above the limit of all bodies.
         textBodyBytes: 13_107_200,
         bodiesUnderWayBytes: 268_435_456,
         isSet: { bodyBytes: true, textBodyBytes: false, bodiesUnderWayBytes: false },

@@ -1,4 +1,4 @@
-/** Prices with a start date change by themselves at their time. docs/models.md; requirements MODELS-08, BILL. */
+/** Prices with a start date come into force by themselves at their time. docs/models.md; requirements MODELS-08, BILL. */
 import { describe, expect, it } from "vitest";
 import { manualClock } from "../support/manual-clock.ts";
 import {

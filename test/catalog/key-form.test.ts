@@ -1,4 +1,4 @@
-/** Keys that were copied wrongly are told by their form, by the start's log and by doctor, and never shown. */
+/** Keys that were copied wrongly are recognised by their form, by the log at the start and by doctor, and never shown. */
 import { expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { keyMistake } from "../../src/catalog/index.ts";
@@ -72,10 +72,10 @@ it("the start's log and doctor name the provider and what to do, and not the key
     (JSON.parse(text) as { findings: { check: string; status: string }[] }).findings
       .filter(({ check }) => check === `provider ${id}`)
       .map(({ status }) => status);
-  // Of one that no header can carry the vendor is not asked: it would seem not to be reached.
+  // If no header can carry a key, doctor does not ask the vendor: the vendor would seem unreachable.
   expect(of("mistral", stdout)).toEqual(["failed"]);
   expect(of("openai", stdout)).toEqual(["warning", "failed"]);
-  // The vendors are gone now: what the keys look like is told all the same.
+  // The vendors are gone now. Doctor still reports the form of the keys.
   const away = (await tollgateHere(["doctor", "--json"], environment)).stdout;
   expect(of("mistral", away)).toEqual(["failed", "failed"]);
   expect(of("openai", away)).toEqual(["failed", "warning"]);

@@ -16,7 +16,7 @@ import {
 const usd = parseUsd;
 const usage = (parts: Partial<Usage>): Usage => ({ ...noUsage, ...parts });
 
-/** USD per million tokens, with all the optional rates told. */
+/** USD per million tokens, with all the optional rates set. */
 const full: TextPrice = {
   input: usd("3"),
   cacheRead: usd("0.30"),
@@ -214,7 +214,7 @@ const anyPrice: fc.Arbitrary<TextPrice> = fc
     above: tiers.toSorted((left, right) => left.inputTokens - right.inputTokens),
   }));
 
-/** A usage whose parts fit their wholes. */
+/** A usage whose parts do not exceed their totals. */
 const anyUsage: fc.Arbitrary<Usage> = fc
   .record({
     plain: fc.nat(200_000),
@@ -233,7 +233,7 @@ const anyUsage: fc.Arbitrary<Usage> = fc
     reasoningTokens: parts.reasoning,
   }));
 
-/** The exact price times a million, counted one disjoint part after another. */
+/** The exact price times a million, counted as one disjoint part after another. */
 function exactMillionths(price: TextPrice, used: Usage): bigint {
   const passed = (price.above ?? []).filter((tier) => used.inputTokens > tier.inputTokens);
   const rates = passed.at(-1)?.rates ?? price;
@@ -293,7 +293,7 @@ describe("prices as properties", () => {
           answers,
         };
         const offer = offers[pick % offers.length]!;
-        // One-hour cache writes exist in the messages protocol only, unless a rate for them is told.
+        // One-hour cache writes exist in the messages protocol only, unless the offer has a rate for them.
         const tiers = (offer.price.above ?? []).map(({ rates }) => rates);
         const told = [offer.price, ...tiers].every((rates) => rates.cacheWrite1h !== undefined);
         const hours = offer.protocol === "messages" || told;

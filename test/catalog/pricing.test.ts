@@ -1,4 +1,4 @@
-/** The prices of a text model as `GET /v1/models` tells them. MODELS-08; T64. */
+/** The prices of a text model in `GET /v1/models`. MODELS-08; T64. */
 import { expect, it } from "vitest";
 import { listModels } from "../../src/calls/index.ts";
 import { catalogIn } from "../support/config-text.ts";
@@ -18,7 +18,7 @@ models:
         ${price}
 `;
 
-/** The rows as short texts: what, how much, and for whom. */
+/** The price rows as short texts: billable, price, and conditions. */
 function pricingOf(price: string, file = fileOf(price)): string[] {
   const [model] = listModels(catalogIn(file), undefined);
   return model!.pricing.map(({ billable, price_usd: usd, when = {} }) =>

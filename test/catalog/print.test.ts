@@ -1,4 +1,7 @@
-/** `config print`: what came from a variable is printed as one, so that the text starts the same gateway; a mask never does. */
+/**
+ * `config print`: a value from a variable is printed as that variable, so that the text starts the same gateway. A mask is
+ * never printed.
+ */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import {
@@ -31,11 +34,11 @@ const secrets = Object.entries(environment).flatMap(([name, value]) =>
 
 const configOf = (text: string): Config => configIn(text, environment);
 
-/** Prints, checks what was printed, and compares what a start would have. */
+/** Prints, checks the text, and compares the configuration that a start with it would have. */
 function roundTrip(config: Config): string {
   const printed = printConfig(config);
   const again = configOf(printed);
-  // What the environment knows and nobody has priced is no part of a file.
+  // Models that only the environment knows, without a price, are not in a file.
   const { unpriced: _none, ...catalog } = config.catalog;
   expect(again.catalog).toEqual(catalog);
   expect(again.settings).toEqual(config.settings);
@@ -85,7 +88,7 @@ describe("what came from a variable is printed as one", () => {
     "base_url: ${HOST}/v1",
     "weight: ${WEIGHT}",
     "api_key: ${TEAM_A}",
-    // The default of a secret would be the secret.
+    // A secret's default would show the secret.
     "api_key: ${TEAM_B}\n",
     "input: ${RATE}",
     "480p: ${RATE}",

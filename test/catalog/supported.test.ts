@@ -1,4 +1,5 @@
-// `supported_parameters` tells what really reaches a model: what its upstream's protocol loses in conversion is left out.
+// `supported_parameters` lists the parameters that really reach a model, without those that conversion to its upstream's
+// protocol loses.
 import { describe, expect, it } from "vitest";
 import { environmentCatalog, sandboxCatalog } from "../../src/catalog/index.ts";
 import { listModels } from "../../src/calls/index.ts";

@@ -134,7 +134,7 @@ describe("watchConfig", () => {
 
   it("a file that is empty, as while a command that is slow writes into it, changes nothing", async () => {
     const watch = await start(withGlobal(1));
-    // What `sops -d config.enc.yaml > tollgate.yaml` leaves there until its first word.
+    // The state that `sops -d config.enc.yaml > tollgate.yaml` leaves until it writes its first byte.
     writeFileSync(path, "");
     const emptied = "tollgate.yaml:1:1 is empty; write {} for a configuration that says nothing";
     await until(() => expect(told).toEqual([emptied]));
@@ -189,7 +189,7 @@ describe("watchConfig", () => {
 
   it("a file that is being written is read when it is whole, by whom it is asked for at once too", async () => {
     const watch = await start(withGlobal(1), 60_000, 1_500);
-    // The half of it is a right configuration, of which nothing is to be seen.
+    // Half of the file is a valid configuration, so the content does not show that it is incomplete.
     writeFileSync(path, "");
     const reading = [watch.reread(environment), watch.reread(environment)];
     expect(await readFile(path, "utf8")).toBe("");
@@ -201,7 +201,7 @@ describe("watchConfig", () => {
 
   it("a file that is written while a busy process reads it is read again", async () => {
     const watch = await start(withGlobal(1));
-    // Wherever in the reading the process comes to a stop: it is longer than a file must be quiet.
+    // The process stalls at any point of the reading, for longer than a file must be quiet.
     for (let turns = 0; turns < 40; turns += 1) {
       writeFileSync(path, "");
       const reading = watch.reread(environment);
@@ -232,7 +232,7 @@ describe("watchConfig", () => {
   it("one that is written without an end is read all the same", async () => {
     const watch = await start(withGlobal(1), 60_000, 300);
     let count = 1;
-    // In one step: between emptying a file and writing it a reading may find nothing.
+    // In one step, since a reader could find nothing between emptying a file and writing it.
     const replace = (): void => {
       writeFileSync(`${path}.new`, withGlobal((count += 1)));
       renameSync(`${path}.new`, path);

@@ -1,4 +1,4 @@
-/** A configuration that is no YAML: the place is told, and nothing of the file, in which keys stand. */
+/** A configuration that is not YAML: the error names the place and shows nothing of the file, which contains keys. */
 import { expect, it } from "vitest";
 import { parseLitellm } from "../../src/cli/litellm/file.ts";
 import { mistakesIn } from "../support/config-text.ts";

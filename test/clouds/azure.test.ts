@@ -1,4 +1,4 @@
-/** Azure, simulated: the official SDKs through the gateway, and what happens when a credential is no good. */
+/** Azure, simulated: the official SDKs through the gateway, and invalid credentials. */
 import { createServer, type Server } from "node:https";
 import { request } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -34,7 +34,7 @@ describe("with a key, at the current addresses", () => {
     ),
   );
   const asking = [chat, responses, messages];
-  // In the short form every second of one SDK, and the others of the next.
+  // In the short form every second scenario with one SDK, and the others with the next.
   describe.each(asking)("$model", (sdk) => {
     const place = asking.indexOf(sdk);
     it.each(inTurn(scenarios, place))("$title", (scenario) => scenario.run(world, sdk));
@@ -53,7 +53,7 @@ describe("with the machine's identity, at the older addresses", () => {
     (url) => ({ IDENTITY_ENDPOINT: `${url}/azure/identity/token`, IDENTITY_HEADER: "sandbox-1" }),
   );
   const asking = [chat, responses];
-  // In the short form every second of one SDK, and the others of the next.
+  // In the short form every second scenario with one SDK, and the others with the next.
   describe.each(asking)("$model", (sdk) => {
     const place = asking.indexOf(sdk) + 1;
     it.each(inTurn(scenarios, place))("$title", (scenario) => scenario.run(cloud.world, sdk));
@@ -73,7 +73,7 @@ describe("with a client's secret", () => {
   const trusted = tls.getCACertificates("default");
   let entra: Server;
   let authority = "";
-  // Entra ID is asked over TLS only: this passes everything on to the sandbox.
+  // The library asks Entra ID over TLS only: this server passes everything on to the sandbox.
   beforeAll(async () => {
     const certificate = makeCertificate();
     tls.setDefaultCACertificates([...trusted, certificate.cert]);

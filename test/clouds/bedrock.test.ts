@@ -1,4 +1,4 @@
-/** Amazon Bedrock, simulated: the official SDKs through the gateway by key and by signature, and credentials that are no good. */
+/** Amazon Bedrock, simulated: the official SDKs through the gateway by key and by signature, and invalid credentials. */
 import { describe, expect, it } from "vitest";
 import { inTurn } from "../support/long.ts";
 import { chat } from "../sdk/chat-sdk.ts";
@@ -33,7 +33,7 @@ describe("bedrock-mantle with a key", () => {
     ),
   );
   const asking = [chat, responses, messages];
-  // In the short form every second of one SDK, and the others of the next.
+  // In the short form every second scenario with one SDK, and the others with the next.
   describe.each(asking)("$model", (sdk) => {
     const place = asking.indexOf(sdk);
     it.each(inTurn(scenarios, place))("$title", (scenario) => scenario.run(world, sdk));
@@ -62,7 +62,7 @@ describe("bedrock-runtime with signatures", () => {
     ),
   );
   const asking = [chat, responses, messages];
-  // In the short form every second of one SDK, and the others of the next.
+  // In the short form every second scenario with one SDK, and the others with the next.
   describe.each(asking)("$model", (sdk) => {
     const place = asking.indexOf(sdk) + 1;
     it.each(inTurn(scenarios, place))("$title", (scenario) => scenario.run(cloud.world, sdk));
@@ -114,7 +114,7 @@ describe("bedrock-runtime with signatures", () => {
     }
     globalThis.Date = Skewed as DateConstructor;
     try {
-      // Only what is made without a time is wrong: the stamp of the signature.
+      // Only dates made without arguments are wrong: the time stamp of the signature.
       const { attempts } = await called(cloud, "sandbox/chat");
       expect(attempts[0]).toMatchObject({
         status: 403,

@@ -1,4 +1,4 @@
-/** Amazon Bedrock's Converse, simulated: the four official SDKs through the gateway, by key and by signature, and what goes wrong. */
+/** Amazon Bedrock's Converse, simulated: the four official SDKs through the gateway, by key and by signature, and failures. */
 import { describe, expect, it } from "vitest";
 import { isLong } from "../support/long.ts";
 import { eventually } from "../support/patience.ts";
@@ -46,14 +46,14 @@ function useConverse(access: string): Cloud {
         `id: spare, dialect: anthropic, base_url: ${url}/anthropic/v1, api_key: sandbox`,
       ],
       [
-        // Under the models that the SDKs' tests ask for.
+        // The SDKs' tests ask for these models.
         ...protocols.map((protocol) => ({
           ...converse(sdks[protocol].model.replace("sandbox/", ""), nova, "runtime"),
           record: novaReasons,
         })),
         converse("llama", llama, "runtime"),
         { ...converse("claude", claude, "runtime"), record: claudeReasons },
-        // One for each failure: a provider that failed is not asked first for the next.
+        // One model for each failure: after a failure the next call does not try that provider first.
         ...guarded.map((name) => converse(name, llama, "runtime", "spare")),
         converse("elsewhere", llama, "elsewhere", "spare"),
         converse("revoked", llama, "revoked", "spare"),
@@ -64,7 +64,7 @@ function useConverse(access: string): Cloud {
   });
 }
 
-/** Scenarios that look at the answer alone, and not at the body that the protocol's own vendor would get. */
+/** Scenarios that check only the answer, not the body that the protocol's own vendor would get. */
 const common = scenarios.filter(({ looksAt }) => looksAt === undefined);
 
 describe.each([
@@ -72,7 +72,7 @@ describe.each([
   ["by signature", signed],
 ])("Converse %s", (_how, access) => {
   const cloud = useConverse(access);
-  // What is signed is the request to Converse, whoever asks: in the short form one SDK does.
+  // The signature covers the request to Converse, which is the same for every SDK: the short form uses one.
   const asking = isLong || access !== signed ? protocols : protocols.slice(0, 1);
   describe.each(asking)("asked by the SDK of %s", (protocol) => {
     const sdk = sdks[protocol];
@@ -227,7 +227,7 @@ describe("what Converse is sent", () => {
 
 const say = (script: object): string => `Hi\n#sandbox ${JSON.stringify(script)}`;
 
-/** A call to the cheapest provider first: what the caller got, and what the log says. */
+/** Returns a function that calls the cheapest provider first. It returns the answer to the caller and the logged attempts. */
 const asker =
   (cloud: Cloud) =>
   async (model: string, script: object, stream = false) => {
@@ -372,7 +372,7 @@ describe("exceptions of a stream", () => {
   it.each([
     ["modelStreamErrorException", guarded[6]],
     ["internalServerException", guarded[7]],
-    // Last: the key is then left alone for a while at this model.
+    // Last, because health leaves the key alone for a while at this model.
     ["throttlingException", guarded[5]],
   ])("%s before the first word: another provider answers", async (type, name) => {
     const script = { reply: "one two", stream_error: 0, error: { type, message: "Broken." } };

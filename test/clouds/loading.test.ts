@@ -1,4 +1,4 @@
-/** The libraries of clouds are there before the first call, and no gateway loads those that it has no use for. */
+/** The libraries of clouds are loaded before the first call, and only by gateways that use them. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** Imported by a process before all else: notes which libraries of clouds it loads, one line each, in the file that `TEST_LOADS` names. */
+/** Preloaded into a process: writes the name of each cloud library that it loads to the file `TEST_LOADS`, one a line. */
 import { appendFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 

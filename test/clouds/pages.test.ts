@@ -1,4 +1,4 @@
-/** The pages on clouds, followed word by word against the simulated vendors. */
+/** The pages on clouds, followed word by word with the simulated vendors. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
@@ -7,7 +7,7 @@ import { useCloud } from "./support.ts";
 
 const pages = ["azure", "vertex", "bedrock"];
 
-/** The first block of a language. */
+/** The first code block of a language. */
 const block = (page: string, language: string): string =>
   new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(page)![1]!;
 
@@ -35,7 +35,7 @@ describe.each(pages)("docs/%s.md", (name) => {
 
   const offers = (parse(config) as File).models.flatMap(({ id, offers: all }) =>
     all
-      // Azure's library keeps the first machine's identity of a process for good; azure.test.ts has it.
+      // Azure's library keeps the first machine identity of a process for good, so azure.test.ts tests it.
       .filter(({ provider }) => provider !== "azure-identity")
       .map(({ provider }) => [id, provider] as const),
   );

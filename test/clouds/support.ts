@@ -8,21 +8,21 @@ const price = '{ input: "0.50", cache_read: "0.05", cache_write: "0.625", output
 
 const dearer = price.replace("2.00", "20.00");
 
-/** How one model is offered: the providers in their order, and the protocol that each speaks. */
+/** The offers of one model: the providers in their order, and the protocol of each. */
 interface Served {
   readonly id: string;
   readonly upstreamModel: string;
-  /** A line of its record. */
+  /** A line of the model's record. */
   readonly record?: string;
   readonly offers: readonly {
     readonly provider: string;
     readonly protocol: string;
-    /** Asked only after the others. */
+    /** True if the provider is asked only after the others. */
     readonly isDearer?: boolean;
   }[];
 }
 
-/** A configuration file of these providers (lists of YAML at their own indent) and models. */
+/** A configuration file of these providers and models, each an item of a YAML list. */
 export const fileOf = (providers: readonly string[], models: readonly Served[]): string =>
   [
     "providers:",
@@ -51,7 +51,10 @@ export interface Cloud {
 
 type Variables = Readonly<Record<string, string>>;
 
-/** Starts both for the tests of one file. `environment` is set for this process while they run: clouds' libraries read it. */
+/**
+ * Starts a sandbox and a gateway for the tests of one file. While they run, `environment` is set for this process, because the
+ * clouds' libraries read it.
+ */
 export function useCloud(
   config: (sandboxUrl: string) => string,
   environment: (sandboxUrl: string) => Variables | Promise<Variables> = () => ({}),
@@ -62,7 +65,7 @@ export function useCloud(
   const world = useWorldOf(
     async () => {
       sandbox = await startSandbox({ port: 0, host: "127.0.0.1" });
-      // Azure's library keeps longer ones for the whole process, and gives them out to the next file of tests.
+      // Azure's library keeps longer-lived tokens for the whole process, and would use them in the next test file.
       for (const tokens of Object.values(sandbox.tokens)) tokens.lifeSeconds = 240;
       const variables = await environment(sandbox.url);
       for (const [name, value] of Object.entries(variables)) {
@@ -75,7 +78,7 @@ export function useCloud(
     },
     () => sandbox.url,
   );
-  // Scenarios look for what they sent; others have sent the same.
+  // Scenarios search the journal for their own request, and other scenarios have sent equal ones.
   beforeEach(async () => {
     await fetch(`${sandbox.url}/__journal`, { method: "DELETE" });
   });
@@ -96,7 +99,7 @@ export function useCloud(
   };
 }
 
-/** A chat call to the cheapest provider first, and what the log says of its attempts. */
+/** Makes a chat call with the cheapest provider first. Returns its status and its logged attempts. */
 export async function called(
   { gateway, world }: Cloud,
   model: string,

@@ -1,4 +1,4 @@
-/** Vertex AI, simulated: the official SDKs through the gateway to Gemini and Claude, and credentials that are no good. */
+/** Vertex AI, simulated: the official SDKs through the gateway to Gemini and Claude, and invalid credentials. */
 import { generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -43,7 +43,7 @@ describe("with the machine's identity", () => {
     }),
   );
   const asking = [chat, messages, generateContent];
-  // In the short form every second of one SDK, and the others of the next.
+  // In the short form every second scenario with one SDK, and the others with the next.
   describe.each(asking)("$model", (sdk) => {
     const place = asking.indexOf(sdk);
     it.each(inTurn(scenarios, place))("$title", (scenario) => scenario.run(cloud.world, sdk));

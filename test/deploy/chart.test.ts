@@ -1,4 +1,7 @@
-/** What the Helm chart makes of values: its templates rendered, where deploy.test.ts only reads them. docs/deployment.md "Kubernetes". */
+/**
+ * The objects that the Helm chart makes of values. This test renders its templates; deploy.test.ts only reads them.
+ * docs/deployment.md "Kubernetes".
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
@@ -21,7 +24,7 @@ const render = openChart(Object.fromEntries(names.map((one) => [one, read(`templ
   Release: { Name: "gateway", Namespace: "default", Service: "Helm" },
   Chart: { Name: name, Version: version, AppVersion: appVersion },
 });
-/** The objects of one template. */
+/** The objects that one template renders. */
 const objectsOf = <Made = { readonly kind: string }>(template: string, all: Values): Made[] =>
   parseAllDocuments(render(template, all))
     .map((document) => document.toJS() as Made | null)

@@ -1,6 +1,6 @@
 /**
- * What deploy/ says is true: variables, ports, paths and metrics exist, the chart's values and templates fit each other, and
- * each file passes its own tool where that is installed. docs/deployment.md.
+ * The content of deploy/ is true: variables, ports, paths and metrics exist, and the chart's values and templates fit each
+ * other. Each file passes its own tool if that is installed. docs/deployment.md.
  */
 import { execFile, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -24,7 +24,7 @@ const files = globSync("**/*", { cwd: folder, withFileTypes: true })
   .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
 const has = (command: string): boolean => spawnSync("which", [command]).status === 0;
 
-/** Runs a tool; what it says where it refuses. */
+/** Runs a tool. Returns its output if it fails, otherwise an empty text. */
 const refusal = (command: string, ...words: string[]): string => {
   const { status, stdout, stderr } = spawnSync(command, words, { encoding: "utf8" });
   return status === 0 ? "" : stdout + stderr;
@@ -56,7 +56,7 @@ describe("what the files name", () => {
       .split("\n")
       .filter((line) => line !== "" && !line.startsWith("#"))
       .map((line) => ({ pattern: line.replace("!", ""), isLeftOut: !line.startsWith("!") }));
-    // As Docker does: a pattern is of a path or of a folder that it is in, and the last one counts.
+    // Like Docker: a pattern matches a path or a folder above it, and the last match counts.
     const isLeftOut = (path: string): boolean => {
       const steps = path.split("/").map((_step, at, all) => all.slice(0, at + 1).join("/"));
       const rule = rules.findLast(({ pattern }) => steps.some((one) => matchesGlob(one, pattern)));
@@ -82,7 +82,7 @@ describe("what the files name", () => {
 
   it("a gateway whose database is not there yet is started again until it is", () => {
     const [unit, service] = read("systemd/tollgate.service").split(/^\[Service\]$/m);
-    // In its own section: systemd ignores it in the other one.
+    // In its own section, since systemd ignores it in the other one.
     expect(unit).toMatch(/^StartLimitIntervalSec=0$/m);
     expect(service).toMatch(/^Restart=on-failure$/m);
     for (const path of ["compose/embedded.yaml", "compose/postgres.yaml"])
@@ -100,7 +100,7 @@ describe("what the files name", () => {
     const dist = "/opt/tollgate/node_modules/tollgate/dist";
     expect(existsSync(join(root, "src/cli/main.ts"))).toBe(true);
     expect(read("docker/Dockerfile")).toContain(`ENTRYPOINT ["node", "${dist}/bin/tollgate.mjs"]`);
-    // The machine's own Node may be too old: this file says so, where the program itself is a syntax or a module too new.
+    // On a Node that is too old, this file says so, while the program itself fails on its syntax or a missing module.
     expect(read("systemd/tollgate.service")).toMatch(
       /^ExecStart=\/usr\/bin\/node \/opt\/tollgate\/node_modules\/tollgate\/dist\/bin\/tollgate\.mjs serve$/m,
     );
@@ -218,7 +218,7 @@ describe("the chart", () => {
     );
     const at = (name: string): unknown =>
       name.split(".").reduce<unknown>((found, part) => (found as never)?.[part], values);
-    // The operator's own: whether a bucket is named, and certificates are.
+    // Operators set these themselves: a bucket and certificates are optional.
     for (const own of ["config.storage", "config.server"]) used.delete(own);
     expect([...used].filter((name) => at(name) === undefined)).toEqual([]);
     const leaves = Object.entries(values).flatMap(([name, value]) =>

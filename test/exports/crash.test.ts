@@ -1,6 +1,6 @@
 /**
- * A gateway is killed (SIGKILL) again and again while it exports to a folder: a file is there whole or not at all, and in the end each
- * day is there once, with the sums of log and ledger.
+ * A gateway is killed (SIGKILL) repeatedly while it exports to a folder. Each file is there whole or not at all. In the end
+ * each day is there once, with the sums of log and ledger.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -67,9 +67,9 @@ function namesIn(): { parts: string[]; files: string[] } {
   try {
     names = readdirSync(folder);
   } catch {
-    // It is made by the first gateway that exports.
+    // The first gateway that exports makes the folder.
   }
-  // From ten past midnight to three the ledger's next day is over too.
+  // From 0:10 to 3:00 the ledger's next day is over too.
   names = names.filter((name) => !name.includes(dayName(days)));
   const isPart = (name: string): boolean => name.startsWith(".part-");
   return { parts: names.filter(isPart), files: names.filter((name) => !isPart(name)).sort() };
@@ -88,7 +88,7 @@ const wanted = ["ledger", "requests"].flatMap((what) =>
   Array.from({ length: days }, (_, n) => `${what}-${dayName(n)}.jsonl.gz`),
 );
 
-/** What the database has of a day. */
+/** The number of rows that the database has for the day of a file. */
 async function rowsOf(name: string): Promise<number> {
   const [, what, day] = /^(\w+)-(.*)\.(?:jsonl\.gz|parquet)$/.exec(name)!;
   const [from, to] = ["$1::timestamptz", "($1::timestamptz + interval '24 hours')"];
@@ -100,7 +100,7 @@ async function rowsOf(name: string): Promise<number> {
   return row!.n;
 }
 
-/** Starts a gateway and kills it: while a file is being written, or as soon as one more is there. */
+/** Starts a gateway and kills it: while it writes a file, or as soon as one more file is there. */
 async function exportAndDie(isAfterFile: boolean): Promise<{ leftPart: boolean }> {
   const before = namesIn();
   const child = startExporting();
@@ -120,7 +120,7 @@ async function exportAndDie(isAfterFile: boolean): Promise<{ leftPart: boolean }
   return { leftPart: namesIn().parts.length > 0 };
 }
 
-/** Runs a gateway until every day is noted. In this process, for it is not killed. */
+/** Runs a gateway until every day is recorded as exported. It runs in this process, since nothing kills it. */
 async function exportToTheEnd(): Promise<void> {
   const last = await startGateway({
     environment: readEnvironment(environment()),
@@ -154,7 +154,7 @@ it("kill -9 while files are written: each day's file is whole, there once, and t
     expect(namesIn().files).toEqual(expect.arrayContaining(noted.map(({ file }) => file)));
     if (namesIn().files.length === wanted.length) break;
   }
-  // At least one was killed in the middle of a file.
+  // At least one gateway was killed in the middle of a file.
   expect(left).toBeGreaterThan(0);
   await exportToTheEnd();
   expect(namesIn()).toEqual({ parts: [], files: wanted });
@@ -177,7 +177,7 @@ it("kill -9 while files are written: each day's file is whole, there once, and t
       nano: lines.reduce((sum, line) => sum + parseUsd(line[column]!), 0n),
     }).toEqual({ lines: row!.n, different: row!.n, nano: BigInt(row!.nano) });
   };
-  // Of the days that are over: among many seeded calls one may be of midnight.
+  // The days that are over. One of the many seeded calls may be from midnight.
   const seeded = "workspace_id like 'ws_seed_%'";
   await sums(
     "requests",

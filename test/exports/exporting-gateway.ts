@@ -1,4 +1,4 @@
-/** A gateway that exports all the time, run as its own process, to be killed in the middle. */
+/** A gateway that exports all the time, as a process of its own that the test kills in the middle. */
 import { createLog } from "../../src/base/log.ts";
 import { readEnvironment } from "../../src/cli/environment.ts";
 import { startGateway } from "../../src/cli/gateway.ts";

@@ -1,6 +1,6 @@
 /**
- * Exports read back: every row of a day once, the sums of the ledger to the nano-dollar, in a folder and in a bucket; whatever breaks
- * off is written again and doubles nothing.
+ * Exports read back from a folder and a bucket: every row of a day once, and the sums of the ledger to the nano-dollar. An
+ * interrupted file is written again, without duplicates.
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ import { seedCalls, seedId } from "../support/seed/calls.ts";
 type Line = Readonly<Record<string, string>>;
 
 const dayMs = 86_400_000;
-/** The day that is not over yet for the log, whose last calls may end three hours after midnight. */
+/** The day that is not over yet for the log: its last calls may end three hours after midnight. */
 const today = Math.floor((Date.now() - 3 * 3_600_000 - 1_000) / dayMs) * dayMs;
 const days = 4;
 const calls = 3_000;
@@ -37,7 +37,7 @@ const linesOf = (bytes: Buffer): Line[] =>
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line) as Line);
 
-/** Everything that is over, to its end. */
+/** Exports all days that are over, and returns the names of their files. */
 async function exportAll(
   database: Database,
   place: FileStore,
@@ -81,7 +81,7 @@ describeDatabase("exports", (open) => {
       workspaces: 3,
       end: new Date(today),
     });
-    // Just before midnight in UTC, at it, and of today, which is not over.
+    // Calls just before midnight UTC, at midnight, and of today, which is not over.
     await database.query(
       "insert into requests (workspace_id, id, cost_nano, created_at) select $1, id, 1, now() from unnest($2::text[]) id",
       [
@@ -126,7 +126,7 @@ describeDatabase("exports", (open) => {
     const [first] = readdirSync(folder);
     const before = linesOf(readFileSync(join(folder, first!)));
     expect(await database.query("select * from exported_days")).toEqual([]);
-    // Of two at once one writes it; the other finds it under way, or goes on with the next.
+    // One of two parallel exports writes the day. The other fails because that one is in flight, or writes the next day.
     const done = await Promise.allSettled([1, 2].map(() => exportNext(database, place, "ledger")));
     const files = done.flatMap((one) => (one.status === "fulfilled" ? [one.value?.file] : []));
     expect(files.filter((file) => file === first)).toHaveLength(1);
@@ -267,7 +267,7 @@ describeDatabase("exports", (open) => {
     const backup = new PassThrough();
     const bytes = buffer(backup);
     await writeBackup({ ...quiet, database: restored, destination: backup, version: "" });
-    // What was called after the backup, and exported before its restore.
+    // A call after the backup, which is exported before the restore.
     await restored.query("insert into requests (workspace_id, id) values ($1, $2)", [
       seedId.workspace(1),
       newId("req", today - 1),
@@ -275,7 +275,7 @@ describeDatabase("exports", (open) => {
     const requests = await exportAll(restored, place, "requests");
     const ledger = await exportAll(restored, place, "ledger");
     expect(requests).toHaveLength(2);
-    // Until three at night a day is over for the ledger that is not for the log.
+    // Until 3:00 the last day is over for the ledger but not for the log.
     expect([2, 3]).toContain(ledger.length);
     const before = [...requests, ...ledger].map(
       (name) => [name, readFileSync(join(into, name))] as const,
@@ -293,7 +293,7 @@ describeDatabase("exports", (open) => {
     await exportAll(restored, place, "ledger");
     for (const [name, whole] of before) expect(readFileSync(join(into, name))).toEqual(whole);
     expect(await restored.query("select * from exported_days")).toHaveLength(before.length);
-    // By hand: not over it, and elsewhere.
+    // By hand, the export refuses to overwrite the file, and writes it elsewhere.
     const { connectionString } = restored.pool.options;
     const environment = { DATABASE_URL: connectionString!, TOLLGATE_DATA_DIR: into };
     const day = dayName(today - dayMs);
@@ -304,7 +304,7 @@ describeDatabase("exports", (open) => {
       stderr: expect.stringContaining("may have what the backup lacks") as string,
     });
     expect(await run(join(into, "elsewhere"))).toMatchObject({ code: 0 });
-    // A day that no file has is written.
+    // If the file of a day is missing, the export writes it.
     rmSync(join(into, before[0]![0]));
     await restored.query("delete from exported_days");
     expect(await exportNext(restored, place, "requests")).toMatchObject({ kept: false });
@@ -372,7 +372,7 @@ describeDatabase("exports", (open) => {
       [newId("task", at + dayMs + 5)],
     );
     const place = await openExportPlace({ to: temporaryDirectory() });
-    // The row of a clock at its beginning has its day; that of one far ahead waits for it.
+    // The row with a time near the epoch has its own day. The one with a time far ahead is exported only then.
     const of = (ms: number): string => `requests-${dayName(ms)}.jsonl.gz`;
     expect(await exportAll(other, place, "requests")).toEqual([of(5), of(at)]);
     await other.query("delete from ledger_holds");

@@ -1,4 +1,4 @@
-// Lines whose rows fail before anybody reads them: whoever reads is told, and the process goes on.
+// The source of rows fails before anyone reads the lines: the reader gets the error, and the process goes on.
 import { buffer } from "node:stream/consumers";
 import { expect, it, vi } from "vitest";
 import { jsonLinesOf } from "../../src/exports/json-lines.ts";

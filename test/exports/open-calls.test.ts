@@ -1,4 +1,4 @@
-/** A day of the log becomes a file when its last call has ended, however long that takes: each call is in one file. BILL-01. */
+/** A day of the log is exported only after its last call has ended, so each call is in one file. BILL-01. */
 import { buffer } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
 import { beforeEach, expect, it } from "vitest";
@@ -11,7 +11,7 @@ import { describeDatabase, temporaryDirectory } from "../support/postgres.ts";
 import { seedCalls, seedId } from "../support/seed/calls.ts";
 
 const dayMs = 86_400_000;
-/** Begins so long ago that only what is known of calls can keep its day open. */
+/** The calls begin so long ago that only the list of open calls can keep their day open. */
 const startMs = Math.floor(Date.now() / dayMs) * dayMs - 2 * dayMs;
 const day = new Date(startMs).toISOString().slice(0, 10);
 const beganMs = startMs + dayMs - 1;

@@ -1,4 +1,4 @@
-/** Reads a Parquet file with a reader of others, back to the lines that it was made of. */
+/** Reads a Parquet file with a third-party reader, back to the lines that it was made of. */
 import { parquetMetadata, parquetReadObjects, type FileMetaData } from "hyparquet";
 import { gunzipSync } from "node:zlib";
 import { formatUsd } from "../../src/base/money.ts";
@@ -10,7 +10,7 @@ interface ParquetRead {
   readonly rows: readonly Row[];
 }
 
-/** Columns by what they are. */
+/** The type of each column. */
 export const columnTypes = ({ schema }: FileMetaData): Record<string, string> =>
   Object.fromEntries(
     schema
@@ -21,11 +21,11 @@ export const columnTypes = ({ schema }: FileMetaData): Record<string, string> =>
       ]),
   );
 
-/** Two's complement, the highest byte first. */
+/** Reads a big-endian two's complement number. */
 const unscaled = (bytes: Uint8Array): bigint =>
   BigInt.asIntN(128, BigInt(`0x${Buffer.from(bytes).toString("hex")}`));
 
-/** The rows; amounts as nano-dollars, because the reader would make floats of them. */
+/** The rows. Amounts are in nano-dollars, because the reader would turn them into floats. */
 export async function readParquet(bytes: Buffer): Promise<ParquetRead> {
   const file = new Uint8Array(bytes).buffer;
   const metadata = parquetMetadata(file);
@@ -64,7 +64,7 @@ const jsonNames = new Set([
   "price_lines",
 ]);
 
-/** A row as its line of JSON is, token counts left out: they are in `usage`. */
+/** Returns a row as in its line of JSON, without the columns of token counts, which repeat `usage`. */
 export function lineOf(row: Row): Row {
   const entries = Object.entries(row).flatMap(([name, value]): [string, unknown][] => {
     if (name.endsWith("_tokens")) return [];

@@ -1,6 +1,6 @@
 /**
- * Exports as Parquet, read back by another's reader: the same rows as the JSON lines of the day, money exact to the nano-dollar, in a
- * folder and in a bucket, in memory that does not grow with the day.
+ * Parquet exports, read back by a third-party reader, in a folder and in a bucket. They have the same rows as the day's JSON
+ * lines, and money exact to the nano-dollar. Memory does not grow with the day.
  */
 import { parquetMetadata } from "hyparquet";
 import { readdirSync, readFileSync } from "node:fs";
@@ -30,7 +30,7 @@ const today = Math.floor((Date.now() - 3 * 3_600_000 - 1_000) / dayMs) * dayMs;
 const dayName = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 const [day, quietDay] = [dayName(today - dayMs), dayName(today - 9 * dayMs)];
 
-/** Every plane of Unicode, what spreadsheets and line readers trip over, and what is no text in JSON. */
+/** Every plane of Unicode, and characters that trouble spreadsheets, line readers or JSON. */
 const text = "line\u2028\u2029\r\n\t\"quote\" 'it''s' \\ ; , ä ß 你好 \u{1F680} \u{10FFFF} \uFFFD";
 /** The largest amounts that the ledger can hold. */
 const most = 2n ** 63n - 1n;
@@ -74,7 +74,7 @@ async function addOddRows(database: Database): Promise<void> {
   );
 }
 
-/** A day in both formats, of one snapshot. */
+/** Exports a day in both formats, from one snapshot. */
 async function bothFormats(database: Database, kind: ExportKind, on: string) {
   const folder = temporaryDirectory();
   const place = await openExportPlace({ to: folder });
@@ -143,10 +143,10 @@ describeDatabase("exports as Parquet", (open) => {
       dropped: "[]",
       notes: "[]",
       attempts: "[]",
-      // It cost nothing.
+      // The call cost nothing.
       price_lines: "[]",
     });
-    // What is no count is in the whole usage alone.
+    // A value that is not a count is only in the whole usage.
     expect(row(odd.full)).toMatchObject({
       model: text,
       end_user: text,
@@ -301,7 +301,7 @@ describeDatabase("exports as Parquet", (open) => {
         }
       };
       const parts: Uint8Array[] = [];
-      /** Rows that were read when each part came, and the memory of the process. */
+      /** For each part: the rows read by then, and the memory of the process. */
       const then: { readonly rows: number; readonly rss: number }[] = [];
       for await (const part of parquetOf("requests", source())) {
         parts.push(part);
@@ -310,7 +310,7 @@ describeDatabase("exports as Parquet", (open) => {
       const bytes = new Uint8Array(Buffer.concat(parts));
       const { num_rows: rows, row_groups: groups } = parquetMetadata(bytes.buffer);
       expect(Number(rows)).toBe(batch * batches);
-      // The last part is the rest and the footer.
+      // The last part holds the remaining rows and the footer.
       expect(groups.length).toBeGreaterThan(1);
       expect(Math.max(...groups.map(({ num_rows: size }) => Number(size)))).toBe(rowsMax);
       const waited = then.map(({ rows: count }, place) => count - (then[place - 1]?.rows ?? 0));

@@ -1,6 +1,6 @@
 /**
- * The four examples of docs/extending.md: each patch touches as many source files as the page says, all four together make
- * a tree that the compiler accepts, and the examples' own tests pass in it.
+ * The four examples of docs/extending.md. Each patch touches as many source files as the page says. All four together compile,
+ * and the examples' own tests pass.
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, readdirSync, symlinkSync } from "node:fs";
@@ -12,7 +12,7 @@ import { isLong } from "../support/long.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const patches = join(root, "docs/extending");
-/** What a checkout has beside its source. */
+/** Files of a checkout that are not source, and are not copied. */
 const left = new Set(["node_modules", ".git", ".tollgate", "coverage", "tmp"]);
 
 /** The files that a patch touches. */
@@ -40,7 +40,7 @@ describe("an example of docs/extending.md", () => {
 describe("a copy of the tree with all examples", () => {
   let copy: string;
   const run = (program: string, ...args: string[]): string => {
-    // Outside of any repository, whatever holds the temporary directory.
+    // Keeps git outside of any repository around the temporary directory.
     const env = { ...process.env, GIT_CEILING_DIRECTORIES: dirname(copy) };
     const options = { cwd: copy, env, encoding: "utf8", stdio: "pipe" } as const;
     try {
@@ -64,7 +64,7 @@ describe("a copy of the tree with all examples", () => {
 
   it("passes the examples' tests", () => {
     const vitest = join(copy, "node_modules/vitest/vitest.mjs");
-    // In one process: to load all modules, and to start a database, takes longer than the tests.
+    // In one process, since loading all modules and starting a database takes longer than the tests.
     const words = ["run", "--project", "all", "--maxWorkers", "1", "test/examples"];
     const printed = run(process.execPath, vitest, ...words);
     expect(printed).toMatch(/Test Files +.*4 passed/);

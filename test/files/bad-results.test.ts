@@ -1,6 +1,6 @@
 /**
- * Vendors whose results are not what they should be: the task fails, nothing is billed, nothing is kept. docs/tasks.md. Those that
- * cannot be had just now: test/tasks/results-away.
+ * Vendors whose results are bad: the task fails, and nothing is billed or kept. docs/tasks.md. For results that are temporarily
+ * unavailable see test/tasks/results-away.
  */
 import { readdirSync } from "node:fs";
 import type { ServerResponse } from "node:http";
@@ -11,7 +11,7 @@ import { inForm } from "../support/long.ts";
 import { startRecorder, type Recorder } from "../support/recorder.ts";
 import { clipConfiguration, mp4 } from "../support/task-life.ts";
 
-/** How the vendor serves its result, by the prompt that asked for it. */
+/** How the vendor serves its result, by the prompt of the request. */
 const results: Readonly<Record<string, (response: ServerResponse) => unknown>> = {
   noise: (response) =>
     response.writeHead(200, { "content-type": "video/mp4" }).end(Buffer.alloc(100, 7)),
@@ -31,7 +31,7 @@ const results: Readonly<Record<string, (response: ServerResponse) => unknown>> =
   redirect: (response) => response.writeHead(302, { location: "http://10.0.0.1/x.mp4" }).end(),
 };
 
-/** In full the usual one. Either is more than the memory that a result may take. */
+/** The long form uses the default limit. Both sizes exceed the memory that a result may take. */
 const videoBytesMax = inForm(200 * 2 ** 20, 2 ** 30);
 const memoryMax = inForm(150 * 2 ** 20, 256 * 2 ** 20);
 

@@ -1,4 +1,4 @@
-/** What a bucket answers, and what its operator reads: the reason, and what helps. docs/operate.md "When files cannot be kept". */
+/** The log's explanation of a bucket's error: the reason, and how to fix it. docs/operate.md "When files cannot be kept". */
 import { createServer, type ServerResponse } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";

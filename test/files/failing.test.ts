@@ -1,6 +1,7 @@
 /**
- * A disk that takes no files: full, without inodes, read-only. Calls that need files are refused before a vendor is asked, the log says
- * once what helps, all else goes on, and it is over when the disk is well. docs/operate.md "When files cannot be kept".
+ * A disk that takes no files: full, without inodes, read-only. The gateway refuses calls that need files before it asks a
+ * vendor. The log says once how to fix it, everything else goes on, and the disk's recovery ends it. docs/operate.md "When
+ * files cannot be kept".
  */
 import { execFile } from "node:child_process";
 import { chownSync, mkdirSync } from "node:fs";
@@ -88,11 +89,11 @@ it.skipIf(!canMount).each(troubles)(
     const refused = await edit();
     expect(refused.headers.get("retry-after")).toBe("5");
     expect(await codeOf(refused)).toBe("503 storage_unavailable");
-    // What could not be kept is not made.
+    // The gateway asks no vendor for a result that it could not keep.
     const prompt = prompted();
     expect(await codeOf(await generate(prompt, what))).toBe("503 storage_unavailable");
     expect(await bench.sentWith(prompt)).toEqual([]);
-    // Of what is only sent on, no file is made.
+    // Results that are only sent on need no file.
     expect((await bench.generate({ model: modelA, prompt: prompted() })).status).toBe(200);
     const text = { model: "sandbox/chat", messages: [{ role: "user", content: "Hi" }] };
     expect((await bench.post("/v1/chat/completions", text)).status).toBe(200);

@@ -45,7 +45,7 @@ describe.each(["local", "s3"] as const)("GET /files (%s)", (kind) => {
     server?.names() ?? readdirSync(join(gateway.directory, "data", "files"));
   const get = (path: string, headers: Record<string, string> = {}, method = "GET") =>
     fetch(gateway.url + path, { method, headers });
-  /** The status alone. An answer that nobody reads would keep the gateway from closing until it is cut. */
+  /** Returns the status alone. It cancels the body, because an unread answer would keep the gateway from closing until it is cut. */
   const statusOf = async (path: string, headers: Record<string, string> = {}, method = "GET") => {
     const { status, body } = await get(path, headers, method);
     await body?.cancel();
@@ -95,7 +95,7 @@ describe.each(["local", "s3"] as const)("GET /files (%s)", (kind) => {
     expect((await whole.arrayBuffer()).byteLength).toBe(0);
     const part = await get(`/files/${name}`, { range: "bytes=10-19" }, "HEAD");
     expect([part.status, part.headers.get("content-length")]).toEqual([206, "10"]);
-    // A bucket would begin to send all of it.
+    // The gateway sends the bucket no GET, which would start to send the whole file.
     const own = await kept(gateway, store);
     expect(await statusOf(`/files/${own}`, {}, "HEAD")).toBe(200);
     expect(server?.methods(own) ?? ["PUT", "HEAD"]).toEqual(["PUT", "HEAD"]);
@@ -180,10 +180,10 @@ describe.each(["local", "s3"] as const)("GET /files (%s)", (kind) => {
     expect(await statusOf(`/files/${old}`)).toBe(200);
     clock.advance(1);
     expect(await statusOf(`/files/${old}`)).toBe(404);
-    // The next round of the sweep.
+    // The next round of the sweep removes the file.
     await expect.poll(names).not.toContain(old);
     expect(names()).toContain(name);
-    // The row goes when its file has gone.
+    // The sweep removes the row after its file.
     await expect.poll(() => findFile(gateway.database, old, new Date(0))).toBeUndefined();
   });
 });
@@ -200,7 +200,7 @@ describe("a file of 100 MB", () => {
   });
   afterAll(() => gateway.close());
 
-  /** The gateway runs in this process. */
+  /** The number of descriptors of the file in this process, in which the gateway runs. */
   const openFiles = (): number =>
     readdirSync("/proc/self/fd").filter((fd) => {
       try {

@@ -1,4 +1,4 @@
-/** A result that another gateway has on its disk: the caller reads 404, and the operator why. */
+/** A result that is on another gateway's disk: the caller gets 404, and the log tells the operator why. */
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";

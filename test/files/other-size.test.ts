@@ -1,4 +1,4 @@
-/** A file that has become another than the one that was kept is not sent: its bytes would run into the next answer. */
+/** A file whose size has changed since it was kept is not sent: its bytes would run into the next answer. */
 import { rmSync, truncateSync, writeFileSync } from "node:fs";
 import { Agent, request, type IncomingMessage } from "node:http";
 import { once } from "node:events";
@@ -11,7 +11,7 @@ import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { recordResult } from "./kept.ts";
 
 const size = 100_000;
-/** One connection: bytes too few or too many would be taken for those of the next answer. */
+/** One connection: missing or extra bytes would shift the next answer. */
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 const told: [object, string][] = [];
 let gateway: GatewayUnderTest;
@@ -31,7 +31,10 @@ afterAll(async () => {
   await gateway.close();
 });
 
-/** The status and how many bytes came; a text where the answer did not end, or the connection had bytes of no answer. */
+/**
+ * Returns the status and the number of bytes. Returns an error text if the answer did not end, or if the connection had bytes
+ * of no answer.
+ */
 async function get(address: string, range = "bytes=,", method = "GET"): Promise<string> {
   const asked = request(address, { agent, method, headers: { range } });
   const failed = once(asked, "error").then(([error]) => Promise.reject(error as Error));
@@ -50,7 +53,7 @@ async function get(address: string, range = "bytes=,", method = "GET"): Promise<
 const cases = [
   { kind: "shorter", bytes: size - 1, end: "404 none" },
   { kind: "empty", bytes: 0, end: "404 none" },
-  // Its range is there, as far as anybody can see.
+  // The requested range exists, so the gateway cannot see the change.
   { kind: "longer", bytes: size + 50, end: "206 10" },
 ];
 

@@ -1,4 +1,4 @@
-/** The results of real tasks, made by the sandbox's vendor, as files of our own. Rows STORE-01, STORE-02, STORE-03, STORE-05. */
+/** The results of real tasks, made by the sandbox's vendor, as files of the gateway. Rows STORE-01, STORE-02, STORE-03, STORE-05. */
 import { buffer } from "node:stream/consumers";
 import { expect, it } from "vitest";
 import { startSandbox } from "../../sandbox/index.ts";

@@ -1,6 +1,6 @@
 /**
- * A real S3 server for tests (s3rver), in this process. It lacks one operation that we rely on, aborting an upload, so a
- * proxy in front of it does that: it removes the upload's directory, as the server would.
+ * A real S3 server for tests (s3rver), in this process. It lacks one operation that we use, aborting an upload. So a proxy in
+ * front of it does that: it removes the upload's directory, as the server would.
  */
 import { once } from "node:events";
 import { readdirSync, rmSync } from "node:fs";
@@ -13,16 +13,16 @@ import type { FileStoreOptions } from "../../src/files/index.ts";
 
 export interface S3Server {
   readonly options: FileStoreOptions;
-  /** Names in the bucket, and the uploads in parts that were begun and not ended. */
+  /** The names in the bucket, and the multipart uploads that have begun and not ended. */
   names(): string[];
   unfinished(): string[];
-  /** Largest body of one request: what an upload holds in memory. */
+  /** The largest body of one request, which is how much an upload holds in memory. */
   largestBytes(): number;
   /** Methods of the requests for one object. */
   methods(name: string): string[];
-  /** From now on it answers nobody, or again as it should. */
+  /** Makes the server answer no request, or answer again. */
   setAway(isAway: boolean): void;
-  /** Requests that it did not answer. */
+  /** The number of requests that it did not answer. */
   unanswered(): number;
   close(): Promise<void>;
 }
@@ -99,7 +99,7 @@ export async function startS3(): Promise<S3Server> {
   };
 }
 
-/** The `storage` of a configuration file. */
+/** The `storage` section of a configuration file. */
 export function s3Config(server: S3Server): string {
   const { bucket, endpoint, region, accessKeyId, secretAccessKey } = server.options;
   return `storage:

@@ -1,4 +1,4 @@
-/** One suite over both kinds of file store; S3 against a real server. docs/operate.md. */
+/** One suite for both kinds of file store, with S3 against a real server. docs/operate.md. */
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -29,13 +29,13 @@ import {
 } from "../../src/files/index.ts";
 
 const megabyte = 1024 * 1024;
-/** A bucket gets parts of 5 MB: more than one of them. */
+/** More than one part: a bucket gets parts of 5 MB. */
 const largeMb = inForm(7, 20);
 const options = { mediaType: "video/mp4", bytesMax: 64 * megabyte };
 
 interface UnderTest {
   readonly store: FileStore;
-  /** Everything that is kept, whole or not. */
+  /** All files that the store keeps, complete or not. */
   kept(): string[];
   close(): Promise<void>;
 }
@@ -106,7 +106,7 @@ describe.each([
   it("gives ranges, both ends included, and refuses those outside", async () => {
     const bytes = randomBytes(1000);
     await under.store.put("range.bin", Readable.from([bytes]), options);
-    // The S3 server takes an end of 0 for none; real ones do not. http.test.ts has the first byte alone.
+    // The S3 server takes an end of 0 for no end; real ones do not. http.test.ts tests the first byte alone.
     for (const [start, end] of [
       [0, 1],
       [0, 999],
@@ -230,7 +230,7 @@ it("names cannot be guessed: 128 random bits", () => {
   expect(new Set(names).size).toBe(1000);
 });
 
-/** The number of the pid namespace, with which the names of half-written files end; empty but on Linux. */
+/** The number of the pid namespace, which ends the names of half-written files. Empty except on Linux. */
 const pidNamespaceHere = (): string =>
   process.platform === "linux" ? readlinkSync("/proc/self/ns/pid").replaceAll(/\D/g, "") : "";
 
@@ -304,7 +304,7 @@ it("a bucket that cannot be reached fails the put, and closes its source", async
 it("STORE-01: what cannot be opened has no size either, so that HEAD says what GET says", async () => {
   const dataDir = temporaryDirectory();
   const store = await openFileStore({ kind: "local" }, dataDir);
-  // What is there and is not opened, by whomever.
+  // A socket exists, but no process can open it as a file.
   const socket = createServer().listen(join(dataDir, "files", "socket.bin"));
   await once(socket, "listening");
   await expect(store.open("socket.bin")).rejects.toThrow("ENXIO");

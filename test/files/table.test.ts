@@ -102,7 +102,7 @@ async function stored(names: readonly string[]) {
   return { store, names: () => readdirSync(join(dataDir, "files")) };
 }
 
-/** Rows whose time in the table is finer than a Date's. */
+/** Inserts expired rows whose times have a finer resolution than a Date. */
 async function expiredRows(database: Database, count: number): Promise<void> {
   await database.query(
     `insert into files (name, workspace_id, purpose, media_type, bytes, created_at, expires_at)
@@ -113,7 +113,7 @@ async function expiredRows(database: Database, count: number): Promise<void> {
   );
 }
 
-/** Sees how many rows a query brings, and how many files are being removed at once. */
+/** Records the most rows that a query returns, and the most files that are removed at once. */
 function watched(
   database: Database,
   store: FileStore,

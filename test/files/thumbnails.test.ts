@@ -1,4 +1,7 @@
-/** `GET /files/{name}?width=`: small copies of produced pictures, made once, gone with them. Rows STORE-02, STORE-05. */
+/**
+ * `GET /files/{name}?width=`: small copies of produced pictures. Each is made once, and removed with its picture. Rows
+ * STORE-02, STORE-05.
+ */
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -133,7 +136,7 @@ it("one that is narrower keeps its size; other widths, videos, bombs and what is
   const { bytes } = await get(`${small}?width=640`);
   expect(await sharp(bytes).metadata()).toMatchObject({ width: 100, height: 50 });
   const plain = await picture(10, 10);
-  // Says that it has a billion pixels.
+  // A header that claims more than a billion pixels.
   const bomb = Buffer.from(plain);
   bomb.writeUInt32BE(40_000, 16);
   bomb.writeUInt32BE(40_000, 20);
@@ -179,7 +182,7 @@ it("a copy ends with its picture", async () => {
 it("STORE-02: a picture that cannot be read any more fails its request, and nothing else", async () => {
   const name = await keep(await picture(700, 700));
   const path = join(gateway.directory, "data/files", name);
-  // It can be opened and has its size, and its first read fails, as one of a broken disk does.
+  // The file opens and has its size, but its first read fails, like on a broken disk.
   rmSync(path);
   mkdirSync(path);
   await gateway.database.query("update files set bytes = $2 where name = $1", [

@@ -1,4 +1,4 @@
-/** When a store counts as failing, and when it is well again, whatever kind it is. docs/operate.md "When files cannot be kept". */
+/** When a store counts as failing and when as recovered, for every kind of store. docs/operate.md "When files cannot be kept". */
 import { expect, it, onTestFinished } from "vitest";
 import { watchFiles, type FileStore, type WatchedFiles } from "../../src/files/index.ts";
 import { eventually } from "../support/patience.ts";
@@ -7,7 +7,7 @@ const options = { mediaType: "image/png", bytesMax: 10 };
 const everyMs = 2;
 const refused = (code: string): Error => Object.assign(new Error(code), { code });
 
-/** A store in memory, of which parts can be replaced while it is watched. */
+/** A store in memory. The test can replace parts of it while it is watched. */
 function start(own: Partial<FileStore> = {}) {
   const kept = new Set<string>();
   const said: string[] = [];
@@ -34,7 +34,7 @@ function start(own: Partial<FileStore> = {}) {
 
 const put = (files: WatchedFiles) => files.put("one.png", Buffer.alloc(1), options);
 
-/** Lets the store be looked at a few times more. */
+/** Waits until the gateway has checked the store a few more times. */
 async function afterLooks(parts: { look?: FileStore["look"] }): Promise<void> {
   let looks = 0;
   const { look } = parts;

@@ -1,6 +1,7 @@
 /**
- * Random answers of vendors, whole and as streams in any lawful order, given to callers of every protocol through a gateway: what was said
- * arrives, once and in a legal form, and whole and streamed agree. CONV-701, CONV-705, CONV-709, CONV-713, STREAM-03 to STREAM-05; traps T1 to T12, T18.
+ * Random vendor answers, whole and as streams in any valid order, to callers of every protocol through a gateway. Each content
+ * arrives once and in a valid form, and whole and streamed answers agree. CONV-701, CONV-705, CONV-709, CONV-713, STREAM-03 to
+ * STREAM-05; traps T1 to T12, T18.
  */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -21,7 +22,7 @@ import { somePlan, type Plan } from "./plan.ts";
 
 const world = useWorld();
 
-/** What was said, kind by kind. Where vendors set paragraphs apart there may be white space, which does not count. */
+/** The content of an answer, by kind. White space does not count, because vendors may put some between paragraphs. */
 interface Kinds {
   readonly text: string;
   readonly thought: string;
@@ -29,7 +30,7 @@ interface Kinds {
 }
 
 const dense = (texts: readonly string[]): string => texts.join("").replace(/\s+/g, "");
-/** Refusals stand beside the text in chat: they count apart from it. */
+/** Refusals have a field of their own in chat, so they count separately from text. */
 const kindsOf = (
   texts: string[],
   refusals: string[],
@@ -58,7 +59,7 @@ const given = (answer: AnswerMeaning): Kinds =>
 function planned({ pieces }: Plan, caller: ProtocolName): Kinds {
   const ofKind = (...kinds: string[]): string[] =>
     pieces.flatMap((piece) => ("text" in piece && kinds.includes(piece.kind) ? [piece.text] : []));
-  // Chat and responses tell refusals apart, the others have them among the text, in order.
+  // Chat and responses mark refusals. The other protocols put them into the text, in order.
   const isApart = caller === "chat" || caller === "responses";
   return kindsOf(
     isApart ? ofKind("text") : ofKind("text", "refusal"),
@@ -68,7 +69,7 @@ function planned({ pieces }: Plan, caller: ProtocolName): Kinds {
   );
 }
 
-/** What a caller is answered by an upstream that answers so. */
+/** Returns the answer that a caller gets when the upstream answers with `answer`. */
 async function ask(
   caller: ProtocolName,
   upstream: ProtocolName,

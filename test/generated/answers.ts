@@ -1,4 +1,4 @@
-/** Random answers as vendors write them, whole and as streams in any order and with the habits that real ones have. */
+/** Random answers as vendors write them, whole and as streams, in any order and with the habits of real vendors. */
 import { formatSse } from "../../src/base/sse.ts";
 import type { ProtocolName } from "../../src/protocols/index.ts";
 import { chat, responses } from "./openai-vendors.ts";

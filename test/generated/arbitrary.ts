@@ -1,19 +1,19 @@
-/** Random values that fit a schema of a vendor's OpenAPI document, as fast-check makes and shrinks them. */
+/** Random values that fit a schema of a vendor's OpenAPI document. fast-check makes and shrinks them. */
 import * as fc from "fast-check";
 
 export type Schema = Readonly<Record<string, unknown>>;
 export type Schemas = Readonly<Record<string, Schema>>;
 
-/** What stands in for a schema, or for one member of it (`Name.member`), where a value must mean something too. */
+/** Replacements for a schema, or for one member of it (`Name.member`), whose value must also be meaningful. */
 export type Overrides = Readonly<Record<string, fc.Arbitrary<unknown>>>;
 
 /** Beyond this depth optional members and items are left out, so that recursion ends. */
 const depthMax = 9;
 
-/** A word that stands nowhere else, so that it can be found again. */
+/** A word that occurs nowhere else, so that a test can find it again. */
 export const word = fc.nat(0xfff_ffff).map((count) => `w${count.toString(36)}`);
 
-/** A text that most are, or one that few expect. */
+/** Mostly a plain word, sometimes an unusual text. */
 const someText = fc.oneof(
   { weight: 14, arbitrary: word },
   {
@@ -132,7 +132,7 @@ export class Generator {
       .map((entries) => Object.fromEntries(entries.filter((entry) => entry !== undefined)));
   }
 
-  /** The members of an object, those of its parts included. */
+  /** The members of an object, including those of its `allOf` parts. */
   #merged(schema: Schema): { properties: Record<string, Schema>; required: Set<string> } {
     const { $ref: reference, allOf, properties, required } = schema;
     if (typeof reference === "string") return this.#merged(this.#schemas[nameIn(reference)] ?? {});

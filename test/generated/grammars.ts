@@ -1,4 +1,7 @@
-/** Requests of messages and generateContent as schemas, written from the wire documents: complete, so that what stands in none of them is a fault. */
+/**
+ * Requests of messages and generateContent as schemas, written from the wire documents. They are complete: a field that is in
+ * none of them is an error.
+ */
 import type { Schema, Schemas } from "./arbitrary.ts";
 
 const text = { type: "string" };

@@ -1,4 +1,7 @@
-/** What is wrong with a request as a vendor gets it: by the vendor's own document, by grammars, and by what the simulated vendor refuses. */
+/**
+ * Finds the errors of a request to a vendor: by the vendor's own document, by grammars, and by the checks of the simulated
+ * vendor.
+ */
 import { Ajv } from "ajv";
 import { messagesStrict } from "../../sandbox/anthropic/messages-strict.ts";
 import { generateContentStrict } from "../../sandbox/google/generate-content-strict.ts";
@@ -24,7 +27,7 @@ const openai = (name: string): Judge => {
   return (body) => validate?.(asSentBack(body)) ?? [];
 };
 
-/** Messages may be sent back without the ids and the token probabilities they came with. */
+/** Adds the ids and token probabilities of earlier messages, because callers may send messages back without them. */
 function asSentBack(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(asSentBack);
   if (typeof value !== "object" || value === null) return value;
@@ -69,10 +72,10 @@ function refusal(protocol: ProtocolName, body: JsonObject): string[] {
   }
 }
 
-/** Whether a text of the conversation holds the word. */
+/** True if a text of the conversation contains the word "json". */
 const saysJson = (said: unknown): boolean => /json/i.test(JSON.stringify(said));
 
-/** What OpenAI's documents have no schema for. */
+/** Errors by OpenAI's rules that its documents have no schema for. */
 function openaiRules(protocol: ProtocolName, body: Wire): string[] {
   const format = protocol === "chat" ? body["response_format"] : wire(body["text"])["format"];
   const conversation = protocol === "chat" ? body["messages"] : body["input"];
@@ -84,7 +87,7 @@ function openaiRules(protocol: ProtocolName, body: Wire): string[] {
   ];
 }
 
-/** What is wrong with a request that was converted for a vendor of this protocol; empty where it takes it. */
+/** The errors of a request that was converted for a vendor of this protocol. Empty if the vendor accepts it. */
 export function faultsOf(protocol: ProtocolName, body: JsonObject): unknown[] {
   const isOpenai = protocol === "chat" || protocol === "responses";
   return [
@@ -96,7 +99,7 @@ export function faultsOf(protocol: ProtocolName, body: JsonObject): unknown[] {
 
 type Path = readonly (string | number)[];
 
-/** Every text that the generator made up, with its place. */
+/** Every word that the generator made, with its place. */
 function* wordsIn(value: unknown, path: Path = []): Generator<readonly [word: string, path: Path]> {
   if (typeof value === "string") {
     for (const [word] of value.matchAll(/\bw[0-9a-z]{5,6}\b/g)) yield [word, path];
@@ -109,7 +112,7 @@ function* wordsIn(value: unknown, path: Path = []): Generator<readonly [word: st
 
 const inConversation = /^(?:messages|input|contents|system|systemInstruction|instructions)$/;
 
-/** Whether a report is of a place: itself, what holds it, or what it holds; in a conversation anything that is reported there. */
+/** True if a report is about this place, its parent or a part of it. In a conversation any report about the conversation counts. */
 function isOf(param: string, path: Path): boolean {
   const name = path.filter((step) => typeof step === "string").join(".");
   const told = param.replace(/\[\d+\]/g, "");
@@ -118,7 +121,7 @@ function isOf(param: string, path: Path): boolean {
   return name === told || name.startsWith(`${told}.`) || told.startsWith(`${name}.`);
 }
 
-/** Tools that a choice leaves out are not offered where the vendor has no word for the choice. */
+/** True if the tool choice leaves tools out. A vendor without such a choice is not offered those tools. */
 const leavesOut = (body: JsonObject): boolean => {
   const { tool_choice: choice, toolConfig: config } = body;
   return (
@@ -127,11 +130,11 @@ const leavesOut = (body: JsonObject): boolean => {
   );
 };
 
-/** What says nothing to another vendor. */
+/** Fields that mean nothing to another vendor. */
 const saysNothing =
   /^(?:model|(?:input\.)?id|response_format\.json_schema\.name|text\.format\.name)$/;
 
-/** The places of what a caller said that was neither sent nor reported. */
+/** The places of the caller's words that were neither sent nor reported. */
 export function vanished(body: JsonObject, sent: string, reported: readonly string[]): string[] {
   const gone = [...wordsIn(body)].filter(([word, path]) => {
     const name = path.filter((step) => typeof step === "string").join(".");

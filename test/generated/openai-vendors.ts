@@ -84,7 +84,7 @@ export const chat: Vendor = {
   },
 };
 
-/** The calls of a stream: one after the other or interleaved, whole or in pieces, numbered or not. */
+/** The tool calls of a stream: one after the other or interleaved, whole or in pieces, with or without an index. */
 function chatCalls(plan: Plan, habits: Habits): Wire[] {
   const isWhole = habits.is(7);
   const lanes = callsOf(plan).map(({ id, name, input }, index) => {
@@ -104,7 +104,7 @@ function chatCalls(plan: Plan, habits: Habits): Wire[] {
     ];
   });
   if (isWhole || !habits.is(10)) return lanes.flat().map((item) => ({ tool_calls: [item] }));
-  // They begin one after the other, and go on as it comes.
+  // They begin one after the other, and go on in random order.
   const items = lanes.map((lane) => lane.shift()!);
   while (lanes.some((lane) => lane.length > 0)) {
     const open = lanes.filter((lane) => lane.length > 0);

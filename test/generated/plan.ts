@@ -1,11 +1,11 @@
-/** What a random answer says, and the habits of the vendor that gives it. */
+/** The content of a random answer, and the habits of its vendor. */
 import * as fc from "fast-check";
 import type { SseEvent } from "../../src/base/sse.ts";
 import type { ProtocolName } from "../../src/protocols/index.ts";
 import type { Wire } from "../transcripts/readers/index.ts";
 import { someJson } from "./arbitrary.ts";
 
-/** What an answer says, in order. A call's id and arguments are its own. */
+/** A piece of an answer's content. Pieces are in order. Each call has its own id and arguments. */
 export type Piece =
   | { readonly kind: "thought" | "text" | "refusal"; readonly text: string }
   | { readonly kind: "call"; readonly id: string; readonly name: string; readonly input: Wire };
@@ -19,7 +19,7 @@ export interface Plan {
     readonly output: number;
     readonly reasoning: number;
   };
-  /** Decides everything that vendors do in more than one way. */
+  /** Numbers that decide everything that vendors do in more than one way. */
   readonly habits: readonly number[];
 }
 
@@ -89,24 +89,24 @@ export const somePlan = (protocol: ProtocolName): fc.Arbitrary<Plan> =>
     habits: fc.array(fc.nat(1000), { minLength: 12, maxLength: 12 }),
   });
 
-/** A vendor's habits: each question has its own answer, the same each time. */
+/** A vendor's habits: each question always has the same answer. */
 export class Habits {
   readonly #numbers: readonly number[];
   #asked = 0;
   constructor(numbers: readonly number[]) {
     this.#numbers = numbers;
   }
-  /** Another number each time, below `count`. */
+  /** The next number below `count`. It differs from call to call. */
   next(count: number): number {
     this.#asked += 1;
     const number = this.#numbers[this.#asked % this.#numbers.length]!;
     return (number + this.#asked * 7) % count;
   }
-  /** The same each time. */
+  /** True if the vendor has this habit; always the same. */
   is(which: number): boolean {
     return this.#numbers[which]! % 2 === 1;
   }
-  /** A text in pieces. */
+  /** Cuts a text into pieces. */
   cut(text: string): string[] {
     const characters = Array.from(text);
     const pieces: string[] = [];

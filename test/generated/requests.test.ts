@@ -1,7 +1,8 @@
 /**
- * Random requests that fit the vendors' own documents, sent through a gateway to upstreams of every protocol: each is refused by name, or
- * asked of the upstream in a form that its vendor takes, with nothing silently taken away. CONV-101 to CONV-606, ERR-12, RESP-51;
- * traps T20, T25, T33. What a run of other seeds found has a case of its own among the conversions.
+ * Random requests that fit the vendors' own documents, sent through a gateway to upstreams of every protocol. The gateway
+ * refuses each by the name of a field, or sends it in a form that the vendor accepts, and drops nothing silently. CONV-101 to
+ * CONV-606, ERR-12, RESP-51; traps T20, T25, T33. Each finding of a run with other seeds has a test of its own among the
+ * conversions.
  */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -53,7 +54,7 @@ function routeOf(
 
 const params = ({ notes }: Route): string[] => notes.map(({ param }) => param);
 
-/** What the gateway told the caller, and what it asked the upstream. */
+/** The gateway's answer to the caller, and the request to the upstream. */
 interface Sent {
   readonly status: number;
   readonly code: string | undefined;
@@ -80,7 +81,7 @@ async function send(
   return { status: response.status, ...told, asked };
 }
 
-/** An upstream's body but for how it is to answer. */
+/** An upstream's body without its streaming options. */
 function settled(text: string | undefined): unknown {
   if (text === undefined) return undefined;
   const { stream: _stream, stream_options: _options, ...rest } = JSON.parse(text) as JsonObject;

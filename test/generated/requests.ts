@@ -1,4 +1,7 @@
-/** Random valid requests of the four protocols: by the vendors' documents, or by grammars written from them, and such that their members mean something together. */
+/**
+ * Random valid requests of the four protocols, by the vendors' documents or by grammars written from them. Their members are
+ * meaningful together.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import type { JsonObject, ProtocolName } from "../../src/protocols/index.ts";
@@ -8,7 +11,7 @@ import { generateContentSchemas, messagesSchemas } from "./grammars.ts";
 
 const path = new URL("../../../shared/wire/data/openai-slice.json", import.meta.url);
 
-/** Whether the vendor's document stands beside the repository. */
+/** True if the vendor's document is there, beside the repository. */
 export const hasDocument = existsSync(path);
 
 const openai: Schemas = hasDocument
@@ -135,7 +138,7 @@ const generateContentOverrides: Overrides = {
   "ResultPart.functionResponse.response": someJson,
 };
 
-/** Each call gets an id of its own, and its result right behind it. */
+/** Gives each call an id of its own, and puts its result right behind it. */
 type Pair = (item: Wire, nextId: () => string) => Wire[];
 
 const callsOf = (value: unknown, type: string): Wire[] =>
@@ -208,7 +211,7 @@ const pairContents: Pair = (content, nextId) => {
   return results.length > 0 ? [said, { role: "user", parts: results }] : [said];
 };
 
-/** Where the conversation stands, how its calls are paired, and a last turn. */
+/** The field of the conversation, the pairing of its calls, and a last turn. */
 const conversations: Readonly<
   Record<ProtocolName, readonly [place: string, pair: Pair, last: Wire]>
 > = {
@@ -218,7 +221,7 @@ const conversations: Readonly<
   generate_content: ["contents", pairContents, { role: "user", parts: [{ text: "Go on." }] }],
 };
 
-/** Ids as some clients and vendors make them. */
+/** Ids in the forms of some clients and vendors. */
 const idForms: readonly ((count: number) => string)[] = [
   (count) => `call_${count}`,
   (count) => `functions.look_up:${count}`,
@@ -229,7 +232,7 @@ const idForms: readonly ((count: number) => string)[] = [
 function paired(protocol: ProtocolName, body: Wire, form: number): Wire {
   const [place, pair, last] = conversations[protocol];
   if (!Array.isArray(body[place])) return body;
-  // The messages protocol asks for plain ids.
+  // The messages protocol requires plain ids.
   const idOf = idForms[protocol === "messages" ? 0 : form % idForms.length]!;
   let count = 0;
   const nextId = (): string => idOf((count += 1));
@@ -237,7 +240,7 @@ function paired(protocol: ProtocolName, body: Wire, form: number): Wire {
   return { ...body, [place]: [...turns, last] };
 }
 
-/** Tools each have a name of their own, and nothing is chosen from none. */
+/** Removes tools with equal names, and the tool choice if there are no tools. */
 function sensible(body: Wire): Wire {
   const { tool_choice: choice, tools, ...rest } = body;
   const seen = new Set<unknown>();
@@ -252,7 +255,7 @@ function sensible(body: Wire): Wire {
   };
 }
 
-/** Most of what is said is what every protocol knows. */
+/** Most items are of types that every protocol knows. */
 const plainest = new Generator(openai, openaiOverrides);
 const weighted = (...choices: [weight: number, name: string][]): fc.Arbitrary<unknown> =>
   fc.oneof(...choices.map(([weight, name]) => ({ weight, arbitrary: plainest.named(name, 3) })));
@@ -285,7 +288,7 @@ const kinds: Record<ProtocolName, fc.Arbitrary<unknown>> = {
   ),
 };
 
-/** A random valid request: now and then as it came, with results of no calls and calls without results. */
+/** A random valid request. One in ten stays unpaired, with results without calls and calls without results. */
 export const someRequest = (protocol: ProtocolName): fc.Arbitrary<JsonObject> =>
   fc.tuple(kinds[protocol], fc.nat(9)).map(([body, how]) => {
     const plain = JSON.parse(JSON.stringify(body)) as JsonObject;

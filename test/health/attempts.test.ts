@@ -1,4 +1,4 @@
-/** What health makes of calls: who is asked, with which credential, and what the log says of it. docs/routing.md. */
+/** The effect of health on calls: which provider is asked, with which credential, and the log. docs/routing.md. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => trio.close());
 
-/** Each test has a model of its own: what happened to the others' is not held against it. */
+/** Each test has a model of its own, so that earlier failures do not affect it. */
 let number = 0;
 let byPrice = { model: "" };
 beforeEach(() => {
@@ -97,10 +97,10 @@ describe("a circuit", () => {
 });
 
 describe("credentials", () => {
-  /** Which credential each request carried. */
+  /** The credential of each request. */
   const keysAt = (name: Name) =>
     trio.up[name].requests.map(({ headers }) => headers.authorization?.replace("Bearer ", ""));
-  /** Limits the rate of the first credential that comes by. */
+  /** Limits the rate of the first credential that arrives. */
   function limitFirst(headers: Record<string, string>) {
     let limited: string | undefined;
     trio.up.a.answer((request, response) => {
@@ -153,7 +153,7 @@ describe("credentials", () => {
   });
 });
 
-/** The gateway takes a changed file up; it is known to have done so by a model that only that file has. */
+/** Changes the configuration file and waits until the gateway lists a model that only the new file has. */
 async function reload(changed: Parameters<typeof configuration>[1], marker: string) {
   const path = join(trio.gateway.directory, "tollgate.yaml");
   writeFileSync(path, configuration(trio.up, changed));

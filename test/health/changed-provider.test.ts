@@ -1,4 +1,7 @@
-/** A provider whose configuration changes is a new one: what was found of the old one is over. docs/routing.md "When one fails". */
+/**
+ * A provider whose configuration changes counts as new: findings about the old one no longer apply. docs/routing.md "When one
+ * fails".
+ */
 import { beforeEach, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { defaultTimeouts, type Provider } from "../../src/catalog/index.ts";
@@ -125,7 +128,7 @@ it("gateways hear of a circuit and of a key only where their provider is the sam
     said.find((one) => one.startsWith(`${kind} `))!.slice(kind.length + 1),
   );
 
-  // What the others still say of the provider as it was.
+  // The other gateways still report on the provider as it was.
   configure(elsewhere);
   rows = [
     { ...row, kind: "circuit", model: "talk", credential: "", mark: circuit! },
@@ -133,7 +136,7 @@ it("gateways hear of a circuit and of a key only where their provider is the sam
   ];
   await peers.start();
   expect(health.availability(offer, elsewhere)).toBe("ready");
-  // The same words are heard where the configuration is theirs again.
+  // The same reports apply again once the configuration is the old one.
   configure(before);
   expect(health.availability(offer, before)).toBe("ready");
   peers.wake();

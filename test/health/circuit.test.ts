@@ -1,4 +1,4 @@
-/** When a circuit opens, probes, closes and recovers, moment by moment. docs/routing.md. */
+/** When a circuit opens, probes, closes and recovers, step by step. docs/routing.md. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { Circuit, defaultCircuitRules } from "../../src/routing/circuit.ts";
 

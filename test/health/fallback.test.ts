@@ -1,4 +1,4 @@
-/** A fallback is an attempt like the first: what is checked, changed, told, charged and logged is its own. T76; docs/routing.md. */
+/** A fallback is an attempt like the first: checks, changes, reports, charges and logs are its own. T76; docs/routing.md. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { json } from "../support/recorder.ts";
 import { chat } from "../rows/protocols.ts";

@@ -1,4 +1,4 @@
-/** Earlier reasoning whose proof one provider knows and another does not, on direct routes. T43; docs/routing.md. */
+/** Earlier reasoning whose signature one provider accepts and another does not, on direct routes. T43; docs/routing.md. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { json, type Answer } from "../support/recorder.ts";
 import { answering } from "../rows/world.ts";
@@ -74,7 +74,7 @@ describe("a provider with two accounts", () => {
   });
   afterAll(() => two.close());
 
-  /** The account of this key gave the proof, and no other knows it. */
+  /** An upstream that accepts the signature only with this key, whose account made it. */
   const knownTo =
     (key: string): Answer =>
     (request, response) =>

@@ -1,4 +1,4 @@
-/** The rules of health in a hurry; a file of its own, because a gateway's own process reads it too. */
+/** Health rules with short times. A file of its own, because a gateway's own process reads it too. */
 import { defaultHealthRules, type HealthRules } from "../../src/routing/index.ts";
 
 export const hastyRules: HealthRules = {

@@ -1,4 +1,4 @@
-/** One provider of three turns bad under load, in three ways, and gets well again. docs/routing.md. */
+/** One provider of three fails under load, in three ways, and recovers. docs/routing.md. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { inForm, isLong } from "../support/long.ts";
@@ -16,7 +16,7 @@ import {
   type Trio,
 } from "./support.ts";
 
-/** Between two calls of a caller: what is waited for is time, which takes no processor. */
+/** The pause between two calls of a caller, which takes no processor time. */
 const pace = () => sleep(inForm(25, 0));
 
 interface Call {
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => trio.close());
 
-/** Does something while twelve callers call again and again, every second call streamed. */
+/** Runs `work` while twelve callers call repeatedly, every second call streamed. */
 async function underLoad(model: string, work: (calls: readonly Call[]) => Promise<void>) {
   const calls: Call[] = [];
   const stop = new AbortController();
@@ -53,7 +53,7 @@ async function underLoad(model: string, work: (calls: readonly Call[]) => Promis
   }
 }
 
-/** The share of the next forty calls or more that `a` gets: few say nothing on a machine that makes few in a while. */
+/** The share of the next forty or more calls that `a` gets. Fewer calls say nothing, if a slow machine makes few in a while. */
 async function shareOfA(): Promise<number> {
   heard(trio);
   const { up } = trio;
@@ -69,9 +69,9 @@ const untilShare = (fits: (share: number) => boolean, what: string) =>
   eventually(async () => fits(await shareOfA()), what, 120_000);
 
 const errors = (calls: readonly Call[]) => calls.filter(({ ok }) => !ok).length;
-/** How often a provider that is left out is probed in so long: its pause doubles up to the longest one. */
+/** The most probes of an open circuit in `ms`: its pause doubles up to the longest one. */
 const probesMax = (ms: number): number => 3 + ms / hastyRules.circuit.pauseMsMax;
-/** One call of two hundred; where the machine is too slow for two hundred calls between two probes, the probes. */
+/** One call in two hundred. If the machine is too slow for two hundred calls between two probes, the number of probes. */
 const errorsMax = (calls: readonly Call[], ms: number) =>
   Math.max(calls.length / 200, probesMax(ms));
 const since = (calls: readonly Call[], ms: number) => calls.filter(({ beganMs }) => beganMs >= ms);
@@ -96,7 +96,7 @@ describe("one provider of three turned bad under load", () => {
         const leftOutMs = performance.now() - openedMs;
         const seen = since(calls, openedMs);
         expect(errors(seen)).toBeLessThanOrEqual(errorsMax(seen, leftOutMs));
-        // Probes only: silence costs nobody else its timeout.
+        // Only probes reach it: no other call waits for its timeout.
         expect(heard(trio).a).toBeLessThan(7 + probesMax(leftOutMs));
         trio.up.a.answer(answering);
         const healedMs = performance.now();

@@ -1,4 +1,4 @@
-/** Refusals that cannot be read to their end: their status says all that matters. docs/routing.md; TXT-20. */
+/** Refusals that cannot be read to their end: their status alone decides. docs/routing.md; TXT-20. */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { json, type Answer } from "../support/recorder.ts";
 import { answering } from "../rows/world.ts";
@@ -17,13 +17,13 @@ beforeEach(() => {
 const calls = 8;
 const said = "Input should be a valid number";
 
-/** As FastAPI and vLLM do it: what was wrong comes with all that was sent. */
+/** Like FastAPI and vLLM, whose error repeats the whole request. */
 const echoing: Answer = json(
   { error: { message: said, type: "invalid_request_error", input: "x".repeat(400_000) } },
   422,
 );
 
-/** So many bytes are promised as never come. */
+/** An answer that promises more bytes than it sends. */
 const cut =
   (status: number, headers: Record<string, string> = {}): Answer =>
   (_request, response) => {
@@ -41,7 +41,7 @@ const squeezed: Answer = (_request, response) => {
   response.end("no such coding");
 };
 
-/** Makes more calls than open a circuit, and gives the statuses. */
+/** Makes more calls than open a circuit, and returns the statuses. */
 async function several(model: string, stream: boolean): Promise<Set<number>> {
   const statuses = new Set<number>();
   for (let index = 0; index < calls; index += 1) {

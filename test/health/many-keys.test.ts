@@ -1,4 +1,4 @@
-/** Providers with several keys: what a call gets where many of them are limited, and which key a session has. docs/routing.md. */
+/** Providers with several keys: the effect on a call when many of them are limited, and which key a session has. docs/routing.md. */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";

@@ -1,4 +1,7 @@
-/** Content that one provider of a model can take, while health keeps calls from it. CONV-424, TXT-05; docs/routing.md. */
+/**
+ * Content that only one provider of a model accepts, while health keeps calls from that provider. CONV-424, TXT-05;
+ * docs/routing.md.
+ */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { answering } from "../rows/world.ts";
 import { failing, heard, startTrio, type Trio } from "./support.ts";
@@ -16,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => trio.close());
 
-/** A model whose calls do not go to `a`, the only one that takes sound. */
+/** Makes health keep the model's calls from `a`, the only provider that accepts sound. */
 async function withoutA(model: string): Promise<void> {
   trio.up.a.answer(failing);
   for (let index = 0; index < 6; index += 1) await (await trio.call({ model })).text();

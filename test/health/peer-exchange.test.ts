@@ -1,4 +1,4 @@
-/** How much gateways exchange, and what becomes of calls where the others cannot be asked. docs/routing.md. */
+/** How much gateways exchange, and the effect on calls when the other gateways cannot be reached. docs/routing.md. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
@@ -25,7 +25,7 @@ const provider: Provider = {
 const providers = new Map([[provider.id, provider]]);
 const offerOf = (index: number) => ({ provider: "a", upstreamModel: `m${index}` });
 
-/** A gateway whose link a test makes. Its pauses are over at once. */
+/** A gateway with a link that the test makes. Its circuits' pauses end at once. */
 function gatewayWith(link: Partial<PeerLink>) {
   const circuit = { ...defaultHealthRules.circuit, firstPauseMs: 1, pauseMsMax: 1 };
   const health = new Health({ clock: systemClock, rules: { ...defaultHealthRules, circuit } });

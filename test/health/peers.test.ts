@@ -1,4 +1,4 @@
-/** What gateways on one database tell each other of providers in trouble: circuits, probes, keys. docs/routing.md. */
+/** The exchange about failing providers between gateways on one database: circuits, probes, keys. docs/routing.md. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -20,7 +20,10 @@ import {
 } from "./support.ts";
 
 const options = { prices: { a: 1, b: 2, c: 3 }, twoKeys: true, models: 9, health: hastyRules };
-/** What one gateway finds the others know within a second; a slow machine may take its time in the short form. */
+/**
+ * Within this time the other gateways know the findings of one: a second in the long form, more in the short form, whose
+ * machine may be slow.
+ */
 const knownWithinMs = inForm(patienceMs, 1_000);
 const program = new URL("../support/health-gateway.ts", import.meta.url).pathname;
 
@@ -51,7 +54,7 @@ beforeEach(() => {
   heard(one);
 });
 
-/** Calls by the key of the first gateway, which both know. */
+/** Makes a call with the key of the first gateway, which both gateways accept. */
 async function call(url: string, asked = model): Promise<number> {
   const answer = await fetch(`${url}/v1/chat/completions`, {
     method: "POST",
@@ -64,7 +67,7 @@ async function call(url: string, asked = model): Promise<number> {
 const callOne = () => call(one.gateway.url);
 const callOther = () => call(other.gateway.url);
 
-/** Has `one` find `a` bad; how many calls that took. */
+/** Makes provider `a` fail until the gateway opens its circuit, which takes five calls. */
 async function open(url = one.gateway.url): Promise<void> {
   one.up.a.answer(failing);
   for (let count = 0; count < 5; count += 1) expect(await call(url)).toBe(200);
@@ -77,7 +80,7 @@ interface Provider {
   readonly credentials: readonly { readonly id: string; readonly reason: string | null }[];
 }
 
-/** What a gateway says of provider `a`. */
+/** Provider `a` as a gateway's management API shows it. */
 async function seenBy({ gateway }: Trio): Promise<Provider> {
   const authorization = `Bearer ${nodeEnvironment.TOLLGATE_ADMIN_TOKEN}`;
   const answer = await gateway.get("/admin/v1/providers", { authorization });
@@ -92,7 +95,7 @@ const refused = json({ error: { message: "who are you" } }, 401);
 
 describe("a circuit", () => {
   it("that one gateway opens the other leaves alone within a second, and a gateway that starts then too", async () => {
-    // Nobody is to probe meanwhile, however slow the machine.
+    // No gateway may probe in this test, however slow the machine.
     const circuit = { ...hastyRules.circuit, firstPauseMs: 300_000, pauseMsMax: 300_000 };
     const patient = { ...options, databaseUrl, up: one.up, health: { ...hastyRules, circuit } };
     const trios = [await startTrio(patient), await startTrio(patient)];
@@ -116,7 +119,7 @@ describe("a circuit", () => {
     await open();
     await eventually(() => isOpenAt(other), "the other knows", knownWithinMs);
     one.up.a.answer(late(200));
-    // Both have many calls when the pause ends, and until the probe is answered.
+    // Both gateways have many calls when the pause ends, and until the probe is answered.
     const asked = async () => {
       await Promise.all([callOne(), callOther(), callOne(), callOther()]);
       return one.up.a.requests.length;
@@ -138,7 +141,7 @@ describe("a circuit", () => {
     );
     processes.push(killed);
     await open(killed.url);
-    // What a gateway had no time to tell dies with it.
+    // Waits for the report: a report that the gateway has not sent dies with it.
     await eventually(() => isOpenAt(other), "the other knows", knownWithinMs);
     await killed.kill();
     processes.length = 0;
@@ -169,7 +172,7 @@ describe("a circuit", () => {
     await eventually(async () => (await callOther()) === 200 && heard(one).a > 0, "a probe");
     expect(await isOpenAt(other)).toBe(false);
     await tell(lie(`talk-${number}`), lie("talk"));
-    // The first gateway did not probe, and a model that nobody probed is open for both.
+    // The first gateway did not probe. A model that no gateway probed is open for both.
     await eventually(() => isOpenAt(one), "the first believes it again", knownWithinMs);
     await eventually(() => isOpenAt(other, "acme/talk"), "the other hears of it", knownWithinMs);
     expect(await isOpenAt(other)).toBe(false);
@@ -183,7 +186,7 @@ describe("a key", () => {
 
   it.each([
     { what: "refused", answer: refused, keys: 2, reason: () => "refused" },
-    // One of them still rests from the test before.
+    // One of the two keys is still unavailable from the previous test.
     { what: "limited", answer: limited, keys: 1, reason: () => `limited for talk-${number}` },
   ])(
     "that is $what at one gateway the other leaves alone within a second; where it works again it is free",
@@ -197,7 +200,7 @@ describe("a key", () => {
       expect(await callOther()).toBe(200);
       expect(heard(one)).toMatchObject({ a: 0, b: 1 });
       one.up.a.answer(answering);
-      // Nothing else is left: it is asked all the same.
+      // No other key is left, so the gateway uses it anyway.
       expect(await call(other.gateway.url, model.replace("@price", "a"))).toBe(200);
       const isFree = async () => (await reasons(one)).includes(null);
       await eventually(isFree, "one of them is free", knownWithinMs);

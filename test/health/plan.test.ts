@@ -1,4 +1,4 @@
-/** What health makes of a plan: who is left out and why, who is tried first, where sessions go. docs/routing.md. */
+/** The effect of health on a plan: who is left out and why, who is tried first, where sessions go. docs/routing.md. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { manualClock } from "../support/manual-clock.ts";
 import { parseUsd } from "../../src/base/money.ts";
@@ -23,7 +23,7 @@ import { drawnScore, sessionDraw } from "../../src/routing/order.ts";
 const names = ["a", "b", "c"] as const;
 type Name = (typeof names)[number];
 
-/** In the order of their prices: a is the cheapest. */
+/** Offers in the order of their prices; `a` is the cheapest. */
 const offers = names.map((provider, index): TextOffer => {
   const rate = parseUsd(`${index + 1}`);
   return { provider, protocol: "chat", upstreamModel: "up", price: { input: rate, output: rate } };
@@ -170,7 +170,7 @@ describe("coming back", () => {
   it("once its pause is over it is tried first by whom it would serve, and comes last elsewhere", () => {
     nowMs = 5_000;
     expect(orderOf("acme/talk:@price")).toBe("abc");
-    // The probe is under way.
+    // The probe is in flight.
     expect(health.admit(offerOf("a"), providers.get("a")!)).toBe(true);
     expect(health.admit(offerOf("a"), providers.get("a")!)).toBe(false);
     expect(orderOf("acme/talk:@price")).toBe("bca");
@@ -271,7 +271,7 @@ describe("strategies by what was measured", () => {
     answer("c", 400, 100);
     expect(orderOf("acme/talk:@latency")).toBe("bca");
     expect(orderOf("acme/talk:@throughput")).toBe("acb");
-    // Of whole answers nothing is known.
+    // There are no measurements of whole answers.
     expect(orderOf("acme/talk:@latency", { stream: false })).toBe("abc");
   });
 
@@ -290,7 +290,7 @@ describe("strategies by what was measured", () => {
     answer("c", 100);
     expect(orderOf("acme/talk:@latency")).toBe("cab");
     expect(orderOf("acme/talk:@latency", { random: () => 0.05 })).toBe("bca");
-    // What was measured long ago is not known any more.
+    // Old measurements are discarded.
     nowMs += 300_000;
     answer("c", 100);
     expect(orderOf("acme/talk:@latency")[0]).toBe("c");
@@ -320,7 +320,7 @@ describe("strategies by what was measured", () => {
   });
 
   it("balanced: the cheaper the more, and less for one that fails now and then", () => {
-    // A sequence that is spread evenly, the same each time.
+    // A uniform sequence, the same in each run.
     const firsts = () => {
       let state = 1;
       const random = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
@@ -328,13 +328,13 @@ describe("strategies by what was measured", () => {
         ([first]) => first === "a",
       ).length;
     };
-    // Of weights 1, 1/4 and 1/9.
+    // The weights are 1, 1/4 and 1/9.
     expect(firsts()).toBeGreaterThan(690);
     for (let count = 0; count < 20; count += 1) {
       health.unanswered(attemptAt("a"), { hurtsHealth: true });
       for (let good = 0; good < 2; good += 1) health.succeeded(attemptAt("a"));
     }
-    // Of 4/9, 1/4 and 1/9.
+    // The weights are 4/9, 1/4 and 1/9.
     expect(firsts()).toBeGreaterThan(480);
     expect(firsts()).toBeLessThan(620);
   });

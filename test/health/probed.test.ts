@@ -1,4 +1,4 @@
-/** A provider that is being probed: who else may ask it meanwhile. docs/routing.md. */
+/** A provider that is being probed: which other calls may go to it meanwhile. docs/routing.md. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../support/patience.ts";
 import { sharedPostgres } from "../support/postgres.ts";
@@ -33,7 +33,7 @@ beforeEach(() => {
 
 const limited = json({ error: { message: "slow down" } }, 429);
 
-/** What provider a says once it is let go; until then its callers wait. */
+/** Makes provider `a` hold its answer until the returned function is called. */
 function held(answer: Answer) {
   const { promise, resolve } = Promise.withResolvers<void>();
   trio.up.a.answer(async (request, response) => {
@@ -43,7 +43,7 @@ function held(answer: Answer) {
   return resolve;
 }
 
-/** Has the circuit of provider a opened, waits until its pause is over, and sends the probe, which stays under way. */
+/** Opens the circuit of provider `a`, waits until its pause is over, and sends the probe, which stays in flight. */
 async function probing(answer: Answer) {
   trio.up.a.answer(failing);
   for (let count = 0; count < 5; count += 1) await (await trio.call({ model })).text();
@@ -89,7 +89,7 @@ describe("a provider that is being probed", () => {
   it("that fails all of them has one next pause, and is left alone in it", async () => {
     const { probe, letGo } = await probing(failing);
     for (const name of ["b", "c"] as const) trio.up[name].answer(failing);
-    // With the probe's own call four failures each: the others' circuits stay closed.
+    // With the probe's own call each has four failures: the other circuits stay closed.
     const calls = beside(3);
     await eventually(() => trio.up.a.requests.length === 4, "all of them asked it");
     letGo();

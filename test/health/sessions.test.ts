@@ -1,4 +1,4 @@
-/** Sessions and where they go: on two gateways that share nothing, after a restart, and when their provider dies. docs/routing.md. */
+/** The provider of a session: on two gateways that share nothing, after a restart, and when the provider fails. docs/routing.md. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { answering } from "../rows/world.ts";
@@ -17,7 +17,7 @@ afterAll(async () => {
 
 const sessions = Array.from({ length: 12 }, (_one, index) => `session ${index}`);
 
-/** Who answers a call of this session, whoever else was tried before. */
+/** The provider that answers a call of this session, after any failed attempts. */
 async function placeOf(trio: Trio, session: string): Promise<Name> {
   const answer = await trio.call({ extra: { prompt_cache_key: session } });
   expect(answer.status).toBe(200);
@@ -60,7 +60,7 @@ it("when its provider dies a session has one new provider, the same on both node
       for (const name of names) if (name !== moving && counts[name] > 0) seen.add(name);
     }
   expect([...seen]).toEqual([away]);
-  // What was elsewhere is where it was.
+  // The sessions of other providers stay where they were.
   const others = sessions.flatMap((one, index) =>
     before[index] === moving ? [] : ([[one, index]] as const),
   );

@@ -1,4 +1,4 @@
-/** A gateway in front of three providers of one chat model, each a stand-in that answers as a test says. */
+/** A gateway in front of three providers of one chat model, each a stub that answers as the test says. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HealthRules } from "../../src/routing/index.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
@@ -16,7 +16,7 @@ export interface Trio {
   readonly up: Readonly<Record<Name, Recorder>>;
   readonly gateway: GatewayUnderTest;
   call(options?: { model?: string; stream?: boolean; extra?: object }): Promise<Response>;
-  /** What the request log says of an answered call. */
+  /** The request-log row of an answered call. */
   row(answer: Response): Promise<Row>;
   close(): Promise<void>;
 }
@@ -30,18 +30,18 @@ export interface Row {
 interface TrioOptions {
   readonly databaseUrl?: string;
   readonly health?: HealthRules;
-  /** Of another node: the same upstreams. */
+  /** The upstreams of another node, to share them. */
   readonly up?: Trio["up"];
-  /** Prices in USD per million tokens; all 1 where absent. */
+  /** Prices in USD per million tokens; by default all 1. */
   readonly prices?: Readonly<Record<Name, number>>;
-  /** Two credentials each, `one` and `two`. */
+  /** True for two credentials each, `one` and `two`. */
   readonly twoKeys?: boolean;
-  /** 5 where absent. */
+  /** By default 5. */
   readonly firstByteSeconds?: number;
-  /** So many models, `acme/talk-1` and so on, beside `acme/talk`: what happens to one leaves the others as they are. */
+  /** The number of further models, `acme/talk-1` and so on, beside `acme/talk`. Failures of one model do not affect the others. */
   readonly models?: number;
   readonly tiers?: Partial<Readonly<Record<Name, "official" | "community">>>;
-  /** What each speaks; chat completions where absent. */
+  /** The protocol of each provider, by default chat completions. */
   readonly protocols?: Partial<Readonly<Record<Name, "chat" | "responses" | "messages">>>;
 }
 
@@ -72,13 +72,13 @@ export function configuration(up: Trio["up"], options: TrioOptions): string {
   );
 }
 
-/** What nodes of one database have in common. */
+/** Settings that nodes of one database share. */
 export const nodeEnvironment = {
   TOLLGATE_MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
   TOLLGATE_ADMIN_TOKEN: "test-admin-token-of-some-length",
 };
 
-/** Starts it with credit; all three answer well. */
+/** Starts the gateway, with credit. All three upstreams answer well. */
 export async function startTrio(options: TrioOptions = {}): Promise<Trio> {
   const up = options.up ?? {
     a: await startRecorder(answering),
@@ -88,7 +88,7 @@ export async function startTrio(options: TrioOptions = {}): Promise<Trio> {
   const { databaseUrl, health } = options;
   const gateway = await startTestGateway({
     config: configuration(up, options),
-    // Nodes of one database share it.
+    // Nodes of one database share these settings.
     ...(databaseUrl === undefined ? {} : { environment: nodeEnvironment }),
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
     ...(health === undefined ? {} : { health }),
@@ -114,7 +114,7 @@ async function rowOf({ database }: GatewayUnderTest, id: string): Promise<Row> {
   }, `the row of ${id} in the request log`);
 }
 
-/** How many calls each provider has got since the last question. */
+/** The number of calls that each provider has received since the last call of this function. */
 export function heard({ up }: Pick<Trio, "up">): Record<Name, number> {
   const counts = { a: 0, b: 0, c: 0 };
   for (const name of names) {
@@ -126,14 +126,14 @@ export function heard({ up }: Pick<Trio, "up">): Record<Name, number> {
 
 export const failing: Answer = json({ error: { message: "down" } }, 500);
 export const silent: Answer = () => undefined;
-/** Breaks off after the first frame: what its caller sees, because failover has ended then. */
+/** Breaks off after the first frame. Its caller sees the error, because failover has ended then. */
 export const cutting: Answer = (request, response) => {
   if (request.body["stream"] !== true) return failing(request, response);
   response.writeHead(200, { "content-type": "text/event-stream" });
   response.write(chat.frames[0]);
   setTimeout(() => response.destroy(), 5);
 };
-/** As `answering`, after a while. */
+/** Answers like `answering`, after `ms`. */
 export const late =
   (ms: number): Answer =>
   async (request, response) => {

@@ -1,4 +1,7 @@
-/** What health and scope make of a task's attempts: three stand-in vendors of videos in xAI's shape. docs/tasks.md, docs/routing.md; T74. */
+/**
+ * The effect of health and scope on a task's attempts: three stub video vendors in xAI's format. docs/tasks.md,
+ * docs/routing.md; T74.
+ */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
@@ -15,7 +18,7 @@ let up: Record<Name, Recorder>;
 let gateway: GatewayUnderTest;
 
 let jobs = 0;
-/** Takes every job, and works on it for ever. */
+/** Accepts every job, and never ends it. */
 const taking: Answer = (request, response) => {
   jobs += 1;
   const answer = request.method === "POST" ? { request_id: `job-${jobs}` } : { status: "pending" };
@@ -73,7 +76,7 @@ interface Attempt {
   readonly outcome: string;
 }
 
-/** Submits a task; its attempts once a vendor has it. */
+/** Submits a task. Returns its attempts once a vendor has accepted it. */
 async function attempts(): Promise<string[]> {
   const answer = await gateway.post("/v1/tasks", {
     model: `acme/clip-${number}:@price`,
@@ -107,7 +110,7 @@ it("a refused key gives way to the other one of the same provider", async () => 
   const [first, second, ...others] = await attempts();
   expect(new Set([first, second])).toEqual(new Set(["a one", "a two"]));
   expect(others).toEqual([]);
-  // It is left alone at the next task.
+  // The next task does not try the failed provider.
   expect(await attempts()).toEqual([second]);
 });
 
@@ -136,9 +139,9 @@ it("T74: what the caller's layers allowed at submission holds for every attempt,
   const routing = { mode: "custom", supplyTiers: ["official"] } as const;
   await changeKey(context, { id }, { routing, allowRequestOverride: true });
   up.a.answer(async (request, response) => {
-    // Tasks of other tests are still asked after.
+    // The gateway still polls tasks of other tests.
     if (request.method === "GET") return taking(request, response);
-    // The key may call anything now; the task was submitted when it could not.
+    // The key may call anything now. When the task was submitted, it could not.
     await changeKey(context, { id }, { routing: null });
     writeFileSync(join(gateway.directory, "tollgate.yaml"), configuration(7, "community"));
     await vi.waitFor(

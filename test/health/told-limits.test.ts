@@ -1,4 +1,4 @@
-/** A limited rate, or an account without money, that a vendor tells once its answer has begun with 200. docs/routing.md. */
+/** A rate limit, or an account without money, that a vendor reports after its answer has begun with 200. docs/routing.md. */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { json, sse, type Answer } from "../support/recorder.ts";
 import { answering } from "../rows/world.ts";
@@ -39,7 +39,7 @@ it("where every provider limits its rate so, the caller is told 429 with a time 
   trio.up.b.answer(
     json({ status: "failed", error: { code: "rate_limit_exceeded", message: "Slow down." } }),
   );
-  // As OpenRouter has it: the status as a number.
+  // Like OpenRouter: the status as a number.
   trio.up.c.answer(json({ error: { code: 429, message: "Provider returned error" } }));
   const answer = await trio.call({ model: "acme/talk-2:@price", stream: true });
   expect(answer.status).toBe(429);

@@ -1,4 +1,4 @@
-/** A caller's mistake that a vendor tells inside an answer that began well. TXT-20, BILL-22; docs/routing.md. */
+/** A caller's mistake that a vendor reports inside an answer that began with 200. TXT-20, BILL-22; docs/routing.md. */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { json, sse, type Answer } from "../support/recorder.ts";
 import { answering } from "../rows/world.ts";
@@ -8,7 +8,7 @@ import { heard, names, startTrio, type Trio } from "./support.ts";
 
 const response = { id: "resp_1", object: "response", created_at: 1, model: "talk", output: [] };
 
-/** As OpenAI does it: the answer begins, and then it failed. */
+/** Like OpenAI: the answer begins, and then fails. */
 const failed = (error: object): Answer => {
   const frames = [
     { type: "response.created", response: { ...response, status: "in_progress" } },
@@ -40,7 +40,7 @@ beforeEach(() => {
 
 const calls = 8;
 
-/** Makes more calls than open a circuit, and gives the last one. */
+/** Makes more calls than open a circuit, and returns the last answer. */
 async function several(model: string, stream: boolean): Promise<{ status: number; text: string }> {
   let last = { status: 0, text: "" };
   for (let index = 0; index < calls; index += 1) {
@@ -63,7 +63,7 @@ it("TXT-20: a picture that cannot be read is told as such, and keeps no other ca
   expect(heard(trio)).toEqual({ a: calls, b: 0, c: 0 });
 });
 
-/** As Anthropic does it, in the midst of its answer. */
+/** Like Anthropic, in the middle of its answer. */
 const blocked = (type: string, message: string): Answer => {
   const start = {
     id: "msg_1",

@@ -1,4 +1,4 @@
-// What waits for hooks after calls: bounded, and for each hook by itself.
+// The queue of hooks after calls: bounded, and separate for each hook.
 import { expect, it } from "vitest";
 import { ByteBudget } from "../../src/base/byte-budget.ts";
 import { createAfterQueue } from "../../src/hooks/after-queue.ts";
@@ -15,7 +15,7 @@ const settings = (name: string): OpenHook["settings"] => ({
   onFailure: "refuse",
 });
 
-/** A hook that answers when it is let, and what it was asked. */
+/** A hook that answers when the test lets it, with the requests that it received. */
 function held(name: string) {
   const asked: (HookRequest & { end: (error?: Error) => void })[] = [];
   const hook: OpenHook = {
@@ -49,7 +49,7 @@ const ended = (id: string, text = "x"): EndedCall => ({
   answer: { text },
 });
 
-/** As the default of limits.bodies_under_way_mb has it. */
+/** The default of limits.bodies_under_way_mb. */
 const budgetOf = () => new ByteBudget(256 * 1024 * 1024);
 
 function queueOf(hooks: readonly OpenHook[], budget = budgetOf()) {
@@ -106,7 +106,7 @@ it("what waits counts as bodies under way do, and has no room where they take al
   const { queue, countOf } = queueOf([hook], budget);
   const long = "x".repeat(200_000);
   for (let at = 0; at < 20; at += 1) queue.add(hook, ended(`c${at}`, long));
-  // An eighth of 16 MB.
+  // The queue may hold an eighth of 16 MB.
   expect(countOf("one dropped")).toBe(10);
   expect(budget.heldBytes).toBeGreaterThan(2_000_000);
   for (const one of asked.splice(0)) one.end();

@@ -1,4 +1,4 @@
-// Hooks after a call: what they hear, off the caller's path, and that a slow, dead or flooded one costs no call and no money.
+// Hooks after a call: they get their events off the caller's path. A slow, dead or flooded hook costs no call and no money.
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { Webhook } from "standardwebhooks";
 import { parseUsd } from "../../src/base/money.ts";

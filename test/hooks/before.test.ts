@@ -1,4 +1,4 @@
-// Hooks before a call, over HTTP: what they are sent, what they may answer, and what becomes of the call when they fail or lie.
+// Hooks before a call, over HTTP: their requests, their valid answers, and the effect on the call when they fail or lie.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Webhook } from "standardwebhooks";
 import { systemClock } from "../../src/base/clock.ts";
@@ -54,7 +54,7 @@ const callers = calls.flatMap(([endpoint, path, body]) => [
   ...(endpoint === "embeddings" ? [] : [{ endpoint, path, body, stream: true }]),
 ]);
 
-/** How each protocol asks for a stream. */
+/** The path and body of a call, whole or streamed as each protocol requests it. */
 function asked({ path, body, stream }: (typeof callers)[number], text: string) {
   if (!stream) return [path, body(text)] as const;
   return path.includes("generateContent")
@@ -276,7 +276,7 @@ describe("a change is checked like a caller's body", () => {
   it("a long text in another alphabet may be changed too: lengths are of bytes", async () => {
     hooked.hook.answer(decide(({ body }) => ({ action: "change", body: redacted(body) })));
     const answer = await post(chatPath, chat(`secret words ${"字".repeat(1_200_000)}`));
-    // Too long for the model, which is said after the hook was heard.
+    // The text is too long for the model; the gateway reports that after it has asked the hook.
     const text = await answer.text();
     expect([answer.status, text]).not.toEqual([503, expect.stringContaining("hook_failed")]);
     const row = await logged(hooked.bench, answer.headers.get("x-request-id")!);

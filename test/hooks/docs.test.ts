@@ -1,4 +1,4 @@
-// docs/hooks.md: its two examples are run as they stand, by a gateway that loads the one and asks the other.
+// docs/hooks.md: its two examples run as they stand. A gateway loads the one and asks the other.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";

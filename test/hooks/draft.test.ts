@@ -1,4 +1,4 @@
-// What several hooks made of one request, and what is said of it: the difference to what the caller sent, and nothing else.
+// The changes of several hooks to one request, and their report: only the difference from the caller's request.
 import { describe, expect, it } from "vitest";
 import { ByteBudget } from "../../src/base/byte-budget.ts";
 import { readJson } from "../../src/base/json.ts";
@@ -25,7 +25,7 @@ function draftOf(text: string, more: Partial<ConstructorParameters<typeof Draft>
 }
 
 type Body = Record<string, unknown>;
-/** A hook that is given the body as JSON, and gives another one. */
+/** Applies a hook that gets the body as JSON and returns another one. */
 function by(draft: Draft, hook: string, make: (body: Body) => Body): void {
   const body = make(JSON.parse(draft.text()) as Body);
   draft.change(hook, { action: "change", body, model: undefined });

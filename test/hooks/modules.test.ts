@@ -1,4 +1,4 @@
-// Hooks in modules of the operator's: they run in a thread, so that whatever they do the gateway goes on.
+// Hooks in the operator's own modules: they run in a thread, so that the gateway survives whatever they do.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ const module = (name: string, text: string): string => {
   return path;
 };
 
-/** Does what the last message says. */
+/** Does as the last message says. */
 const guard = module(
   "guard",
   `

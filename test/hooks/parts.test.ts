@@ -1,4 +1,4 @@
-// The parts of hooks by themselves: what an answer may say, how an address is asked, whose calls are meant, what the log says.
+// Single parts of hooks: valid answers, requests to an address, which calls a hook gets, and the log.
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { ByteBudget } from "../../src/base/byte-budget.ts";
 import { systemClock } from "../../src/base/clock.ts";
@@ -263,7 +263,7 @@ it("the log has one line a second for each hook, with how many more there were",
     more: 4,
     on_failure: "allow",
   });
-  // What is kept counts those that have no line of their own.
+  // Entries count the failures that have no line of their own.
   expect(noted).toMatchObject([
     { hook: "a", call: "c0", why: "down", failures: 1 },
     { hook: "b", failures: 1 },

@@ -1,4 +1,4 @@
-// A call that one hook redacts and a later one refuses: what was taken out of it is neither kept nor told to anybody.
+// A call that one hook redacts and a later one refuses: the redacted text is neither kept nor reported to anyone.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { readBodies } from "../../src/request-log/index.ts";
 import { changeWorkspace } from "../../src/tenancy/index.ts";
@@ -33,7 +33,7 @@ const guards = {
   fails: [503, { action: "none" }],
 } as const;
 
-/** Sends a body to hooks of which the first redacts and the second one does as `guard` says. @returns the id of the call */
+/** Sends a body to two hooks: the first redacts, and the second does as `guard` says. @returns the id of the call */
 async function refused(guard: keyof typeof guards, path: string, body: object): Promise<string> {
   const [status, said] = guards[guard];
   hooked.hook.answer(

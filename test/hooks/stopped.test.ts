@@ -1,4 +1,4 @@
-// Calls that a hook still thinks about when the gateway stops: their callers get an error of their protocol, not a reset.
+// Calls that still wait for a hook when the gateway stops: their callers get an error of their protocol, not a reset.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { eventually } from "../support/patience.ts";
 import { calls, inBothForms, secret, startHooked, type HookBench } from "./support.ts";

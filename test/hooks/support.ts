@@ -1,4 +1,4 @@
-// A hook of the operator's behind an address, which answers as the test says, and a gateway that asks it.
+// A hook behind an address, which answers as the test says, and a gateway that asks it.
 import { verifyLedger } from "../../src/verification/index.ts";
 import { eventually } from "../support/patience.ts";
 import {
@@ -22,7 +22,7 @@ export interface Event extends Record<string, unknown> {
 
 export const eventOf = ({ body }: Recorded): Event => body as unknown as Event;
 
-/** Answers what the test makes of each event. */
+/** Answers each event with what `by` returns. */
 export const decide =
   (by: (event: Event) => object): Answer =>
   (request, response) =>
@@ -36,7 +36,7 @@ export interface HookBench {
   close(): Promise<void>;
 }
 
-/** A gateway over the sandbox whose file has these hooks; `URL` in them is the recorder's. */
+/** A gateway in front of the sandbox, with these hooks in its file. `URL` in them is the recorder's address. */
 export async function startHooked(
   hooks: (url: string) => string,
   options: Parameters<typeof startBench>[0] = {},
@@ -58,7 +58,7 @@ export async function startHooked(
   };
 }
 
-/** The four text protocols with embeddings: a path, and a body that says `text`. */
+/** The four text protocols and embeddings: an endpoint, a path, and a body with `text`. */
 export const calls: readonly (readonly [
   endpoint: string,
   path: string,
@@ -96,7 +96,7 @@ export const calls: readonly (readonly [
   ],
 ];
 
-/** A call of each text protocol that says `text`, whole and streamed. */
+/** A call of each text protocol with `text`, whole and streamed. */
 export const inBothForms = (text: string) =>
   calls
     .filter(([endpoint]) => endpoint !== "embeddings")
@@ -112,11 +112,11 @@ export const inBothForms = (text: string) =>
         : { endpoint, path, body: body(text, { stream: true }), stream: true },
     ]);
 
-/** The same body with another text in it. */
+/** The same body with the secret words replaced. */
 export const redacted = (body: object): object =>
   JSON.parse(JSON.stringify(body).replaceAll("secret words", "[gone]")) as object;
 
-/** What the log says of a call, once it is written. */
+/** The log row of a call, once it is written. */
 export const logged = (bench: Bench, id: string) =>
   eventually(
     async () =>
@@ -129,13 +129,13 @@ export const logged = (bench: Bench, id: string) =>
     `the log's row of ${id}`,
   );
 
-/** The books agree. */
+/** Throws if the ledger has differences. */
 export async function expectBooks({ database }: Bench): Promise<void> {
   const differences = await verifyLedger(database);
   if (differences.length > 0) throw new Error(JSON.stringify(differences));
 }
 
-/** How many charges the ledger has. */
+/** The number of charges in the ledger. */
 export async function charges({ database }: Bench): Promise<number> {
   const [row] = await database.query<{ count: bigint }>(
     "select count(*) as count from ledger_entries where kind = 'charge'",

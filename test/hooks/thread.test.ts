@@ -1,4 +1,4 @@
-// The thread of a module by itself: questions without an answer, late answers, and when it is replaced.
+// The thread of a hook module: calls without an answer, late answers, and when the thread is replaced.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { eventually } from "../support/patience.ts";
 const folder = mkdtempSync(join(tmpdir(), "tollgate-thread-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Counts its calls, and does what it is told. */
+/** A module that counts its calls and does as it is told. */
 const text = `
 let calls = 0;
 const held = [];
@@ -61,7 +61,7 @@ it("a promise that never ends costs its own question, and the thread stays", asy
   const asker = await start();
   for (let at = 0; at < 5; at += 1)
     await expect(ask(asker, "hang", { timeoutMs: 20 })).rejects.toThrow("no answer within 20 ms");
-  // Longer than a blocked thread is given to say that it is there.
+  // Longer than a blocked thread has to show that it is alive.
   await expect(ask(asker, "hang", { timeoutMs: 400 })).rejects.toThrow("no answer within 400 ms");
   expect(callsIn(await ask(asker, "count"))).toBe(7);
   expect(warned).toEqual([]);
@@ -136,7 +136,7 @@ it("a module that loads slowly comes back however much it is asked meanwhile", a
   );
   const asker = await start(slow);
   await expect(ask(asker, "exit")).rejects.toThrow("its thread ended");
-  // More in the time that it loads than a thread may leave unanswered, each with less time than it takes.
+  // More calls during its loading than a thread may leave unanswered, each with a shorter timeout than loading takes.
   const all = await eventually(async () => {
     const asked = Array.from({ length: 20 }, () => ask(asker, "count", { timeoutMs: 50 }));
     const ends = await Promise.allSettled(asked);

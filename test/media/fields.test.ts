@@ -1,5 +1,5 @@
-// Every field of every family: a valid value, a value outside the domain, its default, and an unknown field. The table is
-// written from the requirements, not from the families' own data.
+// Every field of every family: a valid value, an invalid one, its default, and an unknown field. The table is written from the
+// requirements, not from the families' own data.
 import { describe, expect, it } from "vitest";
 import { families, type MediaForm } from "../../src/media/index.ts";
 import { fieldsOf } from "../../src/media/read.ts";
@@ -21,7 +21,7 @@ const calls = Object.entries(tables).map(([title, table]) => {
   return { title, family, form, table };
 });
 
-/** A call with one field of interest. Form 1 and form 2 need an image. */
+/** A call with one field under test. Form 1 and form 2 need an image. */
 function callWith(form: MediaForm, row: Row, fields: Fields): [Fields, More] {
   const needsImage = form === "edits" || row.images === true;
   return [
@@ -32,7 +32,7 @@ function callWith(form: MediaForm, row: Row, fields: Fields): [Fields, More] {
 
 const valueOf = (request: object, { key }: Row): unknown => (request as Fields)[key];
 
-/** What really becomes of a value, in the words of `wanted`. */
+/** The real outcome of a value, in the format of `wanted`. */
 function fateOf(family: FamilyName, call: [Fields, More], name: string, row: Row): unknown {
   try {
     const { request, notes } = read(family, ...call);

@@ -1,4 +1,4 @@
-// What image calls mean beyond single fields: sizes and their spellings, files, masks, and fields that hang together.
+// Rules of image calls beyond single fields: sizes and their spellings, files, masks, and fields that depend on each other.
 import { describe, expect, it } from "vitest";
 import {
   faultOf,

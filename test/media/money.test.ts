@@ -1,4 +1,4 @@
-// What media calls are reserved and charged at: bounds, counts and prices.
+// The reservations and charges of media calls: bounds, counts and prices.
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseUsd as usd } from "../../src/base/money.ts";
@@ -274,9 +274,9 @@ describe("images by the token", () => {
     expect(outputOf({}, { ...square, quality: "auto" })).toBe(4160);
     expect(outputOf({ quality: "low" }, { ...square, quality: "high" })).toBe(272);
     expect(outputOf({ n: 2 }, { sizes: ["1024x1024", "1000x1000"], quality: "low" })).toBe(544);
-    // What was asked for stands in, whatever came.
+    // The requested values replace any other answer.
     expect(outputOf({ size: "1536x1024", quality: "high" }, square)).toBe(6208);
-    // Nobody knows, or says what cannot be: the dearest.
+    // The vendor reports no size, or an impossible one: the gateway assumes the dearest.
     const dearest = outputTokens("image-a", {});
     for (const size of [undefined, "auto", "999999x999999"])
       expect([size, outputOf({}, { sizes: [size] })]).toEqual([size, dearest]);

@@ -1,11 +1,11 @@
-// `supported_parameters` of media models against what calls really take: every line a domain draws holds on both sides.
+// `supported_parameters` of media models, compared with what calls accept: every limit of a domain holds on both sides.
 import { describe, expect, it } from "vitest";
 import type { ParameterDomain } from "../../src/catalog/index.ts";
 import { families, mediaParameters, type MediaForm } from "../../src/media/index.ts";
 import { fieldsOf } from "../../src/media/read.ts";
 import { frame, read, upload, type FamilyName, type Fields } from "./support.ts";
 
-/** Whether a call with the value is taken without a refusal and without dropping it. */
+/** True if a call with the value is accepted and the value is not dropped. */
 function takes(family: FamilyName, form: MediaForm, fields: Fields): boolean {
   const images = form === "edits" ? [upload()] : [];
   try {
@@ -16,7 +16,7 @@ function takes(family: FamilyName, form: MediaForm, fields: Fields): boolean {
   }
 }
 
-/** What another field must be for this one to count. */
+/** The values that another field must have for this one to count. */
 const beside: Record<string, Fields> = {
   output_compression: { output_format: "jpeg" },
   partial_images: { stream: true },
@@ -77,7 +77,7 @@ describe.each(names)("%s", (family) => {
       for (const { name } of fieldsOf(families[family], form)) {
         const base = { prompt: "x", ...beside[name] };
         const { inside, outside } = samples(domains[name]!);
-        // Which sizes a ratio has at a tier, and what is for edits only, is a rule between fields (image.test.ts).
+        // The valid sizes of a ratio at a tier, and fields for edits only, are rules between fields (image.test.ts).
         const crossing = name === "image_size" || name === "input_fidelity";
         for (const value of crossing ? [] : inside) {
           expect([name, value, takes(family, form, { ...base, [name]: value })]).toEqual([

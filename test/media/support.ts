@@ -1,4 +1,4 @@
-// Calls of media families without a gateway around them, and made-up uploads.
+// Calls of media families without a gateway, and made-up uploads.
 import { GatewayError } from "../../src/base/errors.ts";
 import type { ImageFamily, VideoFamily } from "../../src/catalog/index.ts";
 import {
@@ -14,7 +14,7 @@ export type FamilyName = ImageFamily | VideoFamily;
 export type Fields = Record<string, unknown>;
 export type More = Partial<Omit<MediaInput, "fields">>;
 
-/** The form a family is called by where a test does not say. */
+/** The form in which tests call a family by default. */
 const usualForm = (family: FamilyName): MediaForm => (family === "image-a" ? "images" : "tasks");
 
 type RequestOf<Family extends FamilyName> = Family extends VideoFamily
@@ -34,7 +34,7 @@ export function read<Family extends FamilyName>(family: Family, fields: Fields, 
   return { request: request as RequestOf<Family>, notes };
 }
 
-/** The request of a call that changes nothing of what was asked. */
+/** Reads a call, and returns its request. Throws if anything was changed. */
 export function requestOf<Family extends FamilyName>(
   family: Family,
   fields: Fields,
@@ -45,11 +45,11 @@ export function requestOf<Family extends FamilyName>(
   return request;
 }
 
-/** What is noted: `param: detail`. */
+/** The notes of a call as `param: detail`. */
 export const notesOf = (family: FamilyName, fields: Fields, more: More = {}): string[] =>
   read(family, fields, more).notes.map(({ param, detail }) => `${param}: ${detail}`);
 
-/** `code param` of the refusal; throws where the call is accepted. */
+/** `code param` of the refusal. Throws if the call is accepted. */
 export function refusalOf(family: FamilyName, fields: Fields, more: More = {}): string {
   return `${faultOf(family, fields, more).code} ${faultOf(family, fields, more).param}`;
 }

@@ -1,19 +1,19 @@
-// What each field of each family takes, does not take, and is where it is absent: from the requirements, not from the
+// The valid values, the invalid values and the default of each field of each family: from the requirements, not from the
 // families' own data.
 import { frame, frames, url, type Fields } from "./support.ts";
 
-/** What becomes of the value outside the domain. */
+/** The outcome of an invalid value. */
 export type Fate = "dropped" | "forwarded" | `${string}_${string}`;
 
 export interface Row {
-  /** Where the valid values stand in the request, and how they look there; as given where `sent` is absent. */
+  /** The key of the value in the request. `sent` has the values there; by default they are as given. */
   readonly key: string;
   readonly valid: readonly unknown[];
   readonly sent?: readonly unknown[];
   readonly bad: readonly (readonly [unknown, Fate])[];
-  /** What the request has where nothing is given; absent: nothing. */
+  /** The value in the request if the caller gives none. Absent: no value. */
   readonly default?: unknown;
-  /** What else has to be given for the field to count. */
+  /** Other fields that must be given for this one to count. */
   readonly beside?: Fields;
   readonly images?: boolean;
 }
@@ -162,7 +162,7 @@ const compression: Row = {
   default: 100,
   beside: { output_format: "jpeg" },
 };
-/** A number alone (IMG-15). */
+/** Only a number is valid (IMG-15). */
 const compressionNumber: Row = {
   ...compression,
   valid: [0, 80, 100],

@@ -1,4 +1,4 @@
-// What video calls mean beyond single fields: material, its two spellings, caps, and what asks for streaming.
+// Rules of video calls beyond single fields: material, its two spellings, caps, and requests for streaming.
 import { describe, expect, it } from "vitest";
 import { expirySeconds, mediaAddresses, type MediaForm } from "../../src/media/index.ts";
 import {

@@ -1,4 +1,4 @@
-/** What a run of mutants leaves in its file: it may be ended at any time, or run some test files alone, and nothing known is lost. */
+/** The result file of a mutant run. A run may end at any time, or cover only some test files; earlier results are never lost. */
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { keepResults, readResults, type Found } from "../../scripts/mutants/results.ts";

@@ -1,4 +1,4 @@
-/** The tool that changes our source and looks whether a test notices: what it changes, and how it is compiled in. */
+/** The tool that changes our source to see if a test notices: which changes it makes, and how it compiles them in. */
 import { stripTypeScriptTypes } from "node:module";
 import { runInThisContext } from "node:vm";
 import { expect, it } from "vitest";

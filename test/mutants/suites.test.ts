@@ -1,9 +1,9 @@
-/** The suites that try mutants: a test file that has moved is missed, and its mutants seem to live. */
+/** The suites that test mutants. If a suite misses a test file that has moved, its mutants seem to survive. */
 import { existsSync, globSync } from "node:fs";
 import { expect, it } from "vitest";
 import { suites } from "../../scripts/mutants/suites.ts";
 
-/** `a/{b,c}.ts` as `a/b.ts` and `a/c.ts`; one pair of braces. */
+/** Expands `a/{b,c}.ts` to `a/b.ts` and `a/c.ts`; one pair of braces. */
 function alternatives(glob: string): string[] {
   const [, before, inside, after] = /^(.*)\{(.*)\}(.*)$/.exec(glob) ?? [];
   return inside === undefined ? [glob] : inside.split(",").map((one) => before! + one + after!);

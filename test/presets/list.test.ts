@@ -65,7 +65,7 @@ describe("the shipped list", () => {
   });
 
   it("every vendor has its own variables and an address with https", () => {
-    // Both endpoints of Bedrock are one cloud's.
+    // Both endpoints of Bedrock belong to one cloud.
     const variables = rows
       .filter(({ id }) => id !== "amazon-bedrock-mantle")
       .flatMap((row) => row.variables);
@@ -104,7 +104,7 @@ describe("the shipped list", () => {
     for (const name of ["gpt-4o", "gpt-4.1", "gpt-5-chat-latest"])
       expect([name, ...lacked(`openai/${name}`)]).toEqual([name, false, false, false]);
     expect(lacked("xai/grok-4.3")).toEqual([true, true, false]);
-    // Of its models that do not reason it refuses the penalties all the same.
+    // Its models without reasoning refuse the penalties too.
     expect(lacked("xai/grok-4.20-0309-non-reasoning")).toEqual([false, true, false]);
   });
 
@@ -141,7 +141,7 @@ describe("the shipped list", () => {
   });
 });
 
-/** A list with two models of Groq, as models.dev writes it; `cost` is the first one's, as text. */
+/** A list with two models of Groq in the format of models.dev. `cost` is the first one's, as text. */
 const publicList = (cost: string): string => `{
   "groq": {
     "id": "groq",

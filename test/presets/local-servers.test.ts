@@ -1,4 +1,4 @@
-/** Local servers are asked again and again for their models: what they say anew holds without a restart. docs/models.md. */
+/** The gateway polls local servers for their models. Changes take effect without a restart. docs/models.md. */
 import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -11,7 +11,7 @@ it("a server that is started anew with more context under the same name is known
   let contextLength = 8_192;
   let asked = 0;
   const server = createServer((_request, response) =>
-    // vLLM says that it made the model just now, whenever it is asked.
+    // vLLM always answers that it created the model just now.
     response.end(
       JSON.stringify({
         data: [{ id: "talk", max_model_len: contextLength, created: (asked += 1) }],

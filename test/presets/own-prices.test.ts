@@ -1,4 +1,4 @@
-/** `prices` of the configuration file: models that no list prices, and other prices than the list's. docs/models.md. */
+/** `prices` of the configuration file: models without a listed price, and prices other than the list's. docs/models.md. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startSandbox, type Sandbox } from "../../sandbox/index.ts";
 import { noUsage } from "../../src/base/usage.ts";
@@ -91,7 +91,7 @@ describe("a gateway with prices of its own", () => {
       prompt: "A lighthouse",
     });
     const { input_tokens: input, output_tokens: output } = answer.usage as Record<string, number>;
-    // 5,000 nano-USD for a token of text, 30,000 for one of the picture.
+    // 5,000 nano-USD for a text token, 30,000 for an image token.
     expect(cost).toBe(BigInt(input!) * 5_000n + BigInt(output!) * 30_000n);
   });
 

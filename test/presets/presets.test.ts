@@ -1,4 +1,4 @@
-/** Every vendor by its variable alone, its address pointed at simulated vendors: models with prices, a call, its price. */
+/** Every vendor by its variable alone, with its address at simulated vendors: models with prices, a call, its price. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startSandbox, type Sandbox } from "../../sandbox/index.ts";
 import { formatUsd } from "../../src/base/money.ts";
@@ -15,11 +15,11 @@ import { booksOf } from "../money/support.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { allAt, every } from "./support.ts";
 
-/** Vertex AI takes no key at all: clouds.test.ts. */
+/** Vertex AI has no key: clouds.test.ts tests it. */
 const vendors = vendorRows().filter(({ id }) => id !== "google-vertex");
-/** The list has none of their prices. */
+/** Vendors whose prices the list does not have. */
 const unpriced = new Set(["anyapi", "ollama-cloud", "sarvam", "snowflake-cortex", "the-grid-ai"]);
-/** When our own records were made, which say so. */
+/** The `created` time of our own records. */
 const ownRecords = 1_795_132_800;
 
 describe("with its variable alone", () => {
@@ -43,7 +43,7 @@ describe("with its variable alone", () => {
     await upstream.close();
   });
 
-  /** The vendor's text models, the dearest first, so that a call costs something wherever any does. */
+  /** The vendor's text models, the dearest first, so that a call costs something if any model does. */
   const modelsOf = (id: string): TextModel[] =>
     [...gateway.catalog().models.values()]
       .flatMap((model) => (model.kind === "text" ? [model] : []))
@@ -61,7 +61,7 @@ describe("with its variable alone", () => {
     async (_variable, id) => {
       const models = modelsOf(id);
       expect(models.filter((model) => listed.get(model.id)?.pricing === undefined)).toEqual([]);
-      // Where a vendor has several paths, one that simulated vendors have.
+      // If a vendor has several paths, choose one that the simulated vendors have.
       const model = models.find(
         ({ offers: [offer] }) => id === "anthropic" || offer?.protocol !== "messages",
       )!;
@@ -69,7 +69,7 @@ describe("with its variable alone", () => {
       const line = listedModels(shippedList(), new Set([id])).find(
         (one) => one.model === upstreamModel,
       );
-      // Ours are our own records.
+      // The list does not have the prices of our own records.
       const said = model.created === ownRecords ? undefined : line?.price?.output;
       expect(formatUsd(price.output)).toBe(said ?? formatUsd(price.output));
       const response = await gateway.post("/v1/chat/completions", {

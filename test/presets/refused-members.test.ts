@@ -1,6 +1,6 @@
 /**
- * Vendors that refuse what others want back: earlier reasoning, as a member of a chat message. Groq and Cerebras answer 400 to
- * `reasoning_content`, Mistral 422. So they do to parameters of OpenAI's. Traps T31, T39, T41.
+ * Vendors that refuse what other vendors require: earlier reasoning, as a member of a chat message. Groq and Cerebras answer
+ * 400 to `reasoning_content`, Mistral 422. They refuse some parameters of OpenAI's too. Traps T31, T39, T41.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startSandbox, type Sandbox } from "../../sandbox/index.ts";
@@ -33,7 +33,7 @@ describe("a conversation with reasoning in it", () => {
     await upstream.close();
   });
 
-  /** The messages that a vendor's upstream got, and what the caller was told. */
+  /** The messages that a vendor's upstream received, and the reports to the caller. */
   async function sent(vendor: string, path: string, conversation: Body) {
     const { models } = gateway.catalog();
     const model = [...models.values()].find(
@@ -80,7 +80,7 @@ describe("a conversation with reasoning in it", () => {
     expect(direct.told).toEqual(["messages.reasoning_content"]);
   });
 
-  // What Codex sends in every request.
+  // Codex sends these in every request.
   const codex = {
     input: next,
     store: false,

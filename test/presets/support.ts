@@ -2,7 +2,7 @@
 import { vendorRows, vendorStates } from "../../src/catalog/index.ts";
 import type { VendorRow } from "../../src/catalog/list/types.ts";
 
-/** An environment with every vendor's documented variable, and whatever else an address needs. */
+/** An environment with every vendor's documented variable, and the other variables that an address needs. */
 export const every = (key: string): Record<string, string> =>
   Object.fromEntries(
     vendorStates({}, "")
@@ -10,7 +10,7 @@ export const every = (key: string): Record<string, string> =>
       .flatMap(({ missing }) => missing.map((name) => [name, key])),
   );
 
-/** The part of the address behind the host, by vendor or by how it is spoken to; the rest is as OpenAI's. */
+/** The path of the base URL, by vendor or by dialect. Others have OpenAI's path. */
 const paths: Readonly<Record<string, string>> = {
   anthropic: "/anthropic/v1",
   google: "/google/v1beta",
@@ -22,7 +22,7 @@ const paths: Readonly<Record<string, string>> = {
 const pathOf = ({ id, dialect = "openai" }: VendorRow): string =>
   paths[id] ?? paths[dialect] ?? "/openai/v1";
 
-/** Every vendor's `..._BASE_URL`, at simulated vendors. */
+/** The `..._BASE_URL` of every vendor, at simulated vendors. */
 export function allAt(url: string): Record<string, string> {
   const rows = new Map(vendorRows().map((row) => [row.id, row]));
   return Object.fromEntries(

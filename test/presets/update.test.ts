@@ -1,4 +1,4 @@
-/** Taking over a newer list of models, on every gateway, and going back. docs/models.md. */
+/** Updating to a newer list of models on every gateway, and going back. docs/models.md. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { adminToken, call, startAdminGateway } from "../admin/support.ts";
 import { eventually } from "../support/patience.ts";

@@ -1,5 +1,5 @@
-// Random answers through each protocol and back: nothing is lost up to its stated limits, whole or streamed; what
-// arrives is legal wherever the stream is cut.
+// Random answers through each protocol and back: nothing is lost beyond its stated limits, whole or streamed. The result is
+// valid wherever the stream is cut.
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createSseParser, formatSse, type SseEvent } from "../../src/base/sse.ts";

@@ -1,4 +1,4 @@
-// Random answers: canonical event streams whose blocks interleave as real upstreams' do, and what they say.
+// Random answers: canonical event streams whose blocks interleave like those of real upstreams, and their content.
 import * as fc from "fast-check";
 import type { Usage } from "../../src/base/usage.ts";
 import type { CanonicalEvent } from "../../src/protocols/canonical/events.ts";
@@ -9,17 +9,17 @@ import { protocolNames, type ProtocolName } from "../../src/protocols/index.ts";
 /** Text of any characters, at least one. */
 export const someText = fc.string({ minLength: 1, maxLength: 12, unit: "grapheme" });
 
-/** A name every vendor takes. */
+/** A name that every vendor accepts. */
 export const someName = fc.stringMatching(/^[a-z][a-z0-9_]{0,10}$/);
 
-/** A small JSON object, its keys such that no vendor reads more into them. */
+/** A small JSON object. Its keys have no special meaning for any vendor. */
 export const someObject = fc.dictionary(
   someName,
   fc.oneof(someText, fc.integer(), fc.boolean(), fc.constant(null), fc.array(someText)),
   { maxKeys: 3 },
 );
 
-/** Counts that add up: caches are parts of the input, reasoning is one of the output. */
+/** Consistent counts: cached tokens are parts of the input, reasoning is a part of the output. */
 const someUsage: fc.Arbitrary<Usage> = fc
   .tuple(...[0, 0, 0, 0, 0, 0].map(() => fc.nat(5000)))
   .map(([fresh, cacheRead, write5m, write1h, spoken, reasoning]) => ({
@@ -31,7 +31,7 @@ const someUsage: fc.Arbitrary<Usage> = fc
     reasoningTokens: reasoning!,
   }));
 
-/** What one block tells, in pieces. */
+/** The content of one block, in pieces. */
 interface Block {
   readonly kind: "text" | "refusal" | "reasoning" | "tool_call";
   readonly pieces: readonly string[];
@@ -39,7 +39,7 @@ interface Block {
   readonly isSigned: boolean;
 }
 
-/** A text cut into pieces, none of which is empty. */
+/** Cuts a text into non-empty pieces. */
 const inPieces = (text: fc.Arbitrary<string>): fc.Arbitrary<string[]> =>
   fc.tuple(text, fc.array(fc.nat(40), { maxLength: 3 })).map(([whole, cuts]) => {
     const places = [...new Set([0, ...cuts.map((cut) => cut % whole.length), whole.length])];
@@ -70,8 +70,8 @@ export interface RandomAnswer {
 }
 
 /**
- * Texts come one at a time, as every protocol has it; calls interleave with each other and with the texts.
- * `order` decides which of the open blocks goes on.
+ * Texts come one at a time, as in every protocol. Calls interleave with each other and with the texts. `order` decides which of
+ * the open blocks goes on.
  */
 export const someAnswer: fc.Arbitrary<RandomAnswer> = fc
   .record({
@@ -126,7 +126,7 @@ const endOf = (
     ? { type: "reasoning_end", block, ...signed }
     : { type: `${kind}_end`, block };
 
-/** Proof of reasoning as its protocol writes it. */
+/** A reasoning signature in the format of its protocol. */
 export const signatureOf = (protocol: ProtocolName, id: string): Signature => ({
   protocol,
   value:
@@ -135,7 +135,7 @@ export const signatureOf = (protocol: ProtocolName, id: string): Signature => ({
       : `sig-${id}`,
 });
 
-/** One event after the other, of lanes that `order` chooses. */
+/** Merges lanes of events. `order` chooses the lane of each next event. */
 function interleaved<Item>(lanes: readonly Item[][], order: readonly number[]): Item[] {
   const left = lanes.map((lane) => [...lane]);
   const result: Item[] = [];

@@ -1,5 +1,5 @@
-// Random answers of Converse, whole and streamed, read and given to callers of every protocol: nothing is lost up to what
-// Converse itself tells, and what arrives is legal wherever the stream is cut.
+// Random answers of Converse, whole and streamed, converted for callers of every protocol. Nothing is lost that Converse itself
+// reports, and the result is valid wherever the stream is cut.
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { formatSse, type SseEvent } from "../../src/base/sse.ts";
@@ -23,7 +23,7 @@ import { said, saidApart } from "./said.ts";
 const unsigned = (parts: readonly Part[]): Part[] =>
   parts.map((part) => ("signature" in part ? { ...part, signature: undefined } : part));
 
-/** Reasoning is no number of its own there. */
+/** Converse does not report reasoning tokens. */
 const usageThere = (usage: Usage | undefined): Usage | undefined =>
   usage && { ...usage, reasoningTokens: 0 };
 
@@ -50,7 +50,7 @@ function usageWire(usage: Usage): object {
   };
 }
 
-/** The stream as the vendor would send it, written from its description. */
+/** The stream in the vendor's format, written from its description. */
 function streamOf({ events }: RandomAnswer): SseEvent[] {
   const indexes = new Map<string, number>();
   const frames: SseEvent[] = [frame("messageStart", { role: "assistant", p: "abc" })];

@@ -1,5 +1,5 @@
-// Where another protocol says the same in other words: what a request is expected to look like on arrival, before
-// anything counts as lost. Each rule is one that docs/requirements.md or docs/decisions.md states.
+// Equivalents in another protocol: the expected form of a request on arrival, before anything counts as lost.
+// docs/requirements.md or docs/decisions.md states each rule.
 import type {
   CanonicalRequest,
   Reasoning,
@@ -7,7 +7,7 @@ import type {
 } from "../../src/protocols/canonical/request.ts";
 import type { ProtocolName } from "../../src/protocols/index.ts";
 
-/** The request in the words of its target. `arrived` tells what the target has no other word for. */
+/** The expected request in the form of its target protocol. `arrived` has the request that the target received. */
 export function asCarried(
   request: CanonicalRequest,
   arrived: CanonicalRequest,
@@ -21,12 +21,15 @@ export function asCarried(
   };
 }
 
-/** T29: messages has no list of allowed tools, and offers only those. generateContent has one word for both forms. */
+/**
+ * T29: messages has no list of allowed tools, so the gateway offers only the allowed ones. generateContent has one form for
+ * both choices.
+ */
 function choiceIn(
   { toolChoice, tools, parallelToolCalls }: CanonicalRequest,
   target: ProtocolName,
 ): Partial<CanonicalRequest> {
-  // Where no tool is to be called, none are called in parallel.
+  // If no tool may be called, parallel calls mean nothing.
   const parallel =
     target === "messages" && toolChoice?.type === "none" ? undefined : parallelToolCalls;
   if (toolChoice?.type !== "allowed" || target !== "messages") {
@@ -48,8 +51,8 @@ const oneOf = (choice: ToolChoice | undefined, target: ProtocolName): ToolChoice
     : choice;
 
 /**
- * The name of a schema is a label that two protocols ask for and two have not; plain text is what all answer in.
- * generateContent always holds an answer to its schema, and has its description there.
+ * Two protocols require a name of a schema, and two have none. Plain text is the default of all. generateContent always
+ * enforces the schema, and has its description there.
  */
 function formatIn(
   { outputFormat }: CanonicalRequest,
@@ -89,12 +92,12 @@ function reasoningIn(
   if (target === "messages") return wishInMessages(reasoning, arrived);
   if (target === "generate_content") return wishInGenerateContent(reasoning);
   if (target === "chat") return reasoning;
-  // Thoughts are returned as a summary, and not without being asked for.
+  // Thoughts come back as a summary, and only on request.
   const summary = reasoning.summary ?? (reasoning.includeThoughts === true ? "auto" : undefined);
   return { ...reasoning, includeThoughts: undefined, summary };
 }
 
-/** An effort is a budget there; one beside it is the more exact wish. */
+/** Messages has a budget in place of an effort. A budget beside an effort is more exact. */
 function wishInMessages(reasoning: Reasoning, arrived: CanonicalRequest): Reasoning {
   const { effort, budget } = reasoning;
   if (effort === undefined) return reasoning;
@@ -103,7 +106,7 @@ function wishInMessages(reasoning: Reasoning, arrived: CanonicalRequest): Reason
   return isMet ? { ...reasoning, effort: undefined, budget: wished } : reasoning;
 }
 
-/** No effort is a budget of none; "as much as it needs" is no wish beside an effort. */
+/** The effort `none` is a budget of 0. A dynamic budget means nothing beside an effort. */
 function wishInGenerateContent(reasoning: Reasoning): Reasoning {
   const { effort, budget } = reasoning;
   if (effort === "none" && budget === undefined) {

@@ -1,5 +1,5 @@
-// A request as a list of facts, each with the name its caller knows it by: what is lost between two requests is then the
-// facts that are in one and not in the other.
+// A request as a list of facts, each with the caller's name for it. The losses between two requests are then the facts of one
+// that the other lacks.
 import type {
   CanonicalFieldName,
   CanonicalRequest,
@@ -9,17 +9,17 @@ import type {
 } from "../../src/protocols/canonical/request.ts";
 import { contentFieldNames } from "../../src/protocols/caller-names.ts";
 
-/** Something a request says, and the name under which its loss is to be told. */
+/** A statement of a request, and the field name for the report of its loss. */
 export interface Fact {
   readonly says: string;
   readonly name: string;
-  /** The fact this one is about: with that, it may be lost without a word of its own. */
+  /** The fact that this one describes. If both are lost, only that one must be reported. */
   readonly about?: string;
 }
 
 type MediaPart = Extract<Part, { type: "media" }>;
 
-/** A value as text, whatever the order of its members. */
+/** A value as text, independent of the order of its members. */
 const textOf = (value: unknown): string =>
   JSON.stringify(value, (_, member: unknown) =>
     typeof member === "object" && member !== null && !Array.isArray(member)
@@ -29,7 +29,7 @@ const textOf = (value: unknown): string =>
       : member,
   );
 
-/** The facts of the conversation, without the ids of calls: those mean nothing beyond their pairing. */
+/** The facts of the conversation. Ids of calls are left out, because they only pair calls and results. */
 export function conversationFacts({ messages, protocol }: CanonicalRequest): Fact[] {
   const names = contentFieldNames[protocol];
   const calls = new Map<string, ToolCallPart>();
@@ -101,7 +101,7 @@ function addressOf(source: Exclude<MediaPart["source"], { kind: "base64" }>): st
   return "url" in source ? source.url : source.fileId;
 }
 
-/** The facts of the tools on offer. */
+/** The facts of the offered tools. */
 export function toolFacts({ tools = [], names, protocol }: CanonicalRequest): Fact[] {
   return tools.flatMap(({ name, description = "", parameters, strict, cache }) => [
     { says: `tool ${name} ${description}`, name: "tool" },
@@ -140,7 +140,7 @@ export function settingFacts(request: CanonicalRequest): Fact[] {
       : [{ says: `${field} is ${textOf(value)}`, name: names[field] ?? field }];
   const { outputFormat, protocol } = request;
   const isJson = outputFormat !== undefined && outputFormat.type !== "text";
-  // generateContent says it by a field of its own, beside the schema.
+  // generateContent has a field of its own for it, beside the schema.
   const ownField = protocol === "generate_content" && outputFormat?.type === "json_schema";
   const jsonName = ownField
     ? "generationConfig.responseMimeType"
@@ -153,7 +153,7 @@ export function settingFacts(request: CanonicalRequest): Fact[] {
   ];
 }
 
-/** The facts of the first list that the second has not, each as often as it is missing. */
+/** The facts of the first list that the second lacks, each as often as it is missing. */
 export function missing(before: readonly Fact[], after: readonly Fact[]): Fact[] {
   const left = after.map(({ says }) => says);
   return before.filter(({ says }) => {
@@ -163,6 +163,6 @@ export function missing(before: readonly Fact[], after: readonly Fact[]): Fact[]
   });
 }
 
-/** Of lost facts those that must be told: not those about others that are lost too. */
+/** The lost facts that must be reported: without those that describe other lost facts. */
 export const toBeTold = (lost: readonly Fact[]): Fact[] =>
   lost.filter(({ about }) => !lost.some(({ says }) => says === about));

@@ -1,4 +1,5 @@
-// Random requests through each protocol: on its own nothing is lost, and to another the notes name exactly what is.
+// Random requests through each protocol. Within one protocol nothing is lost; to another one, the notes name exactly the
+// losses.
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../src/base/errors.ts";
@@ -29,7 +30,7 @@ import { someRequest } from "./requests.ts";
 const modelLimit = 8000;
 const address = { model: "acme/talk", stream: false };
 
-/** The way from one protocol to another; undefined where the upstream takes no such content. */
+/** The route from one protocol to another. Undefined if the upstream does not accept the content. */
 function convert(caller: ProtocolName, upstream: ProtocolName, body: JsonObject) {
   try {
     return createRoute({
@@ -51,7 +52,10 @@ function convert(caller: ProtocolName, upstream: ProtocolName, body: JsonObject)
   }
 }
 
-/** Media that a conversion cannot carry is refused, but for what the rows say is dropped: PDF, and addresses of the web. */
+/**
+ * True if a conversion refuses this media. It refuses media that it cannot carry, except PDF and web addresses, which the
+ * requirements let it drop.
+ */
 function isRefusedMedia(
   { media, source }: MediaPart,
   role: Message["role"],

@@ -1,5 +1,5 @@
-// Random requests of each protocol's callers: conversations with tools, media and reasoning, and settings of every kind,
-// each protocol with what it can say.
+// Random requests of each protocol's callers: conversations with tools, media and reasoning, and settings of every kind, within
+// the limits of each protocol.
 import * as fc from "fast-check";
 import type {
   CacheBreakpoint,
@@ -19,11 +19,11 @@ import { signatureOf, someName, someObject, someText } from "./answers.ts";
 type Maybe<Value> = fc.Arbitrary<Value | undefined>;
 const maybe = <Value>(arbitrary: fc.Arbitrary<Value>): Maybe<Value> =>
   fc.option(arbitrary, { nil: undefined });
-/** Said in half of the protocols only: never by the others. */
+/** An optional field that only some protocols have; undefined in the others. */
 const onlyIn = <Value>(isSaid: boolean, arbitrary: fc.Arbitrary<Value>): Maybe<Value> =>
   isSaid ? maybe(arbitrary) : fc.constant(undefined);
 
-/** Text that says something: a message of blanks would get a placeholder. */
+/** Text that is not blank: a message of blanks would get a placeholder. */
 const words = someText.map((text) => `t${text}`);
 
 const base64 = fc.constantFrom("iVBORw0KGgo=", "AAAA");
@@ -48,7 +48,7 @@ const media = (
 const noDetail = fc.constant(undefined);
 const someDetail = maybe(fc.constantFrom("low", "high"));
 
-/** The media each protocol's callers can send. */
+/** The media that each protocol's callers can send. */
 const someMedia: Readonly<Record<ProtocolName, fc.Arbitrary<Part>>> = {
   chat: fc.oneof(
     { weight: 4, arbitrary: image(fc.oneof(inline("image/png"), web()), someDetail) },
@@ -57,7 +57,7 @@ const someMedia: Readonly<Record<ProtocolName, fc.Arbitrary<Part>>> = {
     media("file", inline("application/pdf")),
   ),
   responses: fc.oneof(
-    // The protocol always tells a detail, "auto" where nobody wished for one.
+    // The protocol always has a detail, "auto" if the caller gave none.
     {
       weight: 4,
       arbitrary: image(
@@ -111,9 +111,9 @@ const someExchange: fc.Arbitrary<Exchange> = fc.record({
 /** A user's turn, the answer to it, and the results of the answer's calls. */
 interface Round {
   readonly asked: Part[];
-  /** The name of the user who asks. */
+  /** The name of the user of this turn. */
   readonly author: string | undefined;
-  /** Instead of an answer the model refused. */
+  /** True if the model refused instead of answering. */
   readonly isRefusal: boolean;
   readonly thought: { readonly text: string; readonly isSigned: boolean } | undefined;
   readonly said: string | undefined;
@@ -121,7 +121,7 @@ interface Round {
 }
 
 const someMarker = fc.constantFrom<CacheBreakpoint>({}, { ttl: "1h" });
-/** The two protocols of one vendor, which know sessions, refusals and names of schemas. */
+/** True for OpenAI's two protocols, which have sessions, refusals and names of schemas. */
 const hasSession = (protocol: ProtocolName): boolean =>
   protocol === "chat" || protocol === "responses";
 
@@ -141,7 +141,7 @@ const someRound = (protocol: ProtocolName): fc.Arbitrary<Round> =>
     exchanges: fc.array(someExchange, { maxLength: 2 }),
   });
 
-/** The turns of some rounds. Ids are told apart by their place. */
+/** The turns of some rounds. Ids contain the place of their round. */
 function turnsOf(protocol: ProtocolName, rounds: readonly Round[], last: string): Message[] {
   const turns = rounds.flatMap((round, at) => {
     const { asked, author, thought, said, isRefusal, exchanges } = round;
@@ -163,7 +163,7 @@ function turnsOf(protocol: ProtocolName, rounds: readonly Round[], last: string)
   return merged([...turns, { role: "user", content: [{ type: "text", text: last }] }]);
 }
 
-/** Neighbours of one role as one turn, as most protocols want it. */
+/** Merges neighbouring turns of one role, as most protocols require. */
 function merged(turns: readonly Message[]): Message[] {
   const result: Message[] = [];
   for (const turn of turns) {
@@ -180,7 +180,7 @@ function thoughtOf(
   { text, isSigned }: { text: string; isSigned: boolean },
   id: string,
 ): Part {
-  // Only chat sends reasoning back without proof.
+  // Only chat sends reasoning back without a signature.
   const signed = isSigned || protocol !== "chat" ? { signature: signatureOf(protocol, id) } : {};
   const summary = protocol === "responses" ? { summary: true } : {};
   return { type: "reasoning", text, ...summary, ...signed };
@@ -200,7 +200,7 @@ function resultOf(
 ): Part {
   const content: Part[] = [{ type: "text", text: output }];
   const hasErrors = protocol === "messages" || protocol === "generate_content";
-  // An error in generateContent is words, never an object.
+  // An error in generateContent is text, never an object.
   const fails = hasErrors && isError && !output.startsWith("{");
   if (picture && protocol !== "chat" && !fails) {
     const data = Buffer.from(callId).toString("base64");
@@ -245,7 +245,7 @@ const someTools = (protocol: ProtocolName): fc.Arbitrary<Tool[]> =>
         .map((tool) => defined(tool)),
       { minLength: 1, maxLength: 3, selector: ({ name }) => name },
     )
-    // Vendors take four markers, of which the conversation may have three.
+    // Vendors accept four markers, of which the conversation may have three.
     .map(([first, ...others]) => [
       first!,
       ...others.map((tool) => defined({ ...tool, cache: undefined })),
@@ -258,10 +258,10 @@ function someChoice(protocol: ProtocolName, tools: readonly Tool[]): fc.Arbitrar
     { type: "required" },
     { type: "tool", name: names[0]! },
   ];
-  // A messages caller cannot say that no tool is to be called, and of several not at once.
+  // A messages caller cannot combine "none" with a choice about parallel calls, and has no list of allowed tools.
   if (protocol !== "messages")
     plain.push({ type: "none" }, { type: "allowed", mode: "auto", names });
-  // generateContent has one word for a tool that must be called and for a list of it alone.
+  // generateContent has one form for a single required tool and for a list of only that tool.
   if (protocol !== "messages" && names.length > 1) {
     plain.push({ type: "allowed", mode: "required", names });
   }
@@ -320,7 +320,7 @@ const tenths = (from: number, to: number): fc.Arbitrary<number> =>
 const systemOf = (system: string | undefined): Message[] =>
   system === undefined ? [] : [{ role: "system", content: [{ type: "text", text: system }] }];
 
-/** Who asks for JSON says so in words, too: what is added where nobody does has cases of its own. */
+/** A caller who requests JSON also says so in the text. Other tests cover the text that the gateway adds otherwise. */
 const lastOf = (
   last: string,
   { outputFormat }: { outputFormat: OutputFormat | undefined },
@@ -363,7 +363,7 @@ export function someRequest(protocol: ProtocolName): fc.Arbitrary<CanonicalReque
       promptCacheKey: onlyIn(isOfSessions, someName),
       metadata: onlyIn(isOfSessions, fc.dictionary(someName, someName, { minKeys: 1, maxKeys: 2 })),
       store: onlyIn(!among("messages"), fc.boolean()),
-      // Fields nobody else knows, at the top of the body.
+      // Top-level fields that no other protocol knows.
       native: fc.subarray(["first", "second"]),
     })
     .map(({ system, rounds, last, tooling, native, ...settings }) =>

@@ -1,4 +1,4 @@
-// What canonical parts say as far as a protocol can say it: the stated limits of answers, one function a protocol.
+// The content of canonical parts as far as a protocol can carry it: the stated limits of answers, one function a protocol.
 import type { Usage } from "../../src/base/usage.ts";
 import type { Part, Signature } from "../../src/protocols/canonical/request.ts";
 import type { ProtocolName } from "../../src/protocols/index.ts";
@@ -9,7 +9,7 @@ type Told =
   | { readonly thought: string; readonly signature?: string }
   | { readonly call: string; readonly id: string; readonly arguments: unknown };
 
-/** One thing an answer says, with the signatures of its own protocol only. Other protocols' refusals are text. */
+/** The content of one part, with signatures of this protocol only. Refusals become text in other protocols. */
 function told(part: Part, protocol: ProtocolName): Told[] {
   const own = (signature: Signature | undefined): { signature?: string } =>
     signature?.protocol === protocol ? { signature: signature.value } : {};
@@ -36,7 +36,7 @@ function told(part: Part, protocol: ProtocolName): Told[] {
   }
 }
 
-/** Neighbouring texts as one; so are, in generateContent, thoughts up to their signature. */
+/** Joins neighbouring texts. In generateContent it also joins thoughts up to their signature. */
 function joined(said: readonly Told[], protocol: ProtocolName): Told[] {
   const result: Told[] = [];
   for (const one of said) {
@@ -57,9 +57,9 @@ function joined(said: readonly Told[], protocol: ProtocolName): Told[] {
 }
 
 /**
- * What an answer of this protocol keeps: chat tells its kinds apart, the others what was said in order.
- * `paragraph` stands between the thoughts of chat, which are one text there: nothing where they came as a stream, which
- * tells blank lines itself.
+ * The content that an answer of this protocol keeps. Chat separates its kinds of content, the others keep their order. Chat has
+ * one text for all thoughts, and `paragraph` separates them there. It is empty for streamed thoughts, which contain their own
+ * blank lines.
  */
 export function said(
   parts: readonly Part[],
@@ -81,7 +81,7 @@ export function said(
   };
 }
 
-/** Calls apart from the words: where both are said at once, only the order of each is kept. */
+/** The content with calls apart from the text. If both come at once, only the order within each is kept. */
 export function saidApart(
   parts: readonly Part[],
   protocol: ProtocolName,
@@ -98,7 +98,7 @@ export function saidApart(
   };
 }
 
-/** A usage as far as a protocol tells it; `upstream` is the one that told it first. */
+/** The usage as far as a protocol reports it. `upstream` is the protocol of the vendor that reported it. */
 export function usageIn(
   usage: Usage | undefined,
   protocol: ProtocolName,

@@ -1,4 +1,4 @@
-/** Names that callers make up have no end: what a call was spelled with is forgotten with it. */
+/** The number of names that callers may make up is unlimited, so the gateway forgets a call's names at its end. */
 import { beforeAll, expect, it } from "vitest";
 import { codecs, type JsonObject } from "../../src/protocols/index.ts";
 import { routeOf } from "../conversion/route.ts";
@@ -7,7 +7,7 @@ import { inForm } from "../support/long.ts";
 
 const names = Object.keys(codecs) as (keyof typeof codecs)[];
 
-/** The least body of each protocol whose wish for reasoning the model below does not know. */
+/** A minimal body of each protocol with a reasoning setting that the model below does not support. */
 const wishing: Readonly<Record<(typeof names)[number], JsonObject>> = {
   chat: { messages: [{ role: "user", content: "Hi" }], reasoning_effort: "high" },
   responses: { input: "Hi", reasoning: { effort: "high" } },
@@ -22,10 +22,10 @@ const wishing: Readonly<Record<(typeof names)[number], JsonObject>> = {
   },
 };
 
-/** Of a megabyte each: kept, they would be more than what may be held afterwards. */
+/** The calls hold a megabyte each. If they were kept, they would exceed the allowed growth. */
 const callsEach = inForm(20, 40);
 
-/** What was held before a test, which is what was held after the one before: to collect all garbage takes half a second. */
+/** The heap before a test, which is the heap after the test before: a full garbage collection takes half a second. */
 let held = 0;
 beforeAll(() => {
   held = heldBytes();

@@ -1,4 +1,5 @@
-// What the input of a request comes to before its vendor counts it: by it money is set aside, and who leaves is charged. BILL-21, BILL-23.
+// The estimate of a request's input tokens before its vendor counts them. The gateway reserves money by it, and charges callers
+// who leave. BILL-21, BILL-23.
 import { countTokens } from "gpt-tokenizer";
 import { expect, it } from "vitest";
 import { estimateInputTokens } from "../../src/catalog/index.ts";

@@ -1,5 +1,5 @@
-// T16, T17: frames that are compared with the one before read exactly as if each were parsed: over all recorded streams, frames
-// damaged at random, and values of every kind.
+// T16, T17: the reader compares each frame with the one before. It reads exactly the same as parsing each would: all recorded
+// streams, randomly damaged frames, and values of every kind.
 import * as fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { createSseParser } from "../../src/base/sse.ts";
@@ -15,7 +15,7 @@ const protocols = { chat, responses, messages, generate_content: generateContent
 type Name = keyof typeof protocols;
 const names = Object.keys(protocols) as Name[];
 
-/** The data of every frame of every recorded stream, a list a stream. */
+/** The data of every frame of every recorded stream, one list a stream. */
 function recorded(name: Name): string[][] {
   return caseNames().map((one) => {
     const parser = createSseParser();
@@ -24,7 +24,7 @@ function recorded(name: Name): string[][] {
   });
 }
 
-/** What a reader makes of frames one after the other, as JSON beside the value: members in their order too. */
+/** The values that a reader returns for successive frames, with their JSON to compare the order of members. */
 function readAll(frames: readonly string[], varying: Varying): unknown[] {
   const reader = new FrameReader(varying);
   return frames.map((frame) => {
@@ -156,7 +156,7 @@ describe("values of every kind", () => {
 });
 
 describe("cost", () => {
-  /** How often `work` parses. */
+  /** The number of `JSON.parse` calls during `work`. */
   function parses(work: () => void): number {
     const parse = vi.spyOn(JSON, "parse");
     work();

@@ -1,4 +1,4 @@
-/** Pieces of requests and answers as few vendors send them: ends without a beginning, empty texts, members that are missing. CONV. */
+/** Unusual pieces of requests and answers: ends without a beginning, empty texts, missing members. CONV. */
 import { describe, expect, it } from "vitest";
 import type { WireObject } from "../../src/base/json.ts";
 import { collect } from "../../src/protocols/canonical/collect.ts";
@@ -22,7 +22,7 @@ import { costMs } from "../support/cost.ts";
 import { grammarFaults } from "../support/grammar.ts";
 import { answerContext, decodeAll, encodeAll } from "./canonical/support.ts";
 
-/** The body that an upstream of one protocol gets for a request of another. */
+/** The body that an upstream of one protocol receives for a request of another. */
 function sent(caller: ProtocolName, upstream: ProtocolName, body: JsonObject) {
   const route = createRoute({
     caller: codecs[caller],
@@ -53,7 +53,7 @@ it("the end of a block that never began adds nothing", () => {
 
 it("more details of a reasoning than any message has are refused before they are looked through for each other", async () => {
   const pieces = Array.from({ length: 200_000 }, (_, index) => ({ type: "reasoning.text", index }));
-  // 20,000,000,000 looks, and nobody else is served meanwhile.
+  // Comparing each with each other would take 20,000,000,000 steps, and the process would serve no other call.
   const refused = () => expect(() => mergeDetails([], pieces)).toThrow(/too many reasoning/);
   expect(await costMs(refused)).toBeLessThan(2_000);
 });
@@ -201,7 +201,7 @@ describe("responses", () => {
   });
 });
 
-/** The canonical answer in a whole body, and in the frames of a stream. */
+/** The canonical answer of a whole body, and of a stream's frames. */
 const wholeOf = (protocol: ProtocolName, body: object) =>
   codecs[protocol].decodeResponse(body as JsonObject);
 const streamOf = (protocol: ProtocolName, ...data: WireObject[]) =>

@@ -1,6 +1,6 @@
 /**
- * Direct routes that write a member of the request anew: what stands beside the change keeps its numbers, also those that no double
- * holds, such as ids of nineteen digits in arguments. TXT-07.
+ * Direct routes that rewrite one member of the request. The other numbers keep their text, also those that no double holds,
+ * such as 19-digit ids in arguments. TXT-07.
  */
 import { describe, expect, it } from "vitest";
 import { readJson } from "../../src/base/json.ts";
@@ -16,7 +16,7 @@ const call = (callId: string) =>
 const turns = (said: string) =>
   `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[${said}]}]}`;
 
-/** What is sent of a body, as text. */
+/** The text that is sent for a body. */
 function sent(protocol: ProtocolName, text: string, model = upstream.model): string {
   const source = new JsonSource(readJson(Buffer.from(text)));
   const { body } = codecs[protocol].direct.request(source.value as JsonObject, {

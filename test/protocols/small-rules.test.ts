@@ -1,4 +1,4 @@
-/** Rules of the protocols that no usual request meets, one by one. HOOK-07; CONV. */
+/** Single rules of the protocols that usual requests do not reach. HOOK-07; CONV. */
 import { expect, it } from "vitest";
 import { snakeName } from "../../src/base/casing.ts";
 import { GatewayError } from "../../src/base/errors.ts";

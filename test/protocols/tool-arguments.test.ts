@@ -1,4 +1,4 @@
-/** What models write for a tool that takes nothing. Traps T2, T3. */
+/** The arguments that models write for a tool without parameters. Traps T2, T3. */
 import { expect, it } from "vitest";
 import { collect } from "../../src/protocols/canonical/collect.ts";
 import type { CanonicalEvent } from "../../src/protocols/canonical/events.ts";

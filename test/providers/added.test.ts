@@ -1,4 +1,4 @@
-/** Providers added over the management API mean what the same lines of a file mean, and change under a running gateway. */
+/** Providers added over the management API work like the same lines in a file, and can change while the gateway runs. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Answer } from "../admin/support.ts";
 import { eventually } from "../support/patience.ts";
@@ -45,7 +45,7 @@ describe("a provider that is added", () => {
     expect(answer.status).toBe(200);
     expect(lastKey()).toBe(`Bearer ${secretKey}`);
     const after = must(await admin("GET", `/workspaces/${gateway.workspaceId}/balance`));
-    // 1,000 tokens in at 1 USD and 1,000 out at 2 USD for a million.
+    // 1,000 tokens of input at $1 and 1,000 of output at $2 per million.
     expect(Number(after.charged) - Number(before.charged)).toBeCloseTo(0.003, 9);
     must(await admin("DELETE", "/providers/acme"));
     expect((await chat(gateway, "acme/model")).status).toBe(404);
@@ -179,7 +179,7 @@ describe("a change", () => {
       ["official", "partner"].map((tier) => admin("PATCH", path, { tier }, { "if-match": etag })),
     );
     expect(new Set(both.map(({ status }) => status))).toEqual(new Set([200, 412]));
-    // A new key shows in no field, and still makes another object.
+    // A new key shows in no field, but still changes the ETag.
     const fresh = (await admin("GET", path)).headers.get("etag")!;
     must(await admin("PATCH", path, { api_key: "sk-third" }, { "if-match": fresh }));
     const stale = await admin("DELETE", path, undefined, { "if-match": fresh });

@@ -1,4 +1,4 @@
-/** What must not come of adding a provider: a key that shows, an address inside, the machine's own identity, a gateway that hangs. */
+/** Attacks by adding a provider: showing the key, an internal address, the machine's own identity, a gateway that hangs. */
 import { createServer, type AddressInfo } from "node:net";
 import { format } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -16,7 +16,7 @@ import {
 
 const publicUrl = "https://8.8.8.8";
 
-/** What somebody says or keeps that may hold a piece of the key. */
+/** Pieces of the key that must be in no output and no record. */
 const pieces = [
   secretKey,
   secretKey.slice(0, 12),
@@ -103,13 +103,13 @@ describe("without the switch for private addresses", () => {
         body: "{}",
       }).answer;
     await expect(ask(true)).rejects.toThrow(/private or reserved network/);
-    // An address that was added while the switch was on.
+    // The address of a provider that was added while the switch was on.
     await expect(ask(true, "127.0.0.1")).rejects.toThrow(/private or reserved network/);
     const media = pools.forMedia(`http://127.0.0.1:${port}`, 1_000, { ...provider, guarded: true });
     const asked = { method: "GET", path: "/v1/models", headers: {} } as const;
     await expect(askMedia(media, provider, asked)).rejects.toThrow("cannot be reached");
     expect(connections).toBe(0);
-    // The same name without the guard is reached, so that the test shows the guard and not a dead server.
+    // Without the guard the same name is reached: so the guard made the calls fail, not a dead server.
     await expect(ask(false)).rejects.toThrow(/the connection/);
     expect(connections).toBeGreaterThan(0);
     await pools.close();
@@ -200,7 +200,7 @@ describe("a key", () => {
       query: { key: secretKey },
       request: { add: { password: secretKey } },
     });
-    // Wrong in every way, and the key in every wrong place.
+    // Invalid in every field, with the key in every wrong place.
     for (const wrong of [
       { dialect: secretKey },
       { base_url: secretKey },
@@ -363,7 +363,7 @@ describe("a provider that hangs", () => {
       const { createPools } = await import("../../src/upstream/index.ts");
       const pools = createPools();
       const catalog = gateway.catalog();
-      // One that drips its answer is cut off too.
+      // A server that sends its answer byte by byte is cut off too.
       upstream.answer((_request, response) => {
         response.writeHead(200, { "content-type": "application/json" });
         const drip = setInterval(() => response.write(" "), 50);

@@ -1,4 +1,4 @@
-/** A provider that is corrected is called at once, whatever was found of it before. docs/routing.md "When one fails". */
+/** A corrected provider is called at once, whatever its health was before. docs/routing.md "When one fails". */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { json } from "../support/recorder.ts";
 import { answering, chat, must, providerBody, startWorld, type World } from "./support.ts";

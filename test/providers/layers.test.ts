@@ -1,4 +1,4 @@
-/** File, variables and added providers side by side: what the operator's file says wins. docs/models.md. */
+/** Providers from file, variables and management API together: the operator's file has precedence. docs/models.md. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -43,7 +43,7 @@ describe("the sources of providers", () => {
     expect(sources()).toEqual({ "own-openai": "file", groq: "environment" });
     expect(offersOf("openai/gpt-5.4")).toBeUndefined();
     expect(offersOf("groq/llama-3.1-8b-instant")).toEqual(["groq"]);
-    // A model of the file is the file's, whole.
+    // A model in the file has only the file's offers.
     expect(offersOf("groq/llama-3.3-70b-versatile")).toEqual(["own-openai"]);
   });
 

@@ -1,4 +1,4 @@
-/** A provider that is added, changed, paused or removed on one gateway is so on every other when that is answered. */
+/** A change of a provider (added, changed, paused, removed) on one gateway is in force on every other when the answer arrives. */
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -36,7 +36,7 @@ describe("providers on two gateways", () => {
     const authorization = `Bearer ${nodes[0].key}`;
     return (await chat(node, model, { authorization })).status;
   };
-  /** The next call on each gateway, the one that did not make the change first. */
+  /** The next call on each gateway, first on the one that did not make the change. */
   const next = async (model: string) => [
     await callOn(nodes[1], model),
     await callOn(nodes[0], model),
@@ -58,7 +58,7 @@ describe("providers on two gateways", () => {
     const later = await start();
     try {
       expect(await callOn(later, "both/model")).toBe(200);
-      // What each gateway counted of its calls is added up within moments: seven were answered.
+      // The gateways' counts of their calls are added up a moment later: seven were answered.
       await eventually(
         async () => must(await later.admin("GET", path)).calls_last_hour === 7,
         "the calls of all gateways",
@@ -115,7 +115,7 @@ describe("providers on two gateways", () => {
       const unknown = await models("");
       expect(unknown.stdout).not.toContain("shown/model");
       expect(unknown.stderr).toContain("Set TOLLGATE_MASTER_KEY, or ask a gateway that runs");
-      // To look makes no master key.
+      // Listing models creates no master key.
       expect(readdirSync(directory)).toEqual([]);
     } finally {
       rmSync(directory, { recursive: true });
@@ -144,7 +144,7 @@ describe("providers on two gateways", () => {
     );
     expect(JSON.stringify(stored)).not.toContain("a-word-that-nobody-reads");
     await expect(start(randomBytes(32).toString("base64"))).rejects.toThrow(/master key/);
-    // A row that was moved to another provider opens nowhere, and leaves the others alone.
+    // A row that was moved to another provider cannot be decrypted there. The other providers still work.
     await database.query(
       "update providers set settings = (select settings from providers where id = 'raced'), version = version + 1 where id = 'sealed'",
     );

@@ -1,4 +1,4 @@
-/** A paused provider gets no new calls, wherever it is from; others of the model serve, and it goes on by itself. */
+/** A paused provider of any origin gets no new calls. Other providers serve the model, and the pause ends by itself. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startAdminGateway, type AdminGateway } from "../admin/support.ts";
 import { eventually } from "../support/patience.ts";

@@ -1,4 +1,4 @@
-/** Providers of gateways as processes: the command line with and without one, a backup and its master key, a stopped gateway. */
+/** Providers and gateway processes: the command line with and without a gateway, a backup and its master key, a stopped gateway. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { randomBytes } from "node:crypto";
@@ -19,10 +19,10 @@ const directory = temporaryDirectory();
 const key = "sk-of-the-command-line-0123456789";
 let upstream: Recorder;
 let environment: Record<string, string>;
-/** In this process, as what is restored: only one that stands still has to be another. */
+/** Runs in this process, and so does the restored one. Only a suspended gateway must be another process. */
 let gateway: GatewayUnderTest;
 
-/** A command with the key on its standard input. */
+/** Runs a command with the key on its standard input. */
 async function withKey(args: readonly string[], stdin = key) {
   const child = spawn(process.execPath, [main, ...args], {
     env: { ...process.env, ...environment },

@@ -1,4 +1,4 @@
-/** What of a provider members see, and what those alone who run the installation: where it is, and how it is reached. Trap T37. */
+/** The fields of a provider that members see, and those for operators only: its address, and how it is reached. Trap T37. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startWorld, type World } from "../admin/people.ts";
 

@@ -1,11 +1,11 @@
-/** What the tests of added providers share: a gateway that may reach this machine, an upstream, and bodies that name it. */
+/** Shared by the tests of added providers: a gateway that may reach this machine, an upstream, and request bodies that name it. */
 import { startAdminGateway, type AdminGateway, type Answer } from "../admin/support.ts";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
 
-/** A key that must be nowhere but in the requests to its upstream. */
+/** A key that may be only in the requests to its upstream. */
 export const secretKey = "sk-live-Zq81xV5rTt0pWm3Ld7KcYb2N";
 
-/** An answer of chat completions that costs something. */
+/** A chat completions answer that costs something. */
 const chatAnswer = {
   id: "c1",
   object: "chat.completion",
@@ -17,7 +17,7 @@ const chatAnswer = {
 
 export const answering = json(chatAnswer);
 
-/** A text model as the file has it; its offers are of the provider it is added with. */
+/** A text model as in the file. Its offers belong to the provider that it is added with. */
 export const modelRow = (id: string, more: object = {}) => ({
   id,
   kind: "text",
@@ -66,7 +66,7 @@ export async function startWorld(
   };
 }
 
-/** The JSON of an answer that must be a success. */
+/** Returns the JSON of an answer. Throws if the answer is not a success. */
 // oxlint-disable-next-line typescript/no-explicit-any -- the JSON of many routes
 export function must({ status, text, json: body }: Answer): any {
   if (status >= 300) throw new Error(`${status} ${text}`);

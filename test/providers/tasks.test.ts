@@ -1,4 +1,4 @@
-/** A task that a provider took is asked about with its own key, though provider or key were removed since. T84. */
+/** The gateway polls a task with the key that submitted it, even if the provider or the key was removed since. T84. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startArkVendor, says, type ArkVendor } from "../tasks/support.ts";
 import { eventually } from "../support/patience.ts";

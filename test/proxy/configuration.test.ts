@@ -1,4 +1,4 @@
-/** `proxy` and `tls` of a provider in the configuration file: what is refused, what is printed, and files that change. */
+/** `proxy` and `tls` of a provider in the configuration file: which values are refused, the printed form, and files that change. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** `tollgate doctor`, once in a process of its own as an operator runs it: what is well, what fails by its name, and what to do about it. */
+/**
+ * `tollgate doctor`, once in a process of its own as an operator runs it: which checks pass, the names of those that fail, and
+ * the advice.
+ */
 import { createServer as createTlsServer } from "node:https";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -22,7 +25,7 @@ const closers: (() => Promise<unknown> | void)[] = [];
 let via: TestProxy;
 let environment: Record<string, string>;
 
-/** A vendor that takes one key. */
+/** A vendor that accepts one key. */
 async function vendor(tls?: object): Promise<string> {
   const server = tls ? createTlsServer(tls) : createServer();
   server.on("request", (request, response) => {

@@ -1,4 +1,4 @@
-/** TLS with a provider's own authority and client certificate, and the names that failed connections go by. */
+/** TLS with a provider's own certificate authority and client certificate, and the error names of failed connections. */
 import { createServer as createTlsServer } from "node:https";
 import { createServer as createTcpServer, type AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
@@ -19,7 +19,7 @@ const between = makeAuthority(authority);
 const named = (days: readonly [number, number] = [-1, 1], name = "localhost") =>
   makeCertificate([name], { by: authority, days });
 
-/** Serves over TLS; the path tells who the client is. */
+/** Serves over TLS. Returns the server's URL. */
 async function serve(options: object): Promise<string> {
   const server = createTlsServer(options, (request, response) => {
     request.resume().on("end", () => response.end("ok"));
@@ -33,7 +33,7 @@ async function serve(options: object): Promise<string> {
   return `https://localhost:${(server.address() as AddressInfo).port}`;
 }
 
-/** What a text call and a media call to a server come to. */
+/** The results of a text call and a media call to a server. */
 async function told(url: string, tls?: Omit<ProviderTls, "files">) {
   const pools = createPools({ quietMs: 0 });
   closers.push(() => pools.close());
@@ -63,7 +63,7 @@ describe("a provider's tls", () => {
     expect(shown).toMatchObject({ text: { status: 200 }, media: { status: 200 } });
     const without = await told(url, { ca });
     expect(without.text).toMatchObject({ failure: "tls" });
-    // Its client hears of the end of the connection before it hears why.
+    // The media client sees the end of the connection before the reason.
     expect(without.media).toHaveProperty("failure", "broken");
     expect(without.text.message).toMatch(/CERTIFICATE_REQUIRED.*client certificate.*tls\.cert/);
   });

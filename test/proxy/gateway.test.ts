@@ -1,4 +1,4 @@
-/** A whole gateway behind a proxy: calls, streams, failover from a dead one, and what the operator and the caller read of it. */
+/** A whole gateway behind a proxy: calls, streams, failover from a dead proxy, and the messages to operator and caller. */
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startSandbox, type Sandbox } from "../../sandbox/index.ts";
@@ -11,7 +11,7 @@ import { startProxy, type TestProxy } from "../support/proxy.ts";
 const secret = "pass-word-88231";
 const credentials = `user:${secret}`;
 
-/** Keeps all that a log is given, as the JSON lines that it would be. */
+/** Keeps everything that is logged, as the JSON lines of the log. */
 function keptLog(): { log: Log; lines: string[] } {
   const lines: string[] = [];
   return { log: pino({ base: null }, { write: (line) => void lines.push(line) }), lines };

@@ -1,4 +1,4 @@
-/** Callbacks and downloads through a proxy: guarded and pinned as ever. HOOK-07, HOOK-08, T77. */
+/** Callbacks and downloads through a proxy: guarded and pinned as without one. HOOK-07, HOOK-08, T77. */
 import { createServer as createTlsServer } from "node:https";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -25,7 +25,7 @@ async function serve(listener: RequestListener, tls?: object): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A proxy that leads to one server of ours whatever it is asked for, and the ways through it. */
+/** A proxy that connects every target to one server of ours, and connection pools that use it. */
 async function through(port: number) {
   const via = await startProxy({ to: () => ({ host: "127.0.0.1", port }) });
   closers.push(() => via.close());
@@ -113,7 +113,7 @@ it("a download is tunnelled to the checked address over plain HTTP too, at each 
   });
   expect(got).toEqual(png);
   expect(via.asked).toEqual(["CONNECT 93.184.216.34:80", "CONNECT [2606:2800:220:1::1]:80"]);
-  // The name has moved to a private address since.
+  // The name now resolves to a private address.
   await expect(
     download({ ...request, url: "http://two.example/f" }, () => Promise.resolve(0)),
   ).rejects.toThrow("private or reserved");

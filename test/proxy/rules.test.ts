@@ -1,4 +1,4 @@
-/** Which proxy leads where: the environment by curl's rules, and addresses of proxies. */
+/** Which proxy applies to an address: the environment by curl's rules, and the addresses of proxies. */
 import { describe, expect, it } from "vitest";
 import { directHosts, parseProxy, proxiesOf, ProxySettingError } from "../../src/base/proxy.ts";
 

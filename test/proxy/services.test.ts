@@ -1,4 +1,4 @@
-/** What a gateway asks beside its providers goes through the environment's proxies too: S3, AWS's STS, the list of models, OIDC. */
+/** Requests of a gateway to other services use the environment's proxies too: S3, AWS's STS, the list of models, OIDC. */
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
@@ -24,7 +24,7 @@ import { startProxy, type TestProxy } from "../support/proxy.ts";
 const directory = mkdtempSync(join(tmpdir(), "tollgate-proxied-"));
 const credentials = "user:pass-word-77120";
 
-/** Names that nobody can resolve but the proxy, by the port that it leads them to. */
+/** Names that only the proxy can resolve, with the port that it connects them to. */
 const places = new Map<string, number>();
 const servers: Server[] = [];
 let via: TestProxy;
@@ -160,7 +160,7 @@ it("the list of models is fetched through the proxy, whose password is in no mes
       HTTP_PROXY: http,
       TOLLGATE_DATA_DIR: join(directory, "none"),
     });
-  // It was read: what follows it is that no gateway has run here.
+  // The command has read the list: the next error is that no gateway has run here.
   const read = await update(via.url, "http://list.corp.invalid/api.json");
   expect(read.stderr).toContain("no gateway has run on the data directory");
   expect(via.asked).toEqual(["CONNECT list.corp.invalid:80"]);

@@ -1,4 +1,4 @@
-/** Text and media to providers through real proxies: CONNECT and absolute form, streams, connections used again, failures by name. */
+/** Text and media calls to providers through real proxies: CONNECT and absolute form, streams, reused connections, named failures. */
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { createServer as createTcpServer, type AddressInfo } from "node:net";
@@ -48,7 +48,7 @@ async function proxy(options: ProxyOptions = {}) {
   return started;
 }
 
-/** Asks as text calls do and as media calls do. */
+/** Sends requests like text calls and like media calls. */
 function asking(url: string, variables: Record<string, string>, access?: Partial<Access>) {
   const pools = createPools({ quietMs: 0, proxies: proxiesOf(variables) });
   closers.push(() => pools.close());
@@ -236,7 +236,7 @@ it("streams through a tunnel as the bytes come", async () => {
     exchange.consume({
       data(chunk) {
         seen.push(chunk.toString());
-        // The second event is sent only once the first is here.
+        // The server sends the second event only after the first has arrived.
         next?.();
       },
       end: resolve,

@@ -1,4 +1,4 @@
-/** A client that makes one call after the other, at two gateways in turn, under a limit of one call at once. LIM-17. */
+/** A client that calls two gateways in turn, one call after the other, under a limit of one concurrent call. LIM-17. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { sharedPostgres } from "../support/postgres.ts";
 import { chat } from "../rows/protocols.ts";

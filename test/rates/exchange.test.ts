@@ -1,4 +1,4 @@
-/** Limits in a process between its calls and the database: nobody is left waiting, and what was used is counted. LIM-17; docs/limits.md. */
+/** The limiter of a process, between its calls and the database: no call waits for ever, all use is counted. LIM-17; docs/limits.md. */
 import { expect, it } from "vitest";
 import { RateBatcher } from "../../src/rates/rate-batcher.ts";
 import { createRateLimiter, type RateUse } from "../../src/rates/limiter.ts";
@@ -9,7 +9,7 @@ import { describeDatabase } from "../support/postgres.ts";
 import { eventually } from "../support/patience.ts";
 
 let keys = 0;
-/** A key that nobody used, with a limit of tokens, and a limiter of its own. */
+/** A new key with a limit of tokens, and its own limiter. */
 function limited(database: Database, tokensPerMinute: number) {
   keys += 1;
   const id = `exchange ${keys}`;
@@ -33,7 +33,7 @@ describeDatabase("calls that take longer than a limit is remembered", (open) => 
   it("LIM-17: two that know the limit from before and after it was forgotten are both let in", async () => {
     const { limiter, admit, total } = limited(await open(), 1_000);
     const early = await admit();
-    // While its body or a hook was waited for.
+    // A heartbeat while the call waits for its body or a hook.
     limiter.heartbeat();
     const late = await admit();
     await Promise.all([early.takeTokens(10), late.takeTokens(20)]);
@@ -44,7 +44,7 @@ describeDatabase("calls that take longer than a limit is remembered", (open) => 
   });
 });
 
-/** Does `work` while the database ends every question about this limit, until `isOver`: its row is locked, so that none is answered. */
+/** Runs `work` while the database fails every query about this limit, whose row is locked, until `isOver`. */
 async function away(
   { database, id }: { readonly database: Database; readonly id: string },
   work: () => void,
@@ -60,7 +60,7 @@ async function away(
          where datname = current_database() and wait_event_type = 'Lock' and query like '%from rate_take(%'`,
       );
       cuts += ended.length;
-      // A transaction that is idle for some seconds is ended.
+      // The server ends a transaction that is idle for some seconds.
       await tx.query("select 1");
       return isOver(cuts);
     }, "questions that are cut");

@@ -1,4 +1,4 @@
-/** Limits of a key, its member and its workspace: what is refused, in which words, and what every answer tells. LIM-17. */
+/** Limits of a key, its member and its workspace: which calls are refused, the messages, and the headers of every answer. LIM-17. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import {
@@ -23,14 +23,14 @@ async function limitedKey(limits: Partial<RateLimits>) {
   return world.makeKey({ rateLimits: limits });
 }
 
-/** The headers about limits, without their prefix. */
+/** The rate limit headers, without their prefix. */
 const told = (answer: Response): Record<string, string> =>
   Object.fromEntries(
     [...answer.headers]
       .filter(([name]) => name.startsWith("x-ratelimit-"))
       .map(([name, value]) => [name.slice("x-ratelimit-".length), value]),
   );
-/** How each protocol says it. */
+/** The refusal in each protocol. */
 const refusalIn = {
   chat: { type: "rate_limit_error", code: "rate_limit_exceeded" },
   responses: { code: "rate_limit_exceeded" },
@@ -135,7 +135,7 @@ describe("requests a minute", () => {
 describe("tokens a minute", () => {
   it("LIM-17: once as many were used as the limit has, the next is refused; failed calls use none", async () => {
     const { key } = await limitedKey({ tokensPerMinute: 300 });
-    // Each answer used 120.
+    // Each answer used 120 tokens.
     for (const left of [180, 60]) {
       const answer = await world.call(chat, { key });
       expect(answer.status).toBe(200);
@@ -257,7 +257,7 @@ describe("a member's and a workspace's limits", () => {
     expect(refused.status).toBe(429);
     expect(await refused.text()).toContain("The member's limit of 3 requests a minute");
     await changeMember(context(), reference, { rateLimits: null });
-    // What the member's limit refused was not counted against the key.
+    // A call that the member's limit refused does not count against the key.
     const answer = await world.call(chat, { key: own.key });
     expect(told(answer)).toMatchObject({ "limit-requests": "100", "remaining-requests": "98" });
   });
@@ -271,7 +271,7 @@ describe("a member's and a workspace's limits", () => {
       statuses.push(answer.status);
       await answer.text();
     }
-    // Each answer used 120.
+    // Each answer used 120 tokens.
     expect(statuses).toEqual([200, 200, 429]);
     await changeWorkspace(context(), record.workspaceId, { rateLimits: null });
     expect((await world.call(chat, { key })).status).toBe(200);

@@ -1,4 +1,4 @@
-/** What a process knows of one limit, move by move. docs/limits.md. */
+/** One process's state of one limit, step by step. docs/limits.md. */
 import { expect, it } from "vitest";
 import { Meter } from "../../src/rates/meter.ts";
 

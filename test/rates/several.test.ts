@@ -1,4 +1,4 @@
-/** A limit behind several gateways: together they let through what one would. LIM-17; docs/limits.md. */
+/** A limit behind several gateways: together they admit as much as a single one would. LIM-17; docs/limits.md. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { inForm } from "../support/long.ts";
 import { eventually } from "../support/patience.ts";
@@ -21,8 +21,8 @@ afterAll(async () => {
 });
 
 /**
- * Calls one gateway after the other, so many a second each, for `seconds`: when each was answered with 200, and how many were
- * told that the gateway has too much to do, as may be on a busy machine.
+ * Calls the gateways in turn, `perSecond` calls a second each, for `seconds`. Returns the times of the 200 answers, and the
+ * number of answers "overloaded", which a busy machine may give.
  */
 async function flood(key: string, perSecond: number, seconds: number) {
   const passed: number[] = [];
@@ -56,7 +56,7 @@ it("600 requests a minute on three gateways under 3,000 a minute: 570 to 630 pas
   const { key } = await gateways[0]!.makeKey({ rateLimits: { requestsPerMinute: limit } });
   const { passed, overloaded } = await flood(key, inForm(20, 16.67), inForm(3, 60 * minutes));
   expect(overloaded).toBeLessThanOrEqual(inForm(180, 0));
-  // The first minute has its burst at once; from then on what was used is free again as it was used.
+  // In the first minute the whole limit is free at once. From then on each used unit is free again a minute after its use.
   for (let minute = 0; minute < minutes; minute += 1) {
     const within = passed.filter((ms) => ms >= minute * 60_000 && ms < (minute + 1) * 60_000);
     console.log(`minute ${minute + 1}: ${within.length}`);
@@ -88,8 +88,8 @@ it("calls at once are limited over all of them", async () => {
   );
   expect(most).toBeLessThanOrEqual(4);
   expect(answers.filter((status) => status === 200).length).toBeGreaterThanOrEqual(4);
-  // Nothing is left of them: each gateway lets a call in, once those of the others have been counted back and its own last refusal
-  // is a tenth of a second old.
+  // The calls leave nothing behind. Each gateway admits a call once the others' calls have been returned, and its own last
+  // refusal is a tenth of a second old.
   for (const gateway of gateways)
     await eventually(async () => {
       const answer = await gateway.call(chat, { key });

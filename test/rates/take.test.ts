@@ -1,4 +1,7 @@
-/** What the database grants of a limit: never more within a minute, whoever asks and whatever the clock does. LIM-17; docs/limits.md. */
+/**
+ * The units of a limit that the database grants: never more within a minute, for any number of gateways and any clock. LIM-17;
+ * docs/limits.md.
+ */
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { sweepRates } from "../../src/rates/index.ts";
@@ -11,7 +14,7 @@ const start = Date.UTC(2026, 10, 3, 12);
 const at = (database: Database, ms: number) =>
   setLedgerClock(database, new Date(start + ms).toISOString());
 let scopes = 0;
-/** A limit that nobody used. */
+/** A new limit, without use. */
 function fresh(limit: number, unit: GrantRequest["unit"] = "requests") {
   scopes += 1;
   const name = { workspaceId: "w", scope: "key", scopeId: `k${scopes}`, unit } as const;
@@ -64,7 +67,7 @@ describeDatabase("requests and tokens", (open) => {
     expect(back.total).toBe(6);
     const beyond = await one(send, ask(0, { corrections: [{ step, amount: 7 }] }));
     expect(beyond.total).toBe(13);
-    // The first second is over; what is given back of it now was forgotten with it.
+    // The first second has left the window. A return for it now has no effect.
     await at(database, 65_000);
     expect((await one(send, ask(0, { corrections: [{ step, amount: -6 }] }))).total).toBe(7);
   });
@@ -145,7 +148,7 @@ describeDatabase("requests and tokens", (open) => {
           await at(database, nowMs);
           let answer = await one(send, ask(amount));
           if (answer.granted < amount) {
-            // A part is of no use to who waits for all of it.
+            // A caller that waits for all of it cannot use a part.
             const corrections = [{ step: answer.step, amount: -answer.granted }];
             const { waitMs } = await one(send, ask(0, { first: amount, corrections }));
             nowMs += Math.max(waitMs, answer.waitMs);

@@ -1,4 +1,7 @@
-/** What a vendor of each protocol would refuse of a body, going by its model's record alone: written apart from what fits requests. */
+/**
+ * The parts of a body that a vendor of each protocol would refuse, by its model's record alone. Written separately from the
+ * code that fits requests.
+ */
 import { isObject, type WireObject } from "../../src/base/json.ts";
 import type { ModelRecord } from "../../src/catalog/index.ts";
 import type { UpstreamProtocol } from "../../src/protocols/index.ts";
@@ -9,7 +12,7 @@ const at = (body: WireObject, path: string): unknown => {
   return value;
 };
 
-/** Where each protocol has a parameter, if at all; in camelCase, as we send it. */
+/** The path of a parameter in each protocol that has it, in camelCase, as the gateway sends it. */
 const places: Readonly<Record<string, Partial<Record<UpstreamProtocol, readonly string[]>>>> = {
   temperature: {
     chat: ["temperature"],
@@ -64,7 +67,7 @@ interface Sent {
   readonly off: boolean;
 }
 
-/** The wish for reasoning in a body. */
+/** The reasoning setting of a body. */
 function reasoningIn(protocol: UpstreamProtocol, body: WireObject): Sent {
   switch (protocol) {
     case "chat":
@@ -170,7 +173,7 @@ const turnsOf: Readonly<Record<UpstreamProtocol, string>> = {
   converse: "messages",
 };
 
-/** Everything in a body that a model of this record does not take. */
+/** All parts of a body that a model with this record does not accept. */
 export function faultsOf(
   protocol: UpstreamProtocol,
   body: WireObject,

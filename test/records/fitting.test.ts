@@ -1,4 +1,4 @@
-/** What becomes of a request by its model's record: on the direct route and in conversion alike. docs/models.md; CONV-218, ERR-12. */
+/** How a request is fitted to its model's record, on the direct route and in conversion. docs/models.md; CONV-218, ERR-12. */
 import { describe, expect, it } from "vitest";
 import type { Abilities, ReasoningAbility } from "../../src/base/abilities.ts";
 import { GatewayError } from "../../src/base/errors.ts";
@@ -38,7 +38,7 @@ function routed(
   });
 }
 
-/** What is sent beside the turns, and the names of what is reported. */
+/** The members that are sent, without the turns, and the names of the reported ones. */
 function sent(...[pair, members, abilities]: Parameters<typeof routed>) {
   const { body, notes } = routed(pair, members, abilities);
   const { model: _model, max_tokens: _max, messages, input, contents, ...rest } = body;

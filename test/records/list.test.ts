@@ -8,7 +8,7 @@ import { inForm } from "../support/long.ts";
 import { anyRequest, fullRequest } from "./requests.ts";
 import { faultsSent } from "./sent.ts";
 
-/** All variables that any vendor needs. */
+/** The variables of all vendors. */
 const variables = presetsIn({}).flatMap(({ variable, missing }) => [variable, ...missing]);
 const environment = Object.fromEntries(variables.map((name) => [name, "key"]));
 const isText = (model: Model): model is TextModel => model.kind === "text";

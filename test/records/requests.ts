@@ -166,11 +166,11 @@ const prompts: Readonly<Record<ProtocolName, readonly JsonObject[]>> = {
   ],
 };
 
-/** The model stands in the path where the body does not name it. */
+/** If the body has no model, the path names it. */
 const named = (protocol: ProtocolName): JsonObject =>
   protocol === "generate_content" ? {} : { model: "acme/talk" };
 
-/** A request with every parameter of its protocol, each with its first value, and nothing that may be refused. */
+/** A request with every parameter of its protocol, each with its first value, and nothing that the gateway may refuse. */
 export function fullRequest(protocol: ProtocolName): JsonObject {
   const all = Object.entries(values[protocol]).map(([name, [first]]) => [name, first]);
   return {
@@ -180,7 +180,7 @@ export function fullRequest(protocol: ProtocolName): JsonObject {
   };
 }
 
-/** Requests with any of the parameters, with any of their values. */
+/** Requests with any of the parameters and any of their values. */
 export function anyRequest(protocol: ProtocolName): fc.Arbitrary<JsonObject> {
   const members = Object.entries(values[protocol]).map(
     ([name, [...each]]) => [name, fc.constantFrom(...each)] as const,

@@ -1,4 +1,4 @@
-/** What a model's upstream is sent of a request, beside what its record allows. */
+/** The body that a model's upstream receives, compared with its record. */
 import { GatewayError } from "../../src/base/errors.ts";
 import { removeUnsupported, type TextModel } from "../../src/catalog/index.ts";
 import {
@@ -11,7 +11,7 @@ import {
 } from "../../src/protocols/index.ts";
 import { faultsOf } from "./allows.ts";
 
-/** The route of a request to a model, and what was noted on the way. @throws GatewayError what is refused */
+/** The route of a request to a model, and the notes. @throws GatewayError if the request is refused */
 export function routeOf(
   model: TextModel,
   [caller, upstream]: readonly [ProtocolName, UpstreamProtocol],
@@ -36,10 +36,10 @@ export function routeOf(
   return { route, notes: [...notes, ...route.notes] };
 }
 
-/** What may be refused instead: choices of tools, and answers that have begun. */
+/** The codes of allowed refusals: tool choices, and answers that have begun. */
 const refusable = ["unsupported_parameter", "unsupported_content"];
 
-/** What is sent and not allowed; nothing of a call that is refused for what may be. */
+/** The parts of the sent body that the record does not allow. Empty if the call is refused with an allowed code. */
 export function faultsSent(
   model: TextModel,
   pair: readonly [ProtocolName, UpstreamProtocol],

@@ -8,7 +8,7 @@ import { faultsOf } from "./allows.ts";
 import { anyRequest, fullRequest } from "./requests.ts";
 import { faultsSent, routeOf } from "./sent.ts";
 
-/** Our own records; those of the public list are in list.test.ts. */
+/** Our own records. list.test.ts tests those of the public list. */
 const models = ["openai", "anthropic", "google", "xai", "dashscope", "ark"].flatMap(ownModels);
 const offers = models.flatMap((model) => model.offers.map((offer) => [model, offer] as const));
 
@@ -16,7 +16,7 @@ describe.each(offers)("$id", (model, { protocol }) => {
   it.each(protocolNames)("every parameter of %s at once", (caller) => {
     const { route, notes } = routeOf(model, [caller, protocol], fullRequest(caller));
     expect(faultsOf(protocol, route.body, model)).toEqual([]);
-    // What its own vendor would refuse is reported where it is not sent; faults without a space are names.
+    // The gateway reports every part that its own vendor would refuse and that was not sent. Faults without a space are names.
     const refused = caller === protocol ? faultsOf(protocol, fullRequest(caller), model) : [];
     const names = refused.filter((fault) => !fault.includes(" "));
     expect(notes.map(({ param }) => param)).toEqual(expect.arrayContaining(names));

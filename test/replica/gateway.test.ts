@@ -1,4 +1,7 @@
-/** A gateway with a read replica: what people see in lists and usage, by ids, on paper, and of its health. docs/scale.md "Read replicas". */
+/**
+ * A gateway with a read replica: lists and usage, single records, CSV files, and the replica's health. docs/scale.md "Read
+ * replicas".
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { readEnvironment } from "../../src/cli/environment.ts";
@@ -82,7 +85,7 @@ describe("with a standby that follows", () => {
       expect(near.json).toEqual({ previous: null, next: last === "" ? null : last });
       last = id;
     }
-    // On a machine that stands still for half a second a standby is late for once.
+    // If the machine stalls for half a second, the standby is too late once.
     expect(seen).toBeGreaterThan(3 * rounds - 5);
     expect(await readsOf("replica")).toBeGreaterThan(before.replica + 4 * rounds - 5);
     expect(await readsOf("primary")).toBeLessThan(before.primary + 5);
@@ -108,7 +111,7 @@ describe("with a standby that follows", () => {
   });
 });
 
-/** How often the standby has gone through the ledger. */
+/** The number of scans of the ledger at the standby. */
 async function scansThere(): Promise<number> {
   const database = await openDatabase({ url: pair.urlOf(pair.standby.port), log: silentLog });
   const [row] = await database.query<{ scans: bigint }>(

@@ -1,4 +1,4 @@
-/** A standby that was behind takes the primary's place: the last commits are gone, and what had been given back in them is set aside again. */
+/** A lagging standby is promoted: the last commits are lost, and the gateway reserves again the money that they had released. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openLink, type Link } from "../faults/whole/link.ts";
 import { startPair, type Pair } from "../faults/whole/pair.ts";
@@ -45,7 +45,7 @@ afterAll(async () => {
   await pair.close();
 });
 
-/** Calls wait at their provider until they are released, one after the other. */
+/** Makes calls wait at their provider until the test releases them, one after the other. */
 function holdCalls(): { release(): void } {
   const waiting: (() => void)[] = [];
   up.answer(async (request, response) => {
@@ -78,7 +78,7 @@ it("T65 T67: what had been set aside goes back, a call under way is charged, and
   await failOver(pair, link);
 
   await eventually(async () => (await bench.get("/readyz")).status === 200, "the new primary");
-  // The standby had the first call as one that runs.
+  // For the standby the first call still ran.
   expect(await bench.holds()).toHaveLength(2);
   calls.release();
   expect(await bench.entry(idOf(await underWay))).toMatchObject({ amount_nano: costNano });

@@ -1,4 +1,7 @@
-/** A task that ended in commits which a promoted standby lacks: it ends once more, is charged once, and is called back again. */
+/**
+ * A task whose end was in commits that a promoted standby lacks: it ends again, with one charge in all, and its callback is
+ * sent again.
+ */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { verifyLedger } from "../../src/verification/index.ts";
 import { openLink, type Link } from "../faults/whole/link.ts";
@@ -57,7 +60,7 @@ it("T67 HOOK-01: a task whose end was lost ends again: one charge, one event; on
     async () => (await gateway.get(`/v1/tasks/${lost}`)).status === 404,
     "the new primary",
   );
-  // The standby may have it as taken by a poll that was under way: that lease of 60 s is waited for.
+  // On the standby a poll may hold the task. Then its lease of 60 s must expire first.
   await eventually(async () => (await statusOf(id)) === "succeeded", "its second end", 100_000);
   const entries = await gateway.database.query<{ kind: string }>(
     "select kind from ledger_entries where reference = $1",

@@ -1,4 +1,4 @@
-/** A replica behind a pooler in session mode, which refuses parameters that it does not know. docs/scale.md "Read replicas". */
+/** A replica behind a pooler in session mode, which refuses unknown parameters. docs/scale.md "Read replicas". */
 import { expect, it, onTestFinished } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { migrate, openDatabase, openReplica } from "../../src/storage/index.ts";

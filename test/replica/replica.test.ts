@@ -1,4 +1,4 @@
-/** Heavy reads on a real standby: which of them it answers, and what becomes of them where it fails. docs/scale.md "Read replicas". */
+/** Heavy reads on a real standby: which of them it answers, and the fallback when it fails. docs/scale.md "Read replicas". */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { GatewayError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
@@ -68,7 +68,7 @@ describe("a standby that follows", () => {
       expect(where).toBe("replica");
       seen += found.length;
     }
-    // On a machine that stands still for half a second a standby is late for once.
+    // If the machine stalls for half a second, the standby is too late once.
     expect(seen).toBeGreaterThan(90);
     const settings = await opened.read((database) =>
       database.query("select current_setting('default_transaction_read_only') as ro"),
@@ -159,13 +159,13 @@ describe("a standby that is behind", () => {
     await goOn(pair.standby);
     await eventually(() => opened.state.isUsed, "the replica to be used again");
     expect(await opened.read(place)).toBe("replica");
-    // Once for each change.
+    // One line for each change.
     expect(kept.lines).toHaveLength(3);
   });
 
   it("is not behind where nothing is written", async () => {
     const opened = await used(undefined, 1_000);
-    // Each look measures another one.
+    // Each check measures a new lag.
     const lags = new Set<number>();
     await eventually(() => lags.add(opened.state.lagMs).size > 4, "some looks at the replica");
     expect(opened.state.isUsed).toBe(true);
@@ -180,11 +180,11 @@ describe("a standby that is behind", () => {
       );
       return Number(row!["n"]);
     };
-    // The primary tells the place behind the next page's head then, of 24 bytes or 40.
+    // At the end of a page the primary reports the position behind the next page's header, of 24 or 40 bytes.
     await eventually(async () => {
       const left = await bytesLeft();
       if (left === 8_192 - 24 || left === 8_192 - 40) return true;
-      // A record of such a text has 51 bytes beside it where it is short.
+      // The record of a short text has 51 bytes more than the text.
       const text = left > 350 ? left - 300 : left >= 64 ? left - 51 : 8;
       await pair.primary.query(
         `select pg_logical_emit_message(false, '', repeat('x', ${text}), true)`,
@@ -193,7 +193,7 @@ describe("a standby that is behind", () => {
     }, "the end of a page");
     const before = await bytesLeft();
     const answer = await opened.read(place, { exact: true });
-    // Unless something else was written just then.
+    // Unless another record was written just then.
     expect([answer, await bytesLeft()]).toEqual(["replica", before]);
   });
 
@@ -241,7 +241,7 @@ describe("a standby in trouble", () => {
       expect(await opened.read(place)).toBe("primary");
       expect(performance.now() - againMs).toBeLessThan(1_000);
       expect(kept.lines.at(-1)).toMatchObject({ level: "warn" });
-      // Nor does it keep the gateway from ending.
+      // The replica does not keep the gateway from closing either.
       const endMs = performance.now();
       await opened.close();
       expect(performance.now() - endMs).toBeLessThan(6_000);
@@ -271,7 +271,7 @@ describe("a standby in trouble", () => {
     await pair.standby.query("select pg_reload_conf()");
   });
 
-  // In full only: what a read leads to that fails there is shown above.
+  // In the long form only: tests above cover other reads that fail there.
   it.runIf(isLong)("a read that takes longer than ten seconds goes to the primary", async () => {
     const opened = await used();
     expect(await opened.read(waitThere)).toBe("primary");
@@ -358,7 +358,7 @@ describe("what must not be read", () => {
     });
     expect(JSON.stringify(kept.lines)).not.toContain("hunter2");
     await replica!.close();
-    // With the right one, this user may look, and not read our tables: the primary answers.
+    // With the right password this user may connect, but not read our tables: the primary answers.
     const opened = await used(url.replace("hunter2", "right"));
     expect(
       await opened.read((database) => database.query("select 1 from numbers limit 1")),
@@ -367,7 +367,7 @@ describe("what must not be read", () => {
     expect(kept.lines.at(-1)!.reason).toMatch(/permission denied/);
   });
 
-  // Last, and once: nothing brings the standby back.
+  // Last, and without a second try, since the standby cannot be restored.
   it("one that was promoted, and a standby of that one", { retry: 0 }, async () => {
     const opened = await used();
     const answer = opened.read(waitThere);

@@ -1,11 +1,11 @@
-/** What tests of read replicas share: what a log says, and a server that is really behind or not. */
+/** Shared by the tests of read replicas: a log, and helpers that make a real standby lag or catch up. */
 import type { Log } from "../../src/base/log.ts";
 import type { Queryable } from "../../src/storage/index.ts";
 import type { Link } from "../faults/whole/link.ts";
 import type { Pair, Server } from "../faults/whole/pair.ts";
 import { eventually } from "../support/patience.ts";
 
-/** A log that is kept. */
+/** A log that keeps its lines. */
 export function keptLog() {
   const lines: { readonly level: string; readonly message: string; readonly reason: unknown }[] =
     [];
@@ -20,30 +20,30 @@ export function keptLog() {
   return { log, lines };
 }
 
-/** The standby gets the log and does not replay it: it falls behind. */
+/** Makes the standby lag: it receives the WAL but does not replay it. */
 export const holdReplay = (standby: Server) => standby.query("select pg_wal_replay_pause()");
 export const goOn = (standby: Server) => standby.query("select pg_wal_replay_resume()");
 
-/** Which database answers. */
+/** Which database answers: "replica" or "primary". */
 export const place = async (database: Queryable): Promise<string> => {
   const [row] = await database.query<{ there: boolean }>("select pg_is_in_recovery() as there");
   return row!.there ? "replica" : "primary";
 };
 
-/** Waits at the replica alone, so that a test can hurt it meanwhile. */
+/** Waits only at the replica, so that a test can disturb it meanwhile. */
 export const waitThere = async (database: Queryable): Promise<string> => {
   await database.query("select case when pg_is_in_recovery() then pg_sleep(60) end");
   return place(database);
 };
 
-/** The standby has all that the primary has now. */
+/** True if the standby has replayed everything that the primary has now. */
 export async function hasAll({ primary: from, standby }: Pair): Promise<boolean> {
   const [row] = await from.query("select pg_current_wal_lsn() as lsn");
   const there = `select 1 where pg_last_wal_replay_lsn() >= '${row!["lsn"]}'`;
   return (await standby.query(there)).length > 0;
 }
 
-/** From now on the standby gets nothing of what the primary commits; it has all until now. */
+/** Stops replication. The standby has every commit until now, and gets none from now on. */
 export async function cutReplication(pair: Pair): Promise<void> {
   await eventually(() => hasAll(pair), "the standby to have all");
   await pair.standby.query("alter system set primary_conninfo = ''");
@@ -54,7 +54,7 @@ export async function cutReplication(pair: Pair): Promise<void> {
   );
 }
 
-/** The primary dies, and the standby takes its place under its name. */
+/** Kills the primary, promotes the standby, and moves the address to it. */
 export async function failOver({ primary, standby }: Pair, link: Link): Promise<void> {
   await primary.kill();
   await standby.query("select pg_promote()");

@@ -1,4 +1,4 @@
-/** Heads of the request log: what rows share is stored once, and every row reads as it was given. */
+/** Heads of the request log: the values that rows share are stored once, and every row reads as it was written. */
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { createRequestLog, type RequestRow } from "../../src/request-log/index.ts";
@@ -9,7 +9,7 @@ const price = { input: "2500000000", cacheRead: "250000000", output: "1500000000
 const plan = { plan: { model: "acme/talk", order: ["local/chat"] } };
 const createdAt = new Date("2026-11-04T12:00:00.123Z");
 
-/** A call as most are; `index` is in everything that differs from call to call. */
+/** A usual call. `index` is in every value that differs between calls. */
 const call = (id: string, index: number, more: Partial<RequestRow> = {}): RequestRow => ({
   workspaceId: "w",
   id,
@@ -47,7 +47,7 @@ const saidOf = ({ tags = null, endUser = null }: Partial<Record<"tags" | "endUse
   end_user: endUser,
 });
 
-/** What a row is read as: JSON as it is written, and null for what is absent. */
+/** The values that a row is read as: parsed JSON, and null for absent values. */
 function readAs(row: RequestRow) {
   const json = (value: unknown): unknown =>
     value === undefined ? null : (JSON.parse(JSON.stringify(value)) as unknown);
@@ -94,7 +94,7 @@ async function heads(database: Database): Promise<number> {
   return rows[0]!.n;
 }
 
-/** A writer, and what it reports as lost. */
+/** A writer, and the errors that it logs for lost rows. */
 function writerOf(database: Database) {
   const errors: object[] = [];
   const log = createRequestLog(database, {
@@ -126,13 +126,13 @@ describeDatabase("heads of the request log", (open) => {
       ...some("d", 100, { workspaceId: "other" }),
       ...some("e", 50).map((row, index) => ({ ...row, model: `made/up-${index}` })),
       ...some("f", 50).map((row, index) => ({ ...row, explanation: { reserved_nano: index } })),
-      // What only looks the same is the same price; one that has changed has a head of its own.
+      // An equal price that is another object counts as the same. A different price makes its own head.
       ...some("g", 50).map((row) => ({ ...row, price: { ...price } })),
       ...some("h", 50, { price: { ...price, input: "3000000000" } }),
     ];
     await writer.write(rows);
     expect(await read(database)).toEqual(sorted(rows));
-    // Those of a, c and g are one.
+    // The rows of a, c and g share one head.
     expect(await heads(database)).toBe(4);
     const [bytes] = await database.query<{ n: number }>(
       "select avg(pg_column_size(r.*))::integer as n from requests r where head is not null and notes is null",
@@ -180,7 +180,7 @@ describeDatabase("heads of the request log", (open) => {
     await writer.write(healed);
     expect(await read(database)).toEqual(sorted([...before, ...healed]));
 
-    // The heads cannot be written: the rows are lost, and said to be.
+    // The heads cannot be written: the rows are lost, and the log reports it.
     await database.query("alter table request_heads add constraint never check (false) not valid");
     const other = { status: "failed" };
     await writer.write(some("c", 3, other));
@@ -189,7 +189,7 @@ describeDatabase("heads of the request log", (open) => {
     const after = some("d", 3, other);
     await writer.write(after);
 
-    // The rows cannot be: their head is there by now, or is not; either way the next ones are whole.
+    // The rows cannot be written. Their head may exist by now or not; the next rows are complete either way.
     await database.query("alter table requests add constraint never check (false) not valid");
     const third = { status: "client_closed" };
     await writer.write(some("e", 3, third));
@@ -253,7 +253,7 @@ describeDatabase("heads of the request log", (open) => {
       fc.asyncProperty(fc.array(fields, { minLength: 1, maxLength: 20 }), async (kinds) => {
         batch += 1;
         await database.query("delete from requests");
-        // Each three times: whole, with a head that is made, and with one that is there.
+        // Each kind three times: as a whole row, with a new head, and with an existing head.
         const rows = [...kinds, ...kinds, ...kinds].map((kind, index) => ({
           ...kind,
           id: `${batch}-${String(index).padStart(3, "0")}`,

@@ -1,4 +1,4 @@
-/** When old addresses of keys are deleted. docs/management.md; with a database: test/admin-reads/key-clients.test.ts. */
+/** When old addresses of keys are deleted. docs/management.md; test/admin-reads/key-clients.test.ts tests it with a database. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { openKeyClients } from "../../src/request-log/index.ts";
 import type { Database } from "../../src/storage/index.ts";

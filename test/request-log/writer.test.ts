@@ -1,4 +1,4 @@
-/** The request log's writer: everything arrives once, nothing it is given can make it fail. */
+/** The request log's writer: every row arrives once, and no input makes the writer fail. */
 import { expect, it } from "vitest";
 import { describeDatabase, silentLog } from "../support/postgres.ts";
 import { createRequestLog, type RequestRow } from "../../src/request-log/index.ts";

@@ -1,4 +1,4 @@
-/** Erasing under attack: ids and names that are parts of JSON or of others' addresses, vendors that repeat an id, repeated keys. */
+/** Erasing under attack: ids and names that are parts of JSON or of other addresses, vendors that repeat an id, repeated keys. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createBodyLog, openKeyClients } from "../../src/request-log/index.ts";
 import { roomFor } from "../../src/base/write-behind.ts";
@@ -16,7 +16,7 @@ let vendor: Recorder;
 let gateway: AdminGateway;
 
 beforeAll(async () => {
-  // It says in its errors whom a call was for.
+  // A vendor whose errors name the end user.
   vendor = await startRecorder((request, response) => {
     const message = `user ${String(request.body["user"])} was refused`;
     return json({ error: { message, type: "x", code: "x" } }, 400)(request, response);
@@ -55,11 +55,11 @@ interface Row {
 const rowsOf = (): Promise<Row[]> =>
   gateway.database.query<Row>("select * from requests order by id desc", []);
 
-/** The log's row of a call, which waits for the log's batch. */
+/** Makes a call for an end user. Returns its row, once the log has written it. */
 async function calledFor(model: string, user: string, tags: object = {}): Promise<Row> {
   const before = (await rowsOf()).length;
   const body = { model, user, messages: [{ role: "user", content: "Hello" }] };
-  // A header is bytes.
+  // Headers are bytes.
   const headers = { "x-gw-metadata": Buffer.from(JSON.stringify(tags)).toString("latin1") };
   await (await gateway.post("/v1/chat/completions", body, headers)).text();
   await eventually(async () => (await rowsOf()).length > before, "the row of the log");
@@ -225,7 +225,7 @@ describe("a person", () => {
     const { workspaceId, database } = gateway;
     const email = "eve@example.org";
     const eve = await newMember(gateway, workspaceId, { email, role: "member" });
-    // As `POST .../members/{id}/restore` does it, in the moment after the membership ended.
+    // Does the same as `POST .../members/{id}/restore`, just after the membership ended.
     await database.query(`
       create function put_back() returns trigger language plpgsql as $$
       begin
@@ -269,7 +269,7 @@ describe("a person", () => {
       keys.push(made.json.id);
     }
     expect((await erase({ person: "ida@example.org" })).status).toBe(200);
-    // What another gateway still had to write, or a stream that ended later.
+    // A late write, by another gateway or for a stream that ended later.
     const late = openKeyClients(database, silentLog);
     for (const keyId of keys) late.note({ keyId, address: "203.0.113.7", userAgent: "program/1" });
     await late.close();

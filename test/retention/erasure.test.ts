@@ -1,6 +1,6 @@
 /**
- * Erasing personal data: an end user of calls, and a person with an account. Every text of the database is searched afterwards;
- * the ledger has not changed by a nano-dollar.
+ * Erasing personal data: an end user of calls, and a person with an account. Afterwards the test searches every text of the
+ * database. The ledger has not changed by a nano-dollar.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { foldUsage } from "../../src/usage/index.ts";
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 
 const sumOf = async (sql: string): Promise<unknown> => (await gateway.database.query(sql, []))[0];
-/** Money, and the sums that are made of it, with nobody's name. */
+/** The money and its sums, without names. */
 const books = async () => ({
   entries: await sumOf("select md5(string_agg(e::text, ',' order by entry)) from ledger_entries e"),
   sums: await sumOf(
@@ -31,7 +31,7 @@ const books = async () => ({
   hours: await sumOf("select md5(string_agg(u::text, ',' order by u::text)) from usage_hours u"),
 });
 
-/** The tables in which a text stands anywhere. */
+/** The tables that contain a text anywhere. */
 async function tablesWith(text: string): Promise<string[]> {
   const tables = await gateway.database.query<{ name: string }>(
     "select c.oid::regclass::text as name from pg_class c where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition",
@@ -207,7 +207,7 @@ describe("a person", () => {
     expect(dry.json.erased).toMatchObject({
       users: 2,
       memberships: 2,
-      // Programs that call with it stop: whoever looks first is told.
+      // The programs that use it stop, so the dry run tells the operator first.
       keys_disabled: 1,
       sessions: 1,
       tokens: 1,

@@ -1,6 +1,6 @@
 /**
- * A log of 90 days in 90 parts: the last day's list, usage and single calls have in their plans the parts of their time only, and
- * each step of retention is short. By plans in the short form, by time over 50 million rows in the long one.
+ * A log of 90 days in 90 parts. The plans for the last day's list, usage and single calls contain only the parts of their time,
+ * and each step of retention is short. The short form checks plans, the long form measures times over 50 million rows.
  */
 import { beforeAll, expect, it } from "vitest";
 import { listRequestHeadlines, listRequests } from "../../src/admin/index.ts";
@@ -17,7 +17,7 @@ import { largeSeed, seedCalls, seedId } from "../support/seed/calls.ts";
 import { seedLog, seedParts } from "../support/seed/log.ts";
 
 const dayMs = 86_400_000;
-/** A smaller machine takes fewer days of the same size: 5,000,000 rows of 9 days have the parts of 50,000,000 of 90. */
+/** A smaller machine can use fewer days of the same size: 5,000,000 rows over 9 days have parts as large as 50,000,000 over 90. */
 const days = Number(process.env["TOLLGATE_LOG_DAYS"] ?? 90);
 const keptDays = Math.floor(days / 3);
 const rows = Number(process.env["TOLLGATE_LOG_ROWS"] ?? inForm(18_000, 50_000_000));
@@ -29,7 +29,7 @@ const partOf = (ms: number): string => {
   return `requests_req_${name(ms)}_${name(ms + dayMs)}`;
 };
 
-/** Passes statements on and keeps them. */
+/** A database that records its statements, and their plans. */
 function watched(database: Database): {
   readonly database: Database;
   readonly plans: () => Promise<PlanNode[]>;
@@ -55,7 +55,7 @@ function watched(database: Database): {
   };
 }
 
-/** The parts by day that are in the plans of what `work` asks; none is read from end to end. */
+/** The parts by day in the plans of the queries of `work`. Expects that none is scanned sequentially. */
 async function partsIn(
   on: Database,
   work: (database: Database) => Promise<unknown>,
@@ -63,7 +63,7 @@ async function partsIn(
   const { database, plans } = watched(on);
   await work(database);
   const nodes = await plans();
-  // An empty part may be read as it is, and so may a small one of the short form.
+  // The plan may scan an empty part sequentially, and in the short form a small one.
   const rowsMax = inForm(rows / days, 1);
   const scans = nodes.filter((node) => node["Node Type"] === "Seq Scan");
   expect(scans.filter((node) => node["Plan Rows"] > rowsMax)).toEqual([]);
@@ -85,7 +85,7 @@ const usage = (database: Database, groupBy?: "model" | "key"): Promise<object[]>
     to: new Date(today),
     granularity: "day",
     groupBy,
-    // As the console asks: a few groups and the rest.
+    // Like the console: a few groups and the rest.
     top: groupBy && 4,
   });
 
@@ -109,7 +109,7 @@ describeDatabase("a log of many days", (open) => {
   });
 
   it("what is asked of the last day has the parts of the last day in its plans", async () => {
-    // A page that the nearest day fills has its parts alone. The part of today begins when this database was made.
+    // A page that the nearest day fills needs only that day's part. The part of today begins when this database was made.
     const near = [partOf(today - dayMs)];
     const without = (names: readonly string[]): string[] =>
       names.filter((name) => name !== partOf(today));
@@ -117,7 +117,7 @@ describeDatabase("a log of many days", (open) => {
       const list = { visibility, limit: 20, ...lastDay };
       const listed = await partsIn(database, (on) => listRequests(on, list));
       expect(without(listed)).toEqual(near);
-      // Where it does not, also that of the hour before it, for clocks.
+      // Otherwise it may also need the part of the hour before, for clocks that differ.
       const failed = { ...list, equal: { status: "failed" } };
       const found = await partsIn(database, (on) => listRequestHeadlines(on, failed));
       expect([partOf(today - 2 * dayMs), ...near]).toEqual(expect.arrayContaining(without(found)));
@@ -173,7 +173,7 @@ describeDatabase("a log of many days", (open) => {
     );
     expect(oldest!.id >= `req_${idTime(today - keptDays * dayMs)}`).toBe(true);
     expect(await usage(database, "model")).toEqual(before);
-    // Of the books: the seeded log has costs without entries.
+    // Only the accounts: the seeded log has costs without entries.
     expect(await database.transaction((tx) => differencesIn(tx))).toEqual([]);
     console.log("slowest, in milliseconds:", JSON.stringify(took));
     const late = Object.entries(took).filter(([, ms]) => ms > limitMs);

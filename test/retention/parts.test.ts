@@ -1,4 +1,7 @@
-/** The request log in parts: a log that was one table takes its place, rows find their day, and a clock that is wrong costs no row. */
+/**
+ * The request log in parts: a former single table becomes the first part, each row goes to its day, and a wrong clock loses no
+ * row.
+ */
 import { expect, it } from "vitest";
 import { listRequests } from "../../src/admin/index.ts";
 import { newId } from "../../src/base/ids.ts";
@@ -20,7 +23,7 @@ const insert = (database: Database, ids: readonly string[], cost = 0): Promise<o
     [ids, cost],
   );
 
-/** Which part each row is in. */
+/** The part of each row. */
 async function placesOf(database: Database): Promise<Record<string, string>> {
   const rows = await database.query<{ id: string; place: string }>(
     "select id, tableoid::regclass::text as place from requests",
@@ -58,7 +61,7 @@ describeDatabase("the parts of the request log", (open) => {
       "select until as low from request_parts where name = 'requests_before'",
       [],
     );
-    // As a log is that was too large to take its place at a start.
+    // The state of a log that was too large to become a part at a start.
     await database.query(
       `alter table requests detach partition requests_before;
        alter table requests_before add constraint requests_before_end check (id < 'req_${end!.low}') not valid`,
@@ -78,7 +81,7 @@ describeDatabase("the parts of the request log", (open) => {
     await database.query(
       `alter table requests_before add constraint requests_before_end check (id < 'req_${end!.low}') not valid`,
     );
-    // Of a call that began before and ended after: the default part has it, and free calls wait for the sums.
+    // The row of a call that began before and ended after. The default part has it, and free calls wait for the sums.
     const late = newId("req", nowMs - 3_600_000);
     await insert(database, [late]);
     await database.query("insert into usage_pending (workspace_id, id) values ('w', $1)", [ids[3]]);

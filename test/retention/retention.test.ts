@@ -1,6 +1,6 @@
 /**
- * What goes when its time is over, and what stays: money, sums, what is not summed yet, what runs. Steps are bounded, by one process
- * at a time, and the books stay clean.
+ * Retention: which rows go when their time is over, and which stay: money, sums, rows without sums yet, running work. Steps are
+ * bounded, one process runs at a time, and the ledger verifies.
  */
 import { expect, it } from "vitest";
 import { getRequest, listRequests } from "../../src/admin/index.ts";
@@ -59,7 +59,7 @@ describeDatabase("retention", (open) => {
     const before = await usageOf(database, ...period);
     const younger = await count(database, `id >= 'req_' || id_time(to_timestamp(${cutMs / 1000}))`);
     const steps = await run(database);
-    // Half of the rows, in steps of two thousand at most, and nothing at the end.
+    // Half of the rows go, in steps of at most two thousand, and a last step finds nothing.
     expect(Math.max(...steps)).toBe(2_000);
     expect(steps.length).toBeGreaterThan(2);
     expect(await count(database)).toBe(younger);
@@ -73,7 +73,7 @@ describeDatabase("retention", (open) => {
     await expect(getRequest(read, id("req", today), seesEverything)).rejects.toThrow(
       "No such request.",
     );
-    // Part of an hour cannot be told any more: the hour is.
+    // The sums cannot show a part of an hour any more, so the whole hour is shown.
     const at = cutMs - 5 * dayMs + 20 * 60_000;
     const part = await usageOf(database, at, at + 40 * 60_000);
     expect(part).toEqual(await usageOf(database, at - 20 * 60_000, at + 40 * 60_000));
@@ -119,7 +119,7 @@ describeDatabase("retention", (open) => {
     );
     expect(await count(database)).toBe(10);
     const both = await Promise.all([1, 2].map(() => retentionStep(database, retention)));
-    // The other finds it at work, or goes on behind it with the heads.
+    // The other step gives way to the running one, or continues after it with the heads.
     expect(both).toContain(1);
     expect(await count(database)).toBe(0);
     const [left] = await database.query<{ there: boolean }>(
@@ -199,7 +199,7 @@ describeDatabase("retention", (open) => {
       await database.query("insert into requests (workspace_id, id) values ('w', $1)", [
         id("req", Date.now()),
       ]);
-      // The reader ends when this is over: whoever waited for it would wait for ever.
+      // The reader ends only after this block, so a step that waited for it would wait for ever.
       expect(performance.now() - began).toBeLessThan(30_000);
     });
     expect(await retentionStep(database, retention)).toBe(1);

@@ -1,4 +1,4 @@
-/** Finished tasks and deliveries that are over go, with what belongs to them; whatever is still under way stays. */
+/** Finished tasks and deliveries go with everything that belongs to them; unfinished ones stay. */
 import { expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import { retentionStep, type Retention } from "../../src/retention/index.ts";
@@ -8,7 +8,7 @@ import { describeDatabase } from "../support/postgres.ts";
 const dayMs = 86_400_000;
 const old = Date.now() - 40 * dayMs;
 
-/** A task, or one that has not ended. */
+/** Inserts a task, unfinished if `endedAt` is null. */
 async function task(database: Database, at: number, endedAt: number | null): Promise<string> {
   const id = newId("task", at);
   await database.query(
@@ -95,7 +95,7 @@ describeDatabase("retention of tasks and deliveries", (open) => {
     expect(await all(database, "select delivery_id as id from webhook_attempts")).toEqual(
       [pending, alone].toSorted(),
     );
-    // The sweep of files takes it from here, bytes first.
+    // The sweep of files removes it from here on, bytes first.
     expect(
       await all(database, "select task_id as id from files where expires_at <= now()"),
     ).toEqual([over[0]]);

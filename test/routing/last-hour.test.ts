@@ -1,4 +1,7 @@
-/** What a gateway counts of attempts at providers until it adds it to the counts of all: bounded however much goes wrong. docs/routing.md. */
+/**
+ * The counts of attempts that a gateway keeps until it adds them to the shared counts: bounded, however many fail.
+ * docs/routing.md.
+ */
 import { expect, it } from "vitest";
 import { hourOf, OutcomeCounts } from "../../src/routing/last-hour.ts";
 

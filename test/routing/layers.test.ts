@@ -1,6 +1,6 @@
 /**
- * Random layers above a key, random suffixes, sessions and troubles: what the key may call is never more than any layer
- * allows, and never less than all of them do. ALLOW and ROUTE rows; T74.
+ * Random layers above a key, random suffixes, sessions and failures. The key may call exactly what all layers allow together:
+ * never more than any layer allows, and never less. ALLOW and ROUTE rows; T74.
  */
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
@@ -55,7 +55,7 @@ const anyCaller = fc.record({
 const anyCase = fc.record({
   layers: anyCaller,
   tiers: fc.tuple(...providerIds.map(() => fc.constantFrom<SupplyTier>(...supplyTiers))),
-  /** Which providers serve each model; at least one. */
+  /** The providers of each model; at least one. */
   serving: fc.uniqueArray(fc.constantFrom(...providerIds), { minLength: 1 }),
   down: some(...providerIds),
   suffix: fc.constantFrom(
@@ -137,7 +137,7 @@ const callerOf = (layers: Case["layers"]): Caller => ({
   ...layers,
 });
 
-/** The rule of one layer, said once more: an empty list allows all, and routing counts where it is the layer's own. */
+/** The rule of one layer, implemented again: an empty list allows all, and only a layer with custom routing has its own rules. */
 function layerAllows(layer: ScopeLayer, model: string, provider: Provider): boolean {
   const allows = (list: readonly string[], value: string) =>
     list.length === 0 || list.includes(value);
@@ -165,7 +165,7 @@ function healthOf(catalog: Catalog, down: readonly string[]): Health {
   return health;
 }
 
-/** Who would be asked for a model, all fallbacks included, or the code of the refusal. */
+/** The providers that would be asked for a model, including fallbacks, or the code of the refusal. */
 function askedFor(id: string, catalog: Catalog, one: Case): readonly string[] | string {
   const scope = routingScope(callerOf(one.layers));
   const about = {
@@ -185,7 +185,7 @@ function askedFor(id: string, catalog: Catalog, one: Case): readonly string[] | 
     const target = { ...about, entryPoint: "tasks" };
     const media = planMedia({ ...target, model: mediaModel(target), bound: () => 1n });
     const { constraints } = media;
-    // What a task keeps for its attempts says the same.
+    // The constraints that a task stores for its attempts agree.
     for (const { id: provider } of catalog.providers.values())
       expect(permits(constraints, catalog, id, provider)).toBe(
         permits(scope, catalog, id, provider),
@@ -218,7 +218,7 @@ it.each(modelIds)(
           expect(allowed).toContain(provider);
           expect(permits(scope, catalog, id, provider)).toBe(true);
         }
-        // A refusal has its reason, and nothing is refused without one.
+        // Each refusal has its reason, and there is none without a reason.
         const pinned = /^:[a-d]$/.test(one.suffix) ? one.suffix.slice(1) : undefined;
         const strategy = one.suffix.startsWith(":@");
         const { key, allowRequestOverride } = one.layers;

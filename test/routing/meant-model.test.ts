@@ -1,4 +1,4 @@
-/** Which model a name in an allowlist may mean. docs/management.md. */
+/** The model that a name in an allowlist may mean. docs/management.md. */
 import { expect, it } from "vitest";
 import { meantModel } from "../../src/routing/index.ts";
 import { catalogOf, offer } from "./support.ts";
@@ -24,6 +24,6 @@ it.each([
   ["something else", "nope/nope", undefined],
 ])("ALLOW-01: %s, %s", (_what, name, meant) => {
   expect(meantModel(name, catalog)).toEqual(meant);
-  // The second look is the same.
+  // The second lookup gives the same.
   expect(meantModel(name, catalog)).toEqual(meant);
 });

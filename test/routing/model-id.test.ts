@@ -66,7 +66,7 @@ describe("parseModelId", () => {
   });
 });
 
-/** The commonest mistakes in a model's id, and what their callers read. */
+/** The commonest mistakes in a model id, and the messages to callers. */
 describe("a model that does not exist", () => {
   const catalog = { providers: new Map(), models: new Map() } as Catalog;
   const ids = ["acme/talk-4.5", "acme/other", "resale/talk-4.5", "house/llama3-8b"];

@@ -1,4 +1,4 @@
-/** Which models a caller can call, and where embedding models are planned. MODELS rows. */
+/** The models that a caller can call, and the plans of embedding models. MODELS rows. */
 import { describe, expect, it } from "vitest";
 import { sandboxCatalog } from "../../src/catalog/index.ts";
 import {

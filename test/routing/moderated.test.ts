@@ -1,4 +1,5 @@
-// A prompt that a vendor's moderation refuses with 403 is its caller's: nobody else's calls leave the provider for it. docs/routing.md.
+// A prompt that a vendor's moderation refuses with 403 is its caller's mistake: other callers' calls stay with the provider.
+// docs/routing.md.
 import { expect, it } from "vitest";
 import { startTestGateway } from "../support/gateway.ts";
 import { startRecorder } from "../support/recorder.ts";

@@ -1,4 +1,7 @@
-/** A request that is larger than an account's tokens a minute is no limited rate: others are asked, and nothing is left alone for it. docs/routing.md. */
+/**
+ * A request that is larger than an account's tokens a minute is not a rate limit: the gateway tries other accounts, and health
+ * avoids none. docs/routing.md.
+ */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { chat } from "../rows/protocols.ts";
 import { answering } from "../rows/world.ts";
@@ -33,7 +36,7 @@ const refusals: readonly [string, Answer][] = [
   ["OpenAI, in a stream", sse(`data: ${JSON.stringify(errorOf(openai))}\n\n`)],
 ];
 
-/** Large requests are refused at the places. */
+/** Refuses large requests at these paths. */
 const refusing =
   (refusal: Answer, places: readonly string[]): Answer =>
   (request, response) => {
@@ -46,7 +49,7 @@ const ask = (content: string) =>
     ...chat.body("lab/chat:@price", true),
     messages: [{ role: "user", content }],
   });
-/** Who was asked with which key. */
+/** The provider and the key of each request. */
 const asked = () =>
   vendor.requests.map(
     ({ path, headers }) =>
@@ -76,7 +79,7 @@ it.each(refusals)(
   async (_name, refusal) => {
     vendor.answer(refusing(refusal, ["/first", "/second"]));
     const answer = await ask("large");
-    // No client tries 413 again by itself.
+    // Clients do not retry 413 automatically.
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([413, null]);
     const text = await answer.text();
     expect(text).toMatch(/Request too large for .* tokens per min.*: Limit \d+, Requested \d+/);

@@ -1,4 +1,4 @@
-/** Plans are kept where nothing but the request decides them, and made anew everywhere else. */
+/** Plans are cached if only the request decides them, and computed each time otherwise. */
 import { describe, expect, it } from "vitest";
 import { sandboxCatalog, type Catalog, type TextModel } from "../../src/catalog/index.ts";
 import { openScope, parseModelId, plan, type PlanInput } from "../../src/routing/index.ts";

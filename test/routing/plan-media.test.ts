@@ -1,4 +1,4 @@
-/** Plans of image and video calls: the order by price, by weight and by what was measured, and the reasons. ROUTE rows. */
+/** Plans of image and video calls: the order by price, by weight and by measurements, and the reasons. ROUTE rows. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import {
@@ -26,7 +26,7 @@ const config = [
 ].join("\n");
 const catalog = catalogIn(config);
 
-/** What a request may cost at each. */
+/** The upper bound of a request's cost at each provider. */
 const bounds: Record<string, bigint> = { a: 30n, b: 10n, c: 20n };
 let health: Health;
 beforeEach(() => {
@@ -65,7 +65,7 @@ describe("the order", () => {
     const random = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
     const first = Array.from({ length: 2_000 }, () => orderOf("acme/paint", { random })[0]);
     const share = (name: string) => first.filter((one) => one === name).length / first.length;
-    // Of weights 1/9, 1 and 1/4.
+    // The weights are 1/9, 1 and 1/4.
     expect(share("a")).toBeCloseTo(0.08, 1);
     expect(share("b")).toBeCloseTo(0.73, 1);
     expect(share("c")).toBeCloseTo(0.18, 1);

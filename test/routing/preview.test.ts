@@ -1,4 +1,4 @@
-/** Providers that are paused, and what a call would get, without a call. docs/routing.md. */
+/** Paused providers, and previews of a call's plan without a call. docs/routing.md. */
 import { describe, expect, it } from "vitest";
 import { sandboxCatalog, type Catalog } from "../../src/catalog/index.ts";
 import { openScope, parseModelId, previewPlan } from "../../src/routing/index.ts";
@@ -48,7 +48,7 @@ describe("a preview", () => {
     const made = previewOf(three, "acme/talk");
     expect(made.refused).toBeNull();
     expect(made.plan.entry_point).toBe("chat_completions");
-    // The cheapest is the likeliest.
+    // The cheapest is the likeliest, so it is first.
     expect(made.plan.order).toEqual(["b/chat", "c/chat", "a/chat"]);
     for (let times = 0; times < 20; times += 1) expect(previewOf(three, "acme/talk")).toEqual(made);
     expect(previewOf(three, "acme/talk", { entryPoint: "messages" }).plan.entry_point).toBe(

@@ -1,4 +1,4 @@
-/** How sessions are shared among providers and keys. docs/routing.md. */
+/** The distribution of sessions over providers and keys. docs/routing.md. */
 import { expect, it } from "vitest";
 import { rendezvous } from "../../src/routing/rendezvous.ts";
 

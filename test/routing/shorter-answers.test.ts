@@ -1,4 +1,7 @@
-/** A fallback, or one provider, that produces less than the model a call asks for: it is asked for the most it has. T30; docs/routing.md. */
+/**
+ * A fallback, or one provider, with a lower output limit than the model of the call: the gateway requests its maximum. T30;
+ * docs/routing.md.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { at, chat, messages, protocols, type Protocol } from "../rows/protocols.ts";
 import { answering } from "../rows/world.ts";
@@ -70,7 +73,7 @@ const places: Readonly<Record<Protocol["name"], readonly string[]>> = {
   messages: ["max_tokens"],
   generate_content: ["generationConfig", "maxOutputTokens"],
 };
-/** The smallest body with a maximum of output. */
+/** A minimal body with a limit of output tokens. */
 const asking = (protocol: Protocol, id: string, most: number) => {
   const [outer, inner] = places[protocol.name] as [string, string?];
   const said = inner === undefined ? { [outer]: most } : { [outer]: { [inner]: most } };

@@ -1,4 +1,4 @@
-/** A request that is too long for one provider or fallback alone: another one takes it, or the caller may come again. docs/routing.md. */
+/** A request that is too long for only one provider or fallback: another one takes it, or the caller may retry. docs/routing.md. */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { answering } from "../rows/world.ts";
 import { chat } from "../rows/protocols.ts";
@@ -60,7 +60,7 @@ beforeEach(() => {
 const code = "context_length_exceeded";
 const words = "This model's maximum context length is 8000 tokens.";
 const tooLong = json({ error: { message: words, type: "invalid_request_error", code } }, 400);
-/** As OpenAI has it in a stream. */
+/** OpenAI's error inside a stream. */
 const tooLongInside = sse(`data: ${JSON.stringify({ error: { message: words, code } })}\n\n`);
 const down = json({ error: { message: "down" } }, 503, { "retry-after": "7" });
 
@@ -103,7 +103,7 @@ it("where a shorter fallback refuses it, the next one is asked", async () => {
 it("where only a shorter fallback is left, the caller is told of the model's own failure, and when to come again", async () => {
   up.long.answer(down);
   up.short.answer(tooLong);
-  // The circuit of the model's own provider opens meanwhile: it is all there is for this request.
+  // Meanwhile the circuit of the model's own provider opens, which is the only other one for this request.
   for (let calls = 0; calls < 8; calls += 1) {
     const answer = await ask("lab/lone");
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "7"]);

@@ -1,4 +1,4 @@
-/** The means by which calls are measured: what counts, for how long, and what burying under many old ones is kept from. docs/routing.md. */
+/** The mean speeds of calls: which calls count, and for how long. Many old calls cannot outweigh new ones. docs/routing.md. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { Speed } from "../../src/routing/speed.ts";
 
@@ -30,7 +30,7 @@ describe("the mean", () => {
   it("of a burst counts as fifty calls, whatever its length", () => {
     for (let count = 0; count < 1_000; count += 1) speed.add(call(true, 100), 0);
     for (let count = 0; count < 50; count += 1) speed.add(call(true, 1_000), 0);
-    // (50 / 51) ** 50 of the weight is still the burst's.
+    // (50 / 51) ** 50 of the weight still belongs to the burst.
     expect(speed.firstTokenMs(true, 0)).toBeCloseTo(1_000 - 900 * (50 / 51) ** 50, -1);
   });
 

@@ -1,4 +1,4 @@
-/** A model at three providers, and its plan: what the tests of plans and of previews share. */
+/** A model at three providers, and its plan; for the tests of plans and previews. */
 import { GatewayError } from "../../src/base/errors.ts";
 import { parseUsd } from "../../src/base/money.ts";
 import {
@@ -29,7 +29,7 @@ function provider(id: string, tier: Provider["tier"] = "official"): Provider {
   };
 }
 
-/** An offer in chat of `name` at so many USD per million tokens, in and out. */
+/** A chat offer of provider `name`, at `usd` USD per million tokens of input and of output. */
 export function offer(
   name: string,
   usd: string,

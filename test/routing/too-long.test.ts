@@ -1,4 +1,4 @@
-// OpenAI tells of a prompt that is too long inside a stream that began well. Nobody else's calls leave the provider for it.
+// OpenAI reports a prompt that is too long inside a stream that began with 200. Other callers' calls stay with the provider.
 import { expect, it } from "vitest";
 import { startTestGateway } from "../support/gateway.ts";
 import { startRecorder } from "../support/recorder.ts";

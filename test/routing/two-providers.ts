@@ -1,14 +1,14 @@
-/** The configuration of one model that two providers at one server have, `first` being the cheaper one. */
+/** The configuration of a model with two providers at one server; `first` is the cheaper one. */
 
 interface TwoProviders {
-  /** Of the server; each provider is at a path of its own there. */
+  /** The server's address; each provider has its own path there. */
   readonly url: string;
   readonly protocol?: "chat" | "responses";
   /** The keys of a provider. */
   readonly keys?: (id: string) => string;
 }
 
-/** `lab/chat`, for a gateway under test. */
+/** The configuration of `lab/chat`, for a gateway under test. */
 export function twoProviders({ url, protocol = "chat", keys = () => "api_key: k" }: TwoProviders) {
   const provider = (id: string) =>
     `  - { id: ${id}, dialect: openai-compatible, base_url: "${url}/${id}/v1", ${keys(id)} }`;

@@ -1,10 +1,10 @@
-/** Shares that the operator gives to the offers of a model. */
+/** The weights that operators give to a model's offers. */
 import { describe, expect, it } from "vitest";
 import type { Catalog } from "../../src/catalog/index.ts";
 import { openScope, parseModelId, plan } from "../../src/routing/index.ts";
 import { catalogIn } from "../support/config-text.ts";
 
-/** A catalogue of one model, whose offers are `provider: fields`. The first is a hundred times as dear as the last. */
+/** A catalogue of one model with the offers `provider: fields`. The first costs a hundred times as much as the last. */
 function catalogOf(offers: Readonly<Record<string, string>>): Catalog {
   const names = Object.keys(offers);
   const providers = names.map(
@@ -20,7 +20,7 @@ function catalogOf(offers: Readonly<Record<string, string>>): Catalog {
   return catalogIn([...text, ...limits, ...rows].join("\n"));
 }
 
-/** How often each provider comes first in so many calls, whose random numbers are spread evenly. */
+/** How often each provider comes first in 20,000 calls with uniform random numbers. */
 function shares(
   catalog: Catalog,
   text = "acme/talk",

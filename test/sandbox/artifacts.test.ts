@@ -1,4 +1,4 @@
-/** Downloading what a vendor made: signed addresses, and what a script lets go wrong on the way. */
+/** Downloading vendors' results: signed addresses, and scripted failures on the way. */
 import { describe, expect, it } from "vitest";
 import { finish, videoVendors } from "./media.ts";
 import { leavingAfter, scripted, useSandbox } from "./support.ts";
@@ -14,7 +14,7 @@ async function videoUrl(artifact: object): Promise<string> {
 const download = async (artifact: object, init?: RequestInit) =>
   fetch(await videoUrl(artifact), init);
 
-/** The bytes that arrive until the end, the break, or `most`; `heard` is called for each piece. */
+/** The number of bytes until the end, the break, or `most`. `heard` is called for each piece. */
 async function read(
   response: Response,
   { most = Infinity, heard = () => undefined }: { most?: number; heard?: () => void } = {},

@@ -1,4 +1,7 @@
-/** The strict simulated vendors refuse what current models refuse, and take what the gateway makes of any caller's request. docs/models.md. */
+/**
+ * The strict simulated vendors refuse what current models refuse, and accept the gateway's requests for any caller.
+ * docs/models.md.
+ */
 import { describe, expect, it } from "vitest";
 import { environmentCatalog, removeUnsupported, type TextModel } from "../../src/catalog/index.ts";
 import {
@@ -29,7 +32,7 @@ const current = [
   ["openai/gpt-6.2-sol", "responses"],
 ] as const;
 
-/** The vendor's status, and its words where it refuses. */
+/** The vendor's status, and its message if it refuses. */
 async function ask(protocol: Vendor, body: JsonObject): Promise<string> {
   const [path, headers] = vendors[protocol];
   const response = await fetch(`${sandbox.url}${path}`, {

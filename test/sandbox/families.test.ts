@@ -1,4 +1,4 @@
-/** The two sides that know nothing of each other: what a family reads from a caller, its vendor's twin must take. */
+/** Families and simulated vendors share no code: a vendor must accept every request that its family accepts from a caller. */
 import { Readable } from "node:stream";
 import sharp from "sharp";
 import { afterAll, describe, expect, it } from "vitest";
@@ -31,7 +31,7 @@ const models = [...sandboxCatalog("http://sandbox").models.values()].filter(
   (model): model is MediaModel => model.kind === "image" || model.kind === "video",
 );
 
-/** Values of a field worth trying: all of its words, or one of its kind. */
+/** Values of a field to try: all of its presets, or one of each kind. */
 function valuesOf(domain: object): unknown[] {
   if ("values" in domain) return domain.values as unknown[];
   if ("presets" in domain) {

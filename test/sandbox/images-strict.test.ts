@@ -1,4 +1,4 @@
-/** What the openai-like vendor refuses at images: fields, sizes, forms and files. */
+/** Image requests that the openai-like vendor refuses: fields, sizes, forms and files. */
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { ask } from "./media.ts";

@@ -1,4 +1,4 @@
-/** The openai-like vendor's pictures, asked for with the vendor's own library: real files of the asked size. */
+/** Pictures of the openai-like vendor, requested with the vendor's own library: real files of the requested size. */
 import { createHash } from "node:crypto";
 import OpenAI, { toFile } from "openai";
 import sharp from "sharp";
@@ -19,7 +19,7 @@ const about = async (picture: Buffer) => {
   return { format, width, height, hasAlpha };
 };
 
-/** A picture in which no two neighbours are alike, and a mask that opens its left half. */
+/** A picture without equal neighbouring pixels, and a mask that opens its left half. */
 async function sample(width: number, height: number) {
   const pixels = Buffer.from(
     Array.from({ length: width * height * 3 }, (_, at) => (at * 37) % 256),

@@ -1,4 +1,4 @@
-/** The journal: what was received, over HTTP and in the process. */
+/** The journal: the requests that the sandbox received, over HTTP and in the process. */
 import { request } from "node:http";
 import { describe, expect, it } from "vitest";
 import type { JournalEntry } from "../../sandbox/index.ts";

@@ -1,4 +1,4 @@
-/** The openai-like vendor takes ids of at most 64 characters, as the real one does, and says which one was longer. */
+/** The openai-like vendor accepts ids of at most 64 characters, like the real one, and names the one that is longer. */
 import { describe, expect, it } from "vitest";
 import { useSandbox } from "./support.ts";
 import { endpoints } from "./vendors.ts";

@@ -1,4 +1,7 @@
-/** A conversation of thousands of calls costs the simulated vendors in proportion to its length: with `TOLLGATE_SANDBOX` they stand in the gateway's own process. */
+/**
+ * The simulated vendors handle a conversation of thousands of calls in linear time, because with `TOLLGATE_SANDBOX` they run in
+ * the gateway's own process.
+ */
 import { expect, it } from "vitest";
 import { costMs } from "../support/cost.ts";
 import { useSandbox } from "./support.ts";
@@ -9,7 +12,7 @@ const count = 4_000;
 const ids = Array.from({ length: count }, (_, index) => `c${index}`);
 const user = { role: "user", content: "Hi" };
 
-/** The results come in the other order than the calls. */
+/** The results are in the reverse order of the calls. */
 const bodies = {
   messages: {
     model: "sandbox-large",

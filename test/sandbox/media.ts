@@ -1,4 +1,4 @@
-/** What the tests of the media vendors share: calls, waiting for a task, and an MP4 reader of its own. */
+/** Shared by the tests of the media vendors: calls, waiting for a task, and an independent MP4 reader. */
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Loose {
@@ -19,7 +19,7 @@ interface Asking {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** One call with the sandbox's key. */
+/** Makes one call with the sandbox's key. */
 export async function ask(url: string, { method, body, headers }: Asking = {}): Promise<Answer> {
   const response = await fetch(url, {
     method: method ?? (body === undefined ? "GET" : "POST"),
@@ -35,13 +35,13 @@ export async function ask(url: string, { method, body, headers }: Asking = {}): 
   return { status: response.status, headers: response.headers, json };
 }
 
-/** A vendor of videos, as its wire has it. */
+/** A video vendor's API. */
 export interface VideoVendor {
   readonly name: "xai" | "dashscope" | "ark";
   readonly submitPath: string;
   readonly submitHeaders: Readonly<Record<string, string>>;
   body(prompt: string): Record<string, unknown>;
-  /** The id in the answer to the submission. */
+  /** The job's id, from the answer to the submission. */
   id(answer: Answer): string;
   pollPath(id: string): string;
   /** The state, in the vendor's own word. */
@@ -50,13 +50,13 @@ export interface VideoVendor {
   /** The vendor's own words for the states. */
   readonly words: Readonly<Record<"succeeded" | "failed" | "blocked" | "expired", string>>;
   readonly pending: readonly string[];
-  /** Code and message of a task that failed. */
+  /** Code and message of a failed task. */
   failure(answer: Answer): unknown;
   /** The message of an HTTP error. */
   errorMessage(answer: Answer): string;
 }
 
-/** The value, if it is a text. */
+/** The value if it is a text, otherwise an empty text. */
 export const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
 export const videoVendors: readonly VideoVendor[] = [
@@ -120,7 +120,7 @@ interface Submission {
   readonly url: string;
   readonly vendor: VideoVendor;
   readonly prompt: string;
-  /** Fields in place of the usual ones. */
+  /** Fields that replace the usual ones. */
   readonly body?: Readonly<Record<string, unknown>>;
 }
 
@@ -130,7 +130,7 @@ export const submit = ({ url, vendor, prompt, body }: Submission): Promise<Answe
     headers: vendor.submitHeaders,
   });
 
-/** Asks until the task is over; the states seen on the way, and the last answer. */
+/** Polls until the task is over. Returns the states on the way, and the last answer. */
 export async function finish(
   submission: Submission,
 ): Promise<{ id: string; seen: string[]; last: Answer }> {
@@ -149,7 +149,7 @@ export async function finish(
 interface Box {
   readonly type: string;
   readonly start: number;
-  /** What is inside. */
+  /** The content of the box. */
   readonly content: Buffer;
 }
 
@@ -191,7 +191,7 @@ export interface ReadTrack {
   readonly samples: number;
 }
 
-/** Reads an MP4 by its index, and holds every sample to lie within the data. */
+/** Reads an MP4 by its index. Throws if a sample is outside the data. */
 export function readMp4(bytes: Buffer): ReadVideo {
   const outer = boxesIn(bytes);
   const movie = outer.find(({ type }) => type === "moov")!.content;

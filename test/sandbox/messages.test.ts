@@ -49,7 +49,7 @@ describe("messages", () => {
     const script = { reasoning: "hm", reply: "Hi", tool_calls: [{ name: "weather" }] };
     const events = await eventsOf({ ...ask(scripted(script)), tools });
     expect(events.map((event) => ("index" in event ? `${event.type} ${event.index}` : event.type)))
-      // The SDK keeps pings to itself.
+      // The SDK does not pass pings on.
       .toEqual([
         "message_start",
         "content_block_start 0",

@@ -1,4 +1,4 @@
-/** The sandbox's own reader of forms, on whatever pieces the network makes of them. */
+/** The sandbox's own reader of forms, with any pieces that the network may deliver. */
 import { createHash } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -59,7 +59,7 @@ describe("multipart", () => {
   });
 
   it("refuses a form that is cut off anywhere", async () => {
-    // The last four bytes are the closing mark and the line end, which nobody needs.
+    // The last four bytes are the closing mark and the line end, which are optional.
     const cuts = fc.integer({ min: 0, max: form.length - 3 });
     await fc.assert(
       fc.asyncProperty(cuts, fc.integer({ min: 1, max: 100 }), async (end, size) => {

@@ -1,4 +1,4 @@
-/** Pictures of the xai-like and the dashscope-like vendor: sizes, formats, what they refuse. */
+/** Pictures of the xai-like and the dashscope-like vendor: sizes, formats, refusals. */
 import { createHash, randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import sharp from "sharp";

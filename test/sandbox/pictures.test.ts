@@ -1,4 +1,4 @@
-/** The pictures that the simulated vendors paint and change: made the fast way, they are what sharp makes to the last bit. */
+/** The pictures that the simulated vendors make and change: the fast way gives the same result as sharp, to the last bit. */
 import sharp from "sharp";
 import { expect, it } from "vitest";
 import { edit, paint } from "../../sandbox/pictures.ts";

@@ -1,4 +1,4 @@
-/** The openai-like vendor's responses, called by the official SDK; objects and events against Open Responses. */
+/** The openai-like vendor's responses, called by the official SDK. Objects and events are checked against Open Responses. */
 import OpenAI, { BadRequestError } from "openai";
 import type { ResponseInput, ResponseStreamEvent } from "openai/resources/responses/responses";
 import { describe, expect, it } from "vitest";
@@ -23,7 +23,7 @@ async function eventsOf(body: Body): Promise<ResponseStreamEvent[]> {
 
 const openResponses = "openresponses-openapi-2026-04-24.json";
 
-/** `response.output_text.delta` is described by ResponseOutputTextDeltaStreamingEvent, and so on. */
+/** The schema of an event type: ResponseOutputTextDeltaStreamingEvent for `response.output_text.delta`, and so on. */
 function schemaNameOf(type: string): string {
   const words = type.replace("response.", "").split(/[._]/);
   const name = words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join("");

@@ -1,4 +1,4 @@
-/** Generated tool arguments fit their schema, as an independent validator sees it. */
+/** Generated tool arguments are valid by their schema, checked with an independent validator. */
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { sampleOf } from "../../sandbox/schema-sample.ts";

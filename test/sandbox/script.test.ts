@@ -1,4 +1,4 @@
-/** The sandbox script: what each field does, the same at all four endpoints. */
+/** The sandbox script: the effect of each field, the same at all four endpoints. */
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { leavingAfter, scripted, useSandbox } from "./support.ts";
@@ -11,7 +11,7 @@ describe.each(endpoints)("script at $name", (endpoint) => {
     send({
       url: sandbox.url,
       endpoint,
-      // The endpoint's name makes each line its own, because `times` counts lines wherever they go.
+      // The endpoint's name makes each line unique, because `times` counts equal lines at all endpoints.
       text: scripted(script, `Hello ${endpoint.name}`),
       stream,
       ...(signal ? { signal } : {}),
@@ -112,7 +112,7 @@ describe.each(endpoints)("script at $name", (endpoint) => {
     const script = { reply: "äöü🦊".repeat(20), chunk_chars: 3 };
     const { events, packets } = await stream({ ...script, sse_cut_bytes: 7 });
     expect(textOf(endpoint, events)).toBe(script.reply);
-    // The kernel may join pieces, so that not every packet is 7 bytes; but their ends show the cuts.
+    // The kernel may join pieces, so not every packet has 7 bytes. Their ends still show the cuts.
     const decoder = new TextDecoder("utf-8", { fatal: true });
     const endsInsideCharacter = packets.some((packet) => !isUtf8(decoder, packet));
     expect(endsInsideCharacter).toBe(true);

@@ -1,4 +1,7 @@
-/** What the simulated vendors refuse, as the real ones do: each row changes a good body, and is refused in the vendor's words. */
+/**
+ * The refusals of the simulated vendors, like those of the real ones. Each row changes a good body, and gets the vendor's
+ * message.
+ */
 import { describe, expect, it } from "vitest";
 import { useSandbox, weather } from "./support.ts";
 import { endpoints } from "./vendors.ts";

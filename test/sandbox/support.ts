@@ -1,4 +1,4 @@
-/** What the sandbox's tests share: one running sandbox, the script line as text, and the vendors' schemas. */
+/** Shared by the sandbox's tests: one running sandbox, script lines as text, and the vendors' schemas. */
 import { existsSync, readFileSync } from "node:fs";
 import { Ajv } from "ajv";
 import { afterAll, beforeAll, beforeEach } from "vitest";
@@ -23,7 +23,7 @@ export function useSandbox(): { readonly url: string; readonly journal: Sandbox[
   };
 }
 
-/** A user text that carries a script. */
+/** A user text with a script. */
 export const scripted = (script: object, words = "Hello") =>
   `${words}\n#sandbox ${JSON.stringify(script)}`;
 
@@ -45,7 +45,7 @@ export const weather = {
 const dataFolder = new URL("../../../shared/wire/data/", import.meta.url);
 
 /**
- * OpenAPI's `nullable` beside a `$ref` or `anyOf`, in JSON Schema's words; and `oneOf` as `anyOf`, because the vendors'
+ * Converts OpenAPI's `nullable` beside a `$ref` or `anyOf` to JSON Schema, and `oneOf` to `anyOf`, because the vendors'
  * alternatives overlap.
  */
 function readable(schema: unknown): unknown {
@@ -71,7 +71,7 @@ function schemasOf(file: string): Ajv | undefined {
   return ajv;
 }
 
-/** A validator of one vendor schema, which returns what is wrong; undefined when the schemas are not there. */
+/** A validator of one vendor schema, which returns the errors. Undefined if the schemas are not there. */
 export function schemaOf(file: string, name: string): ((value: unknown) => unknown[]) | undefined {
   const ajv = schemasOf(file);
   if (!ajv) return undefined;
@@ -81,7 +81,7 @@ export function schemaOf(file: string, name: string): ((value: unknown) => unkno
   return (value) => (validate(value) ? [] : (validate.errors ?? ["invalid"]));
 }
 
-/** A client that leaves when nothing more has come for `ms` since the last piece: not before the first, however slow the machine. */
+/** A client that leaves if nothing has come for `ms` since the last piece. It waits for the first piece, however slow the machine. */
 export function leavingAfter(ms: number): {
   readonly signal: AbortSignal;
   readonly heard: () => void;

@@ -1,4 +1,4 @@
-/** The four endpoints side by side, for tests that hold for all of them: one user text in, the raw HTTP answer out. */
+/** The four endpoints together, for tests that hold for all of them: one user text in, the raw HTTP answer out. */
 import { createSseParser } from "../../src/base/sse.ts";
 
 export interface Endpoint {
@@ -7,9 +7,9 @@ export interface Endpoint {
   readonly streamPath: string;
   readonly headers: Readonly<Record<string, string>>;
   body(text: string, stream: boolean): object;
-  /** All text in a whole answer or a stream's event. */
+  /** All text in a whole answer or in a stream's event. */
   text(json: unknown): string;
-  /** What the last event of a complete stream holds. */
+  /** A text in the last event of a complete stream. */
   readonly endMarker: string;
 }
 
@@ -94,13 +94,13 @@ export const send = ({ url, endpoint, text, stream, signal }: Sent): Promise<Res
 export interface Received {
   /** The data of each event that arrived. */
   readonly events: string[];
-  /** How many pieces of body the client was handed. */
+  /** The pieces of the body as the client received them. */
   readonly packets: Uint8Array[];
-  /** The connection broke before the stream had ended. */
+  /** True if the connection broke before the stream had ended. */
   readonly broken: boolean;
 }
 
-/** Reads a stream to its end, or to where it breaks; `heard` is called for each piece. */
+/** Reads a stream to its end, or to its break. `heard` is called for each piece. */
 export async function receive(
   response: Response,
   heard: () => void = () => undefined,
@@ -120,7 +120,7 @@ export async function receive(
   return { events: [...events, ...parser.end().map(({ data }) => data)], packets, broken: false };
 }
 
-/** The text that the events of a stream add up to. */
+/** The joined text of a stream's events. */
 export const textOf = (endpoint: Endpoint, events: readonly string[]): string =>
   events
     .filter((data) => data !== "[DONE]")

@@ -1,4 +1,4 @@
-/** What each vendor of videos refuses: the request a real one would not take. */
+/** The refusals of each video vendor: requests that a real one would not accept. */
 import { describe, expect, it } from "vitest";
 import { ask, submit, videoVendors } from "./media.ts";
 import { pixel } from "../support/pixel.ts";

@@ -1,4 +1,4 @@
-/** The video vendors: a task's life in each vendor's words, and the file it comes to. */
+/** The video vendors: a task's states in each vendor's words, and its file. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { ask, finish, readMp4, submit, videoVendors } from "./media.ts";

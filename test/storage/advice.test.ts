@@ -1,4 +1,4 @@
-/** What helps where the database cannot be used: each failure that may pass by itself has words of its own. docs/operate.md. */
+/** The advice in the log when the database cannot be used: each failure that may be temporary has its own text. docs/operate.md. */
 import { expect, it } from "vitest";
 import { adviceOn } from "../../src/storage/index.ts";
 

@@ -1,7 +1,7 @@
 /**
- * The baseline is the schema that the migrations made that it stands for, object by object, but for functions that a later one
- * makes whole: they stand there only. A database that has them all goes on as it is, one that lacks some is refused untouched,
- * and a start that dies in the middle leaves nothing.
+ * The baseline makes the same schema, object by object, as the migrations that it replaces, except functions that a later
+ * migration defines completely. A database with all of these migrations stays as it is. One that lacks some is refused
+ * unchanged. A start that dies in the middle leaves nothing behind.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -37,7 +37,7 @@ async function openEmpty(url?: string): Promise<Database> {
 
 type Migrate = Pick<typeof migrations, "applyMigrations" | "migrate" | "prepareMigrations">;
 
-/** A database that a version brought to the migration of this name. */
+/** A database that a version has migrated up to the migration of this name. */
 async function openAt(last: string, { prepareMigrations, applyMigrations }: Migrate) {
   const database = await openEmpty();
   const wanted = new Set(replaced.map(({ name }) => name).filter((name) => name <= last));
@@ -59,14 +59,14 @@ const functionsIn = (place: string): string[] => {
 const inBaseline = new Set(functionsIn("baseline"));
 const later = new Set(functionsIn("migrations").filter((name) => !inBaseline.has(name)));
 
-/** A schema but for what migrations after the baseline make. */
+/** A schema without the objects of migrations after the baseline. */
 const withoutLater = <T>(schema: Record<string, T>): Record<string, T> =>
   Object.fromEntries(Object.entries(schema).filter(([name]) => !later.has(name)));
 
 const recordedIn = (database: Database): Promise<object[]> =>
   database.query("select name, checksum, compatible_from from schema_migrations order by name");
 
-/** The schema without the table of migrations, which is older than the baseline. */
+/** The schema without the table of migrations, which exists before the baseline. */
 async function schemaOf(database: Database): Promise<Catalogue> {
   const { schema_migrations: _table, ...rest } = await catalogueOf(database);
   return rest;
@@ -115,15 +115,15 @@ it("a process that is killed in the middle of the baseline leaves nothing, and t
   const database = await openEmpty(url);
   const before = await catalogueOf(database);
   const server = await database.transaction(async (tx) => {
-    // A process starts in more than the three seconds that a transaction may idle, where the machine is slow.
+    // On a slow machine a process takes longer to start than the three seconds that a transaction may idle.
     await tx.query("set local idle_in_transaction_session_timeout = 0");
-    // The name is taken, as far as others can tell: whoever makes that table waits.
+    // The name is taken for other transactions: one that creates the same table waits.
     await tx.query("create table usage_folds (workspace_id text)");
     const program = new URL("../embedded/holder-child.ts", import.meta.url).pathname;
     const started = spawn(process.execPath, [program, "server", url], {
       stdio: ["ignore", "pipe", "ignore"],
     });
-    // It says nothing before it has the schema, or has failed.
+    // The process prints nothing until it has the schema, or has failed.
     let said = "";
     started.stdout.on("data", (bytes: Buffer) => (said += bytes.toString()));
     const waiting = await eventually(async () => {
@@ -149,7 +149,7 @@ it("a process that is killed in the middle of the baseline leaves nothing, and t
 const { commit } = olderSchema(new Set());
 
 describe.skipIf(!isInHistory(commit))("beside the files of before", () => {
-  /** The version whose name the refusal gives. */
+  /** The version that the refusal names. */
   let older: Migrate;
   beforeAll(async () => {
     const file = join(unpackTree(commit, "src/storage"), "src/storage/migrate.ts");

@@ -1,4 +1,4 @@
-/** Lists of models that were taken over are kept up to a number, and what is in force among them. docs/models.md. */
+/** The number of stored model lists is limited, and the list in force is never dropped. docs/models.md. */
 import { expect, it } from "vitest";
 import {
   addCatalogList,
@@ -35,7 +35,7 @@ describeDatabase("lists of models", (open) => {
     expect(await use(database, 3)).toBe(false);
     expect(await catalogVersion(database)).toBe(103);
     expect(await use(database, 4)).toBe(true);
-    // What the new one takes the place of can be gone back to, until there is a next one.
+    // The list that the new one replaces can be restored, until the next one comes.
     expect(await add(database, "next")).toBe(104);
     expect(await versions(database)).toEqual(upTo(104, 4));
     expect(await use(database, 4)).toBe(true);

@@ -1,14 +1,14 @@
 /**
- * What a database's schema is, as its own catalogue says: a text for each object. Two databases with the same texts have the
+ * A database's schema as its own catalogue describes it: a text for each object. Two databases with the same texts have the
  * same tables (columns in their order, types, defaults), constraints, indexes, triggers, functions, views, sequences, parts,
  * comments, privileges and settings, by name.
  */
 import { createHash } from "node:crypto";
 import type { Database } from "../../src/storage/index.ts";
 
-/** One row for each object: `whole` is the table, view or function that it belongs to, `text` all that it is. */
+/** One row for each object. `whole` is the table, view or function that it belongs to; `text` is its complete definition. */
 const questions: readonly string[] = [
-  // Tables, views, indexes, sequences: what holds for the whole.
+  // Properties of whole tables, views, indexes and sequences.
   `select coalesce(t.relname, c.relname), c.relkind::text || ' ' || c.relname, concat_ws(' | ', c.relpersistence, am.amname,
        c.reloptions::text, c.relacl::text, c.relrowsecurity, c.relforcerowsecurity, c.relreplident, c.relhasrules, c.relispartition,
        pg_get_partkeydef(c.oid), pg_get_expr(c.relpartbound, c.oid), obj_description(c.oid, 'pg_class'), c.relowner::regrole::text,
@@ -20,7 +20,7 @@ const questions: readonly string[] = [
    from pg_class c left join pg_am am on am.oid = c.relam
      left join pg_index x on x.indexrelid = c.oid left join pg_class t on t.oid = x.indrelid
    where c.relnamespace = current_schema()::regnamespace and c.relkind <> 'c'`,
-  // Columns in their order; places that a dropped column left do not count.
+  // Columns in their order; gaps of dropped columns do not count.
   `select c.relname, 'columns ' || c.relname, string_agg(concat_ws(' ', a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
        a.attidentity, a.attgenerated, a.attstorage, a.attcompression, a.attcollation::regcollation, a.attstattarget, a.attacl::text,
        a.attoptions::text, a.attislocal, a.attinhcount, pg_get_expr(d.adbin, d.adrelid), col_description(c.oid, a.attnum)),
@@ -38,7 +38,7 @@ const questions: readonly string[] = [
   `select proname || '()', 'function ' || oid::regprocedure, concat_ws(' | ', pg_get_functiondef(oid), proacl::text, proowner::regrole,
        obj_description(oid, 'pg_proc'))
    from pg_proc where pronamespace = current_schema()::regnamespace`,
-  // What a schema may also have, and ours has not.
+  // Kinds of objects that a schema may also have, but ours has not.
   `select typname, 'type ' || typname, concat_ws(' | ', typtype, typacl::text) from pg_type t
    where typnamespace = current_schema()::regnamespace
      and (typtype in ('e', 'd', 'r') or typrelid in (select oid from pg_class where relkind = 'c'))`,
@@ -52,21 +52,21 @@ const questions: readonly string[] = [
   `select 'privileges', 'default privileges ' || defaclobjtype::text, defaclacl::text from pg_default_acl`,
 ];
 
-/** The parts of the request log are named and bounded by the moment in which they are made. */
+/** Removes times: the names and bounds of request log parts depend on the moment when they are made. */
 const timeless = (text: string): string =>
   text.replaceAll(/\d{8}_\d{8}/g, "DAY_DAY").replaceAll(/\b(req|task)_[0-9a-z]{10}\b/g, "$1_TIME");
 
-/** A database's schema: by table, view, function or sequence the texts of all that belongs to it, in order. */
+/** A database's schema: for each table, view, function or sequence the texts of everything that belongs to it, in order. */
 export type Catalogue = Readonly<Record<string, readonly string[]>>;
 
-/** Reads what a database's schema is. */
+/** Reads the schema of a database. */
 export async function catalogueOf(database: Database): Promise<Catalogue> {
   const found = new Map<string, Set<string>>();
   for (const question of questions) {
     const rows = await database.query<{ whole: string; object: string; text: string }>(
       `select whole, object, text from (${question}) x (whole, object, text)`,
     );
-    // Parts of several days become one: their number depends on the day, what they are does not.
+    // Parts of several days become one: the day decides their number, but not their definition.
     for (const { whole, object, text } of rows) {
       const texts = found.get(timeless(whole)) ?? new Set();
       found.set(timeless(whole), texts.add(timeless(`${object}: ${text}`)));
@@ -76,7 +76,7 @@ export async function catalogueOf(database: Database): Promise<Catalogue> {
   return Object.fromEntries(sorted) as Catalogue;
 }
 
-/** The same in short: a digest for each of them. */
+/** The same in short: a digest for each entry. */
 export const digestsOf = (catalogue: Catalogue): Record<string, string> =>
   Object.fromEntries(
     Object.entries(catalogue).map(([whole, texts]) => [

@@ -1,4 +1,4 @@
-/** What storage survives by itself: a server that restarts, a statement that fails. */
+/** Failures that storage survives by itself: a server that restarts, a statement that fails. */
 import { expect, it } from "vitest";
 import { isTransient, migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 import { preparedDataDir, sharedPostgres, silentLog, startPostgres } from "../support/postgres.ts";
@@ -47,7 +47,7 @@ it("a statement that fails for its own fault is not taken for an outage", async 
   await database.close();
 });
 
-/** Nothing is read meanwhile: what the server sends waits in the socket. */
+/** Blocks the process, so that data from the server waits in the socket. */
 const stall = (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
 it("T67: a connection that the server ends by a timeout of the operator's may be asked again", async () => {

@@ -1,4 +1,4 @@
-/** Indexes that are made beside the calls: once, whole, by one process, and nobody who writes waits. docs/architecture.md. */
+/** Indexes that are built while calls run: once, completely, by one process, and without blocking writers. docs/architecture.md. */
 import { expect, it } from "vitest";
 import { laterIndexes, makeIndexes } from "../../src/storage/indexes.ts";
 import { openDatabase, type Database } from "../../src/storage/index.ts";
@@ -74,7 +74,7 @@ it("are made while others write, by one process of two, and a gateway that stops
     await openDatabase({ url, log: silentLog }),
   ];
   const { promise: held, resolve: end } = Promise.withResolvers<void>();
-  // A transaction that has written, and goes on: building waits for it.
+  // A transaction that has written and stays open, which the index build waits for.
   const writing = one.transaction(
     async (tx) => {
       await tx.query("update tasks set updated_at = now() where id = 'none'");
@@ -101,14 +101,14 @@ it("are made while others write, by one process of two, and a gateway that stops
   let goesOn = true;
   const made = makeIndexes(one, () => goesOn);
   await eventually(async () => ((await building()).length > 0 ? true : undefined), "the building");
-  // Others write meanwhile, and build nothing.
+  // Another gateway writes meanwhile, and builds nothing.
   await addTasks(two, 1, "acme/clip");
   expect(await makeIndexes(two)).toEqual([]);
   goesOn = false;
   expect(await made).toEqual([]);
   end();
   await writing;
-  // The server goes on by itself.
+  // The server finishes the build by itself.
   await eventually(
     async () => ((await whole(two)).includes("tasks_by_model") ? true : undefined),
     "the index",

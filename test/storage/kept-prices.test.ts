@@ -1,4 +1,4 @@
-/** Migration 0054 on a log that was one large table, and is still to take its place as the first part (docs/architecture.md). */
+/** Migration 0054 on a log that was one large table, which has yet to become the first part (docs/architecture.md). */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -9,7 +9,7 @@ const sql = readFileSync(
   "utf8",
 );
 
-/** Takes back what the migration added, but for the table that is no part yet. */
+/** Undoes the migration, except for the table that is not a part yet. */
 const undo = [
   "drop view request_log",
   "alter table request_heads drop column price",

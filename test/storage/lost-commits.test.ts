@@ -1,8 +1,8 @@
-/** Which answers of batches tell that commits are lost; what becomes of it is in test/replica/lost-commits.test.ts. */
+/** Which answers of batches show that commits were lost. test/replica/lost-commits.test.ts tests the consequences. */
 import { expect, it } from "vitest";
 import { CommitTracker, type LostCommits } from "../../src/storage/index.ts";
 
-/** A batch of a lane, what its row was before, and whether the batch was answered anything. */
+/** A batch of a lane, its row's number before, and whether the batch wrote anything. */
 type Noted = readonly [lane: number, number: number, before: bigint | null, isWritten: boolean];
 
 it.each<[string, readonly Noted[], readonly LostCommits[]]>([
@@ -23,7 +23,7 @@ it.each<[string, readonly Noted[], readonly LostCommits[]]>([
     ],
     [],
   ],
-  // The first was under way and unheard when the third found its row locked, and then there.
+  // The first batch was in flight without an answer when the third found its row locked, and then written.
   [
     "one that was overtaken",
     [

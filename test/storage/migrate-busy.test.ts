@@ -1,4 +1,4 @@
-/** A migration while somebody reads a table for long: it waits, and nobody waits behind it. CONTRIBUTING.md "Migrations". */
+/** A migration while a long report reads a table: the migration waits, and no call waits behind it. CONTRIBUTING.md "Migrations". */
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { knownMigrations, migrate, openDatabase, type Database } from "../../src/storage/index.ts";
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** A transaction that has read the log of requests, and goes on. */
+/** Begins a transaction that has read the request log, and stays open. */
 async function startReport(): Promise<{ readonly pid: number; end(): Promise<void> }> {
   const client = new Client({ connectionString: url, application_name: "report" });
   await client.connect();
@@ -46,7 +46,7 @@ it("calls go on while a report is read, the log says what is in the way, and the
     async () => (await database.query(waitingSql)).length > 0,
     "the migration to wait",
   );
-  // As a call that writes its row.
+  // Like a call that writes its row.
   await database.query("select 1 from requests limit 1");
   await eventually(() => told.length > 0, "a word in the log");
   expect(told).toEqual([

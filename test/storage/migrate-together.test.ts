@@ -16,7 +16,7 @@ it("four processes that migrate one database together make one schema, and apply
     [],
   );
   expect(rows.map(({ name }) => name)).toEqual(knownMigrations().map(({ name }) => name));
-  // The baseline is one for all that it stands for.
+  // The baseline counts once for all migrations that it replaces.
   const steps = 1 + rows.length - replaced.length;
   expect(applied.sort((a, b) => a - b)).toEqual([0, 0, 0, steps]);
   expect(await migrate(database)).toEqual({ applied: [] });

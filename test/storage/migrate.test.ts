@@ -1,4 +1,4 @@
-/** The schema: refused where this version cannot run on it; the key of a workspace's tables begins with it. */
+/** The schema is refused if this version cannot run on it. The key of a workspace's tables begins with the workspace. */
 import { expect, it } from "vitest";
 import { migrate, SchemaError, schemaState } from "../../src/storage/index.ts";
 import { describeDatabase } from "../support/postgres.ts";
@@ -13,7 +13,7 @@ describeDatabase("migrate", (open) => {
       );
     await add("9997_expands.sql", null);
     expect(await migrate(database)).toEqual({ applied: [] });
-    // One that takes away what versions before it did not use any more.
+    // A migration that removes objects which earlier versions had stopped using.
     await add("9998_contracts.sql", "0002_ledger.sql");
     expect(await migrate(database)).toEqual({ applied: [] });
     expect(await schemaState(database)).toMatchObject({

@@ -1,4 +1,4 @@
-/** Poolers between the gateway and its server: one in session mode is as good as none, one in transaction mode is refused in words. */
+/** Poolers between the gateway and its server: session mode works like no pooler, transaction mode is refused with a message. */
 import { expect, it, onTestFinished } from "vitest";
 import { migrate, openDatabase } from "../../src/storage/index.ts";
 import { startPooler } from "../support/pooler.ts";

@@ -1,6 +1,6 @@
 /**
- * TLS to the database whose certificates are renewed in place: new connections read the authority's file again, and one that is missing for
- * a moment, as while it is written anew, costs nothing, and never the process. docs/operate.md "PostgreSQL".
+ * TLS to a database whose certificates are renewed in place. New connections read the authority's file again. If the file is
+ * missing for a moment, as during a rewrite, no call fails, and the process never ends. docs/operate.md "PostgreSQL".
  */
 import { chownSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ import {
   type TestPostgres,
 } from "../support/postgres.ts";
 
-/** What the driver's declaration does not say. */
+/** Fields that the driver's type declaration lacks. */
 interface Made {
   readonly ssl: unknown;
   readonly connectionParameters: object;
@@ -44,7 +44,7 @@ afterAll(async () => {
   await postgres.stop();
 });
 
-/** The server shows a certificate of this authority from now on, and the gateway's file names it. */
+/** Gives the server a certificate of this authority, and writes the authority to the gateway's file. */
 async function certify(authority: TestAuthority): Promise<void> {
   const [row] = await plain.query<{ place: string }>(
     "select current_setting('data_directory') as place",

@@ -1,4 +1,4 @@
-/** What each connection sets for itself, whatever the server, the database or the user says. */
+/** The settings of each connection, which override those of the server, the database and the user. */
 import { expect, it, onTestFinished } from "vitest";
 import { openDatabase, type Queryable } from "../../src/storage/index.ts";
 import { openConnections } from "../../src/storage/replica/connections.ts";
@@ -6,7 +6,7 @@ import { sharedPostgres, silentLog } from "../support/postgres.ts";
 
 const at = new Date("2026-11-02T10:00:00.123Z");
 
-/** A database whose owner wants what our statements do not bear. */
+/** A database whose owner has settings that our statements cannot work with. */
 async function otherwiseMinded(): Promise<string> {
   const url = await (await sharedPostgres()).createMigrated();
   const database = await openDatabase({ url, log: silentLog });

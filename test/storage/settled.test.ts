@@ -1,4 +1,7 @@
-/** What a change that is committed waits for: it never fails by it, and never for longer than a second. T73. */
+/**
+ * The wait of a committed change for the other gateways: it never makes the change fail, and never lasts longer than a second.
+ * T73.
+ */
 import { describe, expect, it } from "vitest";
 import type { Listener } from "../../src/storage/listener.ts";
 import type { Queryable } from "../../src/storage/index.ts";
@@ -7,7 +10,7 @@ import { silentLog } from "../support/postgres.ts";
 
 const away = new Error("Connection terminated unexpectedly");
 
-/** Signals of a gateway beside another one that answers nothing. */
+/** Signals of a gateway beside another gateway that does not answer. */
 function signalsOver(listeners: Listener["listeners"], query: () => Promise<never[]>) {
   const listener: Listener = {
     start: () => undefined,

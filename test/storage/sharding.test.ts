@@ -1,10 +1,10 @@
-/** What docs/scale.md says of the schema's keys, for whoever spreads it over several databases. */
+/** The statements of docs/scale.md about the schema's keys, for operators who distribute it over several databases. */
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { describeDatabase } from "../support/postgres.ts";
 
 const page = readFileSync(new URL("../../docs/scale.md", import.meta.url), "utf8");
-/** The names in the first column of the table after a heading. */
+/** The names in the first column of the table below a heading. */
 const namesAfter = (heading: string): string[] => {
   const section = page.split(`### ${heading}\n`)[1]?.split(/\n#+ /)[0] ?? "";
   return [...section.matchAll(/^\| `([^|]+)` +\|/gm)]

@@ -1,4 +1,4 @@
-/** A database in the order of a language: refused where ids would not be in the order of time, told where it is one already. */
+/** A database with a language's collation: refused if ids would not sort by time, and reported if the database exists already. */
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
@@ -29,7 +29,7 @@ async function openMade(name: string, how: string): Promise<Database> {
   return database;
 }
 
-/** A database with our schema whose order is changed behind its back, as if it had been made before that was looked at. */
+/** A database with our schema whose collation is changed directly, as if it were older than the check. */
 async function czechSince(): Promise<string> {
   const made = new URL(await (await sharedPostgres()).createMigrated());
   await server.query(

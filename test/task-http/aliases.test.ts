@@ -1,4 +1,4 @@
-// Tasks under DashScope's and Ark's own paths: reading, canceling, creating on Ark's, and errors in their shapes.
+// Tasks under DashScope's and Ark's own paths: reading, canceling, creating on Ark's, and errors in their formats.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { faults, named } from "../http/openapi-support.ts";
 import { scripted, startBench, video, type Bench } from "./support.ts";

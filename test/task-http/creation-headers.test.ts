@@ -43,7 +43,7 @@ describe("Prefer: wait", () => {
       "wait ".repeat(3000),
       ",".repeat(15_000),
       `wait=${blanks}`,
-      // The blanks before what does not belong there were once tried in every two parts: ten such headers took 5 s.
+      // The pattern once tried every split of the blanks before an invalid character: ten such headers took 5 s.
       ...Array.from({ length: 10 }, () => `wait${blanks}x`),
     ];
     const read = () => {

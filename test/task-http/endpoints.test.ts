@@ -27,7 +27,7 @@ it("TXT-12 TXT-13: a video model is listed and called through the entry points o
     };
     return error.code;
   };
-  // There is nothing to spend here, so whoever comes as far as that was not refused before.
+  // The workspace has no credit, so this code shows that the call passed the earlier checks.
   expect(await codeAt("/v1/videos/generations")).toBe("unsupported_protocol");
   expect(await codeAt("/v1/tasks")).toBe("insufficient_balance");
 });

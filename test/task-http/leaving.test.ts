@@ -1,4 +1,5 @@
-// A gateway that leaves its balancer begins no more steps of tasks: what its vendor has not answered by the end is lost. docs/operate.md.
+// A gateway that leaves its load balancer begins no new steps of tasks: a step without a vendor's answer at the end would be
+// lost. docs/operate.md.
 import { expect, it, vi } from "vitest";
 import { startRecorder } from "../support/recorder.ts";
 import { startTestGateway } from "../support/gateway.ts";

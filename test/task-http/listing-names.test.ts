@@ -1,4 +1,4 @@
-// Tasks are listed by whatever name of a model they can be created with. docs/tasks.md.
+// Tasks can be listed by every model name that they can be created with. docs/tasks.md.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { clipConfiguration, startVideoVendor, type VideoVendor } from "../support/task-life.ts";
 import { startBench, type Bench } from "./support.ts";

@@ -1,4 +1,4 @@
-// Multipart bodies: read strictly, whatever the pieces they come in; and what a real client writes.
+// Multipart bodies: read strictly, in any pieces; and the bodies of a real client.
 import { Readable } from "node:stream";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -8,7 +8,7 @@ import { costMs } from "../support/cost.ts";
 
 const limits: PartLimits = { parts: 100, headerBytes: 8192 };
 
-/** A body in pieces of the given lengths, the last of which repeats. */
+/** A body in pieces of these lengths; the last length repeats. */
 function* cut(body: Buffer, lengths: readonly number[]): Generator<Buffer> {
   let at = 0;
   for (let index = 0; at < body.length; index += 1) {
@@ -57,7 +57,7 @@ describe("a multipart body", () => {
         const boundary = boundaryOf(answer.headers.get("content-type")!);
         const body = Buffer.from(await answer.arrayBuffer());
         const parts = await parse(body, { boundary, pieces: lengths });
-        // A form's line ends are all of one kind.
+        // A form has only one kind of line end.
         const sent = [...data].map(([key]) => key.replace(/\r\n?|\n/g, "%0D%0A"));
         const bytes = (content: string | Uint8Array) =>
           typeof content === "string" ? content.replace(/\r\n?|\n/g, "\r\n") : content;

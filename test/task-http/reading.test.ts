@@ -119,7 +119,7 @@ describe("reading", () => {
   it("a revoked key reads nothing any more", async () => {
     const { id } = await bench.create(video);
     expect((await bench.send("GET", `/v1/tasks/${id}`, { key: bench.otherKey })).status).toBe(404);
-    // Behind the gateway's back, so that no cache hears of it.
+    // Directly in the database, so that no cache is told.
     await bench.database.query("update api_keys set status = 'revoked' where name = 'its key'");
     const paths = [`/v1/tasks/${id}`, "/v1/tasks", `/v1/videos/${id}`, `/api/v1/tasks/${id}`];
     for (const path of [...paths, `/api/v3/contents/generations/tasks/${id}`])

@@ -1,4 +1,4 @@
-// One stored task in its four shapes, in every state and family, against the schemas of the OpenAPI document.
+// One stored task in its four renderings, in every state and family, against the schemas of the OpenAPI document.
 import { describe, expect, it } from "vitest";
 import type { ImageFamily, VideoFamily } from "../../src/catalog/index.ts";
 import type { ImageRequest, MediaUsage, VideoRequest } from "../../src/media/index.ts";
@@ -52,7 +52,7 @@ const images: MediaUsage = { unit: "images", outputImages: 2, inputImages: 3 };
 interface Family {
   readonly request: VideoRequest | ImageRequest;
   readonly usage: MediaUsage;
-  /** As the unified shape tells it, and as it does before there is any. */
+  /** The usage in the unified rendering, and its value before there is any. */
   readonly told: object;
   readonly nothing: object;
 }
@@ -210,7 +210,7 @@ describe("native", () => {
         fileUrl,
       );
     expect(byTokensOf(5.04).video!.duration).toBe(5.04);
-    // Where the vendor did not tell, it is what was asked for.
+    // If the vendor reports none, the requested duration.
     expect(byTokensOf().video!.duration).toBe(8);
   });
 });

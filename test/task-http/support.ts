@@ -1,4 +1,4 @@
-// A gateway over the sandbox for tests of tasks over HTTP, with a second workspace, and what they ask again and again.
+// A gateway over the sandbox for tests of tasks over HTTP, with a second workspace, and frequent requests.
 import { join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
 import { parseUsd } from "../../src/base/money.ts";
@@ -22,16 +22,16 @@ export interface TaskBody {
 }
 
 export interface Bench extends GatewayUnderTest {
-  /** Of another workspace. */
+  /** A key of another workspace. */
   readonly otherKey: string;
   /** Sends a request with the key, or another one. */
   send(method: string, path: string, options?: SendOptions): Promise<Response>;
-  /** Creates a task. @throws where it is refused */
+  /** Creates a task. @throws if it is refused */
   create(body: object, headers?: Record<string, string>): Promise<TaskBody>;
   read(id: string): Promise<TaskBody>;
   /** Reads until the task is in one of the states. */
   until(id: string, ...states: string[]): Promise<TaskBody>;
-  /** What the sandbox's vendors received at paths that match, since the last question. */
+  /** The requests to the sandbox's vendors at matching paths, since the last call of this function. */
   received(path: RegExp): Promise<{ path: string; body: Record<string, unknown> }[]>;
   available(): Promise<bigint>;
 }
@@ -42,12 +42,12 @@ interface SendOptions {
   readonly headers?: Record<string, string>;
 }
 
-/** A prompt that tells the sandbox what to do. */
+/** A prompt with a sandbox script. */
 export const scripted = (script: object): string => `A boat\n#sandbox ${JSON.stringify(script)}`;
 
 export const video = { model: "sandbox/video-model-v1", prompt: "A boat", duration: 2 };
 
-/** Starts it, with polls in quick succession. */
+/** Starts the gateway, with frequent polls. */
 export async function startBench(
   options: Parameters<typeof startTestGateway>[0] = {},
 ): Promise<Bench> {

@@ -1,4 +1,4 @@
-/** What callers say of image and video tasks: kept, shown, filterable, counted and in the log. docs/tags.md. */
+/** Tags and end users of image and video tasks: stored, shown, filterable, counted and logged. docs/tags.md. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parseUsd } from "../../src/base/money.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";

@@ -1,4 +1,4 @@
-// POST /v1/tasks and what reads, lists and cancels tasks, over the sandbox's vendors.
+// POST /v1/tasks, and reading, listing and canceling tasks, over the sandbox's vendors.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseUsd } from "../../src/base/money.ts";
 import { faults, named } from "../http/openapi-support.ts";
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => bench?.close());
 
 const image = { model: "sandbox/task-image-model-1", prompt: "A boat" };
-/** Longer than anybody here waits for it, and no longer: the gateway closes when its steps have ended. */
+/** Longer than any wait in this file, but short, because the gateway closes only after its steps have ended. */
 const slow = (body: object) => ({ ...body, prompt: scripted({ delay_ms: 3_000 }) });
 const wait = (seconds: number) => ({ prefer: `wait=${seconds}` });
 const post = (body: object, headers: Record<string, string> = {}) =>
@@ -191,7 +191,7 @@ describe("creating", () => {
     const { notes } = (await changed.json()) as TaskBody;
     expect(notes).toHaveLength(1);
     expect(notes![0]).toMatch(/^foo: /);
-    // A long name is cut, and not within a character.
+    // A long name is cut, but not inside a character.
     const long = await post({ ...video, [`${"x".repeat(199)}\u{1f6a3}\u{1f6a3}`]: 1 });
     expect(long.status).toBe(200);
     expect(((await long.json()) as TaskBody).notes![0]).toMatch(/^x{199}\W/);

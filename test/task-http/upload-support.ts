@@ -1,4 +1,4 @@
-// Pictures and bodies of multipart calls, and a real place to keep uploads in.
+// Pictures and bodies of multipart calls, and a real store for uploads.
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import {
 } from "../../src/files/index.ts";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 
-/** A picture that does not compress, so that its size can be chosen. */
+/** A picture that does not compress, so that a test can choose its size. */
 export function picture(
   format: "png" | "jpeg" | "webp",
   { width = 8, height = 8, alpha = false } = {},
@@ -26,7 +26,7 @@ export function picture(
     .toBuffer();
 }
 
-/** A picture padded to a size: what stands behind it is no concern of its header. */
+/** A picture padded to a size. Its header ignores the bytes behind it. */
 export const padded = (file: Buffer, bytes: number): Buffer =>
   Buffer.concat([file, Buffer.alloc(bytes - file.length)]);
 
@@ -47,9 +47,9 @@ export function bodyOf(entries: readonly Entry[]): Buffer {
 
 export interface Place {
   readonly files: FileStore;
-  /** The names of what is kept, half-written files too. */
+  /** The names of all kept files, including half-written ones. */
   kept(): string[];
-  /** In these files, or in the place's own. */
+  /** Uploads into these files, by default the place's own. */
   uploads(files?: FileStore): FileDrafts;
 }
 
@@ -63,7 +63,7 @@ async function openPlace(database: Database, directory: string): Promise<Place> 
   };
 }
 
-/** A database of its own and a place in its directory, for the tests of one file. */
+/** A database and a store of its own, for the tests of one file. */
 export function usePlace(): { readonly database: Database; readonly place: Place } {
   let dataDir: string;
   let database: Database;

@@ -1,4 +1,5 @@
-// Uploads over real sockets: who may send, when a refusal comes, what stays of a client that leaves, and the limits that count tasks.
+// Uploads over real sockets: who may send, when a refusal comes, the remains of a client that leaves, and the limits that count
+// tasks.
 import { readdirSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -9,7 +10,7 @@ import { bodyOf, padded, picture } from "./upload-support.ts";
 
 let bench: Bench;
 let png: Buffer;
-/** One that never ends what is refused: it has ten seconds, in which the other tests run. */
+/** A refused request that never ends. It has ten seconds, in which the other tests run. */
 let endless: ReturnType<typeof begin>;
 beforeAll(async () => {
   bench = await startBench();
@@ -21,7 +22,7 @@ afterAll(() => bench?.close());
 
 const mebibyte = 1_048_576;
 const kept = () => readdirSync(join(bench.directory, "data", "files"));
-/** Uploads that would still be kept a minute from now. */
+/** The number of uploads that are still kept a minute from now. */
 async function inputs(): Promise<number> {
   const rows = await bench.database.query(
     "select name from files where purpose = 'input' and expires_at > now() + interval '1 minute'",
@@ -29,11 +30,11 @@ async function inputs(): Promise<number> {
   return rows.length;
 }
 beforeEach(async () => {
-  // What the test before has sent belongs to tasks that have ended.
+  // The uploads of the previous test belong to tasks that have ended.
   while ((await inputs()) > 0) await sleep(50);
 });
 
-/** A socket that has sent a request's head, and what has come back on it. */
+/** A socket that has sent a request's head, and the answer on it. */
 function begin(head: readonly string[]) {
   const { port } = new URL(bench.url);
   const socket = connect(Number(port), "127.0.0.1");
@@ -98,7 +99,7 @@ describe("while a body is read", () => {
     call.socket.write(body.subarray(0, most));
     await call.answered(/^HTTP\/1\.1 400 [^]*image_too_large/);
     expect(kept()).toEqual([]);
-    // The client goes on, as clients do; the next request on the same connection is answered.
+    // The client goes on sending, as clients do. The next request on the same connection is answered.
     call.socket.write(body.subarray(most));
     call.socket.write("GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n");
     await call.answered(/HTTP\/1\.1 200 OK/);
@@ -204,7 +205,7 @@ describe("once a body is read", () => {
     const answer = await other(bodyOf([...fields("sandbox/task-image-model-1"), ...pictures(1)]));
     expect(answer.status).toBe(402);
     expect(answer.headers.get("retry-after")).toBeNull();
-    // Inputs of tasks that are over may go meanwhile; nothing new stays.
+    // Inputs of finished tasks may be removed meanwhile. No new file stays.
     await expect.poll(() => kept().filter((name) => !before.includes(name))).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-// Pictures on their way to storage: what is taken, what is refused, and that whatever is refused or broken off leaves nothing.
+// Pictures on their way to storage: which are accepted, which are refused, and that refused or broken-off ones leave nothing.
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as fc from "fast-check";
@@ -52,7 +52,7 @@ const readOpen = (source: Readable, stored = uploadBudget()) =>
     stored: stored.lease(),
   });
 
-/** What nobody needs any more, or has no task yet, is swept in the end; this is what would stay for good. */
+/** The number of rows that would stay for good. It sweeps first, because the sweep removes expired files and those without a task. */
 async function rowsLeft(now: Date): Promise<number> {
   await sweepFiles(used.database, used.place.files, now);
   return (await used.database.query("select name from files")).length;
@@ -85,7 +85,7 @@ describe("uploads", () => {
       unknown: { filename: "u.bin" },
       "tags[]": ["1", "2"],
     });
-    // By content, whatever the name says.
+    // By content, whatever the file name is.
     expect(form.images).toMatchObject([
       { mediaType: "image/png", bytes: png.length, width: 20, height: 10, hasAlpha: true },
       { mediaType: "image/jpeg", bytes: jpeg.length, width: 30, height: 40, hasAlpha: false },
@@ -254,7 +254,7 @@ describe("uploads", () => {
     expect(limit).toBe(26_214_400);
     const form = await read(bodyOf([["image", padded(file, limit), "a.png"]]));
     expect(form.images[0]!.bytes).toBe(limit);
-    // The source never ends: only a refusal while reading can end this.
+    // The source never ends: only a refusal during reading can end this.
     let sent = 0;
     const endless = Readable.from(
       (async function* () {

@@ -1,4 +1,4 @@
-// Videos in the vendor-native shape: POST /v1/videos/generations and GET /v1/videos/{id}, over the sandbox's xAI.
+// Videos in the vendor-native rendering: POST /v1/videos/generations and GET /v1/videos/{id}, over the sandbox's xAI.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseUsd } from "../../src/base/money.ts";
 import { faults, named } from "../http/openapi-support.ts";
@@ -36,7 +36,7 @@ const read = async (id: string): Promise<Native> => {
   expect(faults(named("NativeVideo"), video)).toEqual([]);
   return video;
 };
-/** What the vendor was sent for a task. */
+/** The body that the vendor received for a task. */
 async function upstreamOf(body: object): Promise<Record<string, unknown>> {
   await bench.received(/./);
   const id = await make(body);

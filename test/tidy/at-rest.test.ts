@@ -1,4 +1,4 @@
-/** What a test leaves behind in each turn of the event loop is found after its file. */
+/** Work that a test leaves in the event loop is found after its file. */
 import { expect, it } from "vitest";
 import { atRest } from "../support/at-rest.ts";
 

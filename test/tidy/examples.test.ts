@@ -1,4 +1,4 @@
-/** What the pages give to be typed: settings that the program takes, commands and options that it has. */
+/** The examples of the pages: settings that the program accepts, commands and options that it has. */
 import { globSync, readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
@@ -9,7 +9,7 @@ import { createProgram } from "../../src/cli/program.ts";
 const root = new URL("../../", import.meta.url).pathname;
 const pages = globSync(["*.md", "docs/*.md"], { cwd: root }).toSorted();
 
-/** A fenced block of a page, with the line it begins at. */
+/** A fenced block of a page, with its place. */
 interface Block {
   readonly at: string;
   readonly language: string;
@@ -33,7 +33,7 @@ describe("settings", () => {
     const keys = [...text.matchAll(/^([\w-]+):/gm)].map(([, key]) => key!);
     return new Set(keys).size === keys.length && keys.every((key) => known.has(key));
   };
-  /** What a part of a file leaves to the rest of it, and what is on no disk but the reader's. */
+  /** Mistakes of an excerpt only: settings that the rest of the file has, and files that only the reader has. */
   const isElsewhere = /\b(?:missing;|there is no provider|does not exist; name|is not set; set it)/;
   const files = blocks.filter(({ language, text }) => language === "yaml" && isOurs(text));
 
@@ -53,7 +53,7 @@ describe("settings", () => {
 describe("commands", () => {
   const program = createProgram();
 
-  /** What is wrong with the words behind `tollgate`; nothing where they name no command, such as `tollgate's`. */
+  /** The unknown commands and options among the words behind `tollgate`. Empty if they name no command, such as `tollgate's`. */
   function wrong(words: readonly string[]): string[] {
     let command: Command = program;
     let depth = 0;

@@ -1,4 +1,4 @@
-/** Expand, then contract: a migration takes nothing away from the version before it, unless it says when that is over. */
+/** Expand, then contract: a migration takes nothing away that the version before needs, unless it says when that is over. */
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { replaced } from "../../src/storage/baseline.ts";

@@ -1,16 +1,19 @@
-/** What a migration takes away from the version before it, which still runs on the schema during an upgrade (CONTRIBUTING.md "Migrations"). */
+/**
+ * Finds what a migration takes away from the version before it, which still runs on the schema during an upgrade
+ * (CONTRIBUTING.md "Migrations").
+ */
 
 export interface MigrationText {
   readonly name: string;
   readonly sql: string;
 }
 
-/** Says, in the first lines of the file, after which migration versions no longer need what it takes away. */
+/** A first line of the file that says after which migration versions no longer need the removed objects. */
 const contracts = /^-- contracts after: \d{4}_[a-z0-9_-]+\.sql$/m;
-/** Says why what looks like taking away takes nothing away. */
+/** A line that says why a statement that looks like a removal removes nothing. */
 const compatible = /^-- compatible: \S.{20,}/m;
 
-/** The statements, lower case and on one line each; without comments, and without the bodies of functions. */
+/** The statements, in lower case and on one line each, without comments and without the bodies of functions. */
 function statementsOf(sql: string): string[] {
   return sql
     .toLowerCase()
@@ -20,7 +23,7 @@ function statementsOf(sql: string): string[] {
     .map((statement) => statement.replaceAll(/\s+/g, " ").trim());
 }
 
-/** What each is, by how it is written. A table that the same file makes is nobody's yet. */
+/** The kinds of removal, by their SQL. They do not apply to a table that the same file makes, because no version uses it yet. */
 const always: readonly (readonly [string, RegExp])[] = [
   ["drops", /\bdrop (?:table|view|materialized view|function|column|index|type|schema|sequence)\b/],
   ["renames", /\balter [\s\S]*\brename\b/],
@@ -38,7 +41,7 @@ const onOldTables: readonly (readonly [string, RegExp])[] = [
   ["adds a trigger to a table", /\bcreate (?:constraint )?trigger .*\bon (\w+)/],
 ];
 
-/** New columns that must be given, which the version before does not know. */
+/** True if the statement adds a required column, which the version before does not fill. */
 function neededColumns(statement: string): boolean {
   const columns = statement.split(/\badd column\b/).slice(1);
   return columns.some(
@@ -46,7 +49,7 @@ function neededColumns(statement: string): boolean {
   );
 }
 
-/** The functions that a text makes, with the types of what they take. */
+/** The functions that a text makes, with the types of their parameters. */
 function functionsOf(statements: readonly string[]): Map<string, string> {
   const found = statements.flatMap((statement): [string, string][] => {
     const [, name, taken] =
@@ -56,7 +59,7 @@ function functionsOf(statements: readonly string[]): Map<string, string> {
   return new Map(found);
 }
 
-/** What a migration takes away, in words; nothing where it says after which migration, or why it does not. */
+/** The removals of a migration, as texts. Empty if it says after which migration, or why it removes nothing. */
 export function takenAway(one: MigrationText, before: readonly MigrationText[]): string[] {
   if (contracts.test(one.sql) || compatible.test(one.sql)) return [];
   const statements = statementsOf(one.sql);

@@ -1,4 +1,4 @@
-/** What fails is tried once more by itself, in a file that runs anew; what is wrong stays wrong. */
+/** A failed test gets one retry by itself, in a fresh run of its file. A real error fails again. */
 import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -16,7 +16,7 @@ const root = new URL("../..", import.meta.url).pathname;
 const { runTests } = (await import(join(root, "scripts/run-tests.mjs"))) as { runTests: RunTests };
 
 const files = {
-  /** A first try leaves a server down: in its place, no second could pass. */
+  /** The first try leaves a server down, so a retry in the same process could not pass. */
   steady: `let isDown = false;
     it("meets a moment", () => {
       if (!existsSync("tried")) { writeFileSync("tried", ""); isDown = true; }
@@ -24,10 +24,10 @@ const files = {
     });
     it("needs it too", () => expect(isDown).toBe(false));
     it.skipIf(true)("is not for here", () => {});`,
-  /** The same, where the file itself does not load. */
+  /** The same, if the file itself does not load. */
   loading: `if (!existsSync("loaded")) { writeFileSync("loaded", ""); throw new Error("not yet"); }
     it("is in a file that loads", () => {});`,
-  /** An error that nobody waits for. */
+  /** An unhandled error. */
   unhandled: `it("forgets", async () => {
       if (!existsSync("forgot")) { writeFileSync("forgot", ""); void Promise.reject(new Error("lost")); }
       for (let turn = 0; turn < 9; turn += 1) await new Promise(setImmediate);
@@ -39,7 +39,7 @@ const files = {
   right: `it("is right", () => {});`,
 };
 
-/** Runs files of those names; a number makes as many wrong ones. */
+/** Runs files with these names. A number runs as many wrong ones. */
 async function run(names: readonly (keyof typeof files)[], hasSecondTry = true): Promise<Result> {
   const cwd = temporaryDirectory();
   symlinkSync(join(root, "node_modules"), join(cwd, "node_modules"), "junction");
@@ -48,7 +48,7 @@ async function run(names: readonly (keyof typeof files)[], hasSecondTry = true):
     writeFileSync(join(cwd, `${name}-${at}.test.ts`), head + files[name]);
   const reporter = `--reporter=${join(root, "scripts/final-line-reporter.ts")}`;
   const vitest = join(root, "node_modules/vitest/vitest.mjs");
-  // As vitest.config.ts has it: the files of a run share one process.
+  // As in vitest.config.ts, the files of a run share one process.
   const shared = ["--no-isolate", "--maxWorkers=1"];
   const command = [process.execPath, vitest, "run", "--root", cwd, ...shared, reporter];
   const { totals, unsteady } = await runTests(command, {

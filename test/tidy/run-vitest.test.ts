@@ -1,4 +1,4 @@
-/** A run of tests ends, whatever a test has left behind: vitest itself waits for that for ever. */
+/** A test run ends whatever processes a test has left behind. Vitest alone would wait for them for ever. */
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { temporaryDirectory } from "../support/postgres.ts";
@@ -14,7 +14,7 @@ type Run = (
 const file = new URL("../../scripts/run-vitest.mjs", import.meta.url).pathname;
 const { runVitest } = (await import(file)) as { runVitest: Run };
 
-/** Leaves a process that holds its output open, and its totals; `end`: what it does then. */
+/** A program that leaves a process which holds its output open, and writes its totals. `end` is the program's last statement. */
 const program = (seconds: number, end: string) => `
   const left = require("node:child_process").spawn("sleep", ["${seconds}"], { detached: true });
   left.unref();

@@ -1,4 +1,7 @@
-/** The two drawings of one call in docs/architecture.md against the source: its files, its imports, and no room entered twice. */
+/**
+ * The two drawings of one call in docs/architecture.md against the source: the files, their imports, and each room is entered
+ * once.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -15,7 +18,7 @@ interface Arrow {
   readonly what: string;
 }
 
-/** The files by their letters, and the calls of each step; answers (dashed) are none. */
+/** The files by their letters, and the calls of each step, without the (dashed) answers. */
 function readDrawing(text: string) {
   const files = new Map<string, string>();
   const steps: Arrow[][] = [[]];
@@ -39,7 +42,7 @@ const importsOf = (file: string): string[] =>
     join(dirname(file), path!),
   );
 
-/** What a file and all that it needs of its own room import. */
+/** The imports of a file, and of the files that it needs from its own room. */
 function reachOf(file: string, seen = new Set<string>()): Set<string> {
   if (seen.has(file)) return seen;
   seen.add(file);
@@ -50,10 +53,10 @@ function reachOf(file: string, seen = new Set<string>()): Set<string> {
   return seen;
 }
 
-/** Whether a room's door leads to a file. */
+/** True if the index file of a room leads to the file. */
 const opensTo = (file: string): boolean => reachOf(`src/${roomOf(file)}/index.ts`).has(file);
 
-/** What a file is given by `cli`, which puts everything together: the file that gives it, and what it calls. */
+/** Functions that `cli`, which puts everything together, passes to a file: the file that passes it, and the function. */
 const given: Readonly<Record<string, readonly [giver: string, name: string]>> = {
   "src/calls/text.ts src/request-log/writer.ts": ["src/cli/http-services.ts", "finished"],
 };
@@ -69,7 +72,7 @@ function isGiven({ from, to }: Arrow): boolean {
   return calls && doors.every((door) => reachOf(giver).has(door));
 }
 
-/** A call into a room below. The other way round is a call back: what a room above has given to its loop. */
+/** A call into a lower room. The opposite direction is a callback that an upper room has passed down. */
 const isEntry = (arrow: Arrow): boolean => reaches(arrow.from, arrow.to) || isGiven(arrow);
 
 const isReal = (arrow: Arrow): boolean => isEntry(arrow) || reaches(arrow.to, arrow.from);

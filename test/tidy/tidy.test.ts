@@ -1,4 +1,4 @@
-// House rules that the linter cannot hold: sizes, opening comments, leftovers, cited ids, documentation.
+// House rules that the linter cannot check: sizes, opening comments, leftovers, cited ids, documentation.
 import { spawnSync } from "node:child_process";
 import {
   existsSync,
@@ -22,7 +22,7 @@ const run = (...args: string[]) =>
   spawnSync(process.execPath, args, { cwd: root, encoding: "utf8", timeout: 280_000 });
 
 const source = files("{src,sandbox}/**/*.{ts,sql}");
-/** The console's own, without what is generated. */
+/** The console's source, without generated files. */
 const pagesSource = files("console/*.{ts,js}", "console/src/**/*.{ts,tsx,css}").filter(
   (path) => !path.endsWith("schema.d.ts"),
 );
@@ -63,7 +63,7 @@ describe("files", () => {
   });
 
   it("no hook stands at the top of a module that tests share: it would be that of the first file alone that loads it", () => {
-    // What vitest runs before each file is that file's.
+    // Vitest runs these before each file, so their hooks belong to that file.
     const setUp = new Set(read("vitest.config.ts").match(/test\/support\/[\w-]+\.ts(?=",\n)/g));
     const shared = files("test/**/*.ts").filter(
       (path) => !path.endsWith(".test.ts") && !setUp.has(path),
@@ -125,7 +125,7 @@ describe("files", () => {
   });
 
   it("nothing is left for later: no marker, no test that is skipped or runs alone", () => {
-    // Each with a letter in brackets, so that this line does not find itself.
+    // Each with a letter in brackets, so that this line does not match itself.
     const pattern = /\b(?:TOD[O]|FIXM[E]|XX[X])\b|\.(?:skip|only|todo)\(/;
     expect(matches(code, pattern)).toEqual([]);
   });

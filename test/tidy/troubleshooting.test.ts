@@ -1,11 +1,11 @@
-/** docs/troubleshooting.md quotes what the program says: each text stands in the source as it is quoted. */
+/** docs/troubleshooting.md quotes messages of the program: each text is in the source as quoted. */
 import { globSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 
 const root = new URL("../../", import.meta.url).pathname;
 const page = readFileSync(`${root}docs/troubleshooting.md`, "utf8");
 
-/** The source as its texts are read: sums of strings joined, and … for what differs. */
+/** The source with concatenated strings joined, and … for variable parts. */
 const source = globSync(["src/**/*.ts", "scripts/*.mjs"], { cwd: root })
   .map((file) => readFileSync(root + file, "utf8"))
   .join("\n")

@@ -1,6 +1,6 @@
 /**
- * A collector that is away, hangs, refuses or lies: calls are as fast as ever, what is not taken is dropped and counted, and
- * memory does not grow. docs/monitoring.md.
+ * A collector that is away, hangs, refuses or lies: calls are as fast as before, spans that it does not take are dropped and
+ * counted, and memory does not grow. docs/monitoring.md.
  */
 import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -42,11 +42,11 @@ it("a collector that hangs delays no call, and the end of the gateway by two sec
   collector.answer(() => undefined);
   const before = collector.requests.length;
   for (let index = 0; index < 60; index += 1) await call();
-  // Two exports are on their way for ever, and the rest waits in a queue of 20 or is gone.
+  // Two exports never end. The rest waits in a queue of 20, or is dropped.
   await eventually(() => collector.requests.length === before + 2, "two exports under way");
   const startedMs = performance.now();
   await gateway.close();
-  // It would be waited for a minute.
+  // An export's timeout is a minute.
   expect(performance.now() - startedMs).toBeLessThan(30_000);
 });
 
@@ -99,7 +99,7 @@ it.each(troubles)("a collector that %s costs spans, and nothing else", async (wh
   const total = () => Object.values(tracing.counts()).reduce((sum, one) => sum + one, 0);
   await eventually(() => total() === made, "every span to be sent, refused or dropped");
   const { sent, dropped, refused } = tracing.counts();
-  // Where it said 200, whether it kept them is its own affair.
+  // If the collector answered 200, the spans count as sent.
   expect([sent, refused]).toEqual(what === "says what is no protobuf" ? [100, 0] : [0, 100]);
   expect(dropped).toBe(900);
   // One line for all of them.

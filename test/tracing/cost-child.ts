@@ -1,6 +1,6 @@
 /**
- * Measures what the spans of a call cost (cost.test.ts): in a process of its own, because what earlier files left in a worker's
- * heap is collected on its threads, and would count as ours. Sends the cost of a call in µs of the usual machine, and what was dropped.
+ * Measures the cost of a call's spans (cost.test.ts). In a process of its own: otherwise the garbage collection of earlier
+ * files' heap would count too. Sends the cost of a call in µs of a standard machine, and the number of dropped spans.
  */
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
@@ -20,7 +20,7 @@ export interface Measured {
   readonly dropped: number;
 }
 
-/** In a process of its own: what a collector does is not what the gateway does. */
+/** A process of its own, so that the collector's cost does not count as the gateway's. */
 const sink = `
 const { createServer } = require("node:http");
 createServer((request, response) => request.resume().on("end", () => response.end()))
@@ -77,7 +77,7 @@ const said = {
 };
 const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
-/** The spans that a text call has, with what they say. */
+/** Makes the spans of a text call, with their attributes. */
 function trace(): void {
   const request = tracing.tracer.start("server", "POST", traceparent, performance.now());
   request.keep();

@@ -1,6 +1,6 @@
 /**
- * What tracing costs the processor for each call: its two spans, from their start to the bytes that leave. It is 5 to 10 µs on a
- * busy machine, where a whole answer takes 190 µs or more (docs/monitoring.md). The SDK's spans and serializer took 20 to 30.
+ * The processor time of tracing for each call: its two spans, from their start to the sent bytes. It is 5 to 10 µs on a busy
+ * machine, where a whole answer takes 190 µs or more (docs/monitoring.md). The SDK's spans and serializer took 20 to 30.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -12,7 +12,7 @@ const program = fileURLToPath(new URL("cost-child.ts", import.meta.url));
 
 it("the spans of a call cost a few microseconds", async () => {
   const measuring = fork(program);
-  // Without a message it ended by itself, which tells a number in place of what was measured.
+  // Without a message the process has failed; its exit code then replaces the measurement.
   const [told] = await Promise.race([once(measuring, "message"), once(measuring, "exit")]);
   const { costUs, dropped } = told as Measured;
   expect(costUs).toBeLessThan(12);

@@ -1,6 +1,6 @@
 /**
- * Traces of a whole gateway, read back from a collector: the request, the attempt that failed and the one that answered,
- * whose trace it is, and what is not in it. docs/monitoring.md.
+ * Traces of a whole gateway, read back from a collector: the request, the failed and the successful attempt, their trace, and
+ * no secrets. docs/monitoring.md.
  */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { steadyHealthRules } from "../support/steady-health.ts";
@@ -109,7 +109,7 @@ const call = (more: object = {}, headers: Record<string, string> = {}) =>
 const textOf = (spans: readonly ReceivedSpan[]): string =>
   JSON.stringify(spans, (_key, value: unknown) => (typeof value === "bigint" ? `${value}` : value));
 
-/** The spans of requests with this status, with all that is below them. */
+/** The spans of the request with this answer, and of everything below it. */
 async function traceOf(response: Response): Promise<ReceivedSpan[]> {
   await response.text();
   const id = response.headers.get("x-request-id");
@@ -175,7 +175,7 @@ it("a request has its span, with the attempt that failed and the one that answer
       "gen_ai.usage.output_tokens": 5,
     },
   });
-  // Each provider sees its own attempt as the parent.
+  // Each provider receives its own attempt as the parent.
   const seen = [failing, answering].map(({ requests }) => requests[0]!.headers["traceparent"]);
   expect(seen).toEqual(attempts.map(({ spanId }) => `00-${traceId}-${spanId}-01`));
   expect(textOf(collector.spans)).not.toMatch(

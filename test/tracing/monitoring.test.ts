@@ -1,6 +1,6 @@
 /**
- * The dashboard and the alerts in `deploy/`: every metric that they name is one of a running gateway, and each alert fires on
- * what it is for (promtool, where it is installed). Exemplars lead from a metric to a trace. docs/monitoring.md.
+ * The dashboard and the alerts in `deploy/`. A running gateway has every metric that they name, and each alert fires in its
+ * case (promtool, if it is installed). Exemplars lead from a metric to a trace. docs/monitoring.md.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -42,7 +42,7 @@ beforeAll(async () => {
       OTEL_BSP_SCHEDULE_DELAY: "20",
       TOLLGATE_ALLOW_PRIVATE_ADDRESSES: "on",
       TOLLGATE_INITIAL_CREDIT: "100",
-      // No standby, and not read; its metrics are there.
+      // Not a standby, so it is not read; but its metrics are there.
       DATABASE_READ_URL: (await sharedPostgres()).url,
     },
   });
@@ -59,7 +59,7 @@ const metrics = async (accept = "*/*"): Promise<string> => {
   return response.text();
 };
 
-/** Names of metrics in a query: words that are no function, no label and no word of the language. */
+/** The names of metrics in a query: words that are not functions, labels or keywords. */
 function namesIn(query: string): string[] {
   const bare = query
     .replaceAll(/"[^"]*"/g, "")
@@ -67,12 +67,12 @@ function namesIn(query: string): string[] {
     .replaceAll(/\[[^\]]*\]/g, "")
     .replaceAll(/\b(?:by|without|on|ignoring|group_left|group_right) *\([^)]*\)/g, "");
   const words = bare.match(/\b[a-z_][a-z0-9_]*\b(?! *\()/gi) ?? [];
-  // The last one is Prometheus' own: whether it reached a target.
+  // The last one is Prometheus' own metric: whether it reached a target.
   const others = ["and", "or", "unless", "group_left", "le", "up"];
   return words.filter((word) => !others.includes(word));
 }
 
-/** A histogram's series have its name and an ending. */
+/** The name of a histogram, without the suffix of its series. */
 const family = (name: string): string => name.replace(/_(?:bucket|sum|count)$/, "");
 
 it("every metric of the dashboard and of the alerts is one of a running gateway", async () => {
@@ -82,7 +82,7 @@ it("every metric of the dashboard and of the alerts is one of a running gateway"
   ];
   const named = new Set(queries.flatMap(namesIn));
   expect(named.size).toBeGreaterThan(25);
-  // What is counted in the database is left out of a scrape for which it was too slow.
+  // A scrape leaves out counts from the database if the database was too slow.
   await eventually(
     async () => {
       const text = await metrics();
@@ -162,7 +162,7 @@ it.skipIf(!hasPromtool)(
     const run = (...args: string[]) => execFileSync("promtool", args, { cwd, encoding: "utf8" });
     expect(run("check", "rules", "alerts.yml")).toContain(`${rules.length} rules found`);
     expect(run("test", "rules", "alerts.test.yml")).toContain("SUCCESS");
-    // Its own reader of the format finds nothing to complain about but help texts and names of others.
+    // Prometheus' own reader finds only faults in help texts and in names of other projects.
     const checked = spawnSync("promtool", ["check", "metrics"], { input: await metrics() });
     expect(checked.stderr.toString()).not.toMatch(
       /error while linting|tollgate_.*(?:counter metrics|no help)/,
@@ -189,7 +189,7 @@ it("the page has every metric of a running gateway, and every alert", async () =
     ([, name]) => name!,
   );
   expect(names.length).toBeGreaterThan(35);
-  // A second name of a row may be its ending alone.
+  // The second name in a row may be only its suffix.
   const lacks = names.filter((name) => {
     const ending = name.slice(name.lastIndexOf("_"));
     return !page.includes(`\`${name}\``) && !page.includes(`\`${ending}\` `);

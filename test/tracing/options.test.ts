@@ -1,4 +1,4 @@
-/** Where traces go, by OpenTelemetry's variables and `telemetry` of the configuration; what is refused, and what stays secret. */
+/** The targets of traces, by OpenTelemetry's variables and `telemetry` of the configuration; refused values, and secrets. */
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -100,7 +100,7 @@ it("headers of the configuration are printed masked", async () => {
   expect(text).not.toContain("team-secret");
 });
 
-/** The sources that name something in an import that stays when types are taken out. */
+/** The source files with a matching import that stays when types are removed. */
 const importing = (what: RegExp): string[] =>
   globSync("src/**/*.ts", { cwd: new URL("../../", import.meta.url).pathname }).filter((file) =>
     what.test(readFileSync(new URL(`../../${file}`, import.meta.url), "utf8")),

@@ -1,4 +1,4 @@
-/** Spans as OTLP's protobuf: the same bytes as OpenTelemetry's own serializer writes, for any span that we can make. */
+/** Spans as OTLP's protobuf: the same bytes as from OpenTelemetry's own serializer, for any span that the gateway can make. */
 import { ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
@@ -22,7 +22,7 @@ const value = fc.oneof(
 const spanOf = fc.record({
   name: fc.string({ unit: "grapheme", maxLength: 200 }),
   kind: fc.constantFrom("server", "client", "internal"),
-  // No digits at the start: an object would move such names to its front.
+  // Names that do not begin with digits, because an object would move those to its front.
   attributes: fc.dictionary(
     fc.string({ maxLength: 150 }).map((name) => `own ${name}`),
     value,
@@ -49,7 +49,7 @@ const source = {
   scope: { name: "tollgate", version: "1.2.3" },
 };
 
-/** Both clocks at one moment: the day's is near the time at which seconds take another bit, and at ours. */
+/** Both clocks at one moment. The time of day is near a point where the seconds need one bit more, or is recent. */
 const origin = fc.record({
   epochMs: fc.constantFrom(1_795_520_771_805, 2 ** 32 * 1_000 - 1, 65_536 * 27_397_472 - 2, 1e6),
   ms: fc.constantFrom(0, 12_345.678901),
@@ -62,7 +62,7 @@ const time = ({ epochMs, ms }: Trace["origin"], at: number): [number, number] =>
   return [Math.floor(sinceEpoch / 1_000), (sinceEpoch % 1_000) * 1e6 + nanos];
 };
 
-/** A span as the SDK has it: each attribute once. */
+/** A span in the SDK's form: each attribute once. */
 function readable(span: SampledSpan): ReadableSpan {
   const attributes: Record<string, string | number | boolean | undefined> = {};
   const { said, trace, parent } = span;

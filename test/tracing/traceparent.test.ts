@@ -1,10 +1,10 @@
-/** `traceparent` is read as its form says (W3C Trace Context, section 3.2), and what is read is written as it came. */
+/** `traceparent` is read by its specification (W3C Trace Context, section 3.2), and written back as it was read. */
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { newSpanId, newTraceId, type SpanId, type TraceId } from "../../src/tracing/ids.ts";
 import { readTraceparent } from "../../src/tracing/traceparent.ts";
 
-/** Version, trace, parent, flags. What follows a later version's flags is not ours to read. */
+/** Version, trace, parent, flags. The rest of a later version is ignored. */
 const form =
   /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/s;
 
@@ -41,7 +41,7 @@ const whole = fc
     fc.constantFrom("", "", "-", "-more", "x", `-${"y".repeat(200)}`, `-${"y".repeat(201)}`),
   )
   .map(([version, trace, span, flags, more]) => `${version}-${trace}-${span}-${flags}${more}`);
-/** One with a character that may not belong there. */
+/** A traceparent with one character that may be invalid. */
 const spoiled = fc
   .tuple(
     whole,

@@ -1,6 +1,6 @@
 /**
- * Requests as coding agents send them, on their own protocol: nothing they rely on may be lost, although little of it
- * is in any schema of ours. Shapes as seen on the wire of Claude Code 2.1, Codex CLI 0.169 and Gemini CLI 0.61.
+ * Requests as coding agents send them, each in its own protocol. No field that they rely on may be lost, although few are in
+ * any schema of ours. Formats recorded from Claude Code 2.1, Codex CLI 0.169 and Gemini CLI 0.61.
  */
 import { describe, expect, it } from "vitest";
 import {
@@ -201,7 +201,7 @@ interface Agent {
   readonly path: string;
   readonly body: Body;
   readonly headers: Record<string, string>;
-  /** What of the headers the upstream must see. */
+  /** The headers that the upstream must receive. */
   readonly kept: Record<string, string>;
 }
 

@@ -1,8 +1,11 @@
-/** JSON that is legal and seldom seen must pass a direct route as well: names, characters and sizes that trip walkers and copies. */
+/**
+ * Valid but unusual JSON must pass a direct route too: names, characters and sizes that cause errors in code that walks or
+ * copies values.
+ */
 import { describe, expect, it } from "vitest";
 import { modelOf, useBench, upstreamModel } from "./support.ts";
 
-/** Each is the JSON text of a tool's schema, which is nobody's business but the upstream's. */
+/** Each is the JSON text of a tool's schema, which only the upstream interprets. */
 const odd: readonly { readonly title: string; readonly json: string }[] = [
   {
     title: "names of the language's own",
@@ -45,7 +48,7 @@ describe("odd JSON on a direct route", () => {
       const reply = await gateway.post("/v1/chat/completions", body(modelOf("chat"), json));
       expect(reply.status).toBe(200);
     });
-    // Not `expect(...).toBe`: a difference of megabytes would be printed.
+    // Not `expect(...).toBe`, which would print a difference of megabytes.
     expect(request!.text === body(upstreamModel, json)).toBe(true);
   });
 });

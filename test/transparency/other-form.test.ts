@@ -1,6 +1,6 @@
 /**
- * A vendor that answers whole where a stream was asked for, or the other way round, as the official SDKs read it on a direct route:
- * nothing that the vendor said is lost, its own tools' results, citations, sound and counts included. Traps T14, T15.
+ * A vendor that answers whole to a stream request, or the other way round, read by the official SDKs on a direct route. Nothing
+ * in the answer is lost: not the results of the vendor's own tools, citations, sound or counts. Traps T14, T15.
  */
 import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI, type GenerateContentResponse } from "@google/genai";
@@ -15,7 +15,7 @@ import { modelOf, useBench, type Bench, type Body, type Protocol } from "./suppo
 const protocols = ["chat", "responses", "messages", "generate_content"] as const;
 
 interface Client {
-  /** What the SDK makes of a stream, and of a whole answer. */
+  /** The SDK's result for a stream, and for a whole answer. */
   readonly streamed: (url: string, key: string) => Promise<unknown>;
   readonly whole: (url: string, key: string) => Promise<unknown>;
 }
@@ -65,10 +65,10 @@ const clients: Readonly<Record<Protocol, Client>> = {
 
 const plain = (value: unknown): Body => JSON.parse(JSON.stringify(value)) as Body;
 
-/** What the caller must read of a vendor's whole answer. */
+/** The answer that the caller must read. */
 function expected(protocol: Protocol, answer: Body): Body {
   const model = modelOf(protocol);
-  // The SDK leaves the model's version where it stands.
+  // The SDK keeps the model's version in its field.
   return protocol === "generate_content"
     ? { ...answer, modelVersion: model }
     : { ...answer, model };
@@ -152,7 +152,7 @@ const isAnswer = ({ events }: Recording): boolean => {
 const named = (recordings: readonly Recording[]) =>
   recordings.map((recording) => [recording.name, recording] as const);
 const wholes = recordingsOf("whole").filter(isAnswer);
-/** No plain answers, and streams that the vendor's own SDK refuses. */
+/** Recordings that are not plain answers, and streams that the vendor's own SDK refuses. */
 const refused =
   /duplicate-message-start|spliced-message-start|openai-error|id-rotation|apply-patch-tool\.1/;
 const streams = recordingsOf("stream").filter(
@@ -181,14 +181,14 @@ describe.skipIf(wholes.length === 0)("recorded answers (beside the repository on
       plain(await clients[protocol].streamed(upstream.url, "any")),
       plain(await clients[protocol].whole(gateway.url, gateway.key)),
     ];
-    // A response object is completed to what Open Responses wants.
+    // The gateway adds the fields to a response object that Open Responses requires.
     const { id, output, content, stop_reason, usage, container } = passed;
     const said = { id, output, content, stop_reason, usage, container };
     expect(itself).toMatchObject(asRead(said));
   });
 });
 
-/** What SDKs leave out of what they read: nulls, numbers of calls, the words beside Google's reason. Anthropic's names another model. */
+/** Fields that SDKs drop: nulls, indexes of calls, the text beside Google's reason. Anthropic's SDK has another model name. */
 const unread = new Set(["finishMessage", "index", "model"]);
 const asRead = (value: Body): Body =>
   JSON.parse(JSON.stringify(value), (name, inner: unknown) =>

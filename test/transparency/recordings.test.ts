@@ -1,6 +1,6 @@
 /**
- * Real answers of real vendors through a direct route: the caller gets what the vendor said, under the canonical model
- * id, and the bill counts what the vendor counted. Requirements: TXT; skipped where the recordings are not there.
+ * Real answers of real vendors through a direct route: the caller gets the vendor's content under the canonical model id, and
+ * is charged by the vendor's counts. Requirements: TXT; skipped if the recordings are not there.
  */
 import { describe, expect, it } from "vitest";
 import { eventually } from "../support/patience.ts";
@@ -40,7 +40,7 @@ async function replay(bench: Bench, recording: Recording, stream: boolean): Prom
   return gateway.post(...requestFor(recording.protocol, stream));
 }
 
-/** The row the request log keeps of an answer. */
+/** The request-log row of an answer. */
 function rowOf({ gateway }: Bench, reply: Response): Promise<Body> {
   const id = reply.headers.get("x-request-id");
   return eventually(async () => {
@@ -55,7 +55,7 @@ const parsed = (text: string): Body => JSON.parse(text) as Body;
 const isError = ({ events }: Recording): boolean =>
   "error" in parsed(events[0]!) && !("id" in parsed(events[0]!));
 
-/** An answer as the caller must get it, less what `likeVendor` leaves out on both sides. */
+/** The answer that the caller must get, without the fields that `likeVendor` removes on both sides. */
 function expectedWhole(protocol: Protocol, answer: Body): Body {
   if (protocol === "generate_content") return { ...answer, modelVersion: modelOf(protocol) };
   const renamed = { ...answer, model: modelOf(protocol) };
@@ -64,7 +64,7 @@ function expectedWhole(protocol: Protocol, answer: Body): Body {
     : renamed;
 }
 
-/** Totals as they are billed: reasoning is part of the output. */
+/** Totals as they are charged: reasoning is part of the output. */
 function expectedChatUsage(usage: object): object {
   const { inputTokens, outputTokens } = countedIn("chat", [usage]);
   const total_tokens = inputTokens + outputTokens;
@@ -72,8 +72,8 @@ function expectedChatUsage(usage: object): object {
 }
 
 /**
- * Response objects are completed to what the Open Responses schema wants (fields left out, nulls that may not be): only
- * what the vendor said is compared, in its order. Elsewhere every member is.
+ * The gateway completes response objects to the Open Responses schema (missing fields, nulls that it does not allow). Only the
+ * vendor's fields are compared, in their order. In other protocols every member is compared.
  */
 function likeVendor(protocol: Protocol, answer: Body, vendor: Body): Body {
   if (protocol !== "responses") return answer;
@@ -82,7 +82,7 @@ function likeVendor(protocol: Protocol, answer: Body, vendor: Body): Body {
   return withoutNullSecrets(Object.fromEntries(said));
 }
 
-/** `encrypted_content` is a text or absent; some vendors send null. */
+/** `encrypted_content` is a text or absent, but some vendors send null. */
 const withoutNullSecrets = (answer: Body): Body =>
   JSON.parse(JSON.stringify(answer), (name, value: unknown) =>
     name === "encrypted_content" && value === null ? undefined : value,
@@ -97,7 +97,7 @@ const some = (recordings: readonly Recording[]) =>
   recordings.filter((_one, index) => isLong || index % 4 === 0);
 
 const wholes = recordingsOf("whole");
-/** Three recorded streams are no plain answers, and have tests of their own. */
+/** Three recorded streams are not plain answers, and have tests of their own. */
 const unusual = ["duplicate-message-start", "spliced-message-start", "openai-error.1"];
 const isUnusual = ({ name }: Recording) => unusual.some((part) => name.includes(part));
 const allStreams = recordingsOf("stream");
@@ -116,7 +116,7 @@ describe.skipIf(wholes.length === 0)("recorded answers (beside the repository on
       const answer = (await reply.json()) as Body;
       const expected = expectedWhole(protocol, vendor);
       const compared = protocol === "responses" ? withoutNullSecrets(expected) : expected;
-      // The text says the order of the members too.
+      // The text also shows the order of the members.
       expect(JSON.stringify(likeVendor(protocol, answer, vendor))).toBe(JSON.stringify(compared));
       const row = await rowOf(bench, reply);
       expect(row).toMatchObject({
@@ -127,7 +127,7 @@ describe.skipIf(wholes.length === 0)("recorded answers (beside the repository on
     },
   );
 
-  /** The vendor refuses our account and not the request: that is not the caller's to read. */
+  /** True if the vendor refuses our account, not the request: the caller must not read that. */
   const isOfAccount = ({ events: [text] }: Recording) => text!.includes("insufficient_quota");
 
   it.each(named(wholes.filter((one) => isError(one) && isOfAccount(one))))(
@@ -169,7 +169,7 @@ async function framesOf(reply: Response): Promise<readonly Frame[]> {
   return [...parser.push(bytes), ...parser.end()].map(({ event, data }) => ({ event, data }));
 }
 
-/** The frames a caller must get of a recorded stream. */
+/** The frames that a caller must get of a recorded stream. */
 function expectedFrames({ protocol, events }: Recording): Frame[] {
   switch (protocol) {
     case "chat":
@@ -197,7 +197,7 @@ const expectedNamed =
     return { event: data["type"] as string, data: JSON.stringify(data) };
   };
 
-/** Usage comes once, in a chunk of its own at the end, whichever chunk the vendor told it in. */
+/** Usage comes once, in a chunk of its own at the end, whichever chunk the vendor had it in. */
 function expectedChunks(chunks: readonly Body[]): Frame[] {
   const model = modelOf("chat");
   const toFrame = (chunk: Body): Frame => ({ event: undefined, data: JSON.stringify(chunk) });
@@ -214,7 +214,7 @@ function expectedChunks(chunks: readonly Body[]): Frame[] {
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
 const isSet = (value: unknown): boolean => value !== null && value !== undefined;
 
-/** A frame with what it says beside the vendor's own words taken out. */
+/** A frame without the fields that the gateway adds to the vendor's. */
 function comparable(protocol: Protocol, { event, data }: Frame, vendor: Body | undefined): Frame {
   if (data === "[DONE]") return { event, data };
   const body = parsed(data);
@@ -229,7 +229,7 @@ function comparable(protocol: Protocol, { event, data }: Frame, vendor: Body | u
   return { event, data: JSON.stringify(body) };
 }
 
-/** Where two streams part: a whole stream as a difference would be unreadable. */
+/** The first difference of two streams, because a diff of whole streams would be unreadable. */
 function firstDifference(got: readonly Frame[], wanted: readonly Frame[]): object | undefined {
   const length = Math.max(got.length, wanted.length);
   for (let at = 0; at < length; at += 1) {

@@ -1,6 +1,6 @@
 /**
- * Real vendor answers, which stand beside the repository: what they hold, how the vendor puts them on the wire, and
- * what a caller and a bill must make of them. Reckoned here anew, with nothing of src/protocols.
+ * Real vendor answers, stored beside the repository: their content, the vendor's wire format, and the expected results for
+ * caller and charge. Computed independently of src/protocols.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -24,7 +24,7 @@ export interface Recording {
 
 const nothing: readonly Recording[] = [];
 
-/** The recordings of whole answers or of streams; none where the folder does not stand beside the repository. */
+/** The recordings of whole answers or of streams. Empty if the folder is not beside the repository. */
 export function recordingsOf(form: "whole" | "stream"): readonly Recording[] {
   if (!existsSync(root)) return nothing;
   return (Object.keys(folders) as Protocol[]).flatMap((protocol) =>
@@ -39,19 +39,19 @@ export function recordingsOf(form: "whole" | "stream"): readonly Recording[] {
   );
 }
 
-/** Some files hold the answers of several steps, one after the other. */
+/** Splits a recording. Some files hold the answers of several steps, one after the other. */
 function answersIn(protocol: Protocol, name: string, text: string): Recording[] {
   if (name.endsWith(".json")) return [{ protocol, name, events: [text] }];
   const lines = text.split("\n").map((line) => line.replace(/^data: /, "").trim());
   const events = lines.filter((line) => line !== "" && line !== "[DONE]");
-  // One file's first event lacks a brace: the recorder's mistake, no vendor's answer.
+  // One file's first event lacks a brace: a mistake of the recorder, not of a vendor.
   if (!events.every(isJson)) return [];
   const steps: string[][] = [[]];
   for (const event of events) {
     if (endsStep(steps.at(-1)!)) steps.push([]);
     steps.at(-1)!.push(event);
   }
-  // Between the steps of a program stand calls without an answer: a start and a stop, and no tokens.
+  // Between the steps of a program are calls without an answer: a start and a stop, without tokens.
   const answers = steps.filter((step) => step.length > 2);
   return answers.map((step, at) => ({
     protocol,
@@ -71,7 +71,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** A stream as its vendor writes it. */
+/** A stream in its vendor's wire format. */
 export function onTheWire({ protocol, events }: Recording): string {
   switch (protocol) {
     case "chat":
@@ -105,7 +105,7 @@ const counters: Readonly<Record<Protocol, (last: Numbers) => Counted>> = {
     const input = last["prompt_tokens"]!;
     const reasoning = last.completion_tokens_details?.["reasoning_tokens"] ?? 0;
     const spoken = last["completion_tokens"]!;
-    // xAI counts its reasoning beside the completion, and only its total says so.
+    // xAI does not include reasoning in the completion tokens; only its total shows it.
     const beside = last["total_tokens"] === input + spoken + reasoning ? reasoning : 0;
     const cached = last.prompt_tokens_details?.["cached_tokens"] ?? 0;
     return counted(input, cached, spoken + beside, reasoning);
@@ -124,12 +124,12 @@ const counters: Readonly<Record<Protocol, (last: Numbers) => Counted>> = {
   },
 };
 
-/** The tokens a vendor's own usage objects, in the order told, come to: of each number the last one counts. */
+/** The tokens of a vendor's usage objects, in their order: the last value of each number counts. */
 export function countedIn(protocol: Protocol, told: readonly object[]): Counted {
   return counters[protocol](Object.assign({}, ...told.map(withoutNulls)) as Numbers);
 }
 
-/** Passes of kinds that the totals leave out are billed as well: the compaction of a history, an adviser's answer. */
+/** Adds passes that the totals leave out but that are charged: the compaction of a history, an adviser's answer. */
 function countedInMessages(last: Numbers): Counted {
   const apart = (last.iterations ?? []).filter(
     ({ type }) => !["message", "fallback_message"].includes(String(type)),

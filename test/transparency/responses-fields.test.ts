@@ -1,6 +1,6 @@
 /**
- * The fields of `POST /v1/responses` on a direct route, row by row: what the upstream is sent of each, what is dropped
- * and reported, what is refused. Requirements: RESP.
+ * The fields of `POST /v1/responses` on a direct route, row by row: the upstream's value of each, the dropped and reported
+ * ones, the refused ones. Requirements: RESP.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
@@ -38,7 +38,7 @@ afterAll(async () => {
 
 interface Outcome {
   readonly status: number;
-  /** What the upstream was sent; undefined when it was not asked. */
+  /** The body that the upstream received. Undefined if it was not asked. */
   readonly seen: Body | undefined;
   readonly dropped: unknown;
   readonly answer: Body;
@@ -54,7 +54,7 @@ async function send(fields: Body, model = "acme/newest"): Promise<Outcome> {
 
 const tools = [{ type: "function", name: "f", parameters: { type: "object" } }];
 
-/** Each of these is seen by the upstream as it was sent, and nothing else is. */
+/** The upstream receives each of these as it was sent, and nothing else. */
 const passed: readonly (readonly [title: string, values: readonly Body[]])[] = [
   [
     "RESP-19: each effort",

@@ -1,4 +1,4 @@
-/** Answers with everything that their vendors may say and no other protocol has. */
+/** Answers with every field that their vendors may send and no other protocol has. */
 import { upstreamModel as model, type Body, type Protocol } from "./support.ts";
 
 const chat: Body = {

@@ -1,4 +1,4 @@
-/** Rich requests of the `openai` SDK: every field that a direct route must carry, in no schema's order. */
+/** Rich requests of the `openai` SDK: every field that a direct route must carry, in no particular order. */
 import OpenAI from "openai";
 import { drain, person, picture, type Send } from "./rich.ts";
 

@@ -1,9 +1,9 @@
-/** What the rich requests of the SDKs have in common. */
+/** Shared by the rich requests of the SDKs. */
 import { png } from "../sdk/support.ts";
 
 export const picture = png(8).toString("base64");
 
-/** One call of an SDK against a base address, whatever stands there. */
+/** Makes one call of an SDK to a base address, the upstream's or the gateway's. */
 export type Send = (url: string, key: string, model: string, stream: boolean) => Promise<unknown>;
 
 export async function drain(stream: AsyncIterable<unknown>): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * Rich requests of the official SDKs: each is sent straight to the upstream, and again through the gateway; what
- * arrives is the same to the byte but for the model and the filtered fields. Requirements: TXT, direct routes.
+ * Rich requests of the official SDKs, each sent directly to the upstream and then through the gateway. The received bytes are
+ * the same except for the model and the filtered fields. Requirements: TXT, direct routes.
  */
 import { describe, expect, it } from "vitest";
 import { chat, responses } from "./rich-openai.ts";
@@ -44,7 +44,7 @@ describe("what an SDK sends through the gateway is what it would have sent itsel
       const [passed] = await received(() =>
         send(gateway.url, gateway.key, modelOf(protocol), stream),
       );
-      // Member by member and in the order sent: the text itself is compared.
+      // The texts themselves are compared, so every member and their order count.
       for (const name of filtered) expect(itself!.body).toHaveProperty(name);
       expect(passed!.text).toBe(expectedUpstream(protocol, itself!.body as Body));
       expect(passed!.path).toBe(pathAt(protocol, stream));
@@ -56,7 +56,7 @@ describe("what an SDK sends through the gateway is what it would have sent itsel
   );
 });
 
-/** Where the upstream is asked; its own paths, whatever the SDK's version of them. */
+/** The path of the upstream's request: the upstream's own path, whichever version the SDK uses. */
 function pathAt(protocol: Protocol, stream: boolean): string {
   const method = stream ? "streamGenerateContent?alt=sse" : "generateContent";
   const paths = {

@@ -1,6 +1,6 @@
 /**
- * What the transparency tests share: one recorder as every protocol's upstream, a gateway in front of it, and the
- * comparison itself: what the upstream received must be, to the byte, the caller's body with only its own changes.
+ * Shared by the transparency tests: one recorder as every protocol's upstream, a gateway in front of it, and the comparison.
+ * The upstream must receive the caller's body byte for byte, except for the expected changes.
  */
 import { afterAll, beforeAll } from "vitest";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
@@ -9,7 +9,7 @@ import { startRecorder, type Answer, type Recorded, type Recorder } from "../sup
 export type Protocol = "chat" | "responses" | "messages" | "generate_content";
 export type Body = Record<string, unknown>;
 
-/** The upstream's own name of every model here; callers say `acme/` and the protocol's name with dashes. */
+/** The upstream's name of every model here. Callers use `acme/` and the protocol's name with dashes. */
 export const upstreamModel = "upstream-model-2026-10-01";
 export const upstreamKey = "upstream-credential";
 export const modelOf = (protocol: Protocol): string => `acme/${protocol.replace("_", "-")}`;
@@ -46,9 +46,9 @@ ${(
 
 export interface Bench {
   readonly gateway: GatewayUnderTest;
-  /** The upstream. Unless told otherwise it answers shortly in the protocol it is asked in. */
+  /** The upstream. By default it answers shortly in the protocol of the request. */
   readonly upstream: Recorder;
-  /** What the upstream was sent by the calls in `work`. */
+  /** The requests that the upstream received from the calls in `work`. */
   readonly received: (work: () => Promise<unknown>) => Promise<readonly Recorded[]>;
 }
 
@@ -157,7 +157,7 @@ function protocolOf(path: string): Protocol {
   return path.includes("/messages") ? "messages" : "generate_content";
 }
 
-/** A short answer in the protocol and the form that the request asks for. */
+/** A short answer in the protocol and the form of the request. */
 export const shortAnswer: Answer = ({ path, body }, reply) => {
   const { whole, stream } = short[protocolOf(path)];
   const streams = body["stream"] === true || path.includes("streamGenerateContent");
@@ -176,8 +176,8 @@ const filtered = [
 ];
 
 /**
- * What the upstream must receive of a body: the same members in the same order, the model renamed in its place, the
- * filtered fields gone; chat streams ask for usage.
+ * The body that the upstream must receive: the same members in the same order, the model renamed in its place, the filtered
+ * fields removed. Chat streams request usage.
  */
 export function expectedUpstream(protocol: Protocol, sent: Body): string {
   const body = Object.fromEntries(

@@ -1,4 +1,4 @@
-/** The release before this one, as test/upgrade/previous.json names it: its tree out of the history, on the packages of this one. */
+/** The previous release, named by test/upgrade/previous.json: its tree from the history, with this release's packages. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, symlinkSync } from "node:fs";
@@ -11,10 +11,10 @@ const root = resolve(import.meta.dirname, "../..");
 export interface Previous {
   readonly commit: string;
   readonly why: string;
-  /** Commits from before it that are tried in the long form too. */
+  /** Earlier commits, which the long form tests too. */
   readonly earlier: readonly string[];
   readonly earlierWhy: string;
-  /** Those that start on a schema that a later release has expanded. */
+  /** Commits that start on a schema that a later release has expanded. */
   readonly restart: readonly string[];
 }
 
@@ -22,7 +22,7 @@ export const previous = JSON.parse(
   readFileSync(new URL("previous.json", import.meta.url), "utf8"),
 ) as Previous;
 
-/** Whether a commit is there: a package, an archive and a shallow clone have no history. */
+/** True if the commit is available: a package, an archive and a shallow clone have no history. */
 export function isInHistory(commit: string): boolean {
   try {
     const args = ["cat-file", "-e", `${commit}^{commit}`];
@@ -33,7 +33,7 @@ export function isInHistory(commit: string): boolean {
   }
 }
 
-/** Unpacks a commit, or what it has at these paths; returns the folder. */
+/** Unpacks a commit, or only these paths of it. Returns the folder. */
 export function unpackTree(commit: string, ...paths: string[]): string {
   const tree = temporaryDirectory();
   const archive = execFileSync("git", ["archive", commit, ...paths], {
@@ -45,8 +45,8 @@ export function unpackTree(commit: string, ...paths: string[]): string {
 }
 
 /**
- * Unpacks a commit, once per machine, user and checkout; returns the file that starts its command line. At a place that stays, what
- * Node has compiled of it is found again: each start in a new folder took three seconds of a processor.
+ * Unpacks a commit once per machine, user and checkout. Returns the file that starts its command line. In a fixed folder Node
+ * finds its compile cache again: each start in a new folder took three seconds of processor time.
  */
 export function unpack(commit: string): string {
   const mark = createHash("sha256").update(`${root} ${commit}`).digest("hex").slice(0, 12);

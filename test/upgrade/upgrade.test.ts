@@ -1,4 +1,4 @@
-/** A rolling upgrade: the release before runs on, on the schema of this one, beside a gateway of this one. */
+/** A rolling upgrade: the previous release goes on running on this one's schema, beside a gateway of this one. */
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -49,7 +49,7 @@ describe.each(there)("the release before, %s, on this schema", (commit) => {
   let program: string;
   let key: string;
   let workspace: string;
-  /** The release before, as a process of its own, then this one. */
+  /** The previous release as a process of its own, then this one. */
   const gateways: { readonly url: string }[] = [];
   const ends: (() => Promise<unknown>)[] = [];
   const withDirectory = () => ({ ...environment, TOLLGATE_DATA_DIR: temporaryDirectory() });
@@ -153,7 +153,7 @@ describe.each(there)("the release before, %s, on this schema", (commit) => {
       name: "leaked once",
       disabled_by_admin: true,
     });
-    // Enabled there, it is nobody's any more.
+    // Enabled on the previous release, the key no longer counts as disabled by an administrator.
     must(await admin(before, "POST", `/keys/${made.id}/enable`, {}));
     must(await admin(before, "POST", `/keys/${made.id}/disable`, {}));
     expect(must(await admin(now, "GET", `/keys/${made.id}`)).disabled_by_admin).toBe(false);

@@ -1,4 +1,4 @@
-/** Sums from before a count was added have none of it, and the log has: no answer has less than nothing of it. docs/management.md. */
+/** Sums from before a count was added lack it, but the log has it: no answer subtracts below zero. docs/management.md. */
 import { expect, it } from "vitest";
 import { idTime } from "../../src/base/ids.ts";
 import { createRequestLog } from "../../src/request-log/index.ts";
@@ -30,7 +30,7 @@ describeDatabase("usage of hours that were summed before a count was added", (op
       });
     await log.flush();
     await foldUsage(database);
-    // As a gateway of before has summed them.
+    // The sums as an earlier gateway has written them.
     await database.query("update usage_hours set web_searches = 0 where hour < $1", [at("12:00")]);
     await database.query("update schema_migrations set applied_at = $1", [
       new Date(at("12:00").getTime() - 24 * 3_600_000),
@@ -50,7 +50,7 @@ describeDatabase("usage of hours that were summed before a count was added", (op
     expect(await searches("10:15", "10:40")).toBeUndefined();
     expect(await searches("10:00", "13:00")).toEqual([5, 2]);
     expect(await searches("12:15", "12:55")).toEqual([1, 1]);
-    // Kathmandu's days begin at 18:15 UTC: 18:05 and 18:45 of an hour from before, and the same of one since.
+    // Kathmandu's days begin at 18:15 UTC: calls at 18:05 and 18:45, in an hour before the change and in one after it.
     const days = (await readUsage(database, {
       visibility: seesEverything,
       granularity: "day",

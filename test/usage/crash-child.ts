@@ -1,4 +1,4 @@
-/** A process that folds usage in small steps until it is killed. Says a line after each step. Started by crash.test.ts. */
+/** A process that folds usage in small steps until it is killed. It prints a line after each step. Started by crash.test.ts. */
 import { writeSync } from "node:fs";
 import { silentLog } from "../../src/base/log.ts";
 import { openDatabase } from "../../src/storage/index.ts";

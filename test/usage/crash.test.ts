@@ -1,4 +1,4 @@
-/** Folding that is killed (SIGKILL) in the middle, again and again, and that several processes do at once: everything counts once. */
+/** Folding that is killed (SIGKILL) in the middle repeatedly, and that several processes do at once: every call counts once. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -15,7 +15,7 @@ import { patienceMs } from "../support/patience.ts";
 import { sharedPostgres, silentLog } from "../support/postgres.ts";
 import { Calls, keyNames, keysOf } from "./model.ts";
 
-/** Lets a child fold until it said something new `steps` times, kills it. */
+/** Lets a child fold until it has printed `steps` new lines, then kills it. */
 async function foldAndDie(url: string, steps: number): Promise<void> {
   const child = spawn(
     process.execPath,
@@ -60,7 +60,7 @@ it("kill -9 between and within steps, and two processes at once: the sums are th
         input: place,
         tookMs: 100,
       };
-      // One in seven comes after its charge.
+      // One row in seven is written after its charge.
       if (place % 7 !== 0) await calls.log(row);
       if (costNano > 0n) await calls.charge({ id, key, atMs, costNano });
       if (place % 7 === 0) await calls.log(row);

@@ -1,4 +1,7 @@
-/** A step of the sums reads the log from a bound that it asked for before: what comes in between and is older waits. docs/management.md. */
+/**
+ * A step of the sums reads the log from a bound that it has read before: an older row that is written in between waits.
+ * docs/management.md.
+ */
 import { expect, it } from "vitest";
 import { createRequestLog } from "../../src/request-log/index.ts";
 import type { Database, Queryable } from "../../src/storage/index.ts";
@@ -7,7 +10,7 @@ import { addKey, addWorkspace } from "../ledger/support.ts";
 import { describeDatabase, silentLog } from "../support/postgres.ts";
 import { Calls, type LogRow } from "./model.ts";
 
-/** Runs `work` once, as soon as the bound of a step is known. */
+/** Runs `work` once, as soon as a step has read its bound. */
 function onceBounded(database: Database, work: () => Promise<void>): Database {
   let isDone = false;
   const watched = (tx: Queryable): Queryable => ({

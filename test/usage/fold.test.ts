@@ -1,4 +1,4 @@
-/** Random calls, late rows, lost rows and steps that are killed: usage is what ledger and log add up to, at every moment. */
+/** Random calls, late rows, lost rows and killed steps: usage equals the sums of ledger and log at every moment. */
 import * as fc from "fast-check";
 import { beforeAll, expect, it } from "vitest";
 import { granularities, usageGroups } from "../../src/base/management.ts";
@@ -16,7 +16,7 @@ import { Calls, keyNames, keysOf, type LogRow, type Question } from "./model.ts"
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** A step that does everything but its last word, as one that is killed. */
+/** A step that fails at its last statement, like one that is killed. */
 async function killedStep(database: Database, most: number): Promise<void> {
   const dying: Database = {
     ...database,
@@ -70,7 +70,7 @@ const call = fc.record({
   kind: fc.constantFrom("paid", "paid", "paid", "free", "late", "lost", "outlived", "freeThenPaid"),
   key: fc.constantFrom(...keyNames),
   agoMs: fc.oneof(
-    // Calls that are alike, but for their numbers.
+    // Calls with equal values, except their numbers.
     fc.constantFrom(0, 1, 2 * hourMs),
     fc.integer({ min: 0, max: 20 * hourMs }),
     fc.integer({ min: 0, max: 70 * dayMs }),
@@ -87,7 +87,7 @@ const steps = {
   none: () => Promise.resolve(0),
   some: (database: Database) => foldStep(database, 3, tags),
   killed: (database: Database) => killedStep(database, 2),
-  // In steps far smaller than what there may be.
+  // In steps far smaller than the possible number of rows.
   all: (database: Database) => foldUsage(database, undefined, tags, 4),
 } as const;
 const step = fc.constantFrom("none", "none", "some", "killed", "all");
@@ -97,7 +97,7 @@ const endOf = (failed: boolean) =>
     ? ({ status: "failed", errorCode: "upstream_unavailable" } as const)
     : ({ status: "succeeded", errorCode: "" } as const);
 
-/** By tags there are whole days in UTC, of workspaces and members: `value` undefined groups by the tag. */
+/** Questions about tags cover whole UTC days of workspaces and members. `value` undefined groups by the tag. */
 function byDays(question: Question, value: string | undefined): Question {
   const { fromMs, toMs, granularity, groupBy, equal = {} } = question;
   const { workspace_id: workspace, member_id: member } = equal;
@@ -137,7 +137,7 @@ const anyQuestion = (nowMs: number) =>
         "Europe/Berlin",
         "America/New_York",
         "Pacific/Auckland",
-        // Their days begin within an hour of UTC.
+        // Zones whose days begin within a UTC hour.
         "Asia/Kolkata",
         "Asia/Kathmandu",
         "America/St_Johns",
@@ -186,7 +186,7 @@ describeDatabase("sums of usage", (open) => {
       fc.asyncProperty(
         fc.array(fc.tuple(call, step), { minLength: 1, maxLength: 30 }),
         fc.array(question(nowMs), { minLength: 6, maxLength: 6 }),
-        // Hours from before and since the sums have every count.
+        // All calls have every count, whether their hour is before or after the migration.
         fc.constantFrom(0, nowMs - 30 * dayMs, nowMs),
         async (history, questions, appliedMs) => {
           await clear();
@@ -222,7 +222,7 @@ describeDatabase("sums of usage", (open) => {
           await foldStep(database, 2, tags);
           await compare(questions.slice(2, 4));
           await foldUsage(database, undefined, tags, 5);
-          // Nothing is left by a run that says it is done.
+          // A run that reports its end has left nothing.
           expect(await foldStep(database, 1_000, tags)).toBe(0);
           await compare(questions);
           const differences = await verifyLedger(database);

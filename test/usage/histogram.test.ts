@@ -1,8 +1,8 @@
-/** What is read of a histogram of times: half and 95 % of them, within 12 %. */
+/** Values read from a histogram of times: the median and the 95th percentile, within 12 %. */
 import { describe, expect, it } from "vitest";
 import { percentilesOf } from "../../src/usage/histogram.ts";
 
-/** So many times in each of these counters, as the database sums them. */
+/** A histogram with these counts in its counters, as the database sums them. */
 const histogram = (counts: Readonly<Record<number, number>>): string =>
   Object.entries(counts)
     .reduce((sum, [place, count]) => sum + BigInt(count) * 10n ** (12n * BigInt(place)), 0n)

@@ -1,6 +1,6 @@
 /**
- * Many calls over 90 days (200,000 in the long form, of 300 keys and 500 models): each question of usage and each list is answered
- * within 300 ms, and no question of 90 days reads the log.
+ * Many calls over 90 days (200,000 in the long form, of 300 keys and 500 models). Each question of usage and each list is
+ * answered within 300 ms, and no question of 90 days reads the log.
  */
 import { beforeAll, expect, it } from "vitest";
 import { listRequests, readEntries } from "../../src/admin/index.ts";
@@ -28,7 +28,7 @@ const size = {
 };
 const dayMs = 86_400_000;
 const rounds = inForm(1, 20);
-/** A busy machine says nothing of times: what the short form finds is a question that stands. */
+/** Times on a busy machine mean nothing. The short form only finds a question that hangs. */
 const limitMs = inForm(10_000, 300);
 
 const admin: Visibility = {
@@ -43,7 +43,7 @@ const member: Visibility = {
   userId: seedId.user(1),
 };
 
-/** The last so many days, up to twenty past an hour. */
+/** The last `days` days, up to twenty past an hour. */
 function last(days: number): Pick<UsageFilter, "from" | "to"> {
   const to = new Date(size.end.getTime() - 4 * 3_600_000 + 20 * 60_000);
   return { from: new Date(to.getTime() - days * dayMs), to };
@@ -51,7 +51,10 @@ function last(days: number): Pick<UsageFilter, "from" | "to"> {
 
 const overviewGroups = ["model", "key", "member", "provider", "workspace", "error_code"] as const;
 
-/** All in the long form. In the short one each granularity of each group has one who asks, in turns: each two of the three meet. */
+/**
+ * All questions in the long form. In the short form each granularity of each group has one visibility, in turns: each pair of
+ * the three occurs.
+ */
 function questions(): Record<string, UsageFilter> {
   const all: Record<string, UsageFilter> = {};
   const askers = Object.entries({ all: seesEverything, admin, member });
@@ -84,13 +87,14 @@ function questions(): Record<string, UsageFilter> {
       groupBy: "model",
       equal,
     };
-  // What the overview asks: all its tables at once, of fifty and the rest, and every group of the period before.
+  // The questions of the overview: all its tables at once, with the top fifty and the rest, and every group of the period
+  // before.
   const total = { ...last(90), granularity: "total" as const, alsoBy: overviewGroups };
   for (const [who, visibility] of askers) {
     all[`overview of ${who}`] = { visibility, ...total, top: 50 };
     all[`overview of ${who}, before`] = { visibility, ...total };
   }
-  // What its files and the command line ask.
+  // The questions of its files and of the command line.
   for (const groupBy of ["model", "key", "member", "provider", "error_code"] as const) {
     all[`overview, table by ${groupBy}`] = {
       visibility: admin,
@@ -118,7 +122,7 @@ function questions(): Record<string, UsageFilter> {
   return all;
 }
 
-/** Its days begin within an hour of UTC. */
+/** A zone whose days begin within a UTC hour. */
 const halfHourZone = "Asia/Kolkata";
 
 interface Node {
@@ -130,13 +134,13 @@ interface Node {
   readonly Plans?: readonly Node[];
 }
 
-/** Rows that a plan read of the log and the ledger, and how. */
+/** The rows that a plan read from the log and the ledger, and the scans. */
 function readOf(node: Node): { rows: number; scans: string[] } {
   const below = (node.Plans ?? []).map(readOf);
   const table = node["Relation Name"] ?? "";
   const isLarge = /^requests(?:_|$)|^request_heads$|^ledger_entries$/.test(table);
   const touched = node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0);
-  // A part of the log that is empty may be read as it is.
+  // The plan may scan an empty part of the log.
   const isScan = isLarge && node["Node Type"] === "Seq Scan" && touched * node["Actual Loops"] > 0;
   return {
     rows: below.reduce((sum, { rows }) => sum + rows, isLarge ? touched * node["Actual Loops"] : 0),
@@ -144,7 +148,7 @@ function readOf(node: Node): { rows: number; scans: string[] } {
   };
 }
 
-/** How often the indexes of the log were searched so far. */
+/** The number of searches in the log's indexes so far. */
 async function looksIntoLog(database: Database): Promise<number> {
   return database.transaction(async (tx) => {
     await tx.query("select pg_stat_force_next_flush()", []);
@@ -168,7 +172,7 @@ describeDatabase("usage of a large installation", (open) => {
     const before = await looksIntoLog(database);
     await foldUsage(database);
     looks = (await looksIntoLog(database)) - before;
-    // As the server does by itself within a minute: ranges of the indexes by time that are not summarized yet are read whole.
+    // The server does the same within a minute. A plan reads ranges of the time indexes completely until they are summarized.
     await database.query("vacuum analyze");
   });
 
@@ -204,7 +208,7 @@ describeDatabase("usage of a large installation", (open) => {
     ];
     for (const [who, visibility] of Object.values(askers).entries())
       for (const [at, question] of asked.entries()) {
-        // In the short form each question has one who asks, in turns.
+        // In the short form each question has one visibility, in turns.
         if (inForm((who + at) % 3 !== 0, false)) continue;
         const one: UsageFilter = { ...question, visibility };
         const { rows, also } = await readUsageBy(database, { ...one, alsoBy: usageGroups });
@@ -225,7 +229,8 @@ describeDatabase("usage of a large installation", (open) => {
 
   it("no question reads the log or the ledger, but for the ends of its period and the hours in which its days begin", async () => {
     const perHour = size.requests / size.days / 24;
-    // Where a day begins: ids of two and a half hours, in which free calls are looked for, and half an hour of charges with their log.
+    // At the beginning of a day: two and a half hours of ids, in which free calls are searched, and half an hour of charges
+    // with their log.
     const hoursOf = ({ timeZone }: UsageFilter) => (timeZone === halfHourZone ? 20 + 31 * 5 : 20);
     const wrong: object[] = [];
     for (const [name, filter] of Object.entries(questions())) {
@@ -245,7 +250,7 @@ describeDatabase("usage of a large installation", (open) => {
     const ledger = createLedger(database);
     const asked: Record<string, () => Promise<unknown>> = Object.fromEntries(
       Object.entries(questions())
-        // In the short form every fifth: the test before has run them all, and a statement that stands fails there too.
+        // In the short form every fifth: the previous test has run them all, and a hanging statement fails there too.
         .filter((_question, at) => inForm(at % 5 === 0, true))
         .map(([name, filter]) => [name, () => readUsageBy(database, filter)]),
     );
@@ -270,7 +275,7 @@ describeDatabase("usage of a large installation", (open) => {
       await work();
       return performance.now() - began;
     };
-    /** The yardstick of this machine, as busy as it is now: on an idle one it takes some 60 ms for 200,000 rows. */
+    /** A reference for the machine's current speed: about 60 ms for 200,000 rows on an idle one. */
     const yardstick = () =>
       timed(() =>
         database.query(

@@ -1,6 +1,6 @@
 /**
- * Calls as a plain list, for comparison: what the ledger charged and what the log says, and what usage must answer for any
- * question, added up one by one in BigInt. It shares no code with the sums.
+ * Calls as a plain list, for comparison: the ledger's charges and the log's rows. It computes the expected usage for any
+ * question, call by call in BigInt, and shares no code with the sums.
  */
 import type { Granularity, UsageGroup } from "../../src/base/management.ts";
 import { idTime } from "../../src/base/ids.ts";
@@ -30,7 +30,7 @@ interface Charge {
 }
 
 export const keyNames = ["k1", "k2", "k3", "k4"] as const;
-/** Keys by workspace and owner; the last one is the admin token's. */
+/** Keys by workspace and owner; the last one belongs to the admin token. */
 export const keysOf: Readonly<Record<string, { workspace: string; member: string }>> = {
   k1: { workspace: "w1", member: "m1" },
   k2: { workspace: "w1", member: "m2" },
@@ -43,7 +43,7 @@ export interface Question {
   readonly toMs: number;
   readonly granularity: Granularity;
   readonly groupBy?: UsageGroup;
-  /** By the tag `team` instead. */
+  /** True to group by the tag `team` instead. */
   readonly byTeam?: boolean;
   readonly timeZone?: string;
   readonly equal?: Readonly<Record<string, string>>;
@@ -57,12 +57,12 @@ interface Sum {
 }
 
 const hourMs = 3_600_000;
-/** Days of every place begin with one. */
+/** Days begin at a quarter of an hour in every zone. */
 const quarterMs = hourMs / 4;
 
 const calendars = new Map<string, (quarter: number) => string>();
 
-/** The calendar of a place: the day, `2026-10-25`, of an hour since 1970. */
+/** The calendar of a time zone: returns the day, such as `2026-10-25`, of a quarter of an hour since 1970. */
 function calendarOf(timeZone: string): (quarter: number) => string {
   const known = calendars.get(timeZone);
   if (known) return known;
@@ -88,7 +88,7 @@ function startOf(ms: number, { granularity, timeZone = "UTC", fromMs }: Question
   return new Date(quarter * quarterMs).toISOString();
 }
 
-/** What a call is, by the columns that usage can be asked for. */
+/** A call's values of the columns that usage can be asked for. */
 function columnsOf(key: string, row: LogRow | undefined): Record<string, string> {
   const { workspace, member } = keysOf[key]!;
   const { model = "", provider = "", status = "", errorCode = "", team = "" } = row ?? {};
@@ -115,7 +115,7 @@ function fits(
   return Object.entries(equal).every(([name, value]) => of[name] === value);
 }
 
-/** What was done so far, in the database and in memory alike. */
+/** All calls so far, in the database and in memory. */
 export class Calls {
   readonly #charges: Charge[] = [];
   readonly #log = new Map<string, LogRow>();
@@ -133,7 +133,7 @@ export class Calls {
     return `req_${idTime(atMs)}${String(this.#count).padStart(16, "0")}`;
   }
 
-  /** One entry, in its workspace's order. `late`: the call had outlived its hold. */
+  /** Inserts one entry, in its workspace's order. `late`: the call had outlived its hold. */
   async charge(charge: Charge, late = false): Promise<void> {
     const { workspace, member } = keysOf[charge.key]!;
     this.#charges.push(charge);
@@ -172,7 +172,7 @@ export class Calls {
     await this.#requestLog.flush();
   }
 
-  /** By start and group: what the answer must be. */
+  /** The expected answer, by start and group. */
   answer(question: Question): Record<string, Sum> {
     const sums: Record<string, Sum> = {};
     const add = (key: string, atMs: number, cost: bigint, row: LogRow | undefined): void => {

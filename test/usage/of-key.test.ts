@@ -1,4 +1,4 @@
-/** Usage of a key, or of what somebody sees of few workspaces, looks at the accounts of those, however many there are (T86). */
+/** Usage of a key, or for a member who sees few workspaces, reads only the accounts of those, however many there are (T86). */
 import { beforeAll, expect, it } from "vitest";
 import type { Database, Queryable } from "../../src/storage/index.ts";
 import { seesEverything, type Visibility } from "../../src/tenancy/index.ts";
@@ -18,7 +18,7 @@ describeDatabase("usage of many workspaces", (open) => {
     await seedCalls(database, { ...size, workspaces, end });
   });
 
-  /** What is answered, and of how many accounts the plans make ready to read at most. */
+  /** The answer, and the largest number of accounts that a plan expects to read. */
   async function asked(filter: Pick<UsageFilter, "visibility" | "equal">) {
     let accounts = 0;
     const spy: Queryable = {
@@ -48,7 +48,7 @@ describeDatabase("usage of many workspaces", (open) => {
     const { rows, accounts } = await asked(given);
     expect(rows.length).toBeGreaterThan(0);
     expect(accounts).toBe(1);
-    // The same rows as where it is said, and none where the workspace is not seen.
+    // The rows are the same if the workspace is given, and none if it is not visible.
     const said = { ...given, equal: { key_id: key.id, workspace_id: key.workspace_id } };
     expect((await asked(said)).rows).toEqual(rows);
     const elsewhere = { ...given, equal: { key_id: key.id, workspace_id: "ws_elsewhere" } };

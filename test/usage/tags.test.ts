@@ -1,4 +1,7 @@
-/** Usage by tags over the management API and the command line: what the operator's list allows, before and after it is summed. docs/tags.md. */
+/**
+ * Usage by tags over the management API and the command line: the tags that the operator's list allows, before and after
+ * summing. docs/tags.md.
+ */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { parseUsd } from "../../src/base/money.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
@@ -48,14 +51,14 @@ async function differences(): Promise<string[]> {
 }
 
 it("is the same before and after it is summed, and adds up to the ledger with the untagged calls", async () => {
-  // Of before the name was listed: they stay without it.
+  // A call from before the name was listed stays without it.
   await call({ "x-gw-metadata": '{"team":"early"}' });
   await fold([]);
   for (const team of ["search", "search", "ads"])
     await call({ "x-gw-metadata": JSON.stringify({ team }), "x-gw-end-user": "<b>u</b>" });
   await call({});
   const odd = await call({ "x-gw-metadata": '{"team":"odd"}' });
-  // What no writer writes, and jsonb does not take: it must not stop the sums.
+  // Tags that no writer writes and jsonb refuses: they must not stop the sums.
   const odder = String.raw`{"\u0000":"x","team":"odd"}`;
   const { database } = world.gateway;
   await database.query("update requests set tags = $2::json where id = $1", [odd, odder]);

@@ -1,4 +1,4 @@
-/** The counting rule as `verify` knows it: what a workspace's entries come to, in total and by UTC period. CAP rows. */
+/** The counting rule as `verify` implements it: the sums of a workspace's entries, in total and by UTC period. CAP rows. */
 import { expect, it } from "vitest";
 import { Replay, type Counted, type EntryRow } from "../../src/verification/replay.ts";
 
@@ -21,7 +21,7 @@ const counted = (last: string): Counted => ({
   last,
 });
 
-/** What the counters of the key should be: `least` to `most` by window. */
+/** The expected counters of the key: `least` to `most` by window. */
 function periods(entries: readonly EntryRow[], last: string): Record<string, string> {
   const replay = new Replay("w");
   for (const entry of entries) replay.add(entry);

@@ -1,4 +1,4 @@
-/** What `verify` finds of sums of usage that were changed: each value of each day, not only what the day comes to. */
+/** The differences that `verify` finds in changed sums of usage: each value of each day, not only the day's total. */
 import { beforeAll, expect, it } from "vitest";
 import { renderVerification } from "../../src/http/admin/verify.ts";
 import { createRequestLog } from "../../src/request-log/index.ts";

@@ -1,6 +1,6 @@
 /**
- * `verify` within a running gateway: one run at a time wherever it is asked for, its result kept, ended by a stop in the middle of a
- * statement, and never said to run when nobody runs it.
+ * `verify` in a running gateway: one run at a time wherever it is requested, and its result is kept. A stop ends it in the
+ * middle of a statement, and it is never shown as running when no process runs it.
  */
 import { afterEach, beforeAll, expect, it } from "vitest";
 import { createVerifier, verifyLedger, type Verifier } from "../../src/verification/index.ts";
@@ -20,7 +20,7 @@ describeDatabase("verifiers of several gateways", (open) => {
   };
   beforeAll(async () => {
     database = await open();
-    // On both sides of the one with entries two that have none.
+    // Two workspaces without entries, before and after the one with entries.
     for (const id of ["v", "w", "x"]) await addWorkspace(database, id);
     const ledger = createLedger(database);
     for (const [reference, amountNano] of [
@@ -40,7 +40,7 @@ describeDatabase("verifiers of several gateways", (open) => {
       await tx.query("lock table ledger_entries in access exclusive mode");
       await work();
     });
-  /** Its result is there a moment before its lock is free. */
+  /** A run's result is there a moment before its lock is free. */
   const began = (by: Verifier) => eventually(() => by.start(), "a run may begin");
   const ended = (of: Verifier) =>
     eventually(async () => {
@@ -74,7 +74,7 @@ describeDatabase("verifiers of several gateways", (open) => {
       await ledger.spend({ ...call, id }, () => Promise.resolve({ amountNano }));
     await ledger.close();
     expect(await verifyLedger(other)).toEqual([]);
-    // The answer of the database was lost for one that says 0; retention dropped another.
+    // One row has cost 0, because the database's answer was lost; retention dropped another row.
     await other.query(
       `insert into requests (workspace_id, id, cost_nano)
        values ('w', 'req_a', 7), ('w', 'req_b', 8), ('w', 'req_unknown', 0)`,

@@ -1,4 +1,4 @@
-/** A deliverer as its own process, to be killed by the test that starts it. */
+/** A deliverer as its own process, which the test that starts it kills. */
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";

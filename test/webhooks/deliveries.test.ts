@@ -1,4 +1,4 @@
-/** The delivery log: lists, sending an event again, trying an address. */
+/** The delivery log: lists, sending an event again, testing an address. */
 import { beforeAll, expect, it } from "vitest";
 import type { Database } from "../../src/storage/index.ts";
 import { createSender, getDelivery, redeliver, sendTest } from "../../src/tasks/index.ts";
@@ -27,7 +27,7 @@ describeDatabase("the delivery log", (open) => {
       tries: [{ attempt: 1, httpStatus: 200 }],
     });
     await until(async () => (await tenant.delivery(taskId)).tries.length === 2);
-    // The schedule begins anew: after its first failure comes its first pause.
+    // The schedule starts again: after the first failure comes the first pause.
     const { dueAt } = await tenant.delivery(taskId);
     expect(dueAt!.getTime() - tenant.clock.now()).toBe(5_000);
     await redeliver(tenant, { workspaceId, id });

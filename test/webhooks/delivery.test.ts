@@ -1,4 +1,4 @@
-/** One callback from its task's end to its receiver: what arrives, what counts as taken, when it is tried again, when not. */
+/** One callback from its task's end to its receiver: the request, which answers count as delivered, and when it is retried. */
 import { beforeAll, expect, it } from "vitest";
 import type { Database } from "../../src/storage/index.ts";
 import { pausesMs } from "../../src/tasks/webhooks/schedule.ts";
@@ -222,7 +222,7 @@ describeDatabase("callbacks", (open) => {
       const deliveries = await Promise.all(tasks.map((task) => tenant.delivery(task)));
       return deliveries.map(({ tries }) => tries[0]?.error);
     };
-    // The name led elsewhere when the task was made.
+    // The name resolved to another address when the task was created.
     const resolve = () => Promise.resolve([{ address: "127.0.0.1", family: 4 as const }]);
     await delivering(
       tenant,

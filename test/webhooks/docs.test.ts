@@ -1,4 +1,4 @@
-/** docs/callbacks.md: its verifier is run as it stands, beside the library of Standard Webhooks, on what really arrives. */
+/** docs/callbacks.md: its verifier runs as it stands, beside the Standard Webhooks library, on real requests. */
 import { readFileSync } from "node:fs";
 import { createHmac } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -86,7 +86,7 @@ describeDatabase("signatures of callbacks", (open) => {
     await tenant.end(receiver.url);
     await until(() => receiver.received.length === 2);
     await deliverer.close();
-    // A day ahead of the receiver's clock; so only the number of signatures is looked at.
+    // A day ahead of the receiver's clock, so only the number of signatures is checked.
     const counts = receiver.received.map(
       ({ headers }) => String(headers["gw-signature"]).match(/v1=/g)!.length,
     );

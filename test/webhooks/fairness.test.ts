@@ -1,4 +1,4 @@
-/** Receivers that are dead, slow or not to be found, of one workspace: they cost the callbacks of others nothing. docs/callbacks.md. */
+/** One workspace's receivers that are dead, slow or not resolvable do not delay the callbacks of others. docs/callbacks.md. */
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -33,7 +33,7 @@ afterAll(async () => {
   await dns?.close();
 });
 
-/** Callbacks that are due at once, of as many other workspaces as are asked for; `url` gets the number of each. */
+/** Adds callbacks of other workspaces that are due at once. `url` gets the number of each. */
 async function addStrangers(
   { clock }: TestTenant,
   { workspaces, each }: { readonly workspaces: number; readonly each: number },
@@ -57,7 +57,7 @@ async function addStrangers(
   );
 }
 
-/** How long the callback of a workspace takes, in milliseconds, beside those of strangers. */
+/** How long the callback of a workspace takes, in milliseconds, beside those of the others. */
 async function deliveredMs(tenant: TestTenant, url: string): Promise<number> {
   const sender = createSender({ allowPrivate: true, resolve: createNames({ servers: [dns.at] }) });
   const taskId = await tenant.end(url);
@@ -76,10 +76,10 @@ async function deliveredMs(tenant: TestTenant, url: string): Promise<number> {
   }
 }
 
-/** How long a stranger that hangs keeps its place, and less than that: a slow machine takes most of it. */
+/** How long a hanging receiver keeps its slot, and a shorter limit for the callback; a slow machine needs most of it. */
 const hangsMs = 15_000;
 const promptMs = inForm(12_000, 2_500);
-/** Less than it takes until a dead name is given up. */
+/** Shorter than the timeout of a dead name. */
 const promptByNameMs = inForm(4_000, 2_500);
 
 it("HOOK: a thousand dead names of one workspace do not delay the callback of another", async () => {
@@ -96,7 +96,7 @@ it("HOOK: a thousand dead names of one workspace do not delay the callback of an
 it("HOOK: receivers that hang, of twelve workspaces with many due each, leave room for another's", async () => {
   const tenant = await newTenant(database);
   const [hanging, live] = [await startReceiver(() => undefined), await startReceiver()];
-  // Each of a host of its own: no bound but those of workspaces holds them.
+  // Each has its own host, so that only the limit per workspace applies.
   await addStrangers(
     tenant,
     { workspaces: 12, each: 60 },
@@ -142,7 +142,7 @@ it("HOOK: a deliverer that was stopped for longer than its lease does not send w
   const ghost = newDeliverer(database, tenant.clock, {
     leaseMs: 50,
     timeoutMs: 10,
-    // By the second try its text is kept: nothing but the lease tells that it is not its own any more.
+    // The second try uses the stored body, so only the lease shows that the delivery belongs to another deliverer now.
     at: (point) => (point === "callback.claimed" ? waking : undefined),
     send: createSender({ allowPrivate: true }),
   });

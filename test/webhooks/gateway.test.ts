@@ -27,7 +27,7 @@ const tasks = { timing: { firstPollMs: 20, sweepMs: 50 }, callbackEveryMs: 20 };
 const environment = { TOLLGATE_MASTER_KEY: masterKey.toString("base64") };
 
 describe("callbacks of a gateway", () => {
-  /** Moved by tests that wait for hours. */
+  /** Tests that wait for hours move the clock by this. */
   let aheadMs = 0;
   const clock = { now: () => Date.now() + aheadMs };
   let gateway: GatewayUnderTest;
@@ -43,7 +43,7 @@ describe("callbacks of a gateway", () => {
   const context = () => ({ database: gateway.database, clock, secrets });
   const secret = async () => (await readSigningSecret(context(), gateway.workspaceId)).secret;
 
-  /** Creates a task of a video; `script` is the sandbox's. */
+  /** Creates a video task. `script` is the sandbox's. */
   async function create(
     url: string,
     script: object = {},
@@ -77,7 +77,7 @@ describe("callbacks of a gateway", () => {
     };
     for (const [status, script] of Object.entries(scripts)) {
       const receiver = await startReceiver();
-      // Its vendor cancels what it has not begun; the other one does not cancel.
+      // The vendor of this model cancels jobs that have not begun; the other vendor does not cancel.
       const model = status === "canceled" ? "sandbox/video-model-seconds" : undefined;
       const { id } = await create(receiver.url, script, model);
       if (status === "canceled") await gateway.post(`/v1/tasks/${id}/cancel`, {});
@@ -211,7 +211,7 @@ describe("addresses of callbacks", () => {
   });
   afterAll(() => gateway.close());
 
-  /** Nothing of a refused task is kept. */
+  /** Expects that a task with this address is refused and nothing is stored. Returns the message. */
   async function refused(url: unknown): Promise<string> {
     const answer = await gateway.post("/v1/tasks", {
       model: "sandbox/video-model-seconds",
@@ -246,7 +246,7 @@ describe("addresses of callbacks", () => {
   });
 
   it("HOOK-08: a name that resolves into a private network is refused", async () => {
-    // The machine's own name leads to itself wherever it is known at all.
+    // The machine's own name resolves to itself, if it resolves at all.
     const name = hostname();
     const found = await lookup(name, { all: true }).catch(() => []);
     expect(await refused(`https://${name}:8443/hook`)).toMatch(

@@ -106,7 +106,7 @@ describeDatabase("an outbox with several deliverers", (open) => {
     tenant.clock.advance(1);
     await until(async () => (await tenant.delivery(taskId)).tries.length === 1);
     await heir.close();
-    // The ghost saw a success, but another has noted a failure since.
+    // The first deliverer saw a success, but the second has recorded a failure since.
     wakeGhost();
     await ghost.close();
     expect(receiver.received.map((one) => one.headers["gw-delivery-attempt"])).toEqual(["1", "2"]);

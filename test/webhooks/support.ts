@@ -1,4 +1,4 @@
-/** What the tests of callbacks share: an HTTPS receiver, a tenant with ended tasks, deliverers, and an exact clock. */
+/** Shared by the tests of callbacks: an HTTPS receiver, a tenant with ended tasks, deliverers, and an exact clock. */
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { createServer } from "node:https";
@@ -42,10 +42,10 @@ export interface Receiver {
   readonly received: Received[];
 }
 
-/** How a receiver answers; a number is a status. Without an end the sender waits. */
+/** How a receiver answers; a number is a status. If it never ends the answer, the sender waits. */
 export type Answer = number | ((response: ServerResponse, received: Received) => void);
 
-/** A receiver that answers with `answers` in turn, the last one for ever. Closed after the suite. */
+/** A receiver that gives `answers` in turn and repeats the last one. Closed after the suite. */
 export async function startReceiver(...answers: Answer[]): Promise<Receiver> {
   const received: Received[] = [];
   const server = createServer(certificate, (request, response) => {
@@ -72,7 +72,7 @@ export async function startReceiver(...answers: Answer[]): Promise<Receiver> {
 export const masterKey = randomBytes(32);
 export const secrets = deriveSecrets(masterKey);
 
-/** Waits until something is so. */
+/** Waits until the condition is true. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   await eventually(condition, "a condition that comes true");
 }
@@ -80,7 +80,7 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
 export const render: DelivererOptions["render"] = (task) =>
   renderUnified(task, (name) => `https://gateway.example/files/${name}`);
 
-/** A deliverer as the gateway makes one, but that it may call the loopback interface, and is quick. */
+/** A deliverer like the gateway's, but quick, and allowed to call the loopback interface. */
 export function newDeliverer(
   database: Database,
   clock: Clock,
@@ -100,7 +100,7 @@ export function newDeliverer(
   });
 }
 
-/** A workspace on a database, and what is done with it; the outbox is empty. Its clock stands still, at the present. */
+/** A workspace in a database, with its helpers. The outbox is empty. Its clock stands still at the present time. */
 export async function newTenant(database: Database) {
   await database.query("delete from webhook_attempts; delete from webhook_deliveries");
   const clock = manualClock(Date.now());
@@ -124,7 +124,7 @@ export async function newTenant(database: Database) {
     ...context,
     workspaceId,
     secret: async () => (await readSigningSecret(context, workspaceId)).secret,
-    /** A task that has just ended, with its callback in the outbox; the task's id. */
+    /** Creates a task that has just ended, with its callback in the outbox. Returns the task's id. */
     async end(url: string, status: TerminalStatus = "succeeded"): Promise<string> {
       const taskId = await endedTask(status);
       await database.transaction((tx) =>

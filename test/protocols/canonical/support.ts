@@ -1,4 +1,4 @@
-// What the tests of both codecs share: streams as bytes, cut anywhere, and real vendors' recordings where they are at hand.
+// Shared by the tests of both codecs: streams as bytes, cut anywhere, and recordings of real vendors if they are available.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { createSseParser, type SseEvent } from "../../../src/base/sse.ts";
@@ -29,7 +29,7 @@ export function encodeAll(
   return [...events.flatMap((event) => encoder.push(event)), ...encoder.end({ kind: "complete" })];
 }
 
-/** What a tap let through at once, and what it kept until its release. */
+/** The frames that a tap passed at once, and those that it held until its release. */
 export function tapAll(tap: StreamTap, frames: readonly SseEvent[]) {
   const passed = frames.flatMap((frame) => tap.push(frame));
   return { passed, released: tap.release() };
@@ -51,7 +51,7 @@ export const answerContext: AnswerContext = {
 
 const recordings = resolve(import.meta.dirname, "../../../../shared/recordings");
 
-/** Recordings of a vendor by file name; empty where the folder does not stand beside the repository. */
+/** Recordings of a vendor by file name. Empty if the folder is not beside the repository. */
 export function recordingsOf(vendor: string, ending: string): [name: string, text: string][] {
   const folder = join(recordings, vendor);
   if (!existsSync(folder)) return [];

@@ -1,4 +1,4 @@
-/** What streams tell in pieces beside text. T15. */
+/** The other members that streams send in pieces, beside text. T15. */
 import { expect, it } from "vitest";
 import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
 import { addMembers } from "../../../src/protocols/chat/add-members.ts";

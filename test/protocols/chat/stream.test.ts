@@ -15,14 +15,14 @@ const call = (piece: JsonObject): JsonObject => delta({ tool_calls: [piece] });
 const end = (reason: string): JsonObject => delta({}, reason);
 const usage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 };
 
-/** The events of a stream of these chunks; every one of them must be legal. */
+/** The events of a stream of these chunks. Expects that each is valid. */
 function read(...chunks: (JsonObject | string)[]): CanonicalEvent[] {
   const events = decodeFrames(chatCodec, framesOf(sse(...chunks)));
   expect(grammarFaults(events)).toEqual([]);
   return events;
 }
 
-/** What the stream adds up to. */
+/** The whole answer that the stream makes. */
 const whole = (...chunks: (JsonObject | string)[]) => collect(read(...chunks));
 
 describe("chat streams, read", () => {

@@ -15,14 +15,14 @@ import type {
 
 const complete: EndReason = { kind: "complete" };
 
-/** The frames in the bytes of a stream, delivered in the given pieces. */
+/** The frames in the bytes of a stream that arrives in these pieces. */
 export function framesOf(...pieces: readonly (string | Uint8Array)[]): SseEvent[] {
   const parser = createSseParser();
   const frames = pieces.flatMap((piece) => parser.push(Buffer.from(piece)));
   return [...frames, ...parser.end()];
 }
 
-/** The bytes of a stream of chunks, each its own `data:` frame; a string is written as it is. */
+/** The bytes of a stream of chunks, each in its own `data:` frame. Strings are written as they are. */
 export const sse = (...chunks: readonly (JsonObject | string)[]): string =>
   chunks
     .map((chunk) => formatSse({ data: typeof chunk === "string" ? chunk : JSON.stringify(chunk) }))
@@ -54,7 +54,7 @@ export function encodeEvents(
   return [...events.flatMap((event) => encoder.push(event)), ...encoder.end(why)];
 }
 
-/** An answer's context; `request` overrides what the caller asked. */
+/** The context of an answer. `request` overrides fields of the caller's request. */
 export function contextFor(request: Partial<AnsweredRequest> = {}): AnswerContext {
   return {
     model: "acme/talk",
@@ -72,7 +72,7 @@ export function contextFor(request: Partial<AnsweredRequest> = {}): AnswerContex
   };
 }
 
-/** "code param" of what a check throws, "none" when it passes. */
+/** "code param" of the error that a check throws, or "none" if it passes. */
 export function faultOf(check: () => unknown): string {
   try {
     check();
@@ -83,11 +83,11 @@ export function faultOf(check: () => unknown): string {
   }
 }
 
-/** The data of frames, parsed; the end marker stays a string. */
+/** The parsed data of frames. The end marker stays a string. */
 export const dataOf = (frames: readonly SseEvent[]): (JsonObject | string)[] =>
   frames.map(({ data }) => (data === "[DONE]" ? data : (JSON.parse(data) as JsonObject)));
 
-/** A tap of a stream for `acme/talk`, and what it let pass of these frames. */
+/** A tap of a stream for `acme/talk`, and the frames that it passed. */
 export function tapped(
   direct: DirectCodec,
   frames: readonly SseEvent[],
@@ -99,7 +99,7 @@ export function tapped(
 
 const recordingsFolder = new URL("../../../../shared/recordings/", import.meta.url);
 
-/** Recorded vendor answers beside the project, where they are there: name and text of each file. */
+/** Recorded vendor answers from beside the repository, if they are there: name and text of each file. */
 export function recordings(folder: string, ending: RegExp): { name: string; text: string }[] {
   const place = new URL(`${folder}/`, recordingsFolder);
   if (!existsSync(place)) return [];

@@ -30,7 +30,7 @@ const usage = {
   prompt_tokens_details: { cached_tokens: 4 },
 };
 
-/** As OpenAI streams with usage asked for. */
+/** A stream of OpenAI's with usage. */
 const transcript = sse(
   chunk({ role: "assistant", content: "", refusal: null }, null, { usage: null }),
   chunk({ content: "Grüß " }, null, { usage: null }),
@@ -120,7 +120,7 @@ describe("a chat stream in passing", () => {
     for (const stream of streams) {
       const { tap } = tapped(direct, framesOf(stream), { stream_options: { include_usage: true } });
       expect(tap.seen.usage).toMatchObject({ inputTokens: 19, outputTokens: 10 });
-      // The caller gets it where OpenAI puts it: in one frame of its own.
+      // The caller gets the usage where OpenAI puts it: in a frame of its own.
       const told = dataOf(tap.release()).filter((frame) => (frame as JsonObject)["usage"]);
       expect(told).toMatchObject([{ choices: [], usage: { completion_tokens: 10 } }]);
     }

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
 import { chatCodec } from "../../../src/protocols/chat/index.ts";
 import { readUsage, writeUsage } from "../../../src/protocols/chat/usage.ts";
 
-/** A usage object of these numbers: prompt, completion, total, cached, reasoning. */
+/** A usage object with these numbers: prompt, completion, total, cached, reasoning. */
 function told(...numbers: number[]): JsonObject {
   const [prompt = 0, completion = 0, total = 0, cached = 0, reasoning = 0] = numbers;
   return {

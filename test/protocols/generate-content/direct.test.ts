@@ -21,7 +21,7 @@ function faultOf(body: JsonObject): string {
   }
 }
 
-/** What Gemini CLI sends, with fields of its own beside the protocol's. */
+/** A request of Gemini CLI, with its own fields beside the protocol's. */
 const agentBody: JsonObject = {
   contents: [
     {

@@ -1,4 +1,4 @@
-// Which call a result without an id belongs to, where calls before it were broken off. T20, T22.
+// The call that a result without an id belongs to, if earlier calls were broken off. T20, T22.
 import { expect, it } from "vitest";
 import { routeOf } from "../../conversion/route.ts";
 import { items, text, wire } from "../../transcripts/readers/index.ts";
@@ -10,7 +10,7 @@ const call = (where: string, id?: string) => ({
 });
 const result = (output: string) => ({ functionResponse: { name: "look", response: { output } } });
 
-/** The calls that a chat upstream is sent, each with what it is told of it. */
+/** The calls that a chat upstream receives, each with its result. */
 function sent(...contents: object[]): unknown[] {
   const { body } = routeOf("generate_content", "chat", { contents });
   const messages = items(body["messages"]);

@@ -20,7 +20,7 @@ it("T33 T38: a step of the vendor's own tool stays one beside a signature", () =
   expect(native).toEqual([{ param: "contents[1].parts[0]", value: step }]);
 });
 
-/** Parts of a whole answer, and of a stream with each in a chunk of its own. */
+/** Decodes these parts as a whole answer, and as a stream with each part in its own chunk. */
 function decoded(parts: readonly JsonObject[]) {
   const candidate = { content: { parts: [...parts] }, finishReason: "STOP" };
   const whole = generateContentCodec.decodeResponse({ responseId: "r1", candidates: [candidate] });

@@ -134,7 +134,7 @@ describe("decodeStream", () => {
         expect(grammarFaults(events)).toEqual([]);
         const again = decodeAll(codec, encode(events));
         expect(grammarFaults(again)).toEqual([]);
-        // The time of an answer has no field of its own in this protocol.
+        // This protocol has no field for the time of an answer.
         expect({ ...collect(again), createdAt: 0 }).toEqual({ ...collect(events), createdAt: 0 });
       },
     );

@@ -1,4 +1,4 @@
-// Raw streams of the generateContent protocol, made for these tests: bytes as the vendor sends them, CRLF and all.
+// Raw streams of the generateContent protocol, made for these tests: bytes as the vendor sends them, with CRLF.
 
 const sse = (...frames: object[]): Uint8Array =>
   Buffer.from(frames.map((data) => `data: ${JSON.stringify(data)}\r\n\r\n`).join(""));
@@ -15,7 +15,7 @@ const frame = (parts: Part[], more: object = {}, candidate: object = {}) => ({
 const usage = (counts: object) => ({ usageMetadata: counts });
 const stop = { finishReason: "STOP" };
 
-/** Thoughts, text with characters of two, three and four bytes, two calls at once, the signature on the first. */
+/** Thoughts, text with characters of two, three and four bytes, two parallel calls, the signature on the first. */
 export const toolUse = sse(
   frame(
     [{ text: "Let me see", thought: true }],
@@ -40,13 +40,13 @@ export const toolUse = sse(
   ),
 );
 
-/** The signature of an answer without calls comes on a part of its own. */
+/** The signature of an answer without calls is on a part of its own. */
 export const loneSignature = sse(
   frame([{ text: "Hi" }]),
   frame([{ text: "", thoughtSignature: "c2lnbmVk" }], {}, stop),
 );
 
-/** Arguments in pieces, under JSON paths; the last call is never closed. */
+/** Arguments in pieces, by JSON path. The last call is never closed. */
 export const partialArguments = sse(
   frame([{ functionCall: { name: "cook", willContinue: true }, thoughtSignature: "c2ln" }]),
   frame([
@@ -86,13 +86,13 @@ export const blockedPrompt = sse({
   modelVersion: "vendor-model-2026",
 });
 
-/** The last frame brings usage alone, after the reason. */
+/** The last frame has only usage, after the finish reason. */
 export const usageLast = sse(frame([{ text: "Hi" }], {}, stop), {
   ...usage({ promptTokenCount: 9, candidatesTokenCount: 1, totalTokenCount: 10 }),
   modelVersion: "v",
 });
 
-/** Vendors exist that send a reason with every frame. */
+/** A vendor that sends a finish reason with every frame. */
 export const reasonEachTime = sse(
   frame([{ text: "One " }], {}, stop),
   frame([{ text: "two " }], {}, stop),

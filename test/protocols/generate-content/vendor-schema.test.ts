@@ -1,4 +1,4 @@
-/** Google's own dialect of schemas, as other vendors get it in JSON Schema. CONV-208; trap T24. */
+/** Google's own schema dialect, converted to JSON Schema for other vendors. CONV-208; trap T24. */
 import { expect, it } from "vitest";
 import { fromVendorSchema } from "../../../src/protocols/generate-content/from-schema.ts";
 import { routeOf } from "../../conversion/route.ts";

@@ -1,4 +1,4 @@
-/** A conversation whose calls another vendor made goes on at Claude, on the direct route. Trap T21. */
+/** A conversation with another vendor's calls continues at Claude, on the direct route. Trap T21. */
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
 import { messagesCodec } from "../../../src/protocols/messages/index.ts";

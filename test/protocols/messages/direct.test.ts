@@ -27,7 +27,7 @@ function faultOf(body: JsonObject): string {
   }
 }
 
-/** What Claude Code sends: fields of its own beside the protocol's. */
+/** A request of Claude Code, with its own fields beside the protocol's. */
 const agentBody: JsonObject = {
   model: "acme/talk",
   max_tokens: 32_000,

@@ -1,10 +1,10 @@
-/** Arguments of a streamed call reach messages clients as one JSON object, whatever the model wrote. Traps T2, T3. */
+/** Arguments of a streamed call reach messages clients as one JSON object, whatever text the model wrote. Traps T2, T3. */
 import { describe, expect, it } from "vitest";
 import { argumentsObject } from "../../../src/protocols/tool-arguments.ts";
 import { InputPieces } from "../../../src/protocols/messages/input-pieces.ts";
 import { costMs } from "../../support/cost.ts";
 
-/** The pieces that go on, the last one at the call's end. */
+/** The pieces that are sent on, the last one at the call's end. */
 function sent(pieces: readonly string[]): string[] {
   const input = new InputPieces();
   return [...pieces.map((piece) => input.push(piece)), input.end()];

@@ -296,7 +296,7 @@ describe("encodeStream", () => {
     [{ reason: "stop", stopSequence: "END" }, "stop_sequence"],
     [{ reason: "length" }, "max_tokens"],
     [{ reason: "tool_calls" }, "tool_use"],
-    // As vLLM tells it.
+    // The format of vLLM.
     [{ reason: "tool_calls", raw: "tool_calls", stopSequence: "END" }, "tool_use"],
     [{ reason: "content_filter" }, "refusal"],
     [{ reason: "length", raw: "model_context_window_exceeded" }, "model_context_window_exceeded"],

@@ -140,7 +140,7 @@ describe("a messages stream in passing", () => {
     expect(estimated.seen.text).toBe(watching.seen.text.slice(0, 20_000));
     expect([watching.seen.isTextCut, estimated.seen.isTextCut]).toEqual([false, true]);
     for (let count = 0; count < 6; count += 1) watching.push(delta("x".repeat(1024 * 1024)));
-    // A step of 16,384 characters had room, and the next one had none.
+    // A step of 16,384 characters fitted, and the next one did not.
     expect(watching.seen.text).toHaveLength(20_000 + 16_384);
     expect(watching.seen.characters).toBe(4 * 1024 * 1024);
     expect(watching.seen.isTextCut).toBe(true);

@@ -50,7 +50,7 @@ const tail: [string, object][] = [
   ["message_stop", {}],
 ];
 
-/** Thinking, text with characters of two, three and four bytes, a ping, and a tool call whose arguments come in pieces. */
+/** Thinking, text with characters of two, three and four bytes, a ping, and a tool call with its arguments in pieces. */
 export const toolUse = sse(
   head,
   block(0, { type: "thinking", thinking: "", signature: "" }),
@@ -79,7 +79,7 @@ export const wholeInput = sse(
   ...tail,
 );
 
-/** An upstream that counts only at the end. */
+/** An upstream that counts tokens only at the end. */
 export const zeroStart = sse(
   startOf({ input_tokens: 0, output_tokens: 0 }),
   block(0, { type: "text", text: "" }),
@@ -95,7 +95,7 @@ export const zeroStart = sse(
   ["message_stop", {}],
 );
 
-/** Said why it stopped, and closed without the rest. */
+/** A stream with a stop reason that closes without its end marker. */
 export const withoutMarker = sse(
   head,
   block(0, { type: "text", text: "" }),
@@ -103,7 +103,7 @@ export const withoutMarker = sse(
   ["message_delta", { delta: { stop_reason: "end_turn" }, usage: { output_tokens: 2 } }],
 );
 
-/** Cut in the midst of a block. */
+/** A stream that is cut inside a block. */
 export const cut = sse(
   head,
   block(0, { type: "text", text: "" }),
@@ -125,7 +125,7 @@ export const duplicateStart = sse(
   ...tail,
 );
 
-/** A proxy on the way began again while a call was half sent. */
+/** A proxy on the way started the answer again in the middle of a call. */
 export const splicedStart = sse(
   head,
   block(0, { type: "tool_use", id: "toolu_1", name: "look", input: {} }),

@@ -9,7 +9,7 @@ const { direct } = responsesCodec;
 const minimal: JsonObject = { model: "acme/talk", input: "hi" };
 const fault = (extra: JsonObject): string =>
   faultOf(() => direct.validate({ ...minimal, ...extra }));
-/** A cache up to here, with a time to live. */
+/** A cache breakpoint with a time to live. */
 const mark = (ttl: string): JsonObject => ({
   type: "computer_screenshot",
   prompt_cache_breakpoint: { mode: "explicit", ttl },
@@ -362,7 +362,7 @@ describe("a whole responses answer in passing", () => {
     );
     const ended = (own: object) => frame("completed", { response: { ...response, ...own } });
     expect(direct.answerFromFrames([...items, ended({})])).toEqual(response);
-    // Codex's own service leaves them out at the end.
+    // Codex's own service leaves the items out at the end.
     expect(direct.answerFromFrames([...items, ended({ output: [] })])).toEqual(response);
     expect(direct.answerFromFrames(items)).toBeUndefined();
     expect(direct.answerFromFrames([ended({ output: [] })])).toBeUndefined();

@@ -35,8 +35,8 @@ const typesOf = (frames: readonly SseEvent[]) =>
   frames.map(({ event }) => event?.replace("response.", ""));
 
 /**
- * What must hold of any stream: names, numbers, every item and part begun once, done once, and whole at the end. What a
- * failure cut is never done: the last object alone has it.
+ * The errors of a stream. Names and numbers must be right. Every item and part begins once, ends once, and is whole at the end.
+ * An item that a failure cut never ends: only the last object has it.
  */
 function faultsOf(frames: readonly SseEvent[]): string[] {
   const faults: string[] = [];
@@ -372,7 +372,7 @@ describe("responses streams, written", () => {
   });
 });
 
-// One recording holds a line that is no JSON, and one tells an upstream's error: neither is an answer.
+// One recording has a line that is not JSON, and one is an upstream's error: neither is an answer.
 const files = recordings("openai/responses", /chunks\.txt$/).filter(
   ({ name }) => !/error|parallel-tool-call-wrapper/.test(name),
 );
@@ -391,7 +391,7 @@ describe.skipIf(files.length === 0)(
         expect(grammarFaults(again)).toEqual([]);
         const [first, second] = [collect(events), collect(again)];
         expect(second.content).toEqual(first.content);
-        // Searches that ran at a vendor are of its own answer.
+        // Only the vendor's own answer counts searches that ran at the vendor.
         expect(second.usage).toEqual({ ...first.usage, webSearches: undefined });
         expect(second.finish).toEqual(first.finish);
       },

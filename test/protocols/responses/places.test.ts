@@ -1,4 +1,4 @@
-/** Responses streams whose vendors give several items one number (stream-places.ts). Trap T5. */
+/** Responses streams whose vendors give several items the same number (stream-places.ts). Trap T5. */
 import { describe, expect, it } from "vitest";
 import { formatSse } from "../../../src/base/sse.ts";
 import { collect } from "../../../src/protocols/canonical/collect.ts";
@@ -49,7 +49,7 @@ const thought = (id: string, encrypted_content: string): Step[] => {
   ];
 };
 
-/** A call whose frames have its own id, or another one each, as some vendors' have. */
+/** The frames of a call. They have the call's own id, or a different one each, like those of some vendors. */
 const begun = (call_id: string): Step => [
   "output_item.added",
   item({ type: "function_call", id: `fc_${call_id}`, call_id, name: "f", arguments: "" }),

@@ -243,7 +243,7 @@ describe("whole responses answers, written", () => {
       for (const { text } of files) {
         const first = decodeResponse(JSON.parse(text) as JsonObject);
         const second = decodeResponse(encodeResponse(first, contextFor()));
-        // Ids of items are the gateway's own, and reasoning is always written as a summary.
+        // The gateway makes its own item ids, and always writes reasoning as a summary.
         const comparable = (parts: readonly Part[]) =>
           parts.map((part) =>
             part.type === "reasoning" ? { ...part, id: "", summary: true } : part,

@@ -20,14 +20,14 @@ const item = (index: number, members: JsonObject): JsonObject => ({
 });
 let fresh = 0;
 const at = (index: number, members: JsonObject, part = 0): JsonObject => ({
-  // Some upstreams give an item another id in every event.
+  // Some upstreams give an item a new id in every event.
   item_id: `any_${(fresh += 1)}`,
   output_index: index,
   content_index: part,
   ...members,
 });
 
-/** The bytes of a stream; every type gets its prefix, and its name on the event line. */
+/** The bytes of a stream. Every type gets its prefix, and its name on the event line. */
 const sse = (...steps: Step[]): string =>
   steps
     .map(([name, members], index) => {
@@ -39,7 +39,7 @@ const sse = (...steps: Step[]): string =>
     })
     .join("");
 
-/** The events of a stream; every one of them must be legal. */
+/** The events of a stream. Expects that each is valid. */
 function readFrames(frames: readonly SseEvent[]): CanonicalEvent[] {
   const events = decodeFrames(responsesCodec, frames);
   expect(grammarFaults(events)).toEqual([]);

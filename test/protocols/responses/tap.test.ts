@@ -15,7 +15,7 @@ const told = (input: number, output: number) => ({
 const place = { item_id: "msg_1", output_index: 0, content_index: 0 };
 const item = { type: "message", id: "msg_1", role: "assistant" };
 
-/** The frames of a stream: type, then the members beside it. */
+/** The frames of a stream: the type, then the other members. */
 const sse = (...events: [string, JsonObject][]): string =>
   events
     .map(([type, members], index) =>
