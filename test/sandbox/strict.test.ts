@@ -1,7 +1,4 @@
-/**
- * The refusals of the simulated vendors, like those of the real ones. Each row changes a good body, and gets the vendor's
- * message.
- */
+/** The refusals of the simulated vendors, like the real ones'. Each row changes a good body, and gets the vendor's message. */
 import { describe, expect, it } from "vitest";
 import { useSandbox, weather } from "./support.ts";
 import { endpoints } from "./vendors.ts";

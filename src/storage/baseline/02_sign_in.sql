@@ -1,13 +1,13 @@
--- How people get in: passwords and identity providers, sessions of the console, personal tokens. docs/management.md.
--- The shapes of the tables auth_* are better-auth's; who a user is stays in `users`.
+-- Sign-in: passwords and identity providers, sessions of the console, personal tokens. docs/management.md. better-auth defines the
+-- columns of the tables auth_*; the users themselves are in `users`.
 
--- A way into an account: a password, or a user of an identity provider.
+-- A way to sign in to an account: a password, or a user of an identity provider.
 create table auth_accounts (
   id text primary key,
   user_id text not null,
   -- 'credential' for a password, else the identity provider.
   provider_id text not null,
-  -- The user's id there; their own id for a password.
+  -- The user's id at the identity provider; for a password, the user's own id.
   account_id text not null,
   -- scrypt, as salt:hash.
   password text,
@@ -19,7 +19,7 @@ create table auth_accounts (
   scope text,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
-  -- A password that somebody else set: it opens one session, which may only change it. null: the user's own.
+  -- A password that another user set. It opens one session, which may only change it. Null: the user's own password.
   one_time text check (one_time in ('unused', 'used')),
   unique (provider_id, account_id)
 );
@@ -38,7 +38,7 @@ create table auth_sessions (
 );
 create index auth_sessions_by_user on auth_sessions (user_id);
 
--- What better-auth remembers of a sign-in that is under way at an identity provider.
+-- better-auth's state of a sign-in in progress at an identity provider.
 create table auth_verifications (
   id text primary key,
   identifier text not null,
@@ -49,19 +49,19 @@ create table auth_verifications (
 );
 create index auth_verifications_by_identifier on auth_verifications (identifier);
 
--- Sign-ins that failed, or are under way: of an address, of an account, within a window of time.
+-- Sign-ins that failed or are in progress, by address and by account, within a window of time.
 create table auth_attempts (
   name text primary key,
   count integer not null,
   started_at timestamptz not null
 );
 
--- Open links that let their holder choose a new password for a user: one a user, for a day.
+-- Open links that let their holder choose a new password for a user: one link a user, valid for a day.
 create table password_resets (
-  -- Where the one who made it administers the user; both are looked at again when it is used.
+  -- The workspace in which the link's creator administers the user. Both are checked again when the link is used.
   workspace_id text not null references workspaces (id) on delete cascade,
   user_id text not null unique references users (id) on delete cascade,
-  -- null: the admin token.
+  -- Null: the admin token.
   made_by text references users (id) on delete cascade,
   token_hash bytea not null unique check (octet_length(token_hash) = 32),
   expires_at timestamptz not null,
@@ -69,7 +69,7 @@ create table password_resets (
   primary key (workspace_id, user_id)
 );
 
--- A bearer for /admin/v1 with its owner's role. Only the HMAC of its text is kept: it is shown once.
+-- A bearer token for /admin/v1 with its owner's role. It is shown once, and only its HMAC is kept.
 create table admin_tokens (
   id text primary key,
   user_id text not null,

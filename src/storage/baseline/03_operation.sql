@@ -1,12 +1,12 @@
--- What operators need: settings, the log of who changed what, the processes, the proof of the ledger, days that were exported.
+-- For operators: settings, the audit log, the running processes, the result of `verify`, exported days.
 
--- What is set for the whole gateway, by name.
+-- Settings of the whole installation, by name.
 create table settings (
   name text primary key,
   value jsonb not null
 );
 
--- Written in the transaction of the change it tells of, and never changed. workspace_id is '' where none is concerned.
+-- Written in the transaction of the change that it records, and never changed. workspace_id is '' if no workspace is concerned.
 create table audit_entries (
   workspace_id text not null,
   id text not null,
@@ -25,7 +25,7 @@ create table audit_entries (
 );
 create index audit_entries_by_id on audit_entries (id);
 
--- The processes that serve this database, each of which says every few seconds how it is doing. docs/management.md.
+-- The processes that serve this database. Each reports its state every few seconds. docs/management.md.
 create table gateways (
   id text primary key check (octet_length(id) between 1 and 100),
   version text not null check (octet_length(version) <= 100),
@@ -36,22 +36,22 @@ create table gateways (
   memory_bytes bigint not null check (memory_bytes >= 0)
 );
 
--- The last run of `verify` that was asked for over the management API, or the one under way. docs/management.md.
--- One that is said to run, and whose lock nobody holds, has ended with its gateway.
+-- The last or current run of `verify` that was started over the management API. docs/management.md. If the row says that it runs but
+-- its lock is free, the run has ended with its gateway.
 create table verification (
   only_row boolean primary key default true check (only_row),
   state text not null check (state in ('running', 'done', 'failed')),
   started_at timestamptz not null,
   finished_at timestamptz check (finished_at >= started_at),
   entries bigint not null check (entries >= 0),
-  -- Some of them, as they are shown; and how many there are.
+  -- Some of the differences as they are shown, and their total number.
   differences json not null,
   differences_count integer not null check (differences_count >= 0),
   check ((finished_at is null) = (state = 'running'))
 );
 
--- Which days were exported as the setting says (docs/operate.md): from the first one on, without a gap. What is not among them is not
--- dropped while the setting stands.
+-- The days that the export setting has exported (docs/operate.md): from the first one on, without a gap. While the setting exists,
+-- retention does not drop other days.
 create table exported_days (
   what text not null check (what in ('requests', 'ledger')),
   day date not null,

@@ -1,7 +1,7 @@
--- What an operator set about models and providers while gateways run, beside the configuration file. docs/models.md.
+-- Changes of models and providers that operators made while gateways run, beside the configuration file. docs/models.md.
 
--- Lists of models that were taken over from the public list; version 0, which has no row, is the list that is shipped. `list` has one
--- model a line.
+-- Versions of the model list that were fetched from the public list. `list` has one model a line. Version 0, which has no row, is the
+-- shipped list.
 create table catalog_lists (
   version integer primary key check (version > 0),
   created_at timestamptz not null,
@@ -9,25 +9,25 @@ create table catalog_lists (
   models integer not null,
   list text not null
 );
--- Which of them is in force; without a row the shipped one.
+-- The version in force. Without a row it is the shipped one.
 create table catalog_list_in_force (
   only_row boolean primary key default true check (only_row),
   version integer not null check (version >= 0)
 );
 
--- Providers that were added over the management API.
--- Everything an operator gave is sealed under the master key: headers and parameters may be secrets whatever they are called.
+-- Providers that were added over the management API. All settings are sealed under the master key, because any header or parameter may
+-- be a secret.
 create table providers (
   id text primary key check (id ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'),
-  -- Counts the changes, those of its credentials included.
+  -- Counts changes, including those of its credentials.
   version integer not null default 1 check (version > 0),
   created_at timestamptz not null,
   updated_at timestamptz not null check (updated_at >= created_at),
-  -- Set while tasks that it took are still under way; the row goes when they have ended.
+  -- Set while tasks that this provider accepted are unfinished. The row is deleted when they have ended.
   removed_at timestamptz,
   settings bytea not null check (octet_length(settings) between 31 and 2000000)
 );
--- The keys at those providers, sealed too; calls are spread over them by weight.
+-- The keys of those providers, sealed too. Calls are distributed over them by weight.
 create table provider_credentials (
   provider_id text not null references providers (id) on delete cascade,
   id text not null check (id ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'),
@@ -38,7 +38,7 @@ create table provider_credentials (
   primary key (provider_id, id)
 );
 
--- Providers of any origin that get no new calls until a moment.
+-- Pauses of providers, of any origin: they get no new calls until this time.
 create table provider_pauses (
   provider_id text primary key check (octet_length(provider_id) between 1 and 300),
   created_at timestamptz not null,

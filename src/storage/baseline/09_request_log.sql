@@ -1,11 +1,11 @@
--- The request log: one row for each call and task, in parts by time. docs/architecture.md.
--- What many rows have in common (whose key, which model and provider, how it ended, above all the plan) is stored once, as a head, and
--- rows refer to it: a row costs half the time and a third of the bytes. Every column may be told by the row itself, and then the head
--- does not tell it: rows whose like was not met yet are whole, and notes, messages and tags are always their own.
--- json and not jsonb: it keeps the text it was given, which costs the database half, and the log is rarely read.
+-- The request log: one row for each call and task, in parts by time. docs/architecture.md. Values that many rows share (key, model,
+-- provider, outcome, above all the plan) are stored once, as a head, and rows refer to it. So a row costs half the time and a third of
+-- the bytes. A row may have every column itself; then the head does not have it. Rows with a new combination are complete rows, and
+-- notes, messages and tags are always in the row. json, not jsonb: it keeps the original text, which costs the database half, and the
+-- log is rarely read.
 
--- The rows. Parts are ranges of ids, because an id begins with its time: so the key serves lists by time as well, and a look by id
--- meets one part. They are in the next file.
+-- The rows. Parts are ranges of ids, because an id begins with its time. So the key also serves lists by time, and a lookup by id reads
+-- one part. The next file makes the parts.
 create table requests (
   workspace_id text not null,
   id text not null,
@@ -29,22 +29,22 @@ create table requests (
   head uuid,
   -- The numbers of the usage, in the order of the head's usage_format.
   usage_counts text,
-  -- The times of the only attempt; the head has the rest of it.
+  -- The times of the only attempt. The head has its other fields.
   attempt_started_ms integer,
   attempt_duration_ms integer,
   stream boolean,
   error_message text,
-  -- The transaction that wrote it (written_since).
+  -- The transaction that wrote the row (written_since).
   written bigint default pg_current_xact_id()::text::bigint,
-  -- What the caller said of the call: docs/tags.md.
+  -- The caller's tags for the call: docs/tags.md.
   tags json,
   end_user text,
   primary key (workspace_id, id)
 ) partition by range (id);
 create index requests_by_written on requests using brin (written) with (pages_per_range = 32, autosummarize = on);
 
--- A head's id is a digest of its text, made by the writer, so that any number of writers make the same one. Heads never change. A head
--- is of one month, so that heads can go with the rows that refer to them; one without a month stays.
+-- A head's id is a digest of its text, computed by the writer, so that all writers make the same one. Heads never change. A head
+-- belongs to one month, so that retention can drop it with its rows; one without a month stays.
 create table request_heads (
   workspace_id text not null,
   id uuid not null,
@@ -56,9 +56,9 @@ create table request_heads (
   status text,
   http_status integer,
   usage_source text,
-  -- The usage as JSON with %s for each number: what format() makes of it and a row's numbers is the usage.
+  -- The usage as JSON with %s for each number. format() with a row's numbers gives the usage.
   usage_format text,
-  -- The only attempt without its times.
+  -- The only attempt, without its times.
   attempt json,
   explanation json,
   stream boolean,
@@ -66,9 +66,9 @@ create table request_heads (
   primary key (workspace_id, id)
 );
 
--- True, or an error: every one of these heads is there. The writer's statement asks it, so that no row can refer to a head that
--- is missing, whatever became of the database since the writer wrote it. A function for its setting: the plan is made when the
--- table is small, and must not go on reading all of it when it has grown.
+-- Returns true if every one of these heads exists, otherwise fails. The writer's statement calls it, so that no row can refer to a
+-- missing head, whatever happened to the database since the writer wrote the head. It is a function because of its setting: the plan is
+-- made for a small table, and must not scan the whole table once it has grown.
 create function request_heads_there(p_workspaces text[], p_ids uuid[]) returns boolean
 language plpgsql stable set enable_seqscan = off as $$
 begin
@@ -114,19 +114,20 @@ create view request_log as
   from requests r
   left join request_heads h on h.workspace_id = r.workspace_id and h.id = r.head;
 
--- Retention has dropped rows of the log up to here: the part of an id that tells its time. One row, once something was dropped.
+-- The time part of an id up to which retention has dropped rows of the log. One row, once rows were dropped.
 create table request_log_start (
   only_row boolean primary key default true check (only_row),
   id_time text not null check (length(id_time) = 10)
 );
 
--- What callers asked and got, word for word, where a workspace has switched it on. The text is sealed with the master key, so it is
--- readable to nobody who only has the database. Its own table, which no list reads: rows are large, few, and go after some days.
+-- The request and answer bodies of calls, word for word, if a workspace has enabled this. The text is sealed with the master key, so
+-- that the database alone does not reveal it. A separate table that no list reads: its rows are large, few, and deleted after some
+-- days.
 create table request_bodies (
   workspace_id text not null,
   id text not null,
   sealed bytea not null,
   primary key (workspace_id, id)
 );
--- It is packed and random: to pack it again only costs time.
+-- The content is compressed and random: compressing it again only costs time.
 alter table request_bodies alter column sealed set storage external;

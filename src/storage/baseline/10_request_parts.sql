@@ -1,8 +1,8 @@
--- The parts of the request log: what is old goes by dropping a table, and a question about a day reads that day. src/retention.
--- There are two kinds of ids, req_ and task_, with parts of their own. What no part takes (a clock that is wrong by more than a week,
--- an id of another kind) goes to the default part: no row is ever refused.
+-- The parts of the request log: retention drops old tables, and a query about a day reads that day. src/retention. There are two kinds
+-- of ids, req_ and task_, with their own parts. Rows that no part takes go to the default part (a clock that is wrong by more than a
+-- week, an id of another kind): no row is ever refused.
 
--- The part of an id that tells its time (src/base/ids.ts): of those made earlier it is smaller.
+-- The time part of an id (src/base/ids.ts). It sorts after the ids of earlier times.
 create function id_time(p_at timestamptz) returns text language sql immutable strict parallel safe as $$
   select string_agg(substr('0123456789abcdefghjkmnpqrstvwxyz', 1 + ((t.ms >> (5 * (9 - place))) & 31)::integer, 1), '' order by place)
   from (select greatest(0, floor(extract(epoch from p_at) * 1000))::bigint as ms) t, generate_series(0, 9) place
@@ -10,8 +10,8 @@ $$;
 
 create table requests_default partition of requests default;
 
--- The parts. Their names tell their days in UTC: from low up to high, which is not included. Those of before have neither. Every id
--- of a part has a smaller time than `until`; null for the default part.
+-- The parts. Their names contain their days in UTC: from low up to, but not including, high. The parts before the first day have
+-- neither. Every id of a part has a smaller time than `until`, which is null for the default part.
 create view request_parts as
   select c.relname::text as name,
     substring(pg_get_expr(c.relpartbound, c.oid) from 'TO \(''[a-z]+_([0-9a-z]{10})''\)') as until,
@@ -21,8 +21,8 @@ create view request_parts as
   from pg_inherits i join pg_class c on c.oid = i.inhrelid
   where i.inhparent = 'requests'::regclass and c.relispartition;
 
--- Makes the parts up to p_days after p_today, each a day or the rest of a month long; those of tasks, which are few, always the
--- latter. Returns how many. Days of which the default part has rows already stay in it.
+-- Makes the parts up to p_days after p_today, each for a day or for the rest of a month. Tasks are few, so their parts are always for
+-- months. Returns the number of new parts. Days that have rows in the default part stay there.
 create function request_parts_ahead(p_today date, p_days integer, p_by_month boolean) returns integer language plpgsql as $$
 declare
   v_kind text;
@@ -50,9 +50,9 @@ begin
 end
 $$;
 
--- A log that was one large table, requests_before, takes its place as the first part: the rest of what does not belong there moves
--- out, what came late moves in. False where that is done, or there is no such table; true where there is more to move than p_limit,
--- or a step left: then it is to be called again.
+-- Attaches a former single table of the log, requests_before, as the first part. Rows that do not belong there move out, and late rows
+-- move in. Returns false if that is done, or if there is no such table. Returns true if more than p_limit rows or another step remain;
+-- then call it again.
 create function request_parts_attach(p_limit integer) returns boolean language plpgsql as $$
 declare
   v_end text;
@@ -95,12 +95,12 @@ begin
 end
 $$;
 
--- The part of what is older than this moment. A table by itself first, as a log is that was one table.
+-- The part for rows from before this moment. First a table by itself, like a log that was one table.
 create table requests_before (like requests including defaults);
 alter table requests_before add primary key (workspace_id, id);
 create index requests_before_by_written on requests_before using brin (written) with (pages_per_range = 32, autosummarize = on);
 
--- The first parts: that one and its like for tasks, and this day and the next ones.
+-- The first parts: that one, the same for tasks, and today's and the next days'.
 do $$
 declare
   v_now constant timestamptz := now();

@@ -1,27 +1,26 @@
--- Usage is read from sums by hour and by day, not from the log. A worker adds to them what the ledger and the log have beyond what
--- was added before, and moves the mark of how far it came in the same transaction. Readers add the rest themselves, in one
--- snapshot, so that an answer is always the ledger's to the last nano-dollar. docs/architecture.md.
--- Texts are '' where there is nothing, so that they can be in keys.
+-- Usage is read from sums by hour and by day, not from the log. A worker adds the new rows of the ledger and the log to them. It moves
+-- the mark of its progress in the same transaction. Readers add newer rows themselves, in one snapshot, so that an answer always equals
+-- the ledger to the last nano-dollar. docs/architecture.md. Empty texts are '', so that they can be in keys.
 
--- How far each workspace's entries are in the sums. Entries of a workspace are written under the lock of its account: in their order,
--- so that none appears below the mark.
+-- The mark of each workspace: its entries up to here are in the sums. A workspace's entries are written in order, under the lock of its
+-- account, so that none appears below the mark.
 create table usage_folds (
   workspace_id text primary key,
   entry bigint not null check (entry >= 0)
 );
 
--- Rows of the log that cost nothing and are not in the sums yet; written with the row. A row that cost something is found by its charge.
+-- Free rows of the log that are not in the sums yet, written with the row. The worker finds other rows by their charge.
 create table usage_pending (
   workspace_id text not null,
   id text not null,
   primary key (workspace_id, id)
 );
 
--- Charges in the sums whose log row was not there. When it comes, they move to its model; after a day nothing comes any more.
+-- Charges in the sums without a log row. When the row comes, they move to its model. After a day the worker expects no row any more.
 create table usage_unattributed (
   workspace_id text not null,
   entry bigint not null,
-  -- Of the log row that is missing.
+  -- The id of the missing log row.
   id text not null,
   at timestamptz not null,
   key_id text not null,
@@ -30,7 +29,7 @@ create table usage_unattributed (
   primary key (workspace_id, entry)
 );
 
--- The sums by hour, by everything that is asked for. A row counts calls: those that failed, those whose caller left.
+-- The sums by hour, by every dimension of queries. A row counts calls, failed calls, and calls whose caller left.
 create table usage_hours (
   workspace_id text not null,
   hour timestamptz not null check (extract(epoch from hour)::bigint % 3600 = 0),
@@ -63,12 +62,12 @@ create index usage_hours_by_member on usage_hours (member_id, hour);
 create index usage_hours_by_model on usage_hours (model, hour);
 create index usage_hours_by_provider on usage_hours (provider, hour);
 
--- The same sums by one dimension at a time, of all members together and of each: what a member may see is the member's own.
+-- The same sums by one dimension at a time, for all members together and for each member, who may see only their own.
 create table usage_days (
   workspace_id text not null,
   day date not null,
   dimension text not null check (dimension in ('total', 'model', 'key', 'provider', 'protocol', 'status', 'error_code')),
-  -- False: of all members, and member_id is ''.
+  -- False: the sum of all members, and member_id is ''.
   of_member boolean not null,
   member_id text not null check (of_member or member_id = ''),
   value text not null check (dimension <> 'total' or value = ''),
@@ -90,8 +89,8 @@ create table usage_days (
 ) with (fillfactor = 80);
 
 -- A histogram of one time, as a number: 64 counters of 12 decimal digits each. Sums and differences of histograms are those of the
--- numbers, exactly, and one call takes two digits of room. Counter n counts what took from 1.25^n ms up to 1.25^(n + 1) ms; the
--- first also what took less, the last also what took longer (21 minutes). 0 without a time.
+-- numbers, exactly, and one call takes two digits of room. Counter n counts times from 1.25^n ms up to 1.25^(n + 1) ms. The first also
+-- counts shorter times, the last longer ones (21 minutes). 0 without a time.
 -- In force as 0049_usage_histogram_list.sql makes it.
 create function usage_histogram(p_ms integer) returns numeric language sql immutable parallel safe as $$
   select case when p_ms is null then 0::numeric

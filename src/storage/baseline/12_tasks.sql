@@ -1,7 +1,7 @@
--- Image and video tasks, what makes them safe to send again, and the files that they produce. docs/tasks.md.
+-- Image and video tasks, the idempotency keys that make retries safe, and the files that tasks produce. docs/tasks.md.
 
--- Tasks: one row each, from submission to its end and ever after. The row is also its own job: `due_at` says when the next
--- step is to be taken, and a lease with a token says who takes it, so that a job and its task can never disagree.
+-- Tasks: one row each, kept after the end. The row is also its own job: `due_at` is the time of the next step, and a lease with a token
+-- shows which gateway takes it. So a job and its task can never disagree.
 create table tasks (
   workspace_id text not null,
   id text not null,
@@ -15,7 +15,7 @@ create table tasks (
     check (status in ('queued', 'running', 'succeeded', 'failed', 'expired', 'canceled')),
   request jsonb not null,
   notes jsonb not null default '[]',
-  -- The offers that may serve it, in order, and why; and what was tried.
+  -- The offers that may serve the task, in order, with the reasons; and the attempts.
   plan jsonb not null,
   attempts jsonb not null default '[]',
   reserved_nano bigint not null,
@@ -24,17 +24,17 @@ create table tasks (
   artifacts jsonb not null default '[]',
   error jsonb,
   webhook_url text,
-  -- The attempt under way: who was asked, and whether asking had begun. `upstream_id` is what the vendor calls it.
+  -- The current attempt: its provider, and if the request has begun. `upstream_id` is the vendor's id of the job.
   attempt integer not null default 0,
   provider text,
   credential text,
   upstream_model text,
   upstream_id text,
   asking boolean not null default false,
-  -- Polls in a row in which the vendor did not know the job, and since when.
+  -- The number of successive polls in which the vendor did not know the job, and the time of the first.
   misses integer not null default 0,
   missing_since timestamptz,
-  -- When the next step is due; null once the task has ended, which the check at the end holds.
+  -- The time of the next step. Null once the task has ended, which the check at the end of this table enforces.
   due_at timestamptz,
   lease_token text,
   lease_until timestamptz,
@@ -42,7 +42,7 @@ create table tasks (
   created_at timestamptz not null,
   updated_at timestamptz not null,
   finished_at timestamptz,
-  -- The transaction that wrote it last (written_since).
+  -- The transaction that wrote the row last (written_since).
   written bigint default pg_current_xact_id()::text::bigint,
   primary key (workspace_id, id),
   check ((due_at is null) = (status in ('succeeded', 'failed', 'expired', 'canceled')))
@@ -52,9 +52,9 @@ create index tasks_by_status on tasks (workspace_id, status, id desc);
 create index tasks_by_written on tasks using brin (written)
   with (pages_per_range = 32, autosummarize = on);
 
--- One row per idempotency key of a workspace, made in the transaction that makes the task or the hold; kept for 24 hours.
--- It stands for a task (task_id), or for an image call (call_id) whose answer is kept as a file. While neither task nor answer is
--- there the call is under way, as long as its hold is open: it ends in the transaction that writes the answer.
+-- One row per idempotency key of a workspace, inserted in the transaction of the task or the hold. Kept for 24 hours. It refers to a
+-- task (task_id), or to an image call (call_id) whose answer is kept as a file. Without a task or an answer the call is in flight while
+-- its hold is open: the hold ends in the transaction that writes the answer.
 create table idempotency_keys (
   workspace_id text not null,
   key text not null,
@@ -67,9 +67,9 @@ create table idempotency_keys (
 );
 create index idempotency_keys_by_age on idempotency_keys (created_at);
 
--- What is kept in the file store. The name is the whole secret of a result's address: 128 random bits.
--- Purposes: inputs and results of tasks; the kept answer of an image call, which is not served under /files and is bound to no task;
--- small copies of results, made when somebody looks, which end with their picture.
+-- The files in the file store. The name is the only secret of a result's address: 128 random bits. Purposes: inputs and results of
+-- tasks; the kept answer of an image call, which has no task and is not served under /files; small copies of results, made on the first
+-- view, which are deleted with their picture.
 create table files (
   workspace_id text not null,
   name text not null,
@@ -83,5 +83,5 @@ create table files (
 );
 create unique index files_by_name on files (name);
 create index files_by_expiry on files (expires_at);
--- Files are found by their task when it goes.
+-- Finds the files of a task when it is deleted.
 create index files_by_task on files (workspace_id, task_id) where task_id is not null;

@@ -1,4 +1,4 @@
--- What is sent to addresses of customers: callbacks at the end of tasks, and alerts of spend caps. docs/callbacks.md.
+-- Requests to customers' addresses: callbacks at the end of tasks, and alerts of spend caps. docs/callbacks.md.
 
 -- The outbox of callbacks: written in the transaction that ends a task, delivered at least once. Its id is the event's.
 create table webhook_deliveries (
@@ -7,8 +7,8 @@ create table webhook_deliveries (
   task_id text,
   type text not null,
   url text not null,
-  -- The event as it was first sent, so that every try sends the same bytes: text, because a jsonb would lose the order of its keys.
-  -- null before the first try: that of a task is rendered from the task, which does not change any more.
+  -- The event as it was first sent, so that every try sends the same bytes. Text, because jsonb would lose the order of keys. Null
+  -- before the first try: a task's event is rendered from the task, which does not change any more.
   body text,
   status text not null default 'pending' check (status in ('pending', 'delivered', 'failed')),
   attempts integer not null default 0,
@@ -17,14 +17,14 @@ create table webhook_deliveries (
   lease_until timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null,
-  -- Whose turn it is: few at a time go to one receiver, so that one that hangs does not stop the others.
+  -- Limits the deliveries in flight to one receiver, so that a hanging receiver does not stop the others.
   host text generated always as (lower(substring(url from '^[^:]*://([^/?#]*)'))) stored,
-  -- The attempts made before the last redelivery, which begins the schedule anew.
+  -- The number of attempts before the last redelivery, which restarts the schedule.
   attempts_before integer not null default 0,
-  -- The transaction that wrote it last (written_since).
+  -- The transaction that wrote the row last (written_since).
   written bigint default pg_current_xact_id()::text::bigint,
   primary key (workspace_id, id),
-  -- What is pending is due some time, and nothing else is.
+  -- Exactly the pending deliveries have a due time.
   check ((due_at is null) = (status <> 'pending'))
 );
 create index webhook_deliveries_due on webhook_deliveries (due_at) where due_at is not null;
@@ -34,27 +34,27 @@ create index webhook_deliveries_by_id on webhook_deliveries (id);
 create index webhook_deliveries_by_written on webhook_deliveries using brin (written)
   with (pages_per_range = 32, autosummarize = on);
 
--- Each try to deliver one.
+-- Each attempt to deliver a callback.
 create table webhook_attempts (
   workspace_id text not null,
   delivery_id text not null,
   attempt integer not null,
   started_at timestamptz not null,
   duration_ms integer not null,
-  -- The receiver's status, or null where it could not be reached; then `error` says why.
+  -- The receiver's status, or null if it could not be reached; then `error` says why.
   http_status integer,
   error text,
   primary key (workspace_id, delivery_id, attempt)
 );
 
--- Which alerts of spend caps were sent: a row for each cap, period and threshold, and whoever adds it sends the alert. A cap that was
--- changed is another cap.
+-- The spend alerts that were sent: a row for each cap, period and threshold. The gateway that inserts the row sends the alert. A
+-- changed cap counts as another cap.
 create table spend_alerts (
   workspace_id text not null,
   scope text not null check (scope in ('workspace', 'member', 'key')),
   scope_id text not null,
   cap_window text not null check (cap_window in ('total', 'monthly', 'weekly', 'daily')),
-  -- UTC; of the total, which has no periods, 0001-01-01.
+  -- UTC; 0001-01-01 for the total, which has no periods.
   period_start date not null,
   cap_nano bigint not null,
   -- Percent of the cap.

@@ -1,9 +1,9 @@
--- What changed since a moment, for the streams of the management API (docs/management.md).
--- Rows of the log, tasks and deliveries say which transaction wrote them last (`written`). What is new is found by it without a look
--- at what was there before, and nothing is missed: a row that was written earlier and committed later is still to be found. The
--- number means something in this database alone: rows that a backup brings are written anew, and null is a row without one.
+-- Changes since a moment, for the streams of the management API (docs/management.md). Rows of the log, tasks and deliveries record the
+-- transaction that wrote them last (`written`). So a query finds new rows without reading older ones, and misses none, not even a row
+-- that was written earlier and committed later. The number is valid only in this database: a restore writes rows anew, and null is a
+-- row without a number.
 
--- Rows of the log never change, so their default will do. Tasks and deliveries do.
+-- Rows of the log never change, so their default is enough. Tasks and deliveries change.
 create function note_written() returns trigger language plpgsql as $$
 begin
   new.written := pg_current_xact_id()::text::bigint;
@@ -14,9 +14,9 @@ create trigger tasks_written before update on tasks for each row execute functio
 create trigger webhook_deliveries_written before update on webhook_deliveries
   for each row execute function note_written();
 
--- The names of rows that were written by transaction p_mark or a later one, of each kind that is asked for at most p_limit. Of the log
--- only the parts of the last days are asked: a row is written when its call ends. A function for its settings, as
--- request_heads_there has it.
+-- Returns the names of rows that transaction p_mark or a later one wrote, at most p_limit of each requested kind. It reads only the
+-- last days' parts of the log, because a row is written when its call ends. It is a function because of its settings, like
+-- request_heads_there.
 create function written_since(p_mark bigint, p_topics text[], p_limit integer)
 returns table (topic text, workspace_id text, id text, written bigint)
 language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_custom_plan as $$

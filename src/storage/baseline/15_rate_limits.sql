@@ -1,12 +1,12 @@
--- Limits of requests and tokens a minute and of calls at once, counted for all gateways together. docs/limits.md tells how.
--- Unlogged: after a crash of the server a minute is forgotten, and nothing waits for a disk.
+-- Limits of requests and tokens a minute and of concurrent calls, counted for all gateways together. docs/limits.md explains them.
+-- Unlogged: a crash of the server loses a minute of counts, and no call waits for a disk.
 
--- What was used of one limit, by the second: `used` is a ring of 61, the second under way and the minute before it.
+-- The use of one limit, by the second: `used` is a ring of 61, the current second and the minute before it.
 create unlogged table rate_windows (
   workspace_id text not null,
   scope text not null check (scope in ('workspace', 'member', 'key')),
   scope_id text not null,
-  -- calls: those that run at once, which are in rate_calls; the row is their lock.
+  -- calls: concurrent calls, which are in rate_calls; this row is their lock.
   unit text not null check (unit in ('requests', 'tokens', 'calls')),
   step bigint not null,
   total bigint not null check (total >= 0),
@@ -14,7 +14,7 @@ create unlogged table rate_windows (
   primary key (workspace_id, scope, scope_id, unit)
 ) with (fillfactor = 30);
 
--- How many calls of a scope one gateway runs, as long as its lease lasts.
+-- The number of calls of a scope that one gateway runs, valid until its lease ends.
 create unlogged table rate_calls (
   workspace_id text not null,
   scope text not null,
@@ -25,7 +25,8 @@ create unlogged table rate_calls (
   primary key (workspace_id, scope, scope_id, gateway)
 ) with (fillfactor = 30);
 
--- Calls at once: a gateway may run as many as it needs, as far as the others leave room; those that run go on. The limit's row is locked.
+-- Concurrent calls: a gateway may run as many as it needs, as far as the others leave room. Running calls go on. The caller has locked
+-- the limit's row.
 create function rate_calls_take(
   p_gateway text, p_lease_ms integer, p_workspace text, p_scope text, p_id text, p_limit bigint, p_running bigint, p_need bigint
 ) returns bigint language plpgsql as $$
@@ -47,13 +48,13 @@ begin
   return v_granted;
 end $$;
 
--- Takes what gateways need of limits, and gives back what they did not use. One row for each limit.
--- A grant counts from its second on, so that in no minute more is granted than the limit. Who gives back says of which second.
---   k_needs      what those who wait come to; of calls at once: with those that run
---   k_headrooms  what may be granted beyond it, while eight times that is left
---   k_firsts     what the first one waits for, for wait_ms; of calls at once: those that run
---   g_*          what is given back (below zero) or was used beyond what was taken, of the limit at this place
---   wait_ms      until the first one may fit; reset_ms: until nothing used is left
+-- Grants units of limits to a gateway, and takes back those that it did not use. One row for each limit.
+-- A grant counts from its second on, so that no minute has more grants than the limit. A return names the second of its grant.
+--   k_needs      the sum for the waiting calls; for concurrent calls also the running ones
+--   k_headrooms  the most to grant beyond it, while eight times that is left
+--   k_firsts     the need of the first waiting call, for wait_ms; for concurrent calls: the running ones
+--   g_*          units returned (negative) or used beyond the grant, of the limit at this index
+--   wait_ms      until the first waiting call may fit; reset_ms: until no use is left in the window
 create function rate_take(
   p_gateway text, p_lease_ms integer, k_workspaces text[], k_scopes text[], k_ids text[], k_units text[], k_limits bigint[],
   k_needs bigint[], k_headrooms bigint[], k_firsts bigint[], g_places integer[], g_steps bigint[], g_amounts bigint[]
@@ -144,7 +145,7 @@ begin
   end loop;
 end $$;
 
--- Forgets what is over.
+-- Deletes expired rows.
 create function rate_sweep() returns void language sql as $$
   delete from rate_calls c where c.lease_until < ledger_now();
   delete from rate_windows w where w.step < extract(epoch from ledger_now()) - 120

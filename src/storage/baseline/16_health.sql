@@ -1,20 +1,20 @@
--- What the gateways found of providers, for all of them to know: circuits and keys that are left alone. docs/routing.md tells how.
--- Unlogged: after a crash of the server each gateway goes on by what it knows itself, and nothing waits for a disk.
+-- The gateways' shared findings about providers: open circuits and unusable keys. docs/routing.md explains them. Unlogged: after a
+-- crash of the server each gateway goes on with its own findings, and no call waits for a disk.
 create unlogged table health_states (
   kind text not null check (kind in ('circuit', 'credential')),
   provider text not null check (length(provider) <= 200),
-  -- The upstream's name of the model; empty for a key that works for none.
+  -- The upstream's name of the model; empty for a key that works for no model.
   model text not null check (length(model) <= 500),
-  -- A key's id, and a digest that tells it from the one that takes its place; empty for a circuit.
+  -- A key's id, and a digest that distinguishes it from its replacement; empty for a circuit.
   credential text not null check (length(credential) <= 200),
   mark text not null check (length(mark) <= 100),
-  -- Who said it last.
+  -- The gateway of the last report.
   gateway text not null,
-  -- False: the circuit was closed, or the key worked. Kept for a minute, so that every gateway hears of it.
+  -- False: the circuit was closed, or the key worked. Such a row is kept for a minute, so that every gateway receives it.
   holds boolean not null,
   pause_ms bigint not null,
   until_at timestamptz not null,
-  -- Whose probe is under way.
+  -- The gateway whose probe is in flight.
   probe_by text,
   probe_until timestamptz,
   version bigint not null,
@@ -22,10 +22,10 @@ create unlogged table health_states (
   primary key (kind, provider, model, credential)
 ) with (fillfactor = 50);
 
--- Goes up with every change, also after a crash.
+-- Increases with every change, also after a crash.
 create sequence health_versions;
 
--- Says what changed at a gateway, and returns what holds. No pause is longer than ten minutes from now, whatever is said.
+-- Reports a gateway's changes, and returns the valid states. No pause ends later than ten minutes from now, whatever a gateway reports.
 create function health_exchange(p_gateway text, p_changes jsonb) returns table (
   kind text, provider text, model text, credential text, mark text, gateway text, version bigint, holds boolean,
   pause_ms bigint, left_ms bigint, probe_left_ms bigint
@@ -70,9 +70,9 @@ begin
     from health_states h where h.forgotten_at >= v_now order by h.version desc limit 2000;
 end $$;
 
--- The probe of a circuit, for all gateways together: 0 where it is the asker's, else the milliseconds until it may be.
--- Who found the provider bad last lets the others go first, by a quarter of the pause and a second at most: what it finds may be
--- its own trouble. A moment early is in time, because pauses are measured by several clocks.
+-- Claims the probe of a circuit for one of all gateways. Returns 0 if the asking gateway may probe, otherwise the milliseconds until it
+-- may. The gateway that last found the provider failing gives the others precedence, by a quarter of the pause and at most a second:
+-- the failure may be its own. A moment early counts as in time, because several clocks measure pauses.
 create function health_probe(p_gateway text, p_provider text, p_model text, p_probe_ms bigint) returns bigint language plpgsql as $$
 declare
   r health_states;
