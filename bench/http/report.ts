@@ -9,7 +9,14 @@ const saved = (ratio: number | undefined): string =>
 
 /** Prints the table. */
 export function printHttpSavings(report: Report): void {
-  const heads = ["upstream: front, client", "CPU us", "ours saves", "a second", "of ours", ""];
+  const heads = [
+    "upstream: server, client",
+    "CPU µs",
+    "saved by ours",
+    "per second",
+    "% of ours",
+    "",
+  ];
   const table: string[][] = [heads];
   let scenario = "";
   for (const row of report.rows) {

@@ -18,15 +18,31 @@ const row = (title: string, phase: Phase): string[] => [
 
 /** Prints the table. */
 export function printOverload(report: OverloadReport): void {
-  const head = ["", "asked/s", "served/s", "ms", "p99 ms", "503/s", "ms", "p99 ms", "other"];
+  const head = [
+    "",
+    "calls/s",
+    "served/s",
+    "median ms",
+    "p99 ms",
+    "503/s",
+    "503 median ms",
+    "503 p99 ms",
+    "failures",
+  ];
   const lines = alignedLines([
     head,
-    row("half of what it can take", report.normal),
-    row("twice", report.overload),
-    row("half again", report.after),
+    row("at half of the capacity", report.normal),
+    row("at twice the capacity", report.overload),
+    row("at half again", report.after),
   ]);
-  const said = `It can take ${rounded(report.capacity)} calls a second; the provider answers after ${report.providerMs} ms.`;
+  const said = `Capacity: ${rounded(report.capacity)} calls/s. The provider answers after ${report.providerMs} ms.`;
   console.log(
-    ["", said, ...lines, "", `As before after ${report.recoveredInSeconds} s.`].join("\n"),
+    [
+      "",
+      said,
+      ...lines,
+      "",
+      `Latencies were normal again after ${report.recoveredInSeconds} s.`,
+    ].join("\n"),
   );
 }

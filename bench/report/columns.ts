@@ -25,17 +25,22 @@ type Name = keyof Values;
 
 const figure = (head: string, name: Name): Column => [head, (row) => numberText(row.median[name])];
 const share = (head: string, name: Name): Column => [head, (row) => percent(row.median[name])];
-const ofBare: Column = ["of bare", (row) => percent(row.toBare?.perSecond)];
-const toCommit = (name: Name): Column => ["x commit", (row) => times(row.toCommit?.[name])];
+const ofBare: Column = ["% of bare proxy", (row) => percent(row.toBare?.perSecond)];
+const toCommit = (name: Name): Column => ["vs. commit", (row) => times(row.toCommit?.[name])];
 const processor: readonly Column[] = [
-  figure("CPU us", "processorUs"),
-  ["x bare", (row) => times(row.toBare?.processorUs)],
-  ["CPU x commit", (row) => times(row.toCommit?.processorUs)],
+  figure("CPU µs", "processorUs"),
+  ["CPU vs. bare proxy", (row) => times(row.toBare?.processorUs)],
+  ["CPU vs. commit", (row) => times(row.toCommit?.processorUs)],
 ];
 const latency = [figure("median ms", "medianMs"), figure("p99 ms", "p99Ms")];
-const first = [figure("first ms", "firstMedianMs"), figure("first p99", "firstP99Ms")];
-const busy = [share("core", "subjectBusy"), share("load", "loadBusy"), share("others", "sideBusy")];
-const rate = [figure("a second", "perSecond"), ofBare, toCommit("perSecond")];
+const first = [figure("TTFB ms", "firstMedianMs"), figure("TTFB p99 ms", "firstP99Ms")];
+const busy = [
+  share("gateway core", "subjectBusy"),
+  share("load generator", "loadBusy"),
+  share("other cores", "sideBusy"),
+];
+const ratios = [ofBare, toCommit("perSecond")];
+const rate = [figure("calls/s", "perSecond"), ...ratios];
 
 const added: Column = [
   "added ms",
@@ -52,11 +57,11 @@ const columnsOf: Readonly<Record<GroupName, readonly Column[]>> = {
   calls: usual,
   latency: [...latency, added, toCommit("medianMs"), ...first, ...processor],
   bodies: usual,
-  streams: [...rate, ...processor, ...first, ...busy],
+  streams: [figure("frames/s", "perSecond"), ...ratios, ...processor, ...first, ...busy],
   held: [
-    figure("kB a stream", "streamKb"),
-    figure("late p99 ms", "lateP99Ms"),
-    figure("late median", "medianMs"),
+    figure("kB/stream", "streamKb"),
+    figure("delay p99 ms", "lateP99Ms"),
+    figure("delay ms", "medianMs"),
     toCommit("lateP99Ms"),
     figure("frames/s", "perSecond"),
     ...processor,

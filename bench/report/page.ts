@@ -80,7 +80,7 @@ function tableLines(group: Group, { rows }: KeptReport): string[] {
 }
 
 /** Columns for the person who runs the benchmark, not for readers of the page. */
-const busyHeads = new Set(["core", "load", "others"]);
+const busyHeads = new Set(["gateway core", "load generator", "other cores"]);
 
 /** The chart of each group, by file name. */
 export const chartsOf = (kept: Kept): ReadonlyMap<string, string> =>
@@ -98,7 +98,7 @@ interface Measure {
 }
 
 const ofBare: Measure = {
-  unit: "answers a second, as a share of the bare proxy's",
+  unit: "calls per second, as a share of the bare proxy's",
   value: ({ toBare, median }) => (toBare === undefined ? median.perSecond && 1 : toBare.perSecond),
   label: (value) => `${Math.round(value * 100)} %`,
 };
@@ -107,20 +107,20 @@ const ofBare: Measure = {
 const measures: Readonly<Record<GroupName, Measure>> = {
   calls: ofBare,
   bodies: ofBare,
-  streams: { ...ofBare, unit: "frames a second, as a share of the bare proxy's" },
+  streams: { ...ofBare, unit: "frames per second, as a share of the bare proxy's" },
   latency: {
     unit: "median, milliseconds; shorter is better",
     value: ({ median }) => median.medianMs,
     label: (value) => `${numberText(value)} ms`,
   },
   held: {
-    unit: "lateness of frames at p99, milliseconds; shorter is better",
+    unit: "delay of frames at p99, milliseconds; shorter is better",
     value: ({ median }) => median.lateP99Ms,
     label: (value) => `${numberText(value)} ms`,
   },
   images: ofBare,
   tasks: {
-    unit: "submitted a second",
+    unit: "tasks submitted per second",
     value: ({ median }) => median.perSecond,
     label: numberText,
   },

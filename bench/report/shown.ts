@@ -106,9 +106,9 @@ const failuresOf = (row: Row): number => row.rounds.reduce((sum, one) => sum + o
 
 function notesOf(row: Row): string[] {
   const failures = failuresOf(row);
-  const wrong = failures > 0 ? [`${failures} answers not as asked`] : [];
+  const wrong = failures > 0 ? [`${failures} wrong answers`] : [];
   if (row.rounds.some(({ perSecond }) => perSecond === 0))
-    return [...wrong, "a round too short for any answer"];
+    return [...wrong, "a round ended before any answer"];
   if (isLoadTheBottleneck(row)) return [...wrong, "the load generator is the bottleneck"];
   if (isSideTheBottleneck(row)) return [...wrong, "upstream or database is the bottleneck"];
   return wrong;

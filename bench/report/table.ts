@@ -44,5 +44,5 @@ export function howMeasured(report: Omit<Report, "rows">): string {
   const core = pinned ? "the measured process alone on one core" : "cores shared";
   const text = `${rounds} ${rounds === 1 ? "round" : "rounds"} of ${seconds} s, ${core}; ${machine}, Node ${node}, commit ${commit}, ${date}.`;
   if (othersBusy === undefined || othersBusy < othersMax) return text;
-  return `${text} Others worked on the machine meanwhile: ${othersBusy.toFixed(1)} cores' worth.`;
+  return `${text} Other processes used ${othersBusy.toFixed(1)} cores during the run.`;
 }

@@ -8,7 +8,7 @@ const change = (ratio: number | undefined): string =>
 
 /** Prints the table. */
 export function printTracingCost(report: Report): void {
-  const table: string[][] = [["", "CPU us", "costs", "a second", "changes", ""]];
+  const table: string[][] = [["", "CPU µs", "CPU change", "per second", "rate change", ""]];
   let scenario = "";
   for (const row of report.rows) {
     if (row.scenario !== scenario) table.push([`${row.title} (${row.scenario})`]);

@@ -39,7 +39,7 @@ describe("npm run bench, its own modes", () => {
     const seconds = inForm(1, 600);
     const { stdout, written } = await bench<Overload>("--overload", "--seconds", String(seconds));
     const { capacity, normal, overload, after, recoveredInSeconds } = written;
-    expect(stdout).toContain("half of what it can take");
+    expect(stdout).toContain("at half of the capacity");
     expect(capacity).toBeGreaterThan(0);
     for (const { askedPerSecond, servedPerSecond, refusedPerSecond, failures } of [
       normal,

@@ -67,9 +67,9 @@ describe("a report", () => {
   it("says when the load set the pace, and how many answers were wrong", () => {
     const busy = reportWith("caps@128", { loadBusy: 0.99, subjectBusy: 0.5 });
     expect(textReport(busy)).toContain("the load generator is the bottleneck");
-    expect(textReport(reportWith("caps@128", { failures: 3 }))).toContain("6 answers not as asked");
+    expect(textReport(reportWith("caps@128", { failures: 3 }))).toContain("6 wrong answers");
     const others = textReport({ ...reportWith("caps@128"), othersBusy: 0.8 });
-    expect(others).toContain("Others worked on the machine meanwhile: 0.8 cores' worth");
+    expect(others).toContain("Other processes used 0.8 cores during the run.");
   });
 });
 
