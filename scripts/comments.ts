@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { sentencesOf, wordsMax, wordsOf } from "./sentences.ts";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
-const folders = ["src", "console/src", "bench", "scripts"];
+const folders = ["src", "console/src", "bench", "scripts", "test"];
 /** Written from texts of the API, which are for users. */
 const generated = ["console/src/api/schema.d.ts"];
 
