@@ -8,7 +8,7 @@ export const watchShifts = `(() => {
   const found = globalThis.layoutShifts = [];
   const observer = new PerformanceObserver((list) => take(list.getEntries()));
   const take = (entries) => {
-    // The browser leaves out what follows an input or a new size of the window; here nobody touches anything.
+    // The browser ignores shifts after an input or a resize; no input happens here.
     for (const { value, sources } of entries)
       found.push({ value, moved: sources.map(({ node, previousRect, currentRect }) => nameOf(node) + ": " + edges(previousRect) + " -> " + edges(currentRect)) });
   };

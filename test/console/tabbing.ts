@@ -39,7 +39,7 @@ const begin = `globalThis.walk = (() => {
   const boxOf = (one) => { const { left, top, right, bottom } = one.getBoundingClientRect(); return { left: left + scrollX, top: top + scrollY, right: right + scrollX, bottom: bottom + scrollY }; };
   const isSeen = (one) => one.checkVisibility({ visibilityProperty: true }) && one.getBoundingClientRect().width > 0;
   const isStop = (one) => one.tabIndex >= 0 && !one.disabled && isSeen(one) && one.closest("[inert]") === null && !(one.type === "radio" && !one.checked);
-  // What fades in looks as it will.
+  // Ends transitions, so that elements have their final look.
   const settle = () => { for (const one of document.getAnimations()) if ("transitionProperty" in one) one.finish(); };
   const elements = [], looks = [];
   return {

@@ -35,9 +35,9 @@ export interface World {
   painter: Recorder;
   catalog: Catalog;
   services: TaskServices;
-  logRequest: RequestRow[];
+  requestRows: RequestRow[];
   /** Delays of due steps, in milliseconds. */
-  wakeRunnerAt: number[];
+  dueInMs: number[];
   callbacksDue: number;
 }
 

@@ -56,7 +56,7 @@ async function failureOf(work: Promise<unknown>): Promise<string> {
 }
 
 /** An answer room that counts with `onBytes`, and collects the values of `onEnd` in `ended`. */
-const roomOf = (onBytes: AnswerRoom["took"], ended: boolean[] = []): AnswerRoom => ({
+const roomOf = (onBytes: AnswerRoom["onBytes"], ended: boolean[] = []): AnswerRoom => ({
   bytesMax: Infinity,
   onStart: () => undefined,
   onBytes,
