@@ -179,7 +179,7 @@ it.each<[string, JsonObject, JsonObject, string[]]>([
     },
     [],
   ],
-])("CONV-412: %s", (_what, schema, cleaned, told) => {
+])("CONV-412: %s", (_what, schema, cleaned, describedKeywords) => {
   expect(toAnswerSchema(schema)).toEqual({ schema: cleaned, describedKeywords });
 });
 
