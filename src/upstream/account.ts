@@ -13,6 +13,14 @@ const messagePattern =
 /** Z.ai sends this with 429, as for a rate limit, and MiniMax with 500. */
 const noMoney = /^(insufficient balance|余额不足)/i;
 
+/** Codes and types for an account without money or at its own spend limit. OpenAI, Moonshot and Anthropic send them with 429, as for a rate. */
+const spent =
+  /^(insufficient_quota|exceeded_current_quota_error|credit_balance_exhausted|(organization|project|enforced|contract)_spend_limit_\w+)$/;
+
+/** True if the operator's account may spend nothing more: waiting does not help, as it does for a rate. */
+export const hasSpentAll = (code: string, type: string): boolean =>
+  spent.test(code) || spent.test(type);
+
 /** True if a refusal is due to an account without money, whatever its status. */
 export const lacksMoney = (message: string): boolean => noMoney.test(message);
 

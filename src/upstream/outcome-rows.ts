@@ -3,7 +3,7 @@
  * Requirements: ERR.
  */
 import type { WireError } from "../protocols/index.ts";
-import { isAboutAccount, lacksMoney } from "./account.ts";
+import { hasSpentAll, isAboutAccount, lacksMoney } from "./account.ts";
 import { isForeignProof } from "./foreign-proof.ts";
 import { isModelsMistake } from "./models-mistake.ts";
 import { isModerated } from "./moderation.ts";
@@ -90,8 +90,8 @@ const rows: Readonly<Record<number, Row>> = {
   529: overloaded,
 };
 
-/** Vendors' codes for a wrong credential or an account without money, if the status does not show it. */
-const credentialCodes = new Set(["invalid_api_key", "API_KEY_INVALID", "insufficient_quota"]);
+/** Vendors' codes for a wrong credential, if the status does not show it. */
+const credentialCodes = new Set(["invalid_api_key", "API_KEY_INVALID"]);
 
 /** The parts of an upstream's answer that decide its outcome. */
 export interface Refusal {
@@ -107,7 +107,8 @@ export interface Refusal {
 /** Returns the row of a refusal. */
 export function rowOf({ status, wire, namesStoredObject = () => false }: Refusal): Row {
   // Google refuses a wrong key with 400; it is the operator's key, not the caller's.
-  if (wire.code !== undefined && credentialCodes.has(wire.code)) return ourCredential;
+  const { code = "", type = "" } = wire;
+  if (credentialCodes.has(code) || hasSpentAll(code, type)) return ourCredential;
   if (isModerated(wire.message)) return callerMistake;
   if (isOverRate(wire.message)) return otherAccountsMayAnswer;
   if (isAboutStoredObject(status, wire, namesStoredObject)) return callerMistake;

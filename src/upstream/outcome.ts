@@ -99,7 +99,7 @@ function errorOf(
       return new GatewayError("upstream_timeout", `The provider answered ${status}: it timed out.`);
     case "upstream_error":
       // The provider's text may name the operator's account or key: it goes to the request log, not to the caller.
-      return new GatewayError("upstream_error", failedWith(status));
+      return new GatewayError("upstream_error", failedWith(status, row.refused !== undefined));
   }
 }
 
@@ -107,12 +107,12 @@ function errorOf(
 const overRate = ({ message, param }: WireError): GatewayError =>
   new GatewayError("upstream_rejected", overRateWords(message), { status: 413, param });
 
-/** The caller's message about a failed provider. A refused key of the gateway must not look like the caller's. */
-export const failedWith = (status: number): string =>
-  `The provider failed with status ${status}.` +
-  (status === 401 || status === 403
-    ? " It refused this gateway's own key, not yours: whoever runs the gateway sees why."
-    : "");
+/** The caller's message about a failed provider. A refused key or account of the gateway must not look like the caller's. */
+export function failedWith(status: number, isRefused: boolean): string {
+  const ours = status === 401 || status === 403 ? "key" : isRefused ? "account" : undefined;
+  const refused = ` It refused this gateway's own ${ours}, not yours: whoever runs the gateway sees why.`;
+  return `The provider failed with status ${status}.${ours === undefined ? "" : refused}`;
+}
 
 /** The vendor's wait for the caller, in seconds, bounded. */
 const secondsOf = (retryAfterMs: number | undefined): number =>

@@ -117,6 +117,25 @@ describe("whose fault it is", () => {
     expect(outcome(429, "insufficient_quota").credential).toMatchObject({ of: "credential" });
   });
 
+  // OpenAI's type and its newer codes, Moonshot's type, and Anthropic's codes: money and not a rate, though the status is 429.
+  it.each([
+    { type: "insufficient_quota" },
+    { code: "credit_balance_exhausted" },
+    { code: "organization_spend_limit_exceeded" },
+    { code: "project_spend_limit_exceeded" },
+    { type: "exceeded_current_quota_error" },
+    { code: "enforced_spend_limit_reached" },
+    { code: "contract_spend_limit_reached" },
+  ])("an account without money is no rate limit: %o", (said) => {
+    const refusal = { status: 429, wire: { message: "no", ...said }, headers: {} };
+    expect(outcomeOfStatus(refusal, nowMs)).toMatchObject({
+      fault: "provider",
+      retrySame: false,
+      credential: { of: "credential" },
+      error: { code: "upstream_error", message: expect.stringContaining("own account, not yours") },
+    });
+  });
+
   it.each([
     [429, "Insufficient balance or no resource package. Please recharge."],
     [429, "余额不足或无可用资源包,请充值。"],

@@ -90,7 +90,7 @@ export function outcomeOfRefusal(refusal: MediaRefusal): RefusalOutcome {
       credential: setup ? undefined : { of: "credential", retryAfterMs },
       uncertain,
       code: "upstream_error",
-      message: failedWith(status),
+      message: failedWith(status, !setup),
     };
   }
   if (isAboutContent(code, message)) {
