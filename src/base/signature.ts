@@ -35,9 +35,9 @@ export function signedHeaders(input: Unsigned, secrets: readonly string[]): Reco
   return {
     "content-type": "application/json",
     "user-agent": userAgent,
-    "gw-signature": [`t=${time}`, ...own].join(","),
-    "gw-event-id": eventId,
-    "gw-delivery-attempt": String(attempt),
+    "Gw-Signature": [`t=${time}`, ...own].join(","),
+    "Gw-Event-Id": eventId,
+    "Gw-Delivery-Attempt": String(attempt),
     "webhook-id": eventId,
     "webhook-timestamp": String(time),
     "webhook-signature": standard.join(" "),

@@ -110,10 +110,14 @@ describe("callbacks of a gateway", () => {
     const receiver = await startReceiver();
     const { id } = await create(receiver.url);
     await settled(id);
-    const { headers, body } = receiver.received[0]!;
+    const { headers, rawHeaders, body } = receiver.received[0]!;
     const [, time, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(
       headers["gw-signature"] as string,
     )!;
+    // TXT-21: spelled as in the documents, for receivers that compare the bytes of names.
+    expect(rawHeaders).toEqual(
+      expect.arrayContaining(["Gw-Signature", "Gw-Event-Id", "Gw-Delivery-Attempt"]),
+    );
     expect(Math.abs(Number(time) - clock.now() / 1000)).toBeLessThan(30);
     const sign = async (text: string) =>
       createHmac("sha256", await secret())

@@ -32,6 +32,8 @@ setDefaultCACertificates([...getCACertificates("default"), certificate.cert]);
 export interface Received {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
+  /** The headers' names and values as they were sent. */
+  readonly rawHeaders: readonly string[];
   readonly body: string;
 }
 
@@ -54,7 +56,8 @@ export async function startReceiver(...answers: Answer[]): Promise<Receiver> {
     request.on("data", (text: string) => (body += text));
     request.on("end", () => {
       const answer = answers[Math.min(received.length, answers.length - 1)] ?? 200;
-      const one = { path: request.url!, headers: request.headers, body };
+      const { headers, rawHeaders } = request;
+      const one = { path: request.url!, headers, rawHeaders, body };
       received.push(one);
       if (typeof answer === "number") response.writeHead(answer).end();
       else answer(response, one);
