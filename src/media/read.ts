@@ -110,7 +110,7 @@ function readFields(
       refuse(name, "missing_required_parameter", "is required");
     }
   }
-  notes.push(...unknownNotes(family, unknown));
+  notes.push(...unknownNotes(family, input.form, unknown));
   return values;
 }
 
@@ -159,12 +159,24 @@ function readOne(
 
 const unsupported = "not supported by this model, dropped";
 
-function unknownNotes(family: MediaFamily, names: readonly string[]): Note[] {
+/** Why a field is dropped that the model may have in another form, or by another name in this one. */
+function whyUnknown(family: MediaFamily, form: MediaForm, name: string): string {
+  const field = Object.values(family.fields).find(
+    (one) => one.name === name || Object.values(one.nameIn ?? {}).includes(name),
+  );
+  if (!field) return unsupported;
+  const here = fieldName(field, form);
+  return here === undefined
+    ? "not a field of this endpoint, dropped"
+    : `its name at this endpoint is ${here}, dropped`;
+}
+
+function unknownNotes(family: MediaFamily, form: MediaForm, names: readonly string[]): Note[] {
   const drops = family.drops ?? {};
   const noted = names.filter((name) => !(Object.hasOwn(drops, name) && drops[name] === null));
   const notes = noted.slice(0, unknownNotesMax).map((name): Note => {
     const why = Object.hasOwn(drops, name) ? drops[name] : undefined;
-    const detail = why === undefined || why === null ? unsupported : `${why}, dropped`;
+    const detail = why ? `${why}, dropped` : whyUnknown(family, form, name);
     return { param: shortName(name), kind: "dropped", detail };
   });
   const more = noted.length - notes.length;

@@ -185,6 +185,19 @@ describe("fields of other families", () => {
     },
   );
 
+  it.each([
+    ["video-v1", "tasks", "generate_audio", "its name at this endpoint is audio, dropped"],
+    ["video-v1", "videos", "audio", "its name at this endpoint is generate_audio, dropped"],
+    ["video-v1", "videos", "media", "not a field of this endpoint, dropped"],
+    ["video-seconds", "tasks", "generate_audio", "not supported by this model, dropped"],
+  ] as const)(
+    "%s on %s: the note of %s says where the model's own field is",
+    (family, form, name, detail) => {
+      const { notes } = read(family, { prompt: "x", [name]: false }, { form });
+      expect(notes).toEqual([{ param: name, kind: "dropped", detail }]);
+    },
+  );
+
   it("notes come in the caller's order", () => {
     const fields = { zebra: 1, image: frame, aspect_ratio: "1:1", apple: 2 };
     expect(notesOf("video-v1", fields).map((note) => note.split(":")[0])).toEqual([
