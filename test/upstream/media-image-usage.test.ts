@@ -34,6 +34,19 @@ it.each([
   expect(told(usage)).toEqual(counts);
 });
 
+// As LiteLLM tells the thinking of a model that draws: in the total, and in no detail of text or pictures.
+it("T55: what a total has beyond both kinds of its details is text", () => {
+  const output = { reasoning_tokens: 100, text_tokens: 10, image_tokens: 4050 };
+  expect(told(detailed({ text_tokens: 20, image_tokens: 10 }, output))).toEqual([
+    40, 10, 110, 4050,
+  ]);
+});
+
+it("details above their total count as told", () => {
+  const output = { text_tokens: 200, image_tokens: 4160 };
+  expect(told(detailed({ text_tokens: 50, image_tokens: 0 }, output))).toEqual([50, 0, 200, 4160]);
+});
+
 const nothing = { input_tokens: 0, output_tokens: 0, total_tokens: 0 };
 it.each([
   ["with details", detailed(zeros, zeros, nothing)],

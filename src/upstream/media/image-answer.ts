@@ -30,8 +30,8 @@ function resultOf(item: WireObject): MediaResult | undefined {
 }
 
 /**
- * Returns the tokens that a vendor reports. Details that name only one kind leave the rest of the total to the other. Without details all
- * input is text and all output pictures. Some vendors write 0 for unknown: details of 0 beside a total are ignored (T56). A total of 0
+ * Returns the tokens that a vendor reports. Details that name only one kind leave the rest of the total to the other; a rest beside both
+ * kinds, such as thinking, is text. Without details all input is text and all output pictures. Some vendors write 0 for unknown: details of 0 beside a total are ignored (T56). A total of 0
  * counts (T61). Some use the field names of chat completions.
  */
 export function imageTokensIn(usage: unknown): ReportedUsage {
@@ -63,10 +63,12 @@ function totalOf(here: unknown, inChat: unknown): number | undefined {
 }
 
 /** Returns the text and picture tokens of input or output; neither if both are 0 beside a total that is not. */
-function detailsIn(details: unknown, total: number | undefined) {
+function detailsIn(details: unknown, total = 0) {
   const wire = objectIn(details);
   const [text, image] = [wire["text_tokens"], wire["image_tokens"]].map(reportedAmount);
-  return (text ?? 0) + (image ?? 0) === 0 && (total ?? 0) > 0 ? {} : { text, image };
+  if ((text ?? 0) + (image ?? 0) === 0 && total > 0) return {};
+  const isWhole = text !== undefined && image !== undefined;
+  return { text: isWhole ? Math.max(text, total - image) : text, image };
 }
 
 const rest = (total: number | undefined, part: number | undefined): number | undefined =>
