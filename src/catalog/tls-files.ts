@@ -5,6 +5,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { createSecureContext } from "node:tls";
 import { dayText } from "../base/days.ts";
 import { isObject, type WireObject } from "../base/json.ts";
 import { getOrCreate } from "../base/memoize.ts";
@@ -100,11 +101,23 @@ const certificates = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/
 /** The certificates of a PEM text. @throws Error with a message that continues the file's name */
 function certificatesIn(text: string): X509Certificate[] {
   const found = text.match(certificates) ?? [];
+  if (found.length < text.split("-----BEGIN CERTIFICATE-----").length - 1)
+    throw new Error("holds a certificate that is cut off");
   if (found.length === 0) throw new Error("holds no certificate in PEM form");
   try {
     return found.map((pem) => new X509Certificate(pem));
   } catch {
     throw new Error("holds a certificate that cannot be read");
+  }
+}
+
+/** @throws Error if TLS refuses to present readable certificates, such as those of a short key */
+function checkUse(cert: string): void {
+  try {
+    createSecureContext({ cert });
+  } catch (error) {
+    const { reason = "unknown" } = error as { reason?: string };
+    throw new Error(`cannot be used (${reason})`, { cause: error });
   }
 }
 
@@ -169,6 +182,7 @@ export function checkTls(row: WireObject, path: Path, files: TlsFiles): Finding[
   const own = check("cert", (text) => {
     const [first] = certificatesIn(text);
     checkDates(first!, nowMs);
+    checkUse(text);
     return first!;
   });
   const key = check("key", privateKeyIn);

@@ -21,6 +21,14 @@ const authority = makeAuthority();
 const own = makeCertificate(["client"], { by: authority });
 const other = makeCertificate(["client"], { by: authority });
 const old = makeCertificate(["client"], { by: authority, days: [-9, -3] });
+/** The certificate of an RSA key of 512 bits, valid until 2119. */
+const short =
+  "MIIBeTCCASOgAwIBAgIUFpiaXbvlv7XHGc+aGe7DScE/pCkwDQYJKoZIhvcNAQELBQAwEDEOMAwGA1UEAwwFc2hv" +
+  "cnQwIBcNMjAwMTAxMDAwMDAwWhgPMjExOTEyMDgwMDAwMDBaMBAxDjAMBgNVBAMMBXNob3J0MFwwDQYJKoZIhvcN" +
+  "AQEBBQADSwAwSAJBALb77KnTGzDiQJq4fMGnyStyX20Ous+Iptk6GA78FnGGcCNrjNzzOP96HiCexlZ+q/OZTp9h" +
+  "2/5XZ8CuV2WjHhsCAwEAAaNTMFEwHQYDVR0OBBYEFD3UzNDREzjPBX+jczbS2RYXkBlEMB8GA1UdIwQYMBaAFD3U" +
+  "zNDREzjPBX+jczbS2RYXkBlEMA8GA1UdEwEB/wQFMAMBAf8wDQYJKoZIhvcNAQELBQADQQB/HFFIaQ3/p9qtE4LN" +
+  "G86bEt/iiBkRKa+ZKg1WRY2V/MgtyzY0DCAeCTm+NyDCbCMKXQb87vyPi6mBcrG7wKnP";
 for (const [name, text] of Object.entries({
   "ca.pem": authority.cert,
   "own.pem": own.cert,
@@ -30,6 +38,8 @@ for (const [name, text] of Object.entries({
   "old.key": old.key,
   "text.pem": "no certificate",
   "cut.pem": "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+  "cut-chain.pem": `${own.cert}${authority.cert.slice(0, 200)}`,
+  "short.pem": `-----BEGIN CERTIFICATE-----\n${short}\n-----END CERTIFICATE-----\n`,
 }))
   writeFileSync(join(folder, name), text);
 
@@ -63,6 +73,21 @@ describe("mistakes", () => {
     ["tls: { ca: . }", "providers[0].tls.ca", '"." cannot be read (EISDIR)'],
     ["tls: { ca: text.pem }", "providers[0].tls.ca", '"text.pem" holds no certificate in PEM form'],
     ["tls: { ca: cut.pem }", "providers[0].tls.ca", "holds a certificate that cannot be read"],
+    [
+      "tls: { ca: cut-chain.pem }",
+      "providers[0].tls.ca",
+      '"cut-chain.pem" holds a certificate that is cut off',
+    ],
+    [
+      "tls: { cert: cut-chain.pem, key: own.key }",
+      "providers[0].tls.cert",
+      '"cut-chain.pem" holds a certificate that is cut off',
+    ],
+    [
+      "tls: { cert: short.pem, key: own.key }",
+      "providers[0].tls.cert",
+      '"short.pem" cannot be used (ee key too small)',
+    ],
     ["tls: { ca: old.pem }", "providers[0].tls.ca", '"old.pem" expired on '],
     ["tls: { cert: own.pem }", "providers[0].tls.key", "missing"],
     ["tls: { key: own.key }", "providers[0].tls.cert", "missing"],
