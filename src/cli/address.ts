@@ -56,10 +56,11 @@ export function possibleAddresses(environment: Environment): string[] {
     announced !== undefined &&
     (databaseUrl === undefined || announced.database === databaseName(databaseUrl));
   const port = variables["PORT"] || "0";
-  return [
-    ...(ours ? [announced.url] : []),
-    ...(port === "0" ? [] : [`http://${hostInUrl(host)}:${port}`]),
-  ];
+  const byVariables = port === "0" ? undefined : `http://${hostInUrl(host)}:${port}`;
+  const known = ours ? [announced.url] : [];
+  // If the gateway has its own TLS there, it would log a plain request as a failed handshake of a client.
+  const isKnown = known[0]?.replace("https:", "http:") === byVariables;
+  return byVariables === undefined || isKnown ? known : [...known, byVariables];
 }
 
 /** Returns the operator's admin token: from the environment, else the one that the gateway wrote to its data directory. */

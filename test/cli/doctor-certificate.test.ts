@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
-import { announceAddress } from "../../src/cli/address.ts";
+import { announceAddress, possibleAddresses } from "../../src/cli/address.ts";
 import { checkAddresses } from "../../src/cli/doctor/machine.ts";
 import { readEnvironment } from "../../src/cli/environment.ts";
 import { makeCertificate } from "../support/certificate.ts";
@@ -30,4 +30,16 @@ it.each([
     status,
     message: expect.stringMatching(message) as string,
   });
+});
+
+it("a gateway with its own TLS is not asked in plain HTTP too, which it logs as a failed handshake", () => {
+  const variables = { TOLLGATE_DATA_DIR: temporaryDirectory(), HOST: "127.0.0.1", PORT: "8443" };
+  const environment = readEnvironment(variables);
+  announceAddress(environment, "https://127.0.0.1:8443");
+  expect(possibleAddresses(environment)).toEqual(["https://127.0.0.1:8443"]);
+  announceAddress(environment, "https://127.0.0.1:9443");
+  expect(possibleAddresses(environment)).toEqual([
+    "https://127.0.0.1:9443",
+    "http://127.0.0.1:8443",
+  ]);
 });
