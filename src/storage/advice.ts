@@ -11,6 +11,7 @@ const reach = "check host and port, and that the server runs";
 const filtered = `${reach}; a firewall may be between`;
 const pooled =
   "a pooler needs a session for each connection, 11 for each process (default_pool_size)";
+const behindPooler = "see the server behind the pooler, and the pooler's log";
 const slow = "see what the server waits for: its load, its disk, locks, the network";
 const restarting = "wait: the server stops or starts; its own log says why";
 /** Fixes, by the error code of the system or of PostgreSQL. */
@@ -58,6 +59,8 @@ const said: readonly (readonly [words: string, fix: string])[] = [
     inTransactionMode,
     "name the server itself, or a pooler in session mode: prepared statements, LISTEN and locks need a session of their own",
   ],
+  ["server_login_retry", behindPooler],
+  ["server conn crashed", behindPooler],
   ["Connection terminated", reach],
   ["not queryable", reach],
   ["timeout exceeded when trying to connect", `${filtered}; ${pooled}`],

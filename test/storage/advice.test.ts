@@ -24,6 +24,11 @@ it.each([
     new AggregateError([coded("ECONNREFUSED")], ""),
     "check host and port, and that the server runs",
   ],
+  [
+    coded("08P01", "server login has been failing, try again later (server_login_retry)"),
+    "the server behind the pooler",
+  ],
+  [coded("08P01", "server conn crashed?"), "the server behind the pooler"],
   [coded("28P01"), "check user and password"],
   [coded("XX000"), "check DATABASE_URL, and that the server lets this user in"],
 ])("%s is told with what helps", (error, fix) => {
