@@ -15,13 +15,17 @@ interface Said {
 /** Returns the fields to write for a line; undefined if it was written a moment ago. */
 export type LogThrottle = (fields: object, message: string) => object | undefined;
 
-/** Creates the filter. It counts lines whose only field is an error; a line that names a call, a task or a provider is always written. */
+/**
+ * Creates the filter. It counts lines whose only field is an error, or a message of the embedded database (`database`). A line that names
+ * a call, a task or a provider is always written.
+ */
 export function createLogThrottle(nowMs: () => number = () => performance.now()): LogThrottle {
   const said = new Map<string, Said>();
   return (fields, message) => {
-    const { err, ...rest } = fields as { readonly err?: unknown };
-    if (!(err instanceof Error) || Object.keys(rest).length > 0) return fields;
-    const line = `${message}\n${err.message}`;
+    const { err, database, ...rest } = fields as Record<"err" | "database", unknown>;
+    const text = err instanceof Error ? err.message : database;
+    if (typeof text !== "string" || Object.keys(rest).length > 0) return fields;
+    const line = `${message}\n${text}`;
     const before = said.get(line);
     const atMs = nowMs();
     if (before !== undefined && atMs - before.atMs < quietMs) {

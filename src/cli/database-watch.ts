@@ -18,6 +18,14 @@ const readOnly = {
 /** The fix if the gateway runs the server itself. */
 const own =
   "it is started again by itself; database/server.log in the data directory says why it went";
+/** Codes of errors that a start does not end: the disk is full, or `custom.conf` allows too few connections. */
+const notEndedByStart = new Set(["53100", "53300"]);
+
+function adviceOnOwn(error: unknown): ReturnType<typeof adviceOn> {
+  const advice = adviceOn(error);
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return notEndedByStart.has(code) ? advice : { ...advice, fix: own };
+}
 
 interface DatabaseWatch {
   readonly database: Database;
@@ -47,8 +55,8 @@ export function watchDatabase(watch: DatabaseWatch): () => void {
     failures += 1;
     if (failures < failuresMin || nowMs - saidMs < sayEveryMs) return;
     saidMs = nowMs;
-    const { reason, fix } = state.is === "down" ? adviceOn(state.error) : readOnly;
-    const advice = { reason, fix: isOwn && state.is === "down" ? own : fix };
+    const adviceOf = isOwn ? adviceOnOwn : adviceOn;
+    const advice = state.is === "down" ? adviceOf(state.error) : readOnly;
     log.error(
       { ...advice, seconds },
       "the database cannot be used: calls are refused until it can",

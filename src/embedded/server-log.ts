@@ -21,6 +21,8 @@ export class DatabaseNotStartedError extends Error {
 
 const bytesMax = 1_000_000;
 const linesKept = 12;
+/** The time and the process id, which our log does not need: without them it recognises a message that repeats. */
+const prefix = /^\S+ \S+ \S+ \[\d+\] /;
 
 /** Logs the server's messages until its end; returns a getter of the last lines. @param file its predecessor is kept as `<file>.1` */
 export function keepServerLog(stream: Readable, file: string, log: Log): () => string {
@@ -33,7 +35,10 @@ export function keepServerLog(stream: Readable, file: string, log: Log): () => s
       / (?:FATAL|PANIC): /.test(line) &&
       !/starting up|shutting down|terminating connection/.test(line)
     )
-      log.error({ database: line.slice(0, 500) }, "the embedded database reports an error");
+      log.error(
+        { database: line.replace(prefix, "").slice(0, 500) },
+        "the embedded database reports an error",
+      );
     try {
       if (size > bytesMax) {
         renameSync(file, `${file}.1`);

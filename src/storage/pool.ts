@@ -74,8 +74,7 @@ export function createPool(config: PoolOptions, log: Pick<Log, "warn">): Pool {
   });
   const report = (error: Error) => {
     // While the pool ends, the server may close connections first.
-    if (!pool.ending)
-      log.warn({ reason: error.message }, "a database connection failed between queries");
+    if (!pool.ending) log.warn({ err: error }, "a database connection failed between queries");
   };
   pool.on("error", report);
   pool.on("connect", (client) => client.on("error", report));

@@ -20,6 +20,14 @@ it("the same error with the same words is written once a minute, with how often 
   expect(say()).toEqual({ err });
 });
 
+it("a message of the embedded database is written once a minute too", () => {
+  const repeats = createLogThrottle(() => 0);
+  const say = (database: string) => repeats({ database }, "the embedded database reports an error");
+  expect(say("FATAL:  no space")).toEqual({ database: "FATAL:  no space" });
+  expect(say("FATAL:  no space")).toBeUndefined();
+  expect(say("FATAL:  another")).toEqual({ database: "FATAL:  another" });
+});
+
 it("other errors, other words, and lines that name something are each written", () => {
   const repeats = createLogThrottle(() => 0);
   const err = new Error("no");

@@ -67,6 +67,16 @@ it.each([
   expect(lines).toMatchObject([{ msg: away, fix, seconds: 0 }, { msg: back }]);
 });
 
+it("our own server whose disk is full is not said to be started again: room has to be made", async () => {
+  const full = Object.assign(new Error("could not write init file"), { code: "53100" });
+  const refusing: Database = { ...database, query: () => Promise.reject(full) };
+  const log = { info: keep, error: keep };
+  const end = watchDatabase({ database: refusing, log, isOwn: true, everyMs: 10 });
+  await expect.poll(() => lines, { timeout: 10_000 }).toHaveLength(1);
+  end();
+  expect(lines).toMatchObject([{ msg: away, fix: "free its disk: it is full" }]);
+});
+
 it("a server that is read-only is said too", async () => {
   const setting = async (sql: string): Promise<void> => {
     await database.query(sql);

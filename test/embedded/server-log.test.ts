@@ -1,0 +1,32 @@
+/** What reaches the gateway's log of the messages of the embedded database. docs/operate.md "Access log". */
+import { once } from "node:events";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { expect, it } from "vitest";
+import { createLogThrottle } from "../../src/base/log-throttle.ts";
+import { keepServerLog } from "../../src/embedded/server-log.ts";
+import { silentLog, temporaryDirectory } from "../support/postgres.ts";
+
+it("an error that repeats, as on a full disk, has no time of its own and is logged once", async () => {
+  const repeats = createLogThrottle(() => 0);
+  const lines: object[] = [];
+  const log = {
+    ...silentLog,
+    error: (fields: object, message: string) => {
+      const written = repeats(fields, message);
+      if (written !== undefined) lines.push(written);
+    },
+  };
+  const stream = new PassThrough();
+  const lastLines = keepServerLog(stream, join(temporaryDirectory(), "server.log"), log);
+  for (let second = 10; second < 60; second += 1)
+    stream.write(
+      `2026-11-29 17:15:${second}.051 UTC [207${second}] FATAL:  could not write init file: No space left on device\n`,
+    );
+  stream.end();
+  await once(stream, "end");
+  await expect.poll(lastLines).toContain("17:15:59.051 UTC [20759] FATAL");
+  expect(lines).toEqual([
+    { database: "FATAL:  could not write init file: No space left on device" },
+  ]);
+});
