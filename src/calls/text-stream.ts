@@ -88,10 +88,10 @@ class Relay implements Stoppable {
 
   data(chunk: Buffer): void {
     this.#send(() => this.#tapped(this.#parser.push(chunk)));
-    this.waits(this.#parser.heldBytes);
+    this.onPartialFrame(this.#parser.heldBytes);
   }
 
-  waits(bytes: number): void {
+  onPartialFrame(bytes: number): void {
     if (this.#settled) return;
     try {
       this.#pendingBytes.set(bytes);
