@@ -184,13 +184,13 @@ it("a spend goes on at its pace: to the end of its time, to its cap, and not at 
   const words = (cap: bigint, window: string, resetsAt?: string) =>
     paceText({ window, resetsAt }, { spent: third.spent, cap }, third.now);
   const month = end.toISOString();
-  expect(words(20_000_000_002n, "monthly", month)).toBe("at this pace reached on 21 Nov (UTC)");
-  // No text if the cap resets first, if the window has no end, or in a week that began two days ago.
+  expect(words(20_000_000_002n, "monthly", month)).toBe("at this rate reached on 21 Nov (UTC)");
+  // Not before it begins anew, of no such time, or in a week that began two days ago.
   expect(words(31_000_000_000n, "monthly", month)).toBeUndefined();
   expect(words(20_000_000_002n, "daily", "2026-11-12T00:00:00Z")).toBeUndefined();
   expect(words(20_000_000_002n, "total")).toBeUndefined();
   expect(words(20_000_000_002n, "weekly", "2026-11-16T00:00:00Z")).toBe(
-    "at this pace reached on 13 Nov (UTC)",
+    "at this rate reached on 13 Nov (UTC)",
   );
 });
 
@@ -259,7 +259,7 @@ it("a response cache goes through its form unchanged, and is read in words", () 
   expect(cacheOf({ seconds: 60, percent: "" })).toEqual({ ttl_seconds: 60, charge_percent: 0 });
   expect(cacheOf({ seconds: "", percent: 10 })).toBeNull();
   expect(readCache({ ttl_seconds: 93_784, charge_percent: 0 })).toBe(
-    "repeats from the cache for 1 d 2 h 3 min 4 s, free",
+    "response cache: 1 d 2 h 3 min 4 s, repeats free",
   );
 });
 
@@ -289,13 +289,16 @@ it("each outcome has its sentence", () => {
     ],
     [
       { ...refused, error: "upstream_error", attempts: [failed, failed], changed: 1 },
-      "Failed with upstream_error after 2 tries; the last was acme. Nothing was charged. One parameter was changed.",
+      "Failed with upstream_error after 2 attempts; the last was acme. Nothing was charged. One parameter was changed.",
     ],
-    [{ ...row, status: "client_closed" }, "The caller left before the end. Charged 0.00125 USD."],
+    [
+      { ...row, status: "client_closed" },
+      "The caller disconnected before the end. Charged 0.00125 USD.",
+    ],
     [{ ...refused, status: "expired" }, "Ended as expired. Nothing was charged."],
     [
       { ...row, attempts: [], isCached: true, cost: "0" },
-      "Answered from the cache of its key, with what acme answered before. Nothing was charged.",
+      "Answered from the cache of its key, with an earlier answer of acme. Nothing was charged.",
     ],
     [
       { ...refused, error: "hook_refused", hooks: [{ hook: "guard", outcome: "refused" }] },
@@ -381,7 +384,7 @@ it("a key that refuses every call is not called active", () => {
     [{ expires_at: "2026-11-26T08:00:00Z" }, { word: "expired", more: "2026-11-26T08:00:00Z" }],
     [
       { remaining: { ...free, total: "0" } },
-      { word: "cap reached", more: "In all: 20 USD are spent" },
+      { word: "cap reached", more: "Total: 20 USD are spent" },
     ],
     [
       { remaining: { ...free, daily: "-0.5" } },

@@ -30,7 +30,7 @@ it("the overview has every count of the period that there is something of, exact
     ["Input tokens", "1,003"],
     ["read from a cache", "400"],
     ["Output tokens", "207"],
-    ["Images given", "1"],
+    ["Input images", "1"],
     ["Seconds of video", "2"],
   ]);
   expect(complaints).toEqual([]);
@@ -63,7 +63,7 @@ it("a call says by whose price its lines are: the one that was kept, today's, or
   const { database } = world.gateway;
   const { page, complaints } = ann;
   const price = page.getByRole("table", { name: "Price" });
-  const today = page.getByText("By today's price");
+  const today = page.getByText("Shown with today's price");
   await arrive(ann, `/requests/${call}`);
   await price.waitFor();
   expect(await today.count()).toBe(0);
@@ -75,7 +75,7 @@ it("a call says by whose price its lines are: the one that was kept, today's, or
   expect(await price.count()).toBe(1);
   await database.query("update requests set provider = 'gone' where id = $1", [call]);
   await page.reload();
-  await page.getByText("from before prices were kept").waitFor();
+  await page.getByText("this call is older than stored prices").waitFor();
   expect(await price.count()).toBe(0);
   expect(complaints).toEqual([]);
 });

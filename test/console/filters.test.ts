@@ -22,8 +22,8 @@ it("what is written in the log's filters counts with the next choice, and Clear 
   await model.fill("sandbox/chat");
   await page.getByRole("button", { name: "Failed" }).click();
   await expect.poll(searchOf).toEqual({ model: "sandbox/chat", status: "failed" });
-  // An invalid field value is no filter, and does not block others.
-  await page.getByRole("textbox", { name: "Tag, as team:search" }).fill("no colon");
+  // What a field refuses is no filter, and does not stand in the way of one.
+  await page.getByRole("textbox", { name: "Tag, such as team:search" }).fill("no colon");
   await page.getByRole("button", { name: "Failed" }).click();
   await expect.poll(searchOf).toEqual({ model: "sandbox/chat" });
   await page.getByRole("button", { name: "Clear" }).click();
@@ -42,7 +42,7 @@ it("the same holds for keys and for the audit log", async () => {
   await page.getByRole("option").nth(1).click();
   await expect.poll(searchOf).toMatchObject({ q: "calls", sort: expect.any(String) as string });
   await arrive(root, "/settings/audit");
-  const who = page.getByRole("textbox", { name: "What, such as key.change" });
+  const who = page.getByRole("textbox", { name: "Action, such as key.change" });
   await who.fill("key.create");
   await page.getByRole("combobox", { name: "Period" }).click();
   await page.getByRole("option", { name: "Last 7 days" }).click();
@@ -78,12 +78,12 @@ it("on a phone what is written is sent with the button that shows the list", asy
   await arrive(root, "/requests");
   await page.getByRole("button", { name: "Filters" }).click();
   await page.getByRole("textbox", { name: "Model" }).fill("sandbox/chat");
-  await page.getByRole("textbox", { name: "Tag, as team:search" }).fill("no colon");
+  await page.getByRole("textbox", { name: "Tag, such as team:search" }).fill("no colon");
   const show = page.getByRole("button", { name: "Show the list" });
   await show.click();
   // The field shows its error, and nothing is lost.
   expect(await page.getByRole("dialog").count()).toBe(1);
-  await page.getByRole("textbox", { name: "Tag, as team:search" }).fill("");
+  await page.getByRole("textbox", { name: "Tag, such as team:search" }).fill("");
   await show.click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await expect.poll(searchOf).toEqual({ model: "sandbox/chat" });

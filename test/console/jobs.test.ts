@@ -104,7 +104,7 @@ it("a callback that did not arrive is found by its state, leads to its task, and
   await row.getByText("next try at").waitFor();
   await row.getByRole("button", { name: /^Send again/ }).press("Enter");
   await page.getByRole("dialog").getByRole("button", { name: "Send again" }).press("Enter");
-  await page.getByText("It is sent again.").waitFor();
+  await page.getByText("The callback is sent again.").waitFor();
   await row.getByText(/^2 × the receiver cannot be reached/).waitFor();
   await row.getByRole("link", { name: "task.succeeded" }).press("Enter");
   await page.waitForURL(`**/tasks/${task}**`);
@@ -249,7 +249,9 @@ it("where the database is away a page says where the reason is found", async () 
   );
   await arrive(root, "/keys?q=nothing-like-it");
   const told = page.getByRole("alert").filter({ hasText: "Keys could not be read" });
-  await told.getByText(/Its log says why it does not, and \/readyz when it does\./).waitFor();
+  await told
+    .getByText(/The gateway's log has the reason; \/readyz says when it is ready\./)
+    .waitFor();
   await page.unroute("**/admin/v1/keys?**");
   await told.getByRole("button", { name: "Try again" }).press("Enter");
   await told.waitFor({ state: "detached" });
@@ -261,7 +263,7 @@ it("where the database is away a page says where the reason is found", async () 
 it("the calls of a time lead to what they cost, and not where the overview cannot be narrowed as they are", async () => {
   const { page, complaints } = root;
   const from = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
-  const cost = page.getByRole("link", { name: "What they cost" });
+  const cost = page.getByRole("link", { name: "Cost of these calls" });
   const leads = async (address: string) => {
     await arrive(root, `/requests?ws=${world.home.id}&${address}`);
     await page.getByText(/: \d+ calls?, \d+ failed$/).waitFor();

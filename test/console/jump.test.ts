@@ -100,7 +100,7 @@ it.skipIf(!isLong)(
     await page.keyboard.press("Escape");
     await page.evaluate("document.activeElement.blur()");
     await page.keyboard.press("?");
-    const help = page.getByRole("dialog", { name: "Keys" });
+    const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
     await help.getByText("g k").waitFor();
     expect(await findingsOnTheWay(page)).toEqual([]);
     await help.getByRole("checkbox").uncheck();

@@ -148,8 +148,8 @@ it.skipIf(!isLong)(
     await page.getByRole("option", { name: "mel@example.com" }).click();
     await dialog.getByLabel("Daily cap (USD)").fill("five");
     await dialog.getByRole("button", { name: "Create" }).click();
-    await dialog.getByText("Write an amount of USD such as 5 or 0.50").waitFor();
-    // A click outside the dialog loses nothing.
+    await dialog.getByText("Enter an amount such as 5 or 0.50").waitFor();
+    // A slip of the pointer loses nothing.
     await page.mouse.click(5, 5);
     await dialog.getByLabel("Daily cap (USD)").fill("5.00");
     await dialog.getByRole("button", { name: "Create" }).click();
@@ -182,7 +182,7 @@ it("a leaked key is found by its last four, stopped, looked at and given a new v
   expect((await ask(key)).status).toBe(401);
   await page.getByRole("table", { name: "Use by model" }).getByText("sandbox/chat").waitFor();
   await page.getByRole("table", { name: "Use by hour" }).waitFor();
-  const from = page.getByRole("table", { name: "Where it is used from" });
+  const from = page.getByRole("table", { name: "Used from" });
   await from.getByRole("cell", { name: "127.0.0.1" }).waitFor();
   await from.getByRole("cell", { name: "node", exact: true }).waitFor();
   await click("button", "Rotate");
@@ -242,7 +242,7 @@ it.skipIf(!isLong)(
     await daily.fill("3");
     world.must(await world.root.call("PATCH", `/keys/${id}`, { spend_caps: { daily: "4" } }));
     await page.getByRole("button", { name: "Save", exact: true }).click();
-    const dialog = page.getByRole("dialog", { name: "Changed by somebody else" });
+    const dialog = page.getByRole("dialog", { name: "Changed by another person" });
     await dialog.getByRole("row", { name: "spend_caps.daily 0.001 4 3" }).waitFor();
     await dialog.getByRole("button", { name: "Take theirs" }).click();
     await expect.poll(() => daily.inputValue()).toBe("4");
@@ -262,8 +262,8 @@ it.skipIf(!isLong)(
     const { id } = await newKey(world.mem, "lowered", { spend_caps: { daily: "5" } });
     const { page, complaints, close } = await world.open("mem");
     await page.goto(`/keys/${id}?tab=caps`);
-    await page.getByText("Raising one takes a workspace admin").waitFor();
-    await page.getByLabel("Calls at once").fill("2");
+    await page.getByText("Only a workspace admin can raise one").waitFor();
+    await page.getByLabel("Concurrent calls").fill("2");
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await toast(page, "Saved.").waitFor();
     expect((await world.mem.call("GET", `/keys/${id}`)).json.rate_limits).toMatchObject({
@@ -290,12 +290,12 @@ it.skipIf(!isLong)(
     await page.getByRole("combobox", { name: "Model", exact: true }).click();
     await page.getByRole("option", { name: "sandbox/multi" }).click();
     const preview = page.getByRole("table", { name: "Where it would go" });
-    await preview.getByRole("row", { name: /sandbox-anthropic\/messages.*tried/ }).waitFor();
-    await page.getByRole("switch", { name: "Routing of its own" }).click();
+    await preview.getByRole("row", { name: /sandbox-anthropic\/messages.*number/ }).waitFor();
+    await page.getByRole("switch", { name: "Own routing" }).click();
     await page.getByRole("combobox", { name: "Only these providers" }).click();
     await page.getByRole("option", { name: "sandbox-google" }).click();
     await preview.getByRole("row", { name: /sandbox-anthropic.*not among the pinned/ }).waitFor();
-    await preview.getByRole("row", { name: /sandbox-google.*tried 1\./ }).waitFor();
+    await preview.getByRole("row", { name: /sandbox-google.*number 1/ }).waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await toast(page, "Saved.").waitFor();
@@ -318,7 +318,7 @@ it.skipIf(!isLong)(
     expect(await page.getByRole("link", { name: "of ann" }).count()).toBe(0);
     expect(await page.getByRole("combobox", { name: "Owner" }).count()).toBe(0);
     await page.goto("/keys?q=of%20ann");
-    await page.getByText("No key fits these filters.").waitFor();
+    await page.getByText("No keys match these filters.").waitFor();
     for (const tab of ["use", "caps", "routing"]) {
       await page.goto(`/keys/${id}?tab=${tab}`);
       await page.getByRole("alert").getByText("There is no such key").waitFor();

@@ -183,7 +183,7 @@ it("the log beside a call that is still under way has what its filters say", asy
   const { page, close } = await world.open("mem");
   const stream = await toldStream(page);
   await page.goto(`/requests?key=${one.id}&live=1&open=${newId("req")}`);
-  await page.getByText("A call that is still under way is shown here").waitFor();
+  await page.getByText("A running call is shown here after it has ended").waitFor();
   await page.getByText("vendor/model").first().waitFor();
   await stream.following("requests");
   const [id = ""] = await writeCalls(1, other.id);

@@ -254,7 +254,7 @@ it("providers, gateways and the check of the ledger follow what others do", asyn
     }, patiently)
     .toBe(1);
   await page.goto("/money");
-  await page.getByText("Never checked from here.").waitFor();
+  await page.getByText("Not checked here yet.").waitFor();
   must(await root.call("POST", "/verify", {}));
   await page.getByText(/^No difference in \d+ entries, checked/).waitFor();
   expect(complaints).toEqual([]);
@@ -319,7 +319,7 @@ it("a gateway that is restarted under a live page loses no row and doubles none"
   await made.first().waitFor();
   const before = await made.count();
   await page.goto(`/requests?key=${keyId}&live=1`);
-  await page.getByText("No call fits these filters.").waitFor();
+  await page.getByText("No calls match these filters.").waitFor();
   const sent = await writeRows(1, keyId);
   await page.locator(`a[href*="${sent[0]}"]`).waitFor();
   other = await start();

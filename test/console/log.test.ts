@@ -149,7 +149,7 @@ it("j and k go from row to row, l follows what is new, and none of them while so
   await page.getByRole("heading", { level: 1 }).click();
   await page.keyboard.press("?");
   const help = page.getByRole("dialog");
-  await help.getByText("Live, and not").waitFor();
+  await help.getByText("Live on or off").waitFor();
   await help.getByRole("checkbox").uncheck();
   await help.getByRole("button", { name: "Close" }).click();
   await help.waitFor({ state: "detached" });
@@ -184,10 +184,10 @@ it("calls over time are drawn above the list, and a part of them is chosen by ke
   await page.mouse.move(x + width / 4, y + height / 2);
   await page.mouse.up();
   await page.waitForURL("**to=*");
-  await page.getByText("No call fits these filters.").waitFor();
-  // Filters that sums do not support apply only to the list.
+  await page.getByText("No calls match these filters.").waitFor();
+  // What sums do not know is asked of the list alone.
   await arrive(root, `/requests?key=${key.id}&q=confidential`);
-  await page.getByText("No call fits these filters.").waitFor();
+  await page.getByText("No calls match these filters.").waitFor();
   expect(await strip.count()).toBe(0);
 });
 
@@ -195,9 +195,12 @@ it("the dearest call stands first, of a period that has an end", async () => {
   const { page } = root;
   await arrive(root, `/requests?key=${key.id}`);
   await page.getByRole("combobox", { name: "Order" }).click();
-  await page.getByRole("option", { name: "Dearest first" }).click();
-  await page.getByText(/^Dearest first, of the calls since/).waitFor();
-  const first = page.getByRole("table", { name: "Requests, dearest first" }).locator("a").first();
+  await page.getByRole("option", { name: "Most expensive first" }).click();
+  await page.getByText(/^Most expensive first, since/).waitFor();
+  const first = page
+    .getByRole("table", { name: "Requests, most expensive first" })
+    .locator("a")
+    .first();
   await expect
     .poll(() => first.getAttribute("href"), patiently)
     .toContain(`/requests/${calls.dear}`);
@@ -212,9 +215,9 @@ it("a page says what a hook refused and with which code, and what came from the 
   await page.getByText("A hook of the gateway's operator").waitFor();
   await arrive(root, `/requests/${calls.again}`);
   await page
-    .getByText(/^Answered from the cache of its key, with what \S+ answered before\. /)
+    .getByText(/^Answered from the cache of its key, with an earlier answer of \S+\. /)
     .waitFor();
-  await hooks.getByRole("row", { name: /^guard let it through/ }).waitFor();
+  await hooks.getByRole("row", { name: /^guard allowed it/ }).waitFor();
   await arrive(root, `/requests?key=${key.id}`);
   await page.getByRole("row").filter({ hasText: "ok, cached" }).waitFor();
   expect(complaints).toEqual([]);
@@ -277,7 +280,7 @@ it("of many keys one is found by what is typed, and the chosen one keeps its nam
 it("what an address says and no page can read is named once, and left out", async () => {
   const { page } = root;
   await page.goto("/requests?cost=much&colour=blue&status=failed");
-  const line = page.getByText("The address says what this page cannot read");
+  const line = page.getByText("The page cannot read these parts of the address");
   await line.getByText("cost=much, colour=blue").waitFor();
   await expect.poll(() => param(page, "status")).toBe("failed");
   await page.getByRole("button", { name: "Failed" }).click();
@@ -339,8 +342,8 @@ it("a new key has limits and a cache from the start, where its maker wants them"
   const dialog = page.getByRole("dialog", { name: "New key" });
   await dialog.getByLabel("Name").fill("quick");
   await dialog.getByRole("button", { name: "More settings" }).click();
-  await dialog.getByLabel("Requests a minute").fill("30");
-  await dialog.getByLabel("Answers are kept (seconds)").fill("60");
+  await dialog.getByLabel("Requests per minute").fill("30");
+  await dialog.getByLabel("Response cache (seconds)").fill("60");
   await settled();
   expect(await findingsOnTheWay(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Create" }).click();
@@ -358,22 +361,22 @@ it("a key's cache is set in its form and said on its page; its owner may switch 
   const made = await world.mem.call("POST", "/keys", { workspace_id: world.home.id, name: "memo" });
   const { id } = world.must(made);
   await arrive(root, `/keys/${id}?tab=caps`);
-  await page.getByLabel("Answers are kept (seconds)").fill("5400");
+  await page.getByLabel("Response cache (seconds)").fill("5400");
   await page.getByText("1 h 30 min: the same request").waitFor();
-  await page.getByLabel("A repeat costs (%)").fill("10");
+  await page.getByLabel("Price of a repeat (%)").fill("10");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("repeats from the cache for 1 h 30 min, at 10 %").waitFor();
+  await page.getByText("response cache: 1 h 30 min, repeats at 10 %").waitFor();
   const read = async () => (await world.mem.call("GET", `/keys/${id}`)).json.response_cache;
   expect(await read()).toEqual({ ttl_seconds: 5_400, charge_percent: 10 });
   expect(complaints).toEqual([]);
   const owner = await world.open("mem");
   await owner.page.goto(`/keys/${id}?tab=caps`);
   await owner.page.getByText("Empty it to switch the cache off").waitFor();
-  expect(await owner.page.getByLabel("A repeat costs (%)").isDisabled()).toBe(true);
-  await owner.page.getByLabel("Answers are kept (seconds)").fill("");
+  expect(await owner.page.getByLabel("Price of a repeat (%)").isDisabled()).toBe(true);
+  await owner.page.getByLabel("Response cache (seconds)").fill("");
   await owner.page.getByRole("button", { name: "Save" }).click();
   await expect.poll(read, patiently).toBeNull();
-  await owner.page.getByText("Switching it on takes a workspace admin.").waitFor();
-  expect(await owner.page.getByLabel("Answers are kept (seconds)").isDisabled()).toBe(true);
+  await owner.page.getByText("Only a workspace admin can switch it on.").waitFor();
+  expect(await owner.page.getByLabel("Response cache (seconds)").isDisabled()).toBe(true);
   await owner.close();
 });

@@ -59,7 +59,7 @@ it("members of one workspace are never listed as those of another one", async ()
   await members.asked();
   expect(await remove.count()).toBe(0);
   await members.release();
-  await page.getByText("Nobody is a member of Other yet").waitFor();
+  await page.getByText("Other has no members yet").waitFor();
   await close();
 });
 
@@ -94,7 +94,7 @@ it("a key for a member is not asked for in a workspace that they are not in", as
   await owner.waitFor({ state: "detached" });
   await dialog.getByLabel("Name").first().fill("mine");
   await dialog.getByRole("button", { name: "Create" }).click();
-  await dialog.getByText("is made").waitFor();
+  await dialog.getByText("is created").waitFor();
   expect(await dialog.locator("code").innerText()).toMatch(/^\S{20,}$/);
   await close();
 });
@@ -132,7 +132,7 @@ it("a provider that somebody else changed while a form of it was written in is n
   await comeBack(page);
   await (await read).finished();
   await page.getByRole("button", { name: "Save changes" }).click();
-  await page.getByRole("dialog", { name: "Changed by somebody else" }).waitFor();
+  await page.getByRole("dialog", { name: "Changed by another person" }).waitFor();
   await page.getByRole("button", { name: "Take theirs" }).click();
   await expect
     .poll(() => page.getByLabel("Address").inputValue(), patiently)
@@ -196,7 +196,7 @@ it("a gateway that serves is not called silent where the browser's clock is wron
   await page.goto("/settings/gateways");
   const row = page.getByRole("table", { name: "Gateways" }).getByRole("row").nth(1);
   await row.waitFor();
-  await expect.poll(() => row.innerText(), patiently).toContain("serves");
+  await expect.poll(() => row.innerText(), patiently).toContain("serving");
   await close();
 });
 
@@ -269,10 +269,10 @@ it.each(inForm(["/join#token"], ["/join#token", "/reset#token"]))(
     );
     await page.goto(address);
     await page.getByText("Too many requests.").waitFor();
-    expect(await page.getByText("There is no such").count()).toBe(0);
+    expect(await page.getByText("is not valid. It was used").count()).toBe(0);
     await page.unrouteAll();
     await page.getByRole("button", { name: "Try again" }).click();
-    await page.getByText("There is no such").waitFor();
+    await page.getByText("is not valid. It was used").waitFor();
     await close();
   },
 );

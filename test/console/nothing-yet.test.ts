@@ -36,15 +36,15 @@ it("a member without a model to call is told whom to ask", async () => {
 
 it.each([
   ["root", "/providers", "Providers answer the calls that come in"],
-  ["mem", "/providers", "An organization admin adds them."],
+  ["mem", "/providers", "An organization admin can add one."],
   ["root", "/playground", "Add a provider that has one, or widen the allowlist"],
   ["mem", "/playground", "Ask an administrator for a provider"],
-  ["root", "/settings/callbacks", "Callbacks are signed with it"],
+  ["root", "/settings/callbacks", "The gateway signs callbacks with it"],
   ["root", "/models", "A provider brings its models along:"],
-  ["bob", "/keys", "A program calls the gateway with a key"],
-  ["bob", "/requests", "Each call of a key is listed here"],
-  ["bob", "/tasks", "appear here, finished or under way"],
-  ["bob", "/overview", "What they cost, how long they take and which fail is shown here."],
+  ["bob", "/keys", "Programs call the gateway with a key"],
+  ["bob", "/requests", "This list will show each call of a key"],
+  ["bob", "/tasks", "images and videos of the gateway, finished or running"],
+  ["bob", "/overview", "This page will show their cost, duration and errors."],
 ] as const)("to %s %s says what it is for", async (who, path, words) => {
   const inside = await (windows[who] ??= world.open(who));
   await arrive(inside, path);
@@ -58,7 +58,7 @@ it("whoever is in no workspace is told so, and that an administrator invites", a
   world.must(await world.root.call("DELETE", `/workspaces/${home.id}/members/${lone.userId}`));
   const { page, complaints, close } = await visit({ url: gateway.url, cookie: lone.cookie });
   await page.goto("/start");
-  await page.getByText("You are in no workspace, and a key belongs to one.").waitFor();
+  await page.getByText("You are not a member of any workspace.").waitFor();
   expect(complaints).toEqual([]);
   await close();
 });

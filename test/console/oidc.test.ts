@@ -60,7 +60,7 @@ it("whoever is no member, or comes with a forged answer, reads our own words and
   const stranger = { ...ann, sub: "idp-2", email: "stranger@example.com" };
   for (const attempt of [await signIn(stranger), await signIn(ann, { forged: true })]) {
     const { page, ours, close } = attempt;
-    await page.getByRole("alert").getByText("Signing in there did not work.").waitFor();
+    await page.getByRole("alert").getByText("The sign-in did not work.").waitFor();
     expect(new URL(page.url()).pathname).toBe("/sign-in");
     expect(ours()).toEqual([]);
     await close();
@@ -72,7 +72,7 @@ it.skipIf(!isLong)(
   async () => {
     const { page, complaints, close } = await visit({ url: gateway.url });
     await page.goto(`/?error=${encodeURIComponent("<img src=x onerror=alert(1)>Call +1 555 now")}`);
-    await page.getByRole("alert").getByText("Signing in there did not work.").waitFor();
+    await page.getByRole("alert").getByText("The sign-in did not work.").waitFor();
     expect(await page.locator("body").innerText()).not.toContain("555");
     expect(complaints).toEqual([]);
     await close();

@@ -137,18 +137,18 @@ it("a bar of a part of its time is told, and a whole one is not", () => {
     [
       span("2026-05-30T07:46Z", "2026-05-31T09:10Z"),
       "day",
-      "The first day is from 07:46 on, the last day is up to 09:10 (UTC).",
+      "The first day begins at 07:46, the last day ends at 09:10 (UTC).",
     ],
-    [span("2026-05-30T00:00Z", "2026-05-31T09:10Z"), "day", "The last day is up to 09:10 (UTC)."],
+    [span("2026-05-30T00:00Z", "2026-05-31T09:10Z"), "day", "The last day ends at 09:10 (UTC)."],
     [
       span("2026-05-30T07:46Z", "2026-05-31T09:00Z"),
       "hour",
-      "The first hour is from 07:46 on (UTC).",
+      "The first hour begins at 07:46 (UTC).",
     ],
     [
       span("2026-01-15T00:00Z", "2026-06-01T00:00Z"),
       "month",
-      "The first month is from 15 Jan 00:00 on (UTC).",
+      "The first month begins at 15 Jan 00:00 (UTC).",
     ],
   ] as const)
     expect([one, step, cutOf(one, step)]).toEqual([one, step, words]);

@@ -107,7 +107,7 @@ it("a field is read as its domain says, or says what is wrong", () => {
     [{ type: "array", max: 2 }, "a\n\nb", { value: ["a", "b"] }],
     [{ type: "array", max: 2 }, "a\nb\nc", { fault: "At most 2 items." }],
     [{ type: "object" }, '{"a":1}', { value: { a: 1 } }],
-    [{ type: "object" }, "{a:1}", { fault: "This is no JSON." }],
+    [{ type: "object" }, "{a:1}", { fault: "This is not valid JSON." }],
   ] as const) {
     expect(readField(domain, text)).toEqual(read);
   }
@@ -131,8 +131,8 @@ it("a parameter stands where the protocol has it", () => {
 it("tools are checked, and the examples can be sent", () => {
   for (const text of Object.values(examples)) expect(readTools(text).fault).toBeUndefined();
   for (const [text, fault] of [
-    ["{", "This is no JSON"],
-    ["{}", "begin with ["],
+    ["{", "This is not valid JSON"],
+    ["{}", "must be a list"],
     ["[1]", '"name" must be'],
     ['[{"name":"a"}]', '"parameters" must be'],
     ['[{"name":"a","parameters":{}}]', 'the "type" of'],

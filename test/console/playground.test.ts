@@ -32,7 +32,7 @@ const made = async (more: object = {}) =>
 it("without a key it says so, and leads to where one is made", async () => {
   await page.goto("/playground");
   await page.getByText("You have no key yet.").waitFor();
-  await page.getByRole("link", { name: "Make a key" }).click();
+  await page.getByRole("link", { name: "Create a key" }).click();
   await page.getByRole("heading", { name: "Make your first call" }).waitFor();
   expect(member.complaints).toEqual([]);
 });
@@ -159,7 +159,7 @@ describe("with a key", () => {
     await page.getByRole("button", { name: "Parameters" }).click();
     await page.getByLabel("temperature").fill("3");
     await page.getByText("At most 2.").waitFor();
-    await page.getByText("Mend temperature first.").waitFor();
+    await page.getByText("Fix temperature first.").waitFor();
     await page.getByLabel("temperature").fill("0.5");
     await page.getByLabel("seed").fill("7");
     expect(await seriousFindings(page)).toEqual([]);
@@ -273,7 +273,7 @@ describe("with a key", () => {
     ]);
     const { page: hers, complaints, close } = await world.open("ann");
     await hers.goto("/playground");
-    await hers.getByText("This key may call no model for this (Text).").waitFor();
+    await hers.getByText("This key may not call any model for this (Text).").waitFor();
     await hers.getByRole("combobox", { name: "Key" }).click();
     await hers.getByRole("option", { name: "mine" }).waitFor();
     expect(complaints).toEqual([]);
@@ -319,7 +319,7 @@ describe("pictures, videos and vectors", () => {
 
   it("an edit changes what was painted by pointer and by keys, and nothing else", async () => {
     await wish("edit", "image-model-a", "Make it red");
-    await page.getByText("Add a picture.").waitFor();
+    await page.getByText("Add an image.").waitFor();
     await page.setInputFiles("input[type=file]", await plainPicture("blue.png", 256, "#3060c0"));
     const mask = page.getByRole("application");
     await mask.scrollIntoViewIfNeeded();

@@ -67,7 +67,7 @@ it("a call's page leads to the next and the one before of its list, by buttons a
   await page.getByRole("link", { name: "Others with this error" }).click();
   await expect.poll(() => page.getByRole("row").count()).toBe(3);
   await page.goBack();
-  await page.getByRole("link", { name: "Calls around it" }).click();
+  await page.getByRole("link", { name: "Calls at this time" }).click();
   await expect.poll(() => page.getByRole("row").count()).toBe(6);
   // A pasted id is within the whole log.
   await arrive(root, `/requests/${calls[3]}`);
@@ -100,7 +100,7 @@ it("the log has the columns that its reader chose, in this browser, until the us
   await expect.poll(headers).toEqual(chosen);
   await expect.poll(() => page.getByRole("row").nth(2).innerText()).toContain("50");
   await choose();
-  await page.getByRole("button", { name: "As at first" }).click();
+  await page.getByRole("button", { name: "Reset" }).click();
   await expect.poll(headers).toEqual(usual);
   await page.evaluate("localStorage.setItem('tollgate-request-columns', 'nothing,<b>,HTTP')");
   await page.reload();
@@ -163,7 +163,7 @@ it("a member is found among more than a menu lists, in the log, for a key, and o
   await page.getByRole("textbox", { name: "Name or e-mail" }).fill("many170");
   await expect.poll(() => page.getByRole("row").count()).toBe(2);
   await page.getByRole("textbox", { name: "Name or e-mail" }).fill("nobody");
-  await page.getByText("has that in their name or e-mail").waitFor();
+  await page.getByText("has this in the name or e-mail").waitFor();
   expect(await findingsOnTheWay(page)).toEqual([]);
   expect(complaints).toEqual([]);
   await ann.close();
@@ -177,7 +177,7 @@ it("money says how long credit lasts at the pace of the last week", async () => 
     [world.home.id],
   );
   await arrive(root, `/money?ws=${world.home.id}`);
-  await page.getByText(/^lasts about \d+ (?:days|hours) at the pace of the last 7 days$/).waitFor();
+  await page.getByText(/^lasts about \d+ (?:days|hours) at the rate of the last 7 days$/).waitFor();
   expect(complaints).toEqual([]);
 });
 

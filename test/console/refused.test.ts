@@ -129,7 +129,7 @@ it("a choice of providers that cannot be read says so in its list", async () => 
   const { id } = await world.keyOf(world.root, world.home.id);
   const allow = await refuse(page, /\/admin\/v1\/providers$/);
   await page.goto(`/keys/${id}?tab=routing`);
-  await page.getByRole("switch", { name: "Routing of its own" }).click();
+  await page.getByRole("switch", { name: "Own routing" }).click();
   await page.getByRole("combobox", { name: "Only these providers" }).click();
   const list = page.getByRole("listbox", { name: "Only these providers" });
   await expect.poll(() => list.innerText()).toBe(`Providers cannot be read: ${words}`);

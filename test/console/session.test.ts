@@ -19,7 +19,7 @@ const button = (page: Page, name: string) => page.getByRole("button", { name, ex
 it("a session that ends is asked for over the page: what was typed stays, and what was refused is sent again", async () => {
   const { page, complaints, close } = await world.open("mem");
   await page.goto("/start");
-  const make = page.getByRole("button", { name: "Make a key" });
+  const make = page.getByRole("button", { name: "Create a key" });
   await make.waitFor();
   await page.evaluate("globalThis.kept = true");
   await world.gateway.database.query("delete from auth_sessions where user_id = $1", [
@@ -111,7 +111,7 @@ it.skipIf(!isLong)(
     });
     await page.goto("/account");
     const sessions = page.getByRole("table", { name: "Sessions" });
-    await sessions.getByRole("row").nth(1).getByText("this one").waitFor();
+    await sessions.getByRole("row").nth(1).getByText("this session").waitFor();
     expect(await sessions.getByRole("row").count()).toBe(4);
     await sessions.getByRole("row").nth(2).getByRole("button").click();
     await expect.poll(() => isOpen(phone)).toBe(false);
@@ -134,7 +134,7 @@ it.skipIf(!isLong)(
     const ann = await world.open("ann");
     await ann.page.goto("/settings/members");
     await button(ann.page, "Reset the password of lost@example.com").click();
-    await button(ann.page, "Make a link").click();
+    await button(ann.page, "Create a link").click();
     const link = await ann.page.getByText(/^http.*gw_pwr_/).innerText();
     expect(new URL(link)).toMatchObject({ pathname: "/reset", origin: world.gateway.url });
     await button(ann.page, "Done").click();
@@ -150,12 +150,12 @@ it.skipIf(!isLong)(
     await page.goto(link);
     await page.getByText("For lost@example.com.").waitFor();
     expect(await seriousFindings(page)).toEqual([]);
-    await page.getByLabel("Your new password").fill("a password I keep");
+    await page.getByLabel("New password").fill("a password I keep");
     await button(page, "Choose password").click();
     await page.getByRole("heading", { name: "Make your first call" }).waitFor();
     await page.goto("/sign-in");
     await page.goto(link);
-    await page.getByRole("alert").getByText("There is no such link").waitFor();
+    await page.getByRole("alert").getByText("This link is not valid").waitFor();
     expect(asked.filter((url) => url.includes("gw_pwr_"))).toEqual([]);
     expect(complaints).toEqual([]);
     await close();

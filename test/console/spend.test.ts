@@ -156,7 +156,7 @@ describe("the overview", () => {
     await page.goBack();
     await twin.waitFor();
     await page.keyboard.press("t");
-    await page.getByRole("table", { name: "What the colours are" }).waitFor();
+    await page.getByRole("table", { name: "Legend" }).waitFor();
     expect(new URL(page.url()).search).toBe("?period=24h");
     await page.locator('.recharts-bar-rectangle path[height]:not([height="0"])').first().click();
     await page.waitForURL("**/requests?from=*");
@@ -199,7 +199,7 @@ describe("the overview", () => {
   it.skipIf(!isLong)("what cannot be read is said; a failure is tried again", async () => {
     const { page, complaints, close } = await world.open("mem");
     await page.goto("/overview?period=constructor&by=%3Cscript%3E&metric=__proto__&ws=%27");
-    await page.getByText("The address says what this page cannot read").waitFor();
+    await page.getByText("The page cannot read these parts of the address").waitFor();
     await page.route("**/admin/v1/usage?**", (route) =>
       route.fulfill({ status: 403, body: JSON.stringify({ error: { message: "Not yours." } }) }),
     );
@@ -283,7 +283,7 @@ describe("money", () => {
     for (const wrong of ["", "1e3", "0", "0.0000000001", "<b>1</b>"]) {
       await dialog.getByLabel("Amount (USD)").fill(wrong);
       await dialog.getByRole("button", { name: "Continue" }).click();
-      await dialog.getByText(/^(Decimal USD|It must not be 0)/).waitFor();
+      await dialog.getByText(/^(Enter an amount .* at most 10,000,000|It must not be 0)/).waitFor();
     }
     await dialog.getByLabel("Amount (USD)").fill("25.50");
     await dialog.getByLabel("Note").fill("<script>alert(1)</script>");

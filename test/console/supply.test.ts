@@ -97,10 +97,10 @@ it("from any page one click leads to the cause, one more takes the provider out,
     .waitFor();
   const affected = page.getByRole("table", { name: "Affected models" });
   await affected.getByRole("row", { name: "acme/both zeta" }).waitFor();
-  await affected.getByRole("row", { name: "acme/single nobody: its calls fail" }).waitFor();
+  await affected.getByRole("row", { name: "acme/single no provider: its calls fail" }).waitFor();
   await page.getByText(/ without an answer \(100 %\), on all gateways\./).waitFor();
   const errors = page.getByRole("table", { name: "Errors of the last hour" });
-  // The vendor's text is shown as text, whatever it contains.
+  // Message of the vendor are text, whatever they look like.
   await errors.getByText(`Down for today ${markup}`).waitFor();
   await clicks.press("button", "Pause for 1 h");
   await page
@@ -119,8 +119,8 @@ it("from any page one click leads to the cause, one more takes the provider out,
   await answer.getByText(/^No answer \(500\) in .*, key default$/).waitFor();
   await answer.getByText("Down for today").waitFor();
   expect(await page.getByRole("button", { name: "Remove provider" }).isDisabled()).toBe(true);
-  // A failed call has no provider: it is found by the provider that was asked.
-  await page.getByRole("link", { name: "Failed calls that asked it" }).click();
+  // A call that failed is of no provider: it is found by the one that was asked.
+  await page.getByRole("link", { name: "Failed calls that tried it" }).click();
   await page.getByRole("button", { name: "Remove the filter asked: acme" }).waitFor();
   await page.getByRole("row").filter({ hasText: "acme/single" }).first().waitFor();
   await page.goBack();
@@ -145,7 +145,7 @@ it.skipIf(!isLong)(
     await dialog.getByLabel("Key", { exact: true }).fill(secretKey);
     await dialog.getByLabel("Model", { exact: true }).fill("beta/chat");
     await dialog.getByLabel("Context (tokens)").fill("10000");
-    await dialog.getByLabel("Longest answer (tokens)").fill("1000");
+    await dialog.getByLabel("Longest output (tokens)").fill("1000");
     await dialog.getByLabel("USD per million tokens in").fill("0.5");
     await dialog.getByLabel("USD per million tokens out").fill("2");
     await dialog.getByRole("button", { name: "Add provider" }).click();
@@ -203,7 +203,7 @@ it.skipIf(!isLong)(
     await page.goto("/providers/none");
     await page.getByText("There is no such provider").waitFor();
     await page.goto("/providers?q=nothing-like-it");
-    await page.getByText("No provider has that in its name or among its models.").waitFor();
+    await page.getByText("No provider has this in its name or its models.").waitFor();
     expect(complaints).toEqual([]);
     await close();
   },
@@ -270,7 +270,7 @@ it.skipIf(!isLong)(
     await page.getByRole("table", { name: "11 of 503 models" }).waitFor();
     expect(new URL(page.url()).search).toBe("?q=MODEL-49");
     await page.goto("/models");
-    await page.getByRole("combobox", { name: "Only what this key may call" }).click();
+    await page.getByRole("combobox", { name: "Only models of this key" }).click();
     await page.getByRole("option", { name: /^narrow/ }).click();
     await page.getByRole("table", { name: "2 of 503 models" }).waitFor();
     await page.waitForURL(`**/models?usable-by=${id}`);
@@ -281,7 +281,7 @@ it.skipIf(!isLong)(
     await page.getByRole("option", { name: "acme" }).click();
     await page.getByRole("table", { name: "1 of 503 models" }).waitFor();
     await page.goto("/models?q=none-like-it");
-    await page.getByText("No model fits these filters.").waitFor();
+    await page.getByText("No models match these filters.").waitFor();
     expect(await page.getByRole("button", { name: "Catalogue update" }).count()).toBe(0);
     expect(complaints).toEqual([]);
     await close();
@@ -361,7 +361,7 @@ it.skipIf(!isLong)(
     await page.goto("/models");
     await page.getByRole("button", { name: "Catalogue update" }).click();
     const lists = page.getByRole("table", { name: "Lists of models" });
-    await lists.getByRole("row", { name: /^0 shipped \d+ in force$/ }).waitFor();
+    await lists.getByRole("row", { name: /^0 shipped \d+ in use$/ }).waitFor();
     await choose("no list");
     await page.getByRole("alert").getByText("The list is refused").waitFor();
     const limit = { context: 8192, output: 1024 };
@@ -369,12 +369,12 @@ it.skipIf(!isLong)(
     const fresh = { limit, modalities, cost: { input: 0.5, output: 1 } };
     await choose(JSON.stringify({ groq: { models: { "new-model": fresh } } }));
     await page.getByRole("row", { name: "groq/new-model - input 0.5, output 1" }).waitFor();
-    await page.getByRole("button", { name: "Take over", exact: true }).click();
-    await page.getByRole("button", { name: "Take over list" }).click();
-    await lists.getByRole("row", { name: /^1, .* api\.json 1 in force$/ }).waitFor();
+    await page.getByRole("button", { name: "Apply list", exact: true }).click();
+    await page.getByRole("button", { name: "Apply this list" }).click();
+    await lists.getByRole("row", { name: /^1, .* api\.json 1 in use$/ }).waitFor();
     await lists.getByRole("button", { name: "Use list 0" }).click();
     await page.getByRole("button", { name: "Use this list" }).click();
-    await lists.getByRole("row", { name: /^0 shipped \d+ in force$/ }).waitFor();
+    await lists.getByRole("row", { name: /^0 shipped \d+ in use$/ }).waitFor();
     expect(complaints).toEqual([]);
     await close();
   },

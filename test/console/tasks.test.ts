@@ -84,7 +84,7 @@ it("the gallery shows pictures and playing videos of this origin, moves by arrow
   await page.getByRole("row", { name: /video-model-v1 .* failed/ }).waitFor();
   expect(await page.getByRole("row").count()).toBe(2);
   await arrive({ page, settled }, "/tasks?status=canceled");
-  await page.getByText("No task fits these filters.").waitFor();
+  await page.getByText("No tasks match these filters.").waitFor();
   await settled();
   expect(complaints).toEqual([]);
   await close();
@@ -96,7 +96,7 @@ it.skipIf(!isLong)(
     const { page, complaints, close, settled } = await world.open("mem");
     await page.goto(`/tasks/${ids["video"]}`);
     await page
-      .getByText(/^succeeded after .* Reserved 0\.\d+ USD, of which charged 0\.\d+ USD\.$/)
+      .getByText(/^succeeded after .* Reserved 0\.\d+ USD, charged 0\.\d+ USD\.$/)
       .waitFor();
     await page
       .getByRole("table", { name: "Parameters" })
@@ -116,7 +116,7 @@ it.skipIf(!isLong)(
     await page.getByRole("button", { name: "Redeliver" }).click();
     await page.getByRole("button", { name: "Send again" }).click();
     await page.getByText("The callback is sent again.").waitFor();
-    const tries = page.getByRole("table", { name: "Tries of task.succeeded" });
+    const tries = page.getByRole("table", { name: "Attempts of task.succeeded" });
     await tries.getByRole("row", { name: /^1 / }).waitFor();
     const { json: log } = await world.root.call("GET", "/audit?action=delivery.redeliver");
     expect(log.data).toMatchObject([{ actor: { name: world.mem.email } }]);
@@ -169,7 +169,7 @@ it.skipIf(!isLong)("files that are gone leave a sentence, not a broken picture",
   await page
     .getByRole("article", { name: /^succeeded/ })
     .first()
-    .getByText("Its files are no longer kept.")
+    .getByText("Its files are no longer stored.")
     .waitFor();
   expect(complaints).toEqual([]);
   await close();

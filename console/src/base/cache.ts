@@ -39,8 +39,8 @@ export function readSpan(seconds: number): string {
 
 /** Describes the cache setting. */
 export function readCache(cache: ResponseCache | null): string {
-  if (cache === null) return "repeats are asked again";
+  if (cache === null) return "no response cache";
   const { ttl_seconds: seconds, charge_percent: percent } = cache;
   const price = percent === 0 ? "free" : `at ${percent} %`;
-  return `repeats from the cache for ${readSpan(seconds)}, ${price}`;
+  return `response cache: ${readSpan(seconds)}, repeats ${price}`;
 }

@@ -7,7 +7,7 @@ export const windowNames: Readonly<Record<Window, string>> = {
   daily: "Today",
   weekly: "This week",
   monthly: "This month",
-  total: "In all",
+  total: "Total",
 };
 
 export interface SpendCaps extends Readonly<Record<Window, string | null>> {

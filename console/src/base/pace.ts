@@ -32,7 +32,7 @@ export function reaches(limit: bigint, spending: Spending): Date | undefined {
   return at < 8_640_000_000_000_000n ? new Date(Number(at)) : undefined;
 }
 
-/** "at this pace reached on 27 Nov (UTC)", for a weekly or monthly cap that would be reached before it resets. */
+/** "at this rate reached on 27 Nov (UTC)", for a weekly or monthly cap that would be reached before it resets. */
 export function paceText(
   { window, resetsAt }: { readonly window: string; readonly resetsAt: string | undefined },
   amounts: { readonly spent: bigint; readonly cap: bigint },
@@ -44,5 +44,5 @@ export function paceText(
   const at = reaches(amounts.cap, { spent: amounts.spent, begin, now });
   return at === undefined || at >= end
     ? undefined
-    : `at this pace reached on ${readStart(at.toISOString(), "day")} (UTC)`;
+    : `at this rate reached on ${readStart(at.toISOString(), "day")} (UTC)`;
 }

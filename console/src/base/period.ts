@@ -164,7 +164,11 @@ export function shownSpanOf(search: PeriodSearch, now: Date): ShownSpan {
   if (from !== undefined && from < end) {
     const chosen = { from, to: end };
     const unread = search.to !== undefined && to === undefined;
-    const names = { label: "From and to", beforeLabel: "as long a time before", word: undefined };
+    const names = {
+      label: "Chosen days",
+      beforeLabel: "the same length of time before",
+      word: undefined,
+    };
     const isOpen = end.getTime() === now.getTime();
     return { ...chosen, ...names, unread, isOpen, before: justBefore(chosen) };
   }

@@ -60,8 +60,8 @@ export function cutOf({ from, to }: Span, step: Step): string {
     step === "month"
       ? `${readStart(time.toISOString(), "day")} ${readMinute(time)}`
       : readMinute(time);
-  const begin = `the first ${step} is from ${when(from)} on`;
-  const end = `the last ${step} is up to ${when(to)}`;
+  const begin = `the first ${step} begins at ${when(from)}`;
+  const end = `the last ${step} ends at ${when(to)}`;
   const parts = [...(isFirst ? [begin] : []), ...(isLast ? [end] : [])].join(", ");
   return parts === "" ? "" : `${parts[0]!.toUpperCase()}${parts.slice(1)} (UTC).`;
 }

@@ -38,7 +38,7 @@ const actionOf = ({ action }: Entry) => action;
 
 export function AuditEntries(props: AuditEntriesProps) {
   const { entries, subject, who = nameOf, what = actionOf } = props;
-  if (entries.length === 0) return <Text className="muted">Nothing was changed yet.</Text>;
+  if (entries.length === 0) return <Text className="muted">No changes yet.</Text>;
   return (
     <ScrollBox label="Audit log">
       <Table
@@ -50,7 +50,7 @@ export function AuditEntries(props: AuditEntriesProps) {
           <Table.Tr>
             <Table.Th w={150}>Time</Table.Th>
             <Table.Th w={190}>Who</Table.Th>
-            <Table.Th w={170}>What</Table.Th>
+            <Table.Th w={170}>Action</Table.Th>
             {subject !== undefined && <Table.Th w={190}>Of</Table.Th>}
             <Table.Th>Changed</Table.Th>
           </Table.Tr>

@@ -29,8 +29,8 @@ export function RouteError({ error }: { error: unknown }) {
         </>
       ) : (
         <>
-          <Title order={1}>This page broke</Title>
-          <Text my="md">Nothing was sent anywhere. Reload it; what you saved is saved.</Text>
+          <Title order={1}>This page has an error</Title>
+          <Text my="md">Reload it. Everything you saved is kept. No report was sent.</Text>
           <Button onClick={() => location.reload()}>Reload</Button>
         </>
       )}
@@ -49,7 +49,7 @@ export function NotFound() {
   return (
     <Box component="main" maw={640} mx="auto" p="xl">
       <Title order={1}>There is no such page</Title>
-      <Text my="md">It does not exist, or it is not yours to see.</Text>
+      <Text my="md">It does not exist, or you may not see it.</Text>
       <Anchor href="/">Go to the first page</Anchor>
     </Box>
   );

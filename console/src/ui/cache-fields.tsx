@@ -18,9 +18,9 @@ interface CacheFieldsProps {
 function timeWords({ seconds }: Fields, isOnlyOff: boolean): string {
   if (isOnlyOff)
     return seconds === ""
-      ? "Switching it on takes a workspace admin."
-      : "Empty it to switch the cache off. Changing it takes a workspace admin.";
-  if (seconds === "") return "The same request gets the same answer again for so long.";
+      ? "Only a workspace admin can switch it on."
+      : "Empty it to switch the cache off. Only a workspace admin can change it.";
+  if (seconds === "") return "For this time, the same request gets the same answer again.";
   return `${readSpan(Number(seconds))}: the same request gets the same answer again.`;
 }
 
@@ -30,9 +30,9 @@ export function CacheFields(props: CacheFieldsProps) {
   return (
     <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md">
       <NumberInput
-        label="Answers are kept (seconds)"
+        label="Response cache (seconds)"
         description={timeWords(fields, isOnlyOff)}
-        placeholder="not at all"
+        placeholder="off"
         min={1}
         max={monthSeconds}
         clampBehavior="none"
@@ -43,8 +43,8 @@ export function CacheFields(props: CacheFieldsProps) {
         onChange={(seconds) => set({ ...fields, seconds })}
       />
       <NumberInput
-        label="A repeat costs (%)"
-        description="Of what the first answer was charged."
+        label="Price of a repeat (%)"
+        description="Percentage of the charge of the first answer."
         placeholder="0"
         min={0}
         max={100}

@@ -6,7 +6,7 @@ const labels: Readonly<Record<Window, string>> = {
   daily: "Daily cap (USD)",
   weekly: "Weekly cap (USD)",
   monthly: "Monthly cap (USD)",
-  total: "Cap in all (USD)",
+  total: "Total cap (USD)",
 };
 
 const amountShape = /^\s*\d+(\.\d{1,9})?\s*$/;
@@ -15,7 +15,7 @@ const amountShape = /^\s*\d+(\.\d{1,9})?\s*$/;
 const wordsOf = (refusal: string | undefined, text: string): string | undefined =>
   refusal === undefined || amountShape.test(text)
     ? refusal
-    : "Write an amount of USD such as 5 or 0.50, or leave it empty for no cap.";
+    : "Enter an amount such as 5 or 0.50, with at most nine decimals. Empty: no cap.";
 
 interface CapsFieldsProps {
   readonly fields: CapFields;
@@ -48,7 +48,7 @@ export function CapsFields(props: CapsFieldsProps) {
       </SimpleGrid>
       <Checkbox
         mt="sm"
-        label="Hard: what running calls may still cost counts too"
+        label="Hard: reservations of running calls count too"
         description={description}
         checked={fields.hard}
         disabled={disabled}

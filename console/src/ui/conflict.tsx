@@ -21,7 +21,7 @@ function Body({ conflict, close }: { conflict: Conflict; close: () => void }) {
   };
   return (
     <Stack gap="md">
-      <Text>Since you opened this, somebody else changed it. Nothing of yours is saved yet.</Text>
+      <Text>Another person changed this after you opened it. Your changes are not saved yet.</Text>
       <ScrollBox label="Changed meanwhile">
         <Table aria-label="Changed meanwhile">
           <Table.Thead>
@@ -56,7 +56,7 @@ function Body({ conflict, close }: { conflict: Conflict; close: () => void }) {
 
 export function openConflict(conflict: Conflict): void {
   const id = modals.open({
-    title: "Changed by somebody else",
+    title: "Changed by another person",
     children: <Body conflict={conflict} close={() => modals.close(id)} />,
   });
 }

@@ -33,6 +33,6 @@ export async function putOnClipboard(text: string): Promise<void> {
 export function copyText(text: string): void {
   void putOnClipboard(text).then(
     () => notify("Copied."),
-    () => notify("The browser did not let it be copied."),
+    () => notify("The browser did not allow copying."),
   );
 }

@@ -21,9 +21,9 @@ export function Empty(props: {
 
 /** Explains what a list shows and how it fills. */
 const abouts = {
-  call: "Each call of a key is listed here, with how it ended, why, and what it cost.",
-  key: "A program calls the gateway with a key, within its caps. Make one here, or with your first call.",
-  task: "Pictures and videos that are made through the gateway appear here, finished or under way.",
+  call: "This list will show each call of a key, with its outcome and cost.",
+  key: "Programs call the gateway with a key, within its caps. Create one here, or with your first call.",
+  task: "This list will show images and videos of the gateway, finished or running.",
 } as const;
 
 /** An empty list: there are no rows, or none matches the filters. */
@@ -34,7 +34,7 @@ export function NoRows(props: {
 }) {
   const { what, to, isFiltered } = props;
   return isFiltered ? (
-    <Empty text={`No ${what} fits these filters.`} to={to} action="Remove the filters" />
+    <Empty text={`No ${what}s match these filters.`} to={to} action="Remove the filters" />
   ) : (
     <Empty text={`No ${what}s yet. ${abouts[what]}`} to="/start" action="Make your first call" />
   );

@@ -24,11 +24,11 @@ export function Help({ pages, close }: HelpProps) {
     <Modal
       opened
       onClose={close}
-      title="Keys"
+      title="Keyboard shortcuts"
       centered
       closeButtonProps={{ "aria-label": "Close" }}
     >
-      <Table aria-label="Keys">
+      <Table aria-label="Keyboard shortcuts">
         <Table.Thead>
           <Table.Tr>
             <Table.Th w={100}>Key</Table.Th>
@@ -48,7 +48,7 @@ export function Help({ pages, close }: HelpProps) {
       </Table>
       <Checkbox
         mt="lg"
-        label="Single keys do something on this page"
+        label="Use single-key shortcuts"
         checked={isOn}
         onChange={(event) => {
           setIsOn(event.currentTarget.checked);

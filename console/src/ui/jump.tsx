@@ -31,7 +31,7 @@ export function Jump({ pages, signOut }: JumpProps) {
     { label: "Light", act: () => setColorScheme("light") },
     { label: "Times in UTC", act: () => setZone("utc") },
     { label: "Times in my zone", act: () => setZone("local") },
-    { label: "Keys of this page", act: () => setOpen("help") },
+    { label: "Keyboard shortcuts", act: () => setOpen("help") },
     { label: "Sign out", act: signOut },
   ];
   return (

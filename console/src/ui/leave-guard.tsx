@@ -25,9 +25,7 @@ export function LeaveGuard({ isChanged }: { isChanged: boolean }) {
       title="Leave without saving?"
       closeButtonProps={{ "aria-label": "Close" }}
     >
-      <Text mb="lg">
-        What you changed in this form is not saved yet. It is lost when you leave.
-      </Text>
+      <Text mb="lg">Your changes in this form are not saved. If you leave, they are lost.</Text>
       <Group justify="flex-end" gap="sm">
         <Button variant="default" data-autofocus onClick={() => reset?.()}>
           Stay

@@ -4,9 +4,9 @@ import type { ReactNode } from "react";
 import { limitNames, type LimitFields, type LimitName } from "../base/limits.ts";
 
 const labels: Readonly<Record<LimitName, string>> = {
-  requests_per_minute: "Requests a minute",
-  tokens_per_minute: "Tokens a minute",
-  concurrency: "Calls at once",
+  requests_per_minute: "Requests per minute",
+  tokens_per_minute: "Tokens per minute",
+  concurrency: "Concurrent calls",
 };
 
 interface LimitsFieldsProps {

@@ -28,7 +28,7 @@ export function ModelPicker({
     <>
       <MultiSelect
         label="Models that may be called"
-        description="None chosen: every model that the layers above allow."
+        description="If empty: every model that the layers above allow."
         placeholder={value.length === 0 ? "Every model" : "Add a model"}
         searchable
         clearable
@@ -44,7 +44,7 @@ export function ModelPicker({
       />
       {left.length > 0 && (
         <Text component="div" size="sm" mt="sm" role="note">
-          Not callable now, because a layer above does not allow them or they are not configured:
+          Not callable now. A layer above does not allow them, or they are not configured:
           <ul>
             {left.map((id) => (
               <li key={id}>

@@ -9,7 +9,7 @@ interface Ended {
 
 const words: Readonly<Record<string, string>> = {
   succeeded: "ok",
-  client_closed: "caller left",
+  client_closed: "caller disconnected",
 };
 
 export function Outcome({ row }: { row: Ended }) {

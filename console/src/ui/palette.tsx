@@ -176,7 +176,7 @@ export function Palette(props: PaletteProps) {
             ))}
           </Spotlight.ActionsGroup>
         ))}
-        {items.length === 0 && <Spotlight.Empty>Nothing is called that.</Spotlight.Empty>}
+        {items.length === 0 && <Spotlight.Empty>Nothing found.</Spotlight.Empty>}
       </Spotlight.ActionsList>
     </Spotlight.Root>
   );

@@ -81,7 +81,7 @@ function hourWords(from: string, to: string): string {
 function words({ from, to }: PeriodSearch): string {
   if (from !== undefined && to !== undefined && (!isDay(from) || !isDay(to)))
     return hourWords(from, to);
-  if (!isDay(from) || !isDay(to)) return "As in the address";
+  if (!isDay(from) || !isDay(to)) return "From the address";
   const [first, last] = [dayOf(from), dayOf(to, 1)];
   if (first === last) return first;
   return [first === "" ? "Up to" : first, last === "" ? "on" : last].join(
@@ -117,6 +117,6 @@ export function PeriodPicker({ search, fallback, set }: PeriodPickerProps) {
 export const UnreadPeriod = ({ unread, label }: { unread: boolean; label: string }) =>
   unread && (
     <Text component="output" display="block" size="sm" mb="md">
-      The address names no period that can be read; shown is: {inSentence(label)}.
+      The period in the address is not valid. Shown instead: {inSentence(label)}.
     </Text>
   );

@@ -11,7 +11,7 @@ export function RegionError(props: { what: string; error: unknown; retry?: () =>
   const title = status === 404 ? `There is no such ${props.what}` : `${what} could not be read`;
   const text =
     status === 404
-      ? "It does not exist, or it is not yours to see."
+      ? "It does not exist, or you may not see it."
       : `${message} ${isTimeout(refusal) ? "" : code}`.trim();
   return (
     <div className="panel" role="alert">
@@ -23,8 +23,8 @@ export function RegionError(props: { what: string; error: unknown; retry?: () =>
       </Text>
       {code === "database_unavailable" && (
         <Text size="sm" className="muted">
-          It comes back by itself once the gateway reaches its database. Its log says why it does
-          not, and <span className="mono">/readyz</span> when it does.
+          This page works again as soon as the gateway reaches its database. The gateway's log has
+          the reason; <span className="mono">/readyz</span> says when it is ready.
         </Text>
       )}
       <Group mt="sm" gap="sm">

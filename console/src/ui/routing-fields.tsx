@@ -27,8 +27,8 @@ export function RoutingFields({ value, set, at, disabled = false }: RoutingField
   return (
     <Stack gap="md">
       <Switch
-        label="Routing of its own"
-        description="Without it the layer above decides."
+        label="Own routing"
+        description="Off: the layer above decides."
         checked={isOwn}
         disabled={disabled}
         onChange={({ currentTarget: { checked } }) =>
@@ -38,7 +38,7 @@ export function RoutingFields({ value, set, at, disabled = false }: RoutingField
       <Select
         {...common}
         label="Order"
-        placeholder="As the layer above"
+        placeholder="Set by the layer above"
         data={sortData}
         value={value.sort}
         error={at("routing.sort")}

@@ -23,6 +23,6 @@ export function useRowKeys(body: RefObject<HTMLElement | null>): void {
   const move = (by: 1 | -1) => () => body.current !== null && step(body.current, by);
   usePageKeys([
     { key: "j", what: "To the next row; Enter opens it", act: move(1) },
-    { key: "k", what: "To the row before", act: move(-1) },
+    { key: "k", what: "To the previous row", act: move(-1) },
   ]);
 }

@@ -37,7 +37,7 @@ export function Secret({ value, label, hide, isAudited = true, children }: Secre
       </Group>
       <Text size="sm" mt="sm" className="muted">
         It is hidden again after a minute, or when you leave this tab.{" "}
-        {isAudited && "That it was shown is in the audit log."}
+        {isAudited && "The audit log records that it was shown."}
       </Text>
       {children}
     </section>

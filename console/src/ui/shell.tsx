@@ -95,7 +95,7 @@ function NoSuchWorkspace() {
       The workspace of this address, <span className="mono">{ws}</span>, does not exist, or you may
       not see it.{" "}
       <Link to="." search={(before) => ({ ...before, ws: undefined })}>
-        Show what you may see
+        Show the workspaces you may see
       </Link>
     </Text>
   );

@@ -36,9 +36,7 @@ export function SignInDialog({ userId, email }: SignInDialogProps) {
       zIndex={400}
       title="Your session has ended"
     >
-      <Text mb="lg">
-        Sign in again. The page stays as it is, and what was refused is sent again.
-      </Text>
+      <Text mb="lg">Sign in again. The page keeps its state and repeats the refused request.</Text>
       <SignInForm
         email={email}
         onSignedIn={({ password_change_required: mustChange }) => {
@@ -49,7 +47,7 @@ export function SignInDialog({ userId, email }: SignInDialogProps) {
         onElsewhere={(address) => window.open(address, "_blank", "noopener")}
       />
       <Text mt="lg" size="sm">
-        <Anchor href="/sign-in">Sign in as somebody else</Anchor>, and leave this page.
+        <Anchor href="/sign-in">Sign in as another user</Anchor>, and leave this page.
       </Text>
     </Modal>
   );

@@ -30,7 +30,7 @@ export function offerUndo(success: string, undo: () => Promise<unknown>): void {
       await undo();
       notify("Undone.");
     } catch (error) {
-      notifyError("It could not be undone.", error);
+      notifyError("Undo failed.", error);
     }
   };
   const message = (

@@ -22,7 +22,7 @@ export function Unread() {
   if (isAnother || left.length === 0) return null;
   return (
     <Text component="output" display="block" size="sm" mb="md" className="cut">
-      The address says what this page cannot read, and it was left out:{" "}
+      The page cannot read these parts of the address and ignores them:{" "}
       <span className="mono">
         {left.map(([name, value]) => `${short(name)}=${short(value)}`).join(", ")}
       </span>

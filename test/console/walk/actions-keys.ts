@@ -170,7 +170,7 @@ const changing: readonly Action[] = [
     right: "key.loosen_spend_caps",
     may: "+++-",
     offer: (page) => page.getByLabel("Daily cap (USD)"),
-    instead: (page) => page.getByText("You may lower a cap. Raising one takes a workspace admin."),
+    instead: (page) => page.getByText("You can lower a cap. Only a workspace admin can raise one."),
     ask: ({ own }) => ["PATCH", `/keys/${own.key}`, { spend_caps: { daily: "45" } }],
     async act(walk) {
       const { page } = walk;
@@ -206,11 +206,11 @@ const changing: readonly Action[] = [
     also: ["POST /admin/v1/routing/preview"],
     right: "key.change",
     may: "++++",
-    offer: (page) => page.getByRole("switch", { name: "Routing of its own" }),
+    offer: (page) => page.getByRole("switch", { name: "Own routing" }),
     async act(walk) {
       const { page } = walk;
       const { path } = await openKey(walk, "routing");
-      await page.getByRole("switch", { name: "Routing of its own" }).click();
+      await page.getByRole("switch", { name: "Own routing" }).click();
       await choose(page, "Order", "price");
       await save(page);
       await shows(walk, path, { routing: { mode: "custom", sort: "price" } });

@@ -35,9 +35,9 @@ const people: readonly Action[] = [
       await button(page, "Done").click();
       const cell = page.getByRole("cell", { name: email, exact: true });
       await cell.waitFor();
-      await button(page, `Take back: ${email}`).click();
-      await press(page, "Take back");
-      await said(page, "The invitation is taken back.");
+      await button(page, `Withdraw: ${email}`).click();
+      await press(page, "Withdraw");
+      await said(page, "The invitation is withdrawn.");
       await cell.waitFor({ state: "detached" });
     },
   },
@@ -55,7 +55,7 @@ const people: readonly Action[] = [
       await page.goto(members(walk));
       await button(page, `Change ${email}`).click();
       await choose(page, "Role", "admin");
-      await dialog(page).getByLabel("Calls at once").fill("3");
+      await dialog(page).getByLabel("Concurrent calls").fill("3");
       await press(page, "Save");
       await said(page, `${email} is changed`);
       await shows(walk, member(walk, userId), { role: "admin", rate_limits: { concurrency: 3 } });
@@ -76,7 +76,7 @@ const people: readonly Action[] = [
       const { email } = await walk.world.somebody();
       await page.goto(members(walk));
       await button(page, `Reset the password of ${email}`).click();
-      await press(page, "Make a link");
+      await press(page, "Create a link");
       await page.getByText(/^http.*gw_pwr_/).waitFor();
       await button(page, "Done").click();
       expect(await page.getByText(/gw_pwr_/).count()).toBe(0);
@@ -126,7 +126,7 @@ const callbacks: readonly Action[] = [
     async act(walk) {
       await open(walk);
       await walk.page.getByRole("switch", { name: "Callbacks are sent" }).click();
-      await said(walk.page, "No callback is sent any more");
+      await said(walk.page, "Callbacks are switched off");
       await shows(walk, secret(walk), { enabled: false });
       await undo(walk.page);
       await shows(walk, secret(walk), { enabled: true });
@@ -180,7 +180,7 @@ const callbacks: readonly Action[] = [
       const { page } = walk;
       const url = `https://receiver.invalid/${walk.who}`;
       await open(walk);
-      await page.getByLabel("Try an address").fill(url);
+      await page.getByLabel("Test an address").fill(url);
       await button(page, "Send a test").click();
       await page.getByRole("cell", { name: url }).waitFor();
     },
@@ -198,7 +198,7 @@ const callbacks: readonly Action[] = [
       await open(walk);
       await again(page).click();
       await press(page, "Send again");
-      await said(page, "It is sent again.");
+      await said(page, "The callback is sent again.");
     },
   },
 ];

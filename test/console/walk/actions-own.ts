@@ -61,12 +61,13 @@ const start: readonly Action[] = [
     calls: ["POST /admin/v1/keys"],
     right: "key.create",
     may: "++++",
-    // Only a person without a key is offered one; with a key, the page shows how to call with it.
-    offer: (page) => page.getByRole("button", { name: /^(?:Make a key|Copy the call with curl)$/ }),
+    // Only who has none is offered one; whoever has sees how to call with it.
+    offer: (page) =>
+      page.getByRole("button", { name: /^(?:Create a key|Copy the call with curl)$/ }),
     act: (walk) =>
       withoutKeys(walk, async (ws) => {
         await walk.page.goto(`/start?ws=${ws}`);
-        await button(walk.page, "Make a key").click();
+        await button(walk.page, "Create a key").click();
         await walk.page.getByText("Waiting for the first request").waitFor();
         const { data } = await walk.must("GET", `/keys?workspace_id=${ws}`);
         expect(data).toMatchObject([{ name: "first", created_by: walk.userId }]);
@@ -95,11 +96,11 @@ const account: readonly Action[] = [
     calls: ["POST /admin/v1/tokens"],
     right: "token.create",
     may: "++++",
-    offer: (page) => button(page, "Make a token"),
+    offer: (page) => button(page, "Create a token"),
     async act({ page, world }) {
       await page.goto("/account");
       await page.getByLabel("Name").fill("laptop");
-      await button(page, "Make a token").click();
+      await button(page, "Create a token").click();
       const token = await page.getByText(/^gw_pat_/).innerText();
       expect((await call(world.gateway.url, "GET", "/me", { token })).status).toBe(200);
     },
@@ -242,7 +243,7 @@ const outside: readonly Action[] = [
     act: (walk) =>
       inAnotherWindow(walk, async ({ page }) => {
         await page.goto(await placeOf("reset").at(walk));
-        await page.getByLabel("Your new password").fill("a password I keep");
+        await page.getByLabel("New password").fill("a password I keep");
         await button(page, "Choose password").click();
         await page.getByRole("heading", { level: 1, name: "Make your first call" }).waitFor();
       }),
@@ -260,9 +261,9 @@ const password: Action = {
     const { page } = walk;
     const next = `another password of ${walk.who}`;
     await page.goto("/account");
-    await page.getByRole("link", { name: "Choose another password" }).click();
-    await page.getByLabel("The password you have now").fill(walk.password);
-    await page.getByLabel("Your new password").fill(next);
+    await page.getByRole("link", { name: "Change password" }).click();
+    await page.getByLabel("Current password").fill(walk.password);
+    await page.getByLabel("New password").fill(next);
     await button(page, "Change password").click();
     await page
       .getByRole("heading", { level: 1 })

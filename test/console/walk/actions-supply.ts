@@ -53,7 +53,7 @@ const adding: readonly Action[] = [
         ["Address", `${world.upstream.url}/v1`],
         ["Model", `${name}/chat`],
         ["Context (tokens)", "10000"],
-        ["Longest answer (tokens)", "1000"],
+        ["Longest output (tokens)", "1000"],
         ["USD per million tokens in", "0.5"],
         ["USD per million tokens out", "2"],
       ] as const)
@@ -227,8 +227,8 @@ const catalogue: readonly Action[] = [
         buffer: Buffer.from(newerList),
       });
       await page.getByRole("row", { name: "groq/new-model - input 0.5, output 1" }).waitFor();
-      await button(page, "Take over").click();
-      await button(page, "Take over list").click();
+      await button(page, "Apply list").click();
+      await button(page, "Apply this list").click();
       await lists.getByRole("row", { name: /^\d+, .* api\.json 1 in force$/ }).waitFor();
     },
   },

@@ -80,12 +80,12 @@ const workspaces: readonly Action[] = [
     calls: [patch],
     right: "workspace.change",
     may: "+++-",
-    offer: (page) => page.getByRole("combobox", { name: "Keep word for word" }),
+    offer: (page) => page.getByRole("combobox", { name: "Store the text of" }),
     ask: (walk) => ["PATCH", home(walk), { keep_bodies: "all" }],
     async act(walk) {
       const { page } = walk;
       await page.goto(`/settings${home(walk)}`);
-      await choose(page, "Keep word for word", "Calls that failed");
+      await choose(page, "Store the text of", "Calls that failed");
       await save(page);
       await shows(walk, home(walk), { keep_bodies: "errors" });
       await undo(page);
@@ -114,11 +114,11 @@ const workspaces: readonly Action[] = [
     calls: [patch],
     right: "workspace.set_rate_limits",
     may: "++--",
-    offer: (page) => page.getByLabel("Tokens a minute"),
+    offer: (page) => page.getByLabel("Tokens per minute"),
     ask: (walk) => ["PATCH", home(walk), { rate_limits: { tokens_per_minute: 90_000 } }],
     act: (walk) =>
       changeHome(walk, {
-        label: "Tokens a minute",
+        label: "Tokens per minute",
         text: "90000",
         after: { rate_limits: { tokens_per_minute: 90_000 } },
         before: { rate_limits: null },

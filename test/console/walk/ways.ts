@@ -81,7 +81,7 @@ export async function closedWays({ page }: Walk): Promise<string[]> {
   await page.keyboard.press(letterOf("/settings"));
   await page.keyboard.press("Control+k");
   await page.getByPlaceholder("Search or jump").fill("Settings");
-  await page.getByText("Nothing is called that.").waitFor();
+  await page.getByText("Nothing found.").waitFor();
   await page.keyboard.press("Escape");
   return page.url() === before ? [] : [page.url()];
 }

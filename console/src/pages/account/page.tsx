@@ -10,7 +10,7 @@ import { Tokens } from "./tokens.tsx";
 const schemes = [
   { value: "light", label: "Light" },
   { value: "dark", label: "Dark" },
-  { value: "auto", label: "As the system" },
+  { value: "auto", label: "Follow the system" },
 ] as const;
 
 function Scheme() {
@@ -50,7 +50,7 @@ export function AccountPage() {
           <Text>{me?.name}</Text>
           <Text className="muted">
             {me?.organization_admin === true
-              ? "Administers everything here."
+              ? "Organization admin"
               : me?.memberships.map(({ role }) => role).join(", ")}
           </Text>
         </div>
@@ -59,7 +59,7 @@ export function AccountPage() {
             Password
           </Title>
           <Button variant="default" renderRoot={(props) => <Link to="/password" {...props} />}>
-            Choose another password
+            Change password
           </Button>
         </Stack>
         <Stack gap="sm" align="flex-start">
@@ -74,7 +74,7 @@ export function AccountPage() {
           </Title>
           <Times />
           <Text size="sm" className="muted">
-            Days, periods and caps are those of UTC either way.
+            Days, periods and caps are always in UTC.
           </Text>
         </Stack>
         <Sessions />

@@ -22,11 +22,11 @@ function Row({ session }: { session: Session }) {
   return (
     <Table.Tr>
       <Table.Td title={session.created_at}>{opened}</Table.Td>
-      <Table.Td className="mono">{ip ?? "not known"}</Table.Td>
-      <Table.Td style={{ overflowWrap: "anywhere" }}>{program ?? "not known"}</Table.Td>
+      <Table.Td className="mono">{ip ?? "unknown"}</Table.Td>
+      <Table.Td style={{ overflowWrap: "anywhere" }}>{program ?? "unknown"}</Table.Td>
       <Table.Td>
         {current ? (
-          <span className="ok">this one</span>
+          <span className="ok">this session</span>
         ) : (
           <Button
             size="xs"
@@ -52,7 +52,7 @@ function SignOutOthers() {
   const ask = () =>
     confirm({
       title: "Sign out everywhere else",
-      text: "Every session of yours but this one ends at once. Personal tokens go on.",
+      text: "All your other sessions end at once. Personal tokens keep working.",
       action: "Sign out others",
       run: () => change.runNow({}),
     });
@@ -76,7 +76,11 @@ export function Sessions() {
       <Text className="muted">Where you are signed in.</Text>
       {error !== null && <RegionError what="sessions" error={error} retry={refetch} />}
       {sessions.length > 0 && (
-        <SmallTable label="Sessions" minWidth={560} headers={["Opened", "From", "With", "State"]}>
+        <SmallTable
+          label="Sessions"
+          minWidth={560}
+          headers={["Signed in", "Address", "Browser", "State"]}
+        >
           {sessions.map((session) => (
             <Row key={session.id} session={session} />
           ))}

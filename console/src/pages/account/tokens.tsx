@@ -43,7 +43,7 @@ function NewToken() {
             onChange={({ currentTarget }) => setName(currentTarget.value)}
           />
           <Button type="submit" variant="default" loading={change.isPending}>
-            Make a token
+            Create a token
           </Button>
         </Group>
         {change.error !== null && <FormError error={change.beside("name")} />}
@@ -67,7 +67,7 @@ function Row({ token }: { token: Token }) {
   const ask = () =>
     confirm({
       title: "Revoke token",
-      text: `Programs that use ${name} are refused at once, for good.`,
+      text: `Programs that use ${name} are refused at once. You cannot undo this.`,
       action: "Revoke token",
       danger: true,
       run: () => change.runNow({}),
@@ -106,12 +106,12 @@ export function Tokens() {
         Personal tokens
       </Title>
       <Text className="muted">
-        For programs that manage as you, by /admin/v1. They end with your password.
+        For programs that call /admin/v1 with your rights. A new password ends them.
       </Text>
       <NewToken />
       {error !== null && <RegionError what="tokens" error={error} retry={refetch} />}
       {tokens.length > 0 && (
-        <SmallTable label="Personal tokens" headers={["Name", "Made", "Last used", "State"]}>
+        <SmallTable label="Personal tokens" headers={["Name", "Created", "Last used", "State"]}>
           {tokens.map((token) => (
             <Row key={token.id} token={token} />
           ))}

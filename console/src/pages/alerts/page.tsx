@@ -70,13 +70,13 @@ export function AlertsPage() {
       isClosed={me !== undefined && !mayAll(me.rights, "workspace.change", ws)}
     >
       <Text mb="lg" className="muted">
-        When a spend cap is nearly or fully used. From what percentage on, and the address they are
-        sent to, is in the settings of the workspace.
+        Alerts are sent when a spend cap is nearly or fully used. The settings of the workspace have
+        the percentages and the address.
       </Text>
       {query.error !== null && (
         <RegionError what="alerts" error={query.error} retry={query.refetch} />
       )}
-      {alerts?.length === 0 && <Text>No cap came near.</Text>}
+      {alerts?.length === 0 && <Text>No alerts yet.</Text>}
       {alerts !== undefined && alerts.length > 0 && (
         <SmallTable label="Alerts, newest first" minWidth={640} headers={headers}>
           {alerts.map((alert) => (

@@ -22,7 +22,7 @@ type Filters = ReturnType<typeof route.useSearch>;
 
 const names = ["actor", "action", "subject"] as const;
 const moments = ["period", "from", "to"] as const;
-const labels = { actor: "Who (id)", action: "What, such as key.change", subject: "Of what (id)" };
+const labels = { actor: "Who (id)", action: "Action, such as key.change", subject: "Object (id)" };
 
 const useEntries = ({ ws, actor, action, subject, ...period }: Filters) =>
   usePages({
@@ -129,7 +129,7 @@ export function AuditPage() {
       {query.error !== null && (
         <RegionError what="entries" error={query.error} retry={query.refetch} />
       )}
-      {entries?.length === 0 && <Text className="muted">No change fits these filters.</Text>}
+      {entries?.length === 0 && <Text className="muted">No changes match these filters.</Text>}
       {entries !== undefined && entries.length > 0 && (
         <AuditEntries entries={entries} subject={subjectOf} who={whoOf} what={whatOf} />
       )}

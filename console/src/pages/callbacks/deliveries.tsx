@@ -49,13 +49,13 @@ function Row({ delivery }: { delivery: Delivery }) {
   const redeliver = () =>
     confirm({
       title: "Send again",
-      text: `The same event goes to ${url} at once, also if it was delivered; its tries begin anew.`,
+      text: `The same event is sent to ${url} now, even if it was delivered before. Its attempts start again.`,
       action: "Send again",
       async run() {
         const params = { path: { id } };
         await client.POST("/admin/v1/webhook_deliveries/{id}/redeliver", { params, body: {} });
         await refetchPaths(queries, invalidatedPaths.delivery);
-        notify("It is sent again.");
+        notify("The callback is sent again.");
       },
     });
   return (
@@ -88,7 +88,7 @@ function Test({ workspaceId }: { workspaceId: string }) {
       return (await client.POST("/admin/v1/workspaces/{id}/webhook_test", { params, body })).data!;
     },
     invalidates: invalidatedPaths.delivery,
-    success: "A test event is on its way: what comes of it is in the list.",
+    success: "The test event is sent. The list shows its result.",
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -98,7 +98,7 @@ function Test({ workspaceId }: { workspaceId: string }) {
     <form onSubmit={submit}>
       <Group align="end" gap="sm">
         <TextInput
-          label="Try an address"
+          label="Test an address"
           placeholder="https://example.com/hook"
           required
           style={{ flexGrow: 1 }}
@@ -151,7 +151,7 @@ export function Deliveries({ workspaceId, status }: DeliveriesProps) {
       {data !== undefined && deliveries.length === 0 && (
         <Text className="muted">
           {status === undefined
-            ? "No callback was sent yet. A task with a webhook_url sends one."
+            ? "No callbacks yet. A task with a webhook_url sends one."
             : `No callback is ${status}.`}
         </Text>
       )}

@@ -24,7 +24,7 @@ function Toggle({ workspace: { id }, signing }: ToggleProps) {
     base: signing,
     send: (to: boolean, headers) => enable(id, to, headers.ifMatch),
     invalidates: invalidatedPaths.workspace,
-    success: enabled ? "No callback is sent any more." : "Callbacks are sent.",
+    success: enabled ? "Callbacks are switched off." : "Callbacks are switched on.",
     failure: enabled ? "Callbacks are not switched off." : "Callbacks are not switched on.",
     undo: (after, to) => enable(id, !to, ifMatch(after)),
   });
@@ -57,7 +57,7 @@ function Rotate({ workspace: { id, name }, disabled }: RotateProps) {
   const ask = () =>
     confirm({
       title: "Replace the signing secret",
-      text: "For a day callbacks are signed with both secrets. Then receivers that know only the old one refuse them.",
+      text: "For a day callbacks are signed with both secrets. After that, receivers that only have the old one refuse them.",
       action: "Replace secret",
       typed: name,
       run: () => change.runNow({}),
@@ -89,7 +89,7 @@ export function SigningSecret({ workspace, signing }: SecretProps) {
         <Title order={2} size="h4" mb="sm">
           Signing secret
         </Title>
-        <Text mb="sm">Callbacks are signed with it; who has it can sign as this gateway does.</Text>
+        <Text mb="sm">The gateway signs callbacks with it. Anyone who has it can forge them.</Text>
         <Group gap="sm">
           <Button variant="default" disabled={signing === undefined} onClick={() => setShown(true)}>
             Reveal

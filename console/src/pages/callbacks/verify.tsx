@@ -13,8 +13,8 @@ export function Verify() {
         How to verify
       </Title>
       <Text mb="sm">
-        The headers are those of Standard Webhooks, whose libraries take the secret as it is. Verify
-        the bytes of the body before you parse them.
+        Callbacks follow Standard Webhooks. Its libraries accept the secret as it is. Verify the raw
+        bytes of the body before you parse them.
       </Text>
       <SegmentedControl
         aria-label="Language"

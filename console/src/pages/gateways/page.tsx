@@ -21,7 +21,7 @@ const headers = [
   "Version",
   "State",
   "Started",
-  "Last heard of",
+  "Last report",
   "In flight",
   "Event loop p99",
   "Memory (MiB)",
@@ -44,7 +44,7 @@ function Row(props: { gateway: Gateway; newest: string; now: Date }) {
         {gateway.version}
         {gateway.version !== newest && <span className="bad"> differs</span>}
       </Table.Td>
-      <Table.Td className={isSilent ? "bad" : "ok"}>{isSilent ? "silent" : "serves"}</Table.Td>
+      <Table.Td className={isSilent ? "bad" : "ok"}>{isSilent ? "silent" : "serving"}</Table.Td>
       <Table.Td>{time(gateway.started_at)}</Table.Td>
       <Table.Td>{time(gateway.last_seen_at)}</Table.Td>
       <Table.Td className="number" ta="right">

@@ -11,7 +11,7 @@ import { SmallTable } from "../../ui/small-table.tsx";
 
 type Hook = Schemas["Hooks"]["data"][number];
 
-const headers = ["Hook", "When", "Asked at", "About", "Waits for", "If it fails", "Last failure"];
+const headers = ["Hook", "When", "Address", "Calls", "Timeout", "If it fails", "Last failure"];
 const wrapped = { overflowWrap: "anywhere", verticalAlign: "top" } as const;
 
 /** The calls that the hook checks. */
@@ -25,12 +25,12 @@ function aboutOf({ endpoints, workspaces, keys }: Hook): string {
 }
 
 const ruleOf = ({ on_failure: rule }: Hook): string => {
-  if (rule === null) return "nothing: the call is over";
+  if (rule === null) return "nothing: the call has ended";
   return rule === "refuse" ? "the call is refused" : "the call goes on";
 };
 
 function LastFailure({ failure }: { failure: Hook["last_failure"] }) {
-  if (failure === null) return <span className="ok">none known</span>;
+  if (failure === null) return <span className="ok">none</span>;
   const { at, why, failures, since, request_id: id } = failure;
   return (
     <>
@@ -53,7 +53,7 @@ function LastFailure({ failure }: { failure: Hook["last_failure"] }) {
 const Row = ({ hook }: { hook: Hook }) => (
   <Table.Tr>
     <Table.Td style={{ ...wrapped, minWidth: 120 }}>{hook.name}</Table.Td>
-    <Table.Td style={wrapped}>{hook.at === "before" ? "before a call" : "after it"}</Table.Td>
+    <Table.Td style={wrapped}>{hook.at === "before" ? "before a call" : "after a call"}</Table.Td>
     <Table.Td style={{ ...wrapped, minWidth: 200 }} className="mono">
       {hook.url ?? hook.module}
     </Table.Td>
@@ -80,13 +80,11 @@ export function HooksPage() {
   return (
     <Settings title="Hooks" isClosed={isClosed}>
       <Text mb="lg" className="muted">
-        Checks of your own before and after calls, in the order in which they are asked. They are
-        set in the configuration file; a change counts from the next start.
+        Your own checks of calls, in the order in which the gateway asks them. They are in the
+        configuration file; a change applies from the next start.
       </Text>
       {error !== null && <RegionError what="hooks" error={error} retry={refetch} />}
-      {data?.data.length === 0 && (
-        <Text>No hook is configured: nobody else is asked about a call.</Text>
-      )}
+      {data?.data.length === 0 && <Text>No hooks are configured.</Text>}
       {data !== undefined && data.data.length > 0 && (
         <SmallTable label="Hooks" headers={headers} minWidth={1000}>
           {data.data.map((hook) => (

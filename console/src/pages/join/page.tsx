@@ -56,8 +56,8 @@ function Form({ token }: { token: string }) {
           <TextInput name="name" label="Your name" autoComplete="name" maxLength={200} />
           <PasswordInput
             name="password"
-            label="A password"
-            description="At least ten characters. If you have an account with this address here, its password."
+            label="Password"
+            description="At least ten characters. If you already have an account here, enter its password."
             autoComplete="new-password"
             minLength={10}
             maxLength={128}
@@ -74,7 +74,7 @@ function Form({ token }: { token: string }) {
 }
 
 const gone =
-  "There is no such invitation. It was used, replaced or taken back, or it has expired: ask for a new one.";
+  "This invitation is not valid. It was used, replaced or withdrawn, or it has expired. Ask for a new one.";
 
 export function JoinPage() {
   const token = useToken();

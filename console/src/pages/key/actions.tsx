@@ -60,7 +60,7 @@ function Revoke({ apiKey }: { apiKey: Key }) {
       onClick={() =>
         confirm({
           title: "Revoke key",
-          text: "It stops at once, everywhere, for good. What it was charged stays.",
+          text: "The key stops working at once, on every gateway. You cannot undo this. Its charges stay.",
           action: "Revoke key",
           typed: name,
           run: () => change.runNow({}),

@@ -52,7 +52,7 @@ function Limits({ fields, set, at, disabled }: LimitsProps) {
       disabled={disabled}
     >
       <TextInput
-        label="Ends (UTC)"
+        label="Expires (UTC)"
         placeholder="never, or 2027-01-31T00:00:00Z"
         value={fields.expires}
         disabled={disabled}
@@ -96,7 +96,7 @@ export function Caps({ apiKey }: { apiKey: Key }) {
             at={change.at}
             disabled={disabled}
             description={
-              mayLoosen ? undefined : "You may lower a cap. Raising one takes a workspace admin."
+              mayLoosen ? undefined : "You can lower a cap. Only a workspace admin can raise one."
             }
           />
           <Limits fields={draft.fields} set={draft.set} at={change.at} disabled={disabled} />

@@ -17,24 +17,19 @@ export function Clients({ apiKey: { id } }: { apiKey: Key }) {
   return (
     <Stack gap="sm" mt="xl">
       <Title order={2} size="h4">
-        Where it is used from
+        Used from
       </Title>
       {error !== null && <RegionError what="addresses" error={error} retry={refetch} />}
       {data !== undefined && clients.length === 0 && (
-        <Text className="muted">From nowhere in the last 30 days.</Text>
+        <Text className="muted">Not used in the last 30 days.</Text>
       )}
       {clients.length > 0 && (
-        <SmallTable
-          label="Where it is used from"
-          minWidth={640}
-          headers={headers}
-          numbers={["Requests"]}
-        >
+        <SmallTable label="Used from" minWidth={640} headers={headers} numbers={["Requests"]}>
           {clients.map((client) => (
             <Table.Tr key={client.ip}>
               <Table.Td className="mono">{client.ip}</Table.Td>
               <Table.Td style={{ overflowWrap: "anywhere" }}>
-                {client.user_agent ?? <span className="muted">says nothing</span>}
+                {client.user_agent ?? <span className="muted">unknown</span>}
               </Table.Td>
               <Table.Td title={client.first_seen_at}>
                 {readTime(new Date(client.first_seen_at)).slice(0, -7)}

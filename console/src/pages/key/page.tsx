@@ -22,7 +22,7 @@ import { Use } from "./use.tsx";
 const route = getRouteApi("/shell/keys/$id");
 
 const tabs = [
-  { value: "use", label: "Use" },
+  { value: "use", label: "Usage" },
   { value: "caps", label: "Caps and limits" },
   { value: "models", label: "Models" },
   { value: "routing", label: "Routing" },
@@ -41,10 +41,10 @@ function Facts({ apiKey }: { apiKey: Key }) {
         {apiKey.key_prefix}...{apiKey.key_last4}
       </span>
       <KeyStateText of={apiKey} />
-      <Text>{owner === null ? "nobody's" : `of ${owner}`}</Text>
+      <Text>{owner === null ? "no owner" : `owner ${owner}`}</Text>
       {workspace !== undefined && <Text style={{ overflowWrap: "anywhere" }}>in {workspace}</Text>}
       <Text className="muted" title={made}>
-        made {readTime(new Date(made))}
+        created {readTime(new Date(made))}
       </Text>
       <Text className="muted" title={used ?? undefined}>
         {used === null ? "never used" : `used ${readAgo(new Date(used))}`}
@@ -54,7 +54,7 @@ function Facts({ apiKey }: { apiKey: Key }) {
       )}
       {apiKey.expires_at !== null && (
         <Text className="muted" title={apiKey.expires_at}>
-          ends {readTime(new Date(apiKey.expires_at))}
+          expires {readTime(new Date(apiKey.expires_at))}
         </Text>
       )}
     </Group>

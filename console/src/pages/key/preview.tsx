@@ -32,7 +32,7 @@ function Offers({ plan }: { plan: Answer["plan"] }) {
             <Table.Th>Provider</Table.Th>
             <Table.Th>Tier</Table.Th>
             <Table.Th ta="right">Price (USD)</Table.Th>
-            <Table.Th>Then</Table.Th>
+            <Table.Th>In the plan</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -44,10 +44,10 @@ function Offers({ plan }: { plan: Answer["plan"] }) {
               <Table.Td>
                 {place(offer) === Infinity ? (
                   <span className="muted">
-                    out: {readMomentsIn(offer.excluded ?? "not needed")}
+                    left out: {readMomentsIn(offer.excluded ?? "not needed")}
                   </span>
                 ) : (
-                  `tried ${place(offer) + 1}.`
+                  `number ${place(offer) + 1}`
                 )}
               </Table.Td>
             </Table.Tr>
@@ -104,14 +104,14 @@ export function Preview(props: { apiKey: Key; settings: Omit<Question, "key_id" 
         <RegionError what="models" error={models.error} retry={models.refetch} />
       )}
       {models.data !== undefined && choices.length === 0 && (
-        <Text className="muted">There is no model yet whose calls could go anywhere.</Text>
+        <Text className="muted">There is no text or embedding model yet.</Text>
       )}
       {error !== null && <RegionError what="preview" error={error} retry={refetch} />}
       {error === null && data !== undefined && (
         <>
           <Text mb="sm">
-            {data.plan.strategy}, {sources[data.plan.strategy_source]}. The price is of 3,000 tokens
-            in and 1,000 out.
+            {data.plan.strategy}, {sources[data.plan.strategy_source]}. Prices are for 3,000 input
+            and 1,000 output tokens.
           </Text>
           {data.refused !== null && (
             <Text className="bad" role="note" mb="sm">

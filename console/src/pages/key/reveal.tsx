@@ -105,7 +105,7 @@ export function Reveal({ apiKey }: { apiKey: Key }) {
       <Group gap="sm">
         {may("key.reveal") && apiKey.revealable && <RevealButton apiKey={apiKey} show={setShown} />}
         {!apiKey.revealable && (
-          <Text className="muted">This key keeps only its prefix and cannot be shown.</Text>
+          <Text className="muted">This key cannot be shown: only its prefix is stored.</Text>
         )}
         {may("key.rotate") && !isRevoked && (
           <Button variant="default" onClick={() => setRotating(true)}>

@@ -42,8 +42,8 @@ export function RoutingTab({ apiKey }: { apiKey: Key }) {
             disabled={disabled}
           />
           <Switch
-            label="A request may name another order"
-            description="By a suffix of the model, such as :@price."
+            label="Requests may choose another order"
+            description="With a suffix of the model, such as :@price."
             checked={isOverridable}
             disabled={disabled || routing.mode === "follow"}
             onChange={({ currentTarget: { checked } }) =>

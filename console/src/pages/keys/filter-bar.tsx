@@ -19,7 +19,7 @@ function Owner({ filters, set }: { filters: Filters; set: (change: Changed) => v
   return (
     <MemberSelect
       aria-label="Owner"
-      placeholder="Anybody's"
+      placeholder="Any owner"
       w={200}
       ws={workspace}
       isActive

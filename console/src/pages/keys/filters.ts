@@ -22,6 +22,6 @@ export const statusChoices = statuses.map((value) => ({ value, label: value }));
 export const sortChoices = [
   { value: "cap", label: "nearest to a cap" },
   { value: "spend", label: "most spent this month" },
-  { value: "used", label: "used last" },
+  { value: "used", label: "last used" },
   { value: "name", label: "name" },
 ];

@@ -25,8 +25,8 @@ function Finished({ made, isOwn, close }: { made: Made; isOwn: boolean; close: (
   return (
     <Stack gap="md">
       <Text>
-        The key <strong>{made.name}</strong> is made
-        {isOwn ? "." : `, for ${made.owner_email ?? "its owner"}.`} Keep it where nobody else reads.
+        The key <strong>{made.name}</strong> is created
+        {isOwn ? "." : `, for ${made.owner_email ?? "its owner"}.`} Keep it secret.
       </Text>
       <code className="mono">{made.key}</code>
       <Group gap="sm">

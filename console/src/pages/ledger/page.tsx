@@ -117,7 +117,7 @@ export function LedgerPage() {
             keyOf={(entry) => entry.id}
             empty={
               <Empty
-                text={isFiltered(filters) ? "No entry fits these filters." : "No entries yet."}
+                text={isFiltered(filters) ? "No entries match these filters." : "No entries yet."}
                 to="/start"
                 action="Make a call"
               />

@@ -47,8 +47,8 @@ function Members({ workspace }: { workspace: Workspace }) {
       {data !== undefined && members.length === 0 && (
         <Text className="muted">
           {wanted === ""
-            ? `Nobody is a member of ${workspace.name} yet: invite somebody.`
-            : `No member of ${workspace.name} has that in their name or e-mail.`}
+            ? `${workspace.name} has no members yet. Invite one.`
+            : `No member of ${workspace.name} has this in the name or e-mail.`}
         </Text>
       )}
       {members.length > 0 && (

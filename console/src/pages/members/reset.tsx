@@ -35,10 +35,10 @@ function Question({ member, done }: { member: Member; done: (made: Made) => void
     done,
   });
   return (
-    <CreateForm change={change} shown={[]} action="Make a link">
+    <CreateForm change={change} shown={[]} action="Create a link">
       <Text>
-        {email} gets a link to choose a new password. The old one works until then; afterwards their
-        sessions and personal tokens end.
+        {email} gets a link to choose a new password. The old password works until then. The new one
+        ends their sessions and personal tokens.
       </Text>
     </CreateForm>
   );

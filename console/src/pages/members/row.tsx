@@ -18,7 +18,7 @@ function useRemoval() {
     if (keys === undefined) return;
     const stops =
       keys.length === 0 ? (
-        <Text>No key of theirs is active here.</Text>
+        <Text>They have no active keys here.</Text>
       ) : (
         <>
           <Text>These keys stop at once. An admin may enable them again:</Text>
@@ -30,14 +30,14 @@ function useRemoval() {
         </>
       );
     confirm({
-      title: isInvited ? "Take the invitation back" : "Remove member",
-      text: isInvited ? `The link that ${member.email} has works no more.` : stops,
-      action: isInvited ? "Take back" : `Remove ${member.email}`,
+      title: isInvited ? "Withdraw the invitation" : "Remove member",
+      text: isInvited ? `The link of ${member.email} stops working.` : stops,
+      action: isInvited ? "Withdraw" : `Remove ${member.email}`,
       danger: true,
       async run() {
         await removeMember(member);
         await refetchPaths(queries, invalidatedPaths.member);
-        if (isInvited) notify("The invitation is taken back.");
+        if (isInvited) notify("The invitation is withdrawn.");
         else {
           offerUndo(`${member.email} is removed.`, async () => {
             await restoreMember(member);
@@ -110,10 +110,10 @@ export function Row({ member, thresholds, edit, reset, isReader }: RowProps) {
             size="xs"
             variant="outline"
             color="var(--bad)"
-            aria-label={status === "active" ? `Remove ${email}` : `Take back: ${email}`}
+            aria-label={status === "active" ? `Remove ${email}` : `Withdraw: ${email}`}
             onClick={() => void remove(member)}
           >
-            {status === "active" ? "Remove" : "Take back"}
+            {status === "active" ? "Remove" : "Withdraw"}
           </Button>
         </Group>
       </Table.Td>

@@ -29,7 +29,7 @@ function Newer() {
   const take = useChange({
     send,
     invalidates: invalidatedPaths.catalog,
-    success: "The list is in force.",
+    success: "The list is in use.",
     done: () => setSeen(undefined),
   });
   const choose = async (file: File | null) => {
@@ -45,7 +45,7 @@ function Newer() {
     <Stack gap="sm">
       <FileInput
         label="A newer list"
-        description="The file api.json of models.dev. It is read here and sent to your gateway alone."
+        description="The file api.json of models.dev. Your browser sends it only to your gateway."
         placeholder="Choose a file"
         accept="application/json,.json"
         onChange={(file) => void choose(file)}
@@ -58,14 +58,14 @@ function Newer() {
           <Button
             onClick={() =>
               confirm({
-                title: "Take over this list",
+                title: "Apply this list",
                 text: "Prices of vendors' models change with the next call, on every gateway. You can go back.",
-                action: "Take over list",
+                action: "Apply this list",
                 run: () => take.runNow(list),
               })
             }
           >
-            Take over
+            Apply list
           </Button>
         </Group>
       )}
@@ -78,7 +78,7 @@ function Versions({ versions }: { versions: readonly Version[] }) {
     send: async (version: number) =>
       (await client.POST("/admin/v1/catalog/rollback", { body: { version } })).data!,
     invalidates: invalidatedPaths.catalog,
-    success: "The list is in force.",
+    success: "The list is in use.",
   });
   const ask = (version: number) =>
     confirm({
@@ -94,7 +94,7 @@ function Versions({ versions }: { versions: readonly Version[] }) {
           <Table.Th>List</Table.Th>
           <Table.Th>From</Table.Th>
           <Table.Th ta="right">Models</Table.Th>
-          <Table.Th>In force</Table.Th>
+          <Table.Th>In use</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -108,7 +108,7 @@ function Versions({ versions }: { versions: readonly Version[] }) {
             <Table.Td ta="right">{models}</Table.Td>
             <Table.Td>
               {isInForce ? (
-                <span className="ok">in force</span>
+                <span className="ok">in use</span>
               ) : (
                 <Button size="xs" variant="default" onClick={() => ask(version)}>
                   Use list {version}

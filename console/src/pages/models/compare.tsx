@@ -17,7 +17,7 @@ function Compared({ models }: { models: readonly Model[] }) {
       <Table aria-label="Comparison" layout="fixed" miw={180 + models.length * 200}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th w={180}>Differing first</Table.Th>
+            <Table.Th w={180}>Differences first</Table.Th>
             {models.map(({ id }) => (
               <Table.Th key={id} style={{ overflowWrap: "anywhere" }}>
                 <ModelLink id={id} />

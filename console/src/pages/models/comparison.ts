@@ -17,10 +17,10 @@ function pricesOf(model: Model): readonly (readonly [string, string])[] {
   const { input, output, other } = headlineOf(model);
   const ids = [...new Set(model.offers.filter(isServing).map(({ provider }) => provider))];
   return [
-    ["Price in (USD a million)", input ?? nothing],
-    ["Price out (USD a million)", output ?? nothing],
-    ["Price otherwise (USD)", other === null ? nothing : `from ${other.amount} ${other.per}`],
-    ["Answered now by", ids.length === 0 ? "nobody" : ids.join(", ")],
+    ["Input price (USD per million)", input ?? nothing],
+    ["Output price (USD per million)", output ?? nothing],
+    ["Other price (USD)", other === null ? nothing : `from ${other.amount} ${other.per}`],
+    ["Serving now", ids.length === 0 ? "no provider" : ids.join(", ")],
   ];
 }
 

@@ -51,8 +51,8 @@ export function Differences({ change }: { change: Change }) {
     <section aria-label="What would change">
       {isNothing && <Text>It changes nothing.</Text>}
       <Rows title="Added" rows={added} />
-      <Rows title="Gone" rows={gone} />
-      <Rows title="Dearer" rows={dearer} />
+      <Rows title="Removed" rows={gone} />
+      <Rows title="More expensive" rows={dearer} />
       <Rows title="Cheaper" rows={cheaper} />
       {changed.length > 0 && (
         <Text mt="sm" style={{ overflowWrap: "anywhere" }}>

@@ -23,17 +23,17 @@ export function factsOf(model: Model): readonly (readonly [string, string])[] {
   const facts: readonly (readonly [string, string | undefined])[] = [
     ["Name", model.name],
     ["Kind", model.family === undefined ? model.kind : `${model.kind}, family ${model.family}`],
-    ["Called at", listed(model.endpoints.map((one) => one.replaceAll("_", " ")))],
+    ["Endpoints", listed(model.endpoints.map((one) => one.replaceAll("_", " ")))],
     ["Context (tokens)", counted(model.context_length)],
-    ["Longest answer (tokens)", counted(model.max_output_tokens)],
-    ["Takes in", listed(model.input_modalities)],
-    ["Gives out", listed(model.output_modalities)],
+    ["Longest output (tokens)", counted(model.max_output_tokens)],
+    ["Input", listed(model.input_modalities)],
+    ["Output", listed(model.output_modalities)],
     ["Reasoning", membersText(model.reasoning)],
     ["Tool choice", membersText(model.tool_choice)],
     ["Structured outputs", yesNo(model.structured_outputs)],
     ["Prefill", yesNo(model.prefill)],
-    ["Other names", listed(model.aliases)],
-    ["Where nobody answers", listed(model.fallbacks)],
+    ["Aliases", listed(model.aliases)],
+    ["Fallback models", listed(model.fallbacks)],
     ["Lifecycle", membersText(model.lifecycle)],
   ];
   return facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));

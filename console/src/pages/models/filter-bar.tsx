@@ -55,8 +55,8 @@ export function FilterBar({ filters, ws, models }: FilterBarProps) {
         onChange={(provider) => set({ provider: provider ?? undefined })}
       />
       <KeySelect
-        label="Only what this key may call"
-        placeholder="Whatever the key"
+        label="Only models of this key"
+        placeholder="Any key"
         ws={ws}
         value={filters["usable-by"]}
         set={(key) => set({ "usable-by": key })}

@@ -74,7 +74,7 @@ function OfferPart({ offer }: { offer: Offer }) {
       <Table aria-label={`Price at ${provider}`}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>What</Table.Th>
+            <Table.Th>Item</Table.Th>
             <Table.Th w={140} ta="right">
               USD
             </Table.Th>
@@ -104,7 +104,7 @@ export function Offers({ model }: { model: Model }) {
         <OfferPart key={`${offer.provider} ${offer.protocol} ${index}`} offer={offer} />
       ))}
       <Text mt="sm" size="sm" className="muted">
-        Health and speed are as the process that answered has seen them in its own calls.
+        Health and speed are measured by the gateway that answered this page, from its own calls.
       </Text>
     </>
   );

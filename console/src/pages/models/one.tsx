@@ -21,9 +21,9 @@ function Parameters({ model }: { model: Model }) {
   return (
     <Part title={`Parameters (${parameters.length})`}>
       {parameters.length === 0 ? (
-        <Text>Nobody may call it, so it takes none.</Text>
+        <Text>This model cannot be called, so it has no parameters.</Text>
       ) : (
-        <SmallTable label="Parameters" headers={["Parameter", "Takes"]} minWidth={400}>
+        <SmallTable label="Parameters" headers={["Parameter", "Values"]} minWidth={400}>
           {parameters.map(([name, domain]) => (
             <Table.Tr key={name}>
               <Table.Td className="mono">{name}</Table.Td>

@@ -46,8 +46,8 @@ function emptyText(filters: Filters, all: number): ReactNode {
       </>
     );
   return filters["usable-by"] === undefined
-    ? "No model fits these filters."
-    : "This key may call no model that fits these filters.";
+    ? "No models match these filters."
+    : "No models of this key match these filters.";
 }
 
 export function ModelsPage() {

@@ -25,7 +25,7 @@ export function Use({ model }: { model: string }) {
     <Part title="Last 7 days">
       {read.error !== null && <RegionError what="usage" error={read.error} retry={read.refetch} />}
       {read.data !== undefined && (row === undefined || row.requests === 0) && (
-        <Text>Not called, as far as you may see.</Text>
+        <Text>No calls that you may see.</Text>
       )}
       {row !== undefined && row.requests > 0 && (
         <Group gap="xl">

@@ -56,7 +56,7 @@ function useRunOutText(id: string, available: string, mayRead: boolean): string 
   const days = end === undefined ? Infinity : (end.getTime() - now.getTime()) / dayMs;
   if (days > daysMax) return undefined;
   const read = days < 2 ? `${Math.floor(days * 24)} hours` : `${Math.floor(days)} days`;
-  return `lasts about ${read} at the pace of the last 7 days`;
+  return `lasts about ${read} at the rate of the last 7 days`;
 }
 
 function Tiles({ balance, id, mayRead }: { balance: Balance; id: string; mayRead: boolean }) {
@@ -78,17 +78,17 @@ function Tiles({ balance, id, mayRead }: { balance: Balance; id: string; mayRead
       <Tile
         title="Credits (USD)"
         amount={credits}
-        note="all that was added"
+        note="all credits added"
         entries={entries("credit")}
       />
       <Tile
         title="Charged (USD)"
         amount={charged}
-        note="for what has ended"
+        note="for ended calls and tasks"
         entries={entries("charge")}
       />
-      <Tile title="Held (USD)" amount={held} note="by calls and tasks under way" />
-      <Tile title="Credit line (USD)" amount={line} note="beyond its credits" />
+      <Tile title="Held (USD)" amount={held} note="for running calls and tasks" />
+      <Tile title="Credit line (USD)" amount={line} note="allowed beyond credits" />
     </div>
   );
 }
@@ -168,7 +168,7 @@ export function Balances({ count }: { count: number }) {
       <BalanceSums sum={data.pages[0]?.sum} />
       <More next={balances} label={`Show more of ${count}`}>
         <Text size="sm" className="muted">
-          Choose a workspace for its caps and its ledger.
+          Choose a workspace to see its caps and ledger.
         </Text>
       </More>
     </>

@@ -15,7 +15,7 @@ const windowWords: Readonly<Record<CapLine["window"], string>> = {
   daily: "today",
   weekly: "this week",
   monthly: "this month",
-  total: "in all",
+  total: "total",
 };
 
 function Name({ node, ws }: { node: Node; ws: string }) {
@@ -57,7 +57,7 @@ function Branch({ node, ws, isCut }: BranchProps) {
           <Name node={node} ws={ws} /> <span className="muted">{node.layer}</span>
         </span>
         <div className={classes["bars"]}>
-          {node.lines.length === 0 && <span className="muted">no cap of its own</span>}
+          {node.lines.length === 0 && <span className="muted">no cap</span>}
           {node.lines.map((line) => {
             const { window, hard, ...cap } = line;
             return (
@@ -115,7 +115,7 @@ export function Caps({ id }: { id: string }) {
         </Text>
       )}
       <Text size="sm" mt="md" className="muted">
-        Days, weeks and months are those of UTC. A hard cap counts what is reserved too.
+        Days, weeks and months are in UTC. A hard cap also counts reservations.
       </Text>
     </section>
   );

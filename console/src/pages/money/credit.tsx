@@ -19,7 +19,8 @@ const shape = /^-?\d{1,8}(\.\d{1,9})?$/;
 
 /** The fault of an amount, as the API would say it; undefined if none. */
 function amountFault(amount: string): string | undefined {
-  if (!shape.test(amount)) return "Decimal USD such as 25.00; below 0 takes credit back.";
+  if (!shape.test(amount))
+    return "Enter an amount such as 25.00, at most 10,000,000. Below 0, credit is taken back.";
   return parseUsd(amount) === 0n ? "It must not be 0." : undefined;
 }
 
@@ -49,7 +50,7 @@ function Ask(props: {
         Available after it: <strong>{after} USD</strong>
       </Text>
       <Text className="muted">
-        It stands in the ledger for good. A correction is a second entry.
+        You cannot change or remove this entry. To correct it, add a second one.
       </Text>
       <FormError error={error} />
       <Group justify="flex-end" gap="sm">

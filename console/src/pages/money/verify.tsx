@@ -15,10 +15,11 @@ function sentenceOf(run: Verification): string {
   const when = run.finished_at ?? run.started_at;
   const at = when === null ? "" : readTime(new Date(when));
   const entries = `${readCount(run.entries)} entries`;
-  if (run.state === "never") return "Never checked from here.";
+  if (run.state === "never") return "Not checked here yet.";
   if (run.state === "running") return `Checking since ${at}.`;
   if (run.state === "failed") return `The check of ${at} failed; the gateway's log says why.`;
-  if (run.state === "interrupted") return `The check of ${at} was interrupted by a stop.`;
+  if (run.state === "interrupted")
+    return `The check of ${at} was interrupted: the gateway stopped.`;
   return run.differences_count === 0
     ? `No difference in ${entries}, checked ${at}.`
     : `${run.differences_count} differences in ${entries}, checked ${at}.`;
@@ -29,7 +30,7 @@ function Differences({ run }: { run: Verification }) {
     <table className={classes["table"]} width="100%" aria-label="Differences">
       <thead>
         <tr>
-          {["Workspace", "What", "Recorded", "The entries come to"].map((title) => (
+          {["Workspace", "What", "Recorded", "Sum of entries"].map((title) => (
             <th key={title} style={{ textAlign: "left" }}>
               {title}
             </th>

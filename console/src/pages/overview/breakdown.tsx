@@ -57,8 +57,8 @@ function Off({ sum, total }: { sum: bigint; total: bigint | undefined }) {
   if (total === undefined || sum === total) return null;
   return (
     <Text role="alert" c="var(--bad)" size="sm">
-      These rows come to {exactUsd(sum)} USD, the period to {exactUsd(total)} USD. Calls have ended
-      meanwhile, or `verify` finds a difference.
+      The rows add up to {exactUsd(sum)} USD, the period to {exactUsd(total)} USD. Either calls
+      ended meanwhile, or the ledger has a difference: run `verify`.
     </Text>
   );
 }

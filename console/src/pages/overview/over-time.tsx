@@ -40,7 +40,7 @@ function Legend(props: {
   const { bars, by, metric, rows } = props;
   const whole = bars.series.reduce((sum, { total }) => sum + total, 0n);
   return (
-    <table className={classes["table"]} aria-label="What the colours are" width="100%">
+    <table className={classes["table"]} aria-label="Legend" width="100%">
       <thead className={classes["unseen"]}>
         <tr>
           <th>

@@ -31,7 +31,7 @@ function Nothing({ ws, shown, now }: { ws: string | undefined; shown: ShownSpan;
     <Empty
       text={
         last === undefined
-          ? "No calls yet. What they cost, how long they take and which fail is shown here."
+          ? "No calls yet. This page will show their cost, duration and errors."
           : `No calls in this period, ${inSentence(shown.label)}; the last one was at ${when}.`
       }
       to={last === undefined ? "/start" : "/requests"}
@@ -170,9 +170,9 @@ export function OverviewPage() {
         />
       )}
       <Text size="sm" mt="md" className="muted">
-        {search.tag !== undefined && "By tags sums are of the whole days that the period touches. "}
-        From {shown.from.toISOString()} up to {shown.to.toISOString()}; days are those of UTC. Spend
-        is the ledger's.
+        {search.tag !== undefined && "Sums by tag cover whole days.  "}
+        From {shown.from.toISOString()} up to {shown.to.toISOString()}; days are in UTC. Spend comes
+        from the ledger.
       </Text>
     </Page>
   );

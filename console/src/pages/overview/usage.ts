@@ -42,7 +42,7 @@ const unnamed: Readonly<Record<string, string>> = {
   model: "no model",
   key: "no key",
   member: "admin token",
-  provider: "nobody answered",
+  provider: "no provider",
   workspace: "no workspace",
 };
 
@@ -50,7 +50,7 @@ const unnamed: Readonly<Record<string, string>> = {
 export function nameOf(row: UsageRow, by: Group, names: ReadonlyMap<string, string>): string {
   if (row.other === true) return "all others";
   const id = idOf(row, by);
-  if (id === null) return unnamed[by] ?? "without it";
+  if (id === null) return unnamed[by] ?? "none";
   if (by === "key") return row.key_name == null ? id : keyLabel(row.key_name, row.key_last4);
   if (by === "member") return row.member_email ?? id;
   return names.get(id) ?? id;

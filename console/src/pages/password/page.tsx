@@ -37,14 +37,14 @@ export function PasswordPage() {
         <Stack gap="md">
           <PasswordInput
             name="current"
-            label="The password you have now"
+            label="Current password"
             autoComplete="current-password"
             required
             autoFocus
           />
           <PasswordInput
             name="new"
-            label="Your new password"
+            label="New password"
             autoComplete="new-password"
             minLength={10}
             maxLength={128}

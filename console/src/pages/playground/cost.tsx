@@ -24,7 +24,7 @@ export function Cost({ id }: { id: string }) {
   if (row === undefined)
     return (
       <Text size="sm" className="muted" mih={20}>
-        {isError ? "Not in the log yet: " : "Looking for its cost: "}
+        {isError ? "Cost not in the log yet:  " : "Waiting for the cost:  "}
         {link}
       </Text>
     );

@@ -67,8 +67,8 @@ function MaskEditor({ picture, painting, change }: MaskEditorProps) {
       </Group>
       <Text size="sm" className="muted" mb="sm">
         {strokes.length === 0
-          ? "Without a mask the whole picture may change. Paint what may change."
-          : "Only what is painted may change."}
+          ? "Without a mask the whole image may change. Paint the area to change."
+          : "Only the painted area may change."}
       </Text>
       {url !== undefined && (
         <MaskCanvas
@@ -133,7 +133,7 @@ export function EditMode(props: ModeProps) {
     <MediaMode
       {...props}
       promptLabel="What to change"
-      missing={first === undefined ? "Add a picture." : undefined}
+      missing={first === undefined ? "Add an image." : undefined}
       inputs={
         <>
           <Group gap="sm">

@@ -15,7 +15,7 @@ const bodyOf = ({ model, prompt, fields }: Wish) => ({
 export const EmbeddingMode = (props: ModeProps) => (
   <MediaMode
     {...props}
-    promptLabel="Texts, one a line"
+    promptLabel="Texts, one per line"
     prepare={(wish) => ({ path, body: bodyOf(wish) })}
     codes={(wish, place) => {
       const header = `Authorization: Bearer ${place.key}`;

@@ -14,7 +14,7 @@ function Countdown({ until }: { until: Date }) {
     const timer = setInterval(() => setNow(Date.now()), 1000);
     return () => clearInterval(timer);
   }, [isOver]);
-  return <Text size="sm">{left === 0 ? "It can be tried again." : `Try again in ${left} s.`}</Text>;
+  return <Text size="sm">{left === 0 ? "You can try again now." : `Try again in ${left} s.`}</Text>;
 }
 
 type Window = "total" | "monthly" | "weekly" | "daily";

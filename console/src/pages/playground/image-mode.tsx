@@ -15,7 +15,7 @@ const preparedOf = ({ model, prompt, fields }: Wish) => ({
 export const ImageMode = (props: ModeProps) => (
   <MediaMode
     {...props}
-    promptLabel="Picture of"
+    promptLabel="Describe the image"
     prepare={preparedOf}
     codes={(wish, place) => {
       const prepared = preparedOf(wish);

@@ -103,7 +103,7 @@ export function MaskCanvas({ url, measured, ...painted }: MaskCanvasProps) {
         tabIndex={0}
         // oxlint-disable-next-line jsx-a11y/no-interactive-element-to-noninteractive-role -- it takes keys of its own
         role="application"
-        aria-label={`Mask, ${strokes.length} strokes. Arrows move the brush, Space held paints, Ctrl Z takes the last stroke away.`}
+        aria-label={`Mask, ${strokes.length} strokes. Arrows move the brush, holding Space paints, Ctrl Z removes the last stroke.`}
         className={classes["mask"]}
         {...handlers}
       />

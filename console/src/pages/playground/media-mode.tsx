@@ -44,8 +44,8 @@ export function MediaMode(props: MediaModeProps) {
   const running = {
     running: generations.running,
     obstacle:
-      (fault !== undefined ? `Mend ${fault} first.` : missing) ??
-      (prompt.trim() === "" ? "Write something." : undefined),
+      (fault !== undefined ? `Fix ${fault} first.` : missing) ??
+      (prompt.trim() === "" ? "Write a text." : undefined),
     run: () =>
       void generations.run({ keyId: apiKey.id, model: model.id, label: prompt }, () =>
         props.prepare(wish),

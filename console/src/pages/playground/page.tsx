@@ -39,11 +39,11 @@ function ResendNote({ id, choice, isPrefilled }: ResendNoteProps) {
   return (
     <Text size="sm" mb="md" mih={20} role="note" style={{ overflowWrap: "anywhere" }}>
       {choice.lost == null
-        ? `As in ${id}: model, protocol and streaming are those of that call.`
+        ? `Model, protocol and streaming are copied from ${id}.`
         : `This key cannot call ${choice.lost}, the model of ${id}.`}{" "}
       {isPrefilled
-        ? "Its system text and its last message are filled in; the values of its parameters are not."
-        : "Its prompt and the values of its parameters are not kept."}
+        ? "Its system text and last message are filled in, its parameters are not."
+        : "Its prompt and parameters are not stored."}
     </Text>
   );
 }
@@ -59,18 +59,18 @@ const media: Partial<Record<Mode, ComponentType<ModeProps>>> = {
 /** Shown if no model of the mode can be called. Readers who may add a provider are linked there, others are told to ask. */
 function NoModel({ mode }: { mode: Mode }) {
   const mayAdd = useMay("provider.create");
-  const text = `This key may call no model for this (${modeNames[mode]}).`;
+  const text = `This key may not call any model for this (${modeNames[mode]}).`;
   return mayAdd ? (
     <Empty
       text={`${text} Add a provider that has one, or widen the allowlist of the key or its workspace.`}
       to="/providers"
-      action="See the providers"
+      action="Show providers"
     />
   ) : (
     <Empty
       text={`${text} Ask an administrator for a provider, or for a wider allowlist.`}
       to="/start"
-      action="See what this key may call"
+      action="Show the models of this key"
     />
   );
 }
@@ -171,7 +171,7 @@ export function PlaygroundPage() {
     <Page title="Playground" aside={choice}>
       {error !== null && <RegionError what="keys" error={error} retry={refetch} />}
       {isNone && (
-        <Empty text="You have no key yet. A call needs one." to="/start" action="Make a key" />
+        <Empty text="You have no key yet. A call needs one." to="/start" action="Create a key" />
       )}
       {apiKey !== undefined && <WithKey apiKey={apiKey} />}
     </Page>

@@ -80,7 +80,7 @@ export function hintOf({ type, min, max, multiple_of: step, default: preset }: D
   return [
     range,
     step !== undefined && `multiples of ${step}`,
-    type === "array" && "one a line",
+    type === "array" && "one per line",
     type === "object" && "JSON",
     preset !== undefined && `${JSON.stringify(preset)} if absent`,
   ]
@@ -113,7 +113,7 @@ function readJson(text: string): Read {
   try {
     return { value: JSON.parse(text) as unknown };
   } catch {
-    return { fault: "This is no JSON." };
+    return { fault: "This is not valid JSON." };
   }
 }
 

@@ -10,7 +10,7 @@ interface PictureButtonProps {
   readonly label?: string;
 }
 
-export function PictureButton({ pictures, change, label = "Add picture" }: PictureButtonProps) {
+export function PictureButton({ pictures, change, label = "Add image" }: PictureButtonProps) {
   const [fault, setFault] = useState("");
   const add = async (files: readonly File[]) => {
     setFault("");

@@ -7,7 +7,7 @@ const bytesMax = 20 * 1024 * 1024;
 /** @throws Error with a message for the reader, if a file is no image or too large */
 export async function readPicture(file: File): Promise<Picture> {
   if (!pictureTypes.includes(file.type))
-    throw new Error(`${file.name} is no PNG, JPEG, WebP or GIF.`);
+    throw new Error(`${file.name} is not a PNG, JPEG, WebP or GIF file.`);
   if (file.size > bytesMax) throw new Error(`${file.name} is larger than 20 MB.`);
   const url = await new Promise<string>((resolve, reject) => {
     const reader = new FileReader();

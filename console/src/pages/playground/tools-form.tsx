@@ -12,7 +12,7 @@ export const ToolsForm = ({ text, fault, change }: ToolsFormProps) => (
   <div className="panel">
     <Textarea
       label="Tools"
-      description="A list of functions with name, description and parameters (JSON Schema). What the model calls is shown, not run."
+      description="A list of functions with name, description and parameters (JSON Schema). Calls of the model are shown, not run."
       value={text}
       error={fault}
       autosize
@@ -33,7 +33,7 @@ export const ToolsForm = ({ text, fault, change }: ToolsFormProps) => (
           Remove tools
         </Button>
       )}
-      {text !== "" && fault === undefined && <Text size="sm">These can be sent.</Text>}
+      {text !== "" && fault === undefined && <Text size="sm">The tools are valid.</Text>}
     </Group>
   </div>
 );

@@ -59,9 +59,9 @@ export function readTools(text: string): { tools: readonly Tool[]; fault?: strin
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return { tools: [], fault: `This is no JSON: ${(error as Error).message}` };
+    return { tools: [], fault: `This is not valid JSON: ${(error as Error).message}` };
   }
-  if (!Array.isArray(value)) return { tools: [], fault: "Tools are a list: begin with [." };
+  if (!Array.isArray(value)) return { tools: [], fault: "Tools must be a list: [...]." };
   const fault = value.map(faultOf).find((one) => one !== undefined);
   return fault === undefined ? { tools: value as Tool[] } : { tools: [], fault };
 }

@@ -64,10 +64,10 @@ interface Obstacles {
 /** Why nothing can be sent yet. */
 function obstacleOf({ chatRequest, toolsFault, faults }: Obstacles): string | undefined {
   if (chatRequest.models.length === 0) return "Choose a model.";
-  if (toolsFault !== undefined) return "Mend the tools first.";
+  if (toolsFault !== undefined) return "Fix the tools first.";
   const [field] = Object.keys(faults);
-  if (field !== undefined) return `Mend ${field} first.`;
+  if (field !== undefined) return `Fix ${field} first.`;
   return chatRequest.said.text.trim() === "" && chatRequest.said.pictures.length === 0
-    ? "Write something."
+    ? "Write a message."
     : undefined;
 }

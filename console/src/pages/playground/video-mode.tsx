@@ -18,11 +18,11 @@ export function VideoMode(props: ModeProps) {
   return (
     <MediaMode
       {...props}
-      promptLabel="Video of"
+      promptLabel="Describe the video"
       inputs={
         <Group gap="sm">
           <PictureButton
-            label="First picture"
+            label="First image"
             pictures={pictures}
             change={(chosen) => setPictures(chosen.slice(-1))}
           />

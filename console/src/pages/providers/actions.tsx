@@ -17,7 +17,7 @@ export function Actions({ provider }: { provider: Provider }) {
   const ask = () =>
     confirm({
       title: `Remove ${provider.id}`,
-      text: "No new call goes there. Calls and tasks under way end with its keys. It cannot be taken back: its keys are gone.",
+      text: "It gets no new calls. Running calls and tasks finish with its keys. You cannot undo this: its keys are deleted.",
       action: "Remove provider",
       typed: provider.id,
       run: remove,
@@ -42,7 +42,7 @@ export function Actions({ provider }: { provider: Provider }) {
         )}
       </Group>
       {mayRemove && !isOurs && (
-        <p className="muted">What is defined elsewhere is changed and removed there.</p>
+        <p className="muted">To change or remove this provider, edit the place that defines it.</p>
       )}
       <FormError error={pause.error ?? resume.error} />
     </>

@@ -47,7 +47,7 @@ function ModelsField({ asJson, mistake }: { asJson: boolean; mistake: string | u
         <Textarea
           name="models"
           label="Models"
-          description="A list as in the configuration file; the offers are of this provider."
+          description="A list as in the configuration file. Each offer is of this provider."
           autosize
           minRows={6}
           maxRows={16}
@@ -93,7 +93,7 @@ export function AddByHand() {
         <TextInput
           name="base_url"
           label="Address"
-          description="With its version segment."
+          description="With its version, such as /v1."
           placeholder="https://api.example.com/v1"
           type="url"
           required
@@ -102,7 +102,7 @@ export function AddByHand() {
         <PasswordInput
           name="api_key"
           label="Key"
-          description="Stored encrypted; never shown again. Empty where the server takes none."
+          description="Stored encrypted; never shown again. Empty if the server needs none."
           autoComplete="off"
         />
         <SegmentedControl

@@ -18,7 +18,7 @@ const Fields = (props: { vendor: string | null; address: string | undefined }) =
     <TextInput
       name="provider"
       label="Name"
-      description="What callers pin it by; the vendor's name if empty."
+      description="Callers pin the provider by it. Empty: the vendor's name."
       placeholder={props.vendor ?? ""}
       maxLength={64}
       autoComplete="off"
@@ -26,7 +26,7 @@ const Fields = (props: { vendor: string | null; address: string | undefined }) =
     <TextInput
       name="base_url"
       label="Address"
-      description="The vendor's own if empty."
+      description="Empty: the vendor's own address."
       placeholder={props.address ?? ""}
       autoComplete="off"
     />
@@ -68,8 +68,8 @@ export function AddVendor() {
         <Fields vendor={vendor} address={chosen?.base_url} />
         {chosen !== undefined && (
           <Text size="sm" className="muted">
-            {chosen.models} models with their list prices come with it
-            {chosen.unpriced.length > 0 && `; ${chosen.unpriced.length} without a price do not`}.
+            {chosen.models} models with list prices are added{" "}
+            {chosen.unpriced.length > 0 && `; ${chosen.unpriced.length} without a price are not`}.
           </Text>
         )}
         <FormError error={add.error ?? vendors.error} />

@@ -29,7 +29,7 @@ export function AffectedTable({ provider, models }: AffectedProps) {
                 {servedBy.length > 0 ? (
                   servedBy.join(", ")
                 ) : (
-                  <span className="bad">nobody: its calls fail</span>
+                  <span className="bad">no provider: its calls fail</span>
                 )}
               </Table.Td>
             </Table.Tr>

@@ -62,7 +62,7 @@ export const insideColumns: readonly Column<Provider>[] = [
   id,
   state,
   { header: "Since", width: 150, wide: true, cell: since },
-  { header: "Next try", width: 150, wide: true, roomy: true, cell: next },
+  { header: "Next attempt", width: 150, wide: true, roomy: true, cell: next },
   {
     header: "Calls 1 h",
     width: 90,

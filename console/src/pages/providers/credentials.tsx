@@ -74,7 +74,7 @@ export function Credentials({ provider }: { provider: Provider }) {
   const ask = (id: string) =>
     confirm({
       title: `Remove the key ${id}`,
-      text: "Calls under way keep it; no other call uses it. The gateway forgets it.",
+      text: "Running calls finish with it; new calls do not use it. The gateway deletes it.",
       action: "Remove key",
       danger: true,
       run: () => remove(id),
@@ -117,7 +117,7 @@ export function Credentials({ provider }: { provider: Provider }) {
         </Table.Tbody>
       </Table>
       {isOurs && credentials.length === 1 && (
-        <p className="muted">The last key stays: add another one first.</p>
+        <p className="muted">The last key cannot be removed: add another one first.</p>
       )}
       {isOurs && <AddKey provider={provider} />}
     </Part>

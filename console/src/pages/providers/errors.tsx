@@ -19,18 +19,18 @@ export function Errors({ provider }: { provider: Provider }) {
           to="/requests"
           search={({ ws }) => ({ ws, asked: provider.id, status: "failed", period: "24h" })}
         >
-          Failed calls that asked it
+          Failed calls that tried it
         </Link>
         {" and "}
         <Link to="/requests" search={({ ws }) => ({ ws, asked: provider.id, period: "24h" })}>
-          all that did
+          all calls that tried it
         </Link>
         , of the last 24 hours.
       </Text>
       {errors.length > 0 && (
         <SmallTable
           label="Errors of the last hour"
-          headers={["Error", "Count", "The vendor's last words"]}
+          headers={["Error", "Count", "Last message of the vendor"]}
           numbers={["Count"]}
           minWidth={480}
         >

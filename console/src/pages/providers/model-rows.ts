@@ -32,6 +32,6 @@ export function readModels(text: string): readonly object[] | string {
     const isList = Array.isArray(list) && list.every((one) => typeof one === "object" && one);
     return isList ? (list as object[]) : "This must be a list of models: [{ ... }].";
   } catch (error) {
-    return `This is no JSON: ${(error as Error).message}`;
+    return `This is not valid JSON: ${(error as Error).message}`;
   }
 }

@@ -97,7 +97,9 @@ function Stored({ id }: { id: string }) {
     return <RegionError what="provider" error={read.error} retry={read.refetch} />;
   return (
     read.data && (
-      <Text>It is stored and not in force: the configuration file has one of this name.</Text>
+      <Text>
+        It is stored but not used: the configuration file has a provider of the same name.
+      </Text>
     )
   );
 }

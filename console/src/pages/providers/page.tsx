@@ -21,8 +21,8 @@ const fits = (search: string) => (one: Provider) =>
 const noneYet = (mayAdd: boolean): string =>
   `No provider yet. Providers answer the calls that come in: without one each call is refused. ${
     mayAdd
-      ? "Add provider asks for a vendor and your key there."
-      : "An organization admin adds them."
+      ? "Choose Add provider, then a vendor, and enter your key."
+      : "An organization admin can add one."
   }`;
 
 export function ProvidersPage() {
@@ -56,7 +56,7 @@ export function ProvidersPage() {
       )}
       {rows?.length === 0 && (
         <div className="panel">
-          {q === "" ? noneYet(mayAdd) : "No provider has that in its name or among its models."}
+          {q === "" ? noneYet(mayAdd) : "No provider has this in its name or its models."}
         </div>
       )}
       {(rows === undefined ? read.error === null : rows.length > 0) && (
@@ -69,8 +69,8 @@ export function ProvidersPage() {
       )}
       {mayAdd && rows?.length !== 0 && (
         <p className="muted">
-          Calls and failures are those of the last hour, on all gateways. Members and workspace
-          admins see states and models alone.
+          Calls and failures are of the last hour, on all gateways. Members and workspace admins see
+          only states and models.
         </p>
       )}
       {mayAdd && <AddProvider opened={add !== undefined} close={() => set({ add: undefined })} />}

@@ -54,10 +54,10 @@ const Fields = ({ shown, refusal, touch }: FieldsProps) => (
       />
       <Select
         name="on_disconnect"
-        label="When a caller leaves"
+        label="When a caller disconnects"
         data={[
-          { value: "abort", label: "End the call there" },
-          { value: "drain", label: "Read it to its end" },
+          { value: "abort", label: "End the upstream call" },
+          { value: "drain", label: "Read the answer to its end" },
         ]}
         defaultValue={shown.on_disconnect}
         allowDeselect={false}
@@ -68,7 +68,7 @@ const Fields = ({ shown, refusal, touch }: FieldsProps) => (
       <PasswordInput
         name="api_key"
         label="New key"
-        description="In place of the one that is there; empty keeps it. Calls under way keep the old one."
+        description="Replaces the current key; empty keeps it. Running calls keep the old one."
         error={refusal("api_key")}
         autoComplete="off"
       />
@@ -76,7 +76,7 @@ const Fields = ({ shown, refusal, touch }: FieldsProps) => (
     <Textarea
       name="models"
       label="Models as JSON"
-      description="As in the configuration file. Empty: the list of its vendor."
+      description="As in the configuration file. Empty: the models of its vendor."
       defaultValue={textOf(shown)}
       error={refusal("models")}
       autosize

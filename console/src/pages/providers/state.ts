@@ -53,7 +53,7 @@ export function sourceOf({ source, source_line: line }: Provider): string {
     return `Defined in the configuration file${at}; change it there.`;
   }
   return source === "environment"
-    ? "Comes from the environment's variables; change it there."
+    ? "Defined by environment variables; change it there."
     : "The simulated vendors; TOLLGATE_SANDBOX=off removes them.";
 }
 
@@ -91,9 +91,9 @@ const clock = (time: string, now: Date): string => readMoment(new Date(time), no
 export function sentenceOf(provider: Provider, now: Date): string {
   const { paused_until: paused } = provider;
   if (paused !== null)
-    return `It gets no new calls until ${clock(paused, now)}, and goes on by itself ${untilOf(paused, now.getTime())}.`;
+    return `It gets no new calls until ${clock(paused, now)}, then resumes by itself ${untilOf(paused, now.getTime())}.`;
   const since = outSince(provider);
   const probe = nextProbe(provider);
   if (since === undefined || probe === undefined) return "";
-  return `Since ${clock(since, now)}. The next call that may try it: ${untilOf(probe, now.getTime())}.`;
+  return `Since ${clock(since, now)}. Next attempt: ${untilOf(probe, now.getTime())}.`;
 }

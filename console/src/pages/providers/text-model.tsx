@@ -20,11 +20,11 @@ const amount = { inputMode: "decimal", pattern: String.raw`[0-9]{1,9}(\.[0-9]{1,
 export const TextModelForm = () => (
   <>
     <Group grow align="start">
-      <TextInput name="model" label="Model" description="What callers name." {...modelName} />
+      <TextInput name="model" label="Model" description="The id that callers use." {...modelName} />
       <TextInput
         name="upstream"
-        label="Its name there"
-        description="The part after the slash if empty."
+        label="Upstream name"
+        description="Empty: the part after the slash."
       />
     </Group>
     <Group grow align="start">
@@ -36,7 +36,7 @@ export const TextModelForm = () => (
         allowDeselect={false}
       />
       <TextInput name="context" label="Context (tokens)" required {...whole} />
-      <TextInput name="output" label="Longest answer (tokens)" required {...whole} />
+      <TextInput name="output" label="Longest output (tokens)" required {...whole} />
     </Group>
     <Group grow align="start">
       <TextInput name="input_price" label="USD per million tokens in" required {...amount} />

@@ -38,7 +38,7 @@ function Member({ filters, set }: ChipsProps) {
   return (
     <MemberSelect
       aria-label="Member"
-      placeholder="Anybody"
+      placeholder="Any member"
       w={200}
       ws={workspace}
       value={filters.member}
@@ -63,7 +63,7 @@ export function Chips({ filters, set }: ChipsProps) {
         allowDeselect={false}
         data={[
           { value: "", label: "Newest first" },
-          { value: "cost", label: "Dearest first" },
+          { value: "cost", label: "Most expensive first" },
         ]}
         value={sort ?? ""}
         onChange={(value) => set({ sort: value === "cost" ? value : undefined })}

@@ -43,7 +43,7 @@ export function ColumnChoice() {
           disabled={chosen === defaultColumns}
           onClick={() => storeChoice(defaultColumns)}
         >
-          As at first
+          Reset
         </Button>
       </Popover.Dropdown>
     </Popover>

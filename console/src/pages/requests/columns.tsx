@@ -23,7 +23,7 @@ function marksOf(row: Row): string {
   const upstream = row.upstream_protocol ?? null;
   return [
     ...(row.cache === "hit" ? ["cached"] : []),
-    ...(tries > 1 ? [`${tries} tries`] : []),
+    ...(tries > 1 ? [`${tries} attempts`] : []),
     ...(dropped > 0 ? ["changed"] : []),
     ...(upstream !== null && upstream !== protocol ? ["converted"] : []),
   ].join(", ");

@@ -13,7 +13,7 @@ import { csvOf, filterNames, type Filters } from "./filters.ts";
 const statuses = [
   { value: "succeeded", label: "ok" },
   { value: "failed", label: "failed" },
-  { value: "client_closed", label: "caller left" },
+  { value: "client_closed", label: "caller disconnected" },
   { value: "expired", label: "expired" },
   { value: "failed,expired", label: "failed or expired" },
   { value: "canceled", label: "canceled" },
@@ -24,7 +24,7 @@ const texts = [
   ["model", "Model"],
   ["provider", "Provider"],
   ["q", "Text in the error"],
-  ["tag", "Tag, as team:search"],
+  ["tag", "Tag, such as team:search"],
 ] as const;
 
 const textNames = texts.map(([name]) => name);

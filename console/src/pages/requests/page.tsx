@@ -31,7 +31,7 @@ function searchedTo(page: Rows | undefined): string | undefined {
 
 /** Why live updates are not possible. */
 function disabledReasonOf(filters: Filters): string | undefined {
-  if (filters.sort !== undefined) return "Dearest first does not grow by itself.";
+  if (filters.sort !== undefined) return "Live needs the order newest first.";
   return inPeriod(filters).to === undefined ? undefined : "This period has ended.";
 }
 
@@ -43,8 +43,8 @@ function Dearest({ filters, last }: { filters: Filters; last: Rows | undefined }
   if (filters.sort === undefined || begin === undefined) return null;
   return (
     <Text size="sm" mb="sm" className="muted">
-      Dearest first, of the calls since {readTime(new Date(begin), now)}. Earlier ones are shown
-      with an earlier period of at most 31 days.
+      Most expensive first, since {readTime(new Date(begin), now)}. For earlier calls choose an
+      earlier period of at most 31 days.
     </Text>
   );
 }
@@ -67,7 +67,7 @@ export function RequestsPage() {
     });
   const turnLive = () => change({ live: isLive ? undefined : "1" });
   usePageKeys([
-    { key: "l", what: "Live, and not", act: () => disabledReason === undefined && turnLive() },
+    { key: "l", what: "Live on or off", act: () => disabledReason === undefined && turnLive() },
   ]);
   return (
     <Page
@@ -87,7 +87,9 @@ export function RequestsPage() {
         query={query}
         pause={searchedTo(query.data?.pages.at(-1))}
         what="requests"
-        label={filters.sort === undefined ? "Requests, newest first" : "Requests, dearest first"}
+        label={
+          filters.sort === undefined ? "Requests, newest first" : "Requests, most expensive first"
+        }
         columns={columnsOf(chosen)}
         minWidth={widthOf(chosen)}
         keyOf={({ id }) => id}

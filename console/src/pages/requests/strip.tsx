@@ -129,7 +129,7 @@ function Bars({ shape, bars, isWaiting, set, children }: BarsProps) {
         // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- an input has one value: here a time has two ends
         role="slider"
         tabIndex={0}
-        aria-label={`Calls by ${shape.step}: arrows mark a time, Shift more of it, Enter shows it`}
+        aria-label={`Calls by ${shape.step}: arrows select a time, Shift extends it, Enter shows it`}
         aria-valuemin={0}
         aria-valuemax={last}
         aria-valuenow={mark?.other ?? last}
@@ -179,7 +179,7 @@ export function Strip({ filters, isLive, set }: StripProps) {
         >
           {overview !== undefined && (
             <Link to="/overview" search={overview}>
-              What they cost
+              Cost of these calls
             </Link>
           )}
         </Bars>

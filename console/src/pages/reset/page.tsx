@@ -27,7 +27,7 @@ function Form({ token, email }: { token: string; email: string }) {
         <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
         <PasswordInput
           name="password"
-          label="Your new password"
+          label="New password"
           description="At least ten characters."
           autoComplete="new-password"
           minLength={10}
@@ -45,7 +45,7 @@ function Form({ token, email }: { token: string; email: string }) {
 }
 
 const gone =
-  "There is no such link. It was used or replaced, or it has expired: ask an admin for a new one.";
+  "This link is not valid. It was used or replaced, or it has expired. Ask an admin for a new one.";
 
 export function ResetPage() {
   const token = useToken();
@@ -61,8 +61,8 @@ export function ResetPage() {
       {reset !== undefined && (
         <>
           <Text mb="lg">
-            For <strong>{reset.email}</strong>. Everywhere else the account is signed out, and its
-            personal tokens end.
+            For <strong>{reset.email}</strong>. A new password signs the account out everywhere else
+            and ends its personal tokens.
           </Text>
           <Form key={token} token={token} email={reset.email} />
         </>

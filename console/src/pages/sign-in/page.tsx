@@ -10,7 +10,7 @@ const route = getRouteApi("/sign-in");
 
 /** Our own message for a failed return from the identity provider: text in the URL cannot be trusted. */
 const failedReturn =
-  "Signing in there did not work. Try again, or ask whoever manages your account here.";
+  "The sign-in did not work. Try again, or ask an administrator of this gateway.";
 
 export function SignInPage() {
   const { to, error: returned } = route.useSearch();

@@ -35,9 +35,14 @@ const Choice = ({ label, value, choices, choose }: ChoiceProps) => (
 function LanguageChoice({ value, choices, choose }: Omit<ChoiceProps, "label">) {
   const isNarrow = useNarrow();
   if (choices.length < 2) return <span />;
-  if (isNarrow) return <Choice label="Called in" {...{ value, choices, choose }} />;
+  if (isNarrow) return <Choice label="Protocol or language" {...{ value, choices, choose }} />;
   return (
-    <SegmentedControl aria-label="Called in" value={value} data={[...choices]} onChange={choose} />
+    <SegmentedControl
+      aria-label="Protocol or language"
+      value={value}
+      data={[...choices]}
+      onChange={choose}
+    />
   );
 }
 

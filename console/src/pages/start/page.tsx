@@ -26,7 +26,7 @@ function FirstKey({ ws }: { ws: string | undefined }) {
   if (workspace === undefined && rows !== undefined)
     return (
       <div className="panel">
-        You are in no workspace, and a key belongs to one. Ask an administrator to invite you.
+        You are not a member of any workspace. Ask an administrator to invite you.
       </div>
     );
   return (
@@ -37,7 +37,7 @@ function FirstKey({ ws }: { ws: string | undefined }) {
         disabled={workspace === undefined}
         onClick={() => create.mutate(workspace!)}
       >
-        Make a key
+        Create a key
       </Button>
       <FormError error={create.error} />
     </div>
@@ -54,14 +54,13 @@ function NoModel({ isAny }: { isAny: boolean }) {
   if (isAny || !mayAdd)
     return (
       <Text>
-        This key may call no model. Ask an administrator for a provider, or for a wider allowlist.
+        This key may not call any model. Ask an administrator for a provider, or for a wider
+        allowlist.
       </Text>
     );
   return (
     <div className="panel">
-      <Text mb="md">
-        There is no text model yet. A provider answers calls and brings its models along.
-      </Text>
+      <Text mb="md">There is no text model yet. Add a provider to get its models.</Text>
       <Button
         renderRoot={(button) => (
           <Link to="/providers" search={({ ws }) => ({ ws, add: "1" })} {...button} />

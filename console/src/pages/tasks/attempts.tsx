@@ -21,7 +21,7 @@ export function Attempts({ task }: { task: Task }) {
     <Part title="Attempts">
       <SmallTable
         label="Attempts"
-        headers={["Time", "Provider", "Outcome", "The vendor's words"]}
+        headers={["Time", "Provider", "Outcome", "Message of the vendor"]}
         minWidth={560}
       >
         {attempts.map((one) => (

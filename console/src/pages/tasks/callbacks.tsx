@@ -16,10 +16,10 @@ const tones: Readonly<Record<string, string>> = { delivered: "ok", failed: "bad"
 
 function Tries({ delivery }: { delivery: Delivery }) {
   return (
-    <Table aria-label={`Tries of ${delivery.type}`}>
+    <Table aria-label={`Attempts of ${delivery.type}`}>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th w={60}>Try</Table.Th>
+          <Table.Th w={60}>Attempt</Table.Th>
           <Table.Th w={130}>Time</Table.Th>
           <Table.Th w={90} ta="right">
             Took
@@ -51,7 +51,7 @@ function One({ delivery }: { delivery: Delivery }) {
   const ask = () =>
     confirm({
       title: "Send the callback again",
-      text: `${delivery.url} gets the same event with the same id once more.`,
+      text: `${delivery.url} gets the same event, with the same id, again.`,
       action: "Send again",
       run: () => redeliver.runNow(delivery.id),
     });
@@ -89,7 +89,7 @@ export function Callbacks({ id, isAsked }: { id: string; isAsked: boolean }) {
         <RegionError what="callbacks" error={read.error} retry={read.refetch} />
       )}
       {read.data !== undefined && deliveries.length === 0 && (
-        <Text>One is sent when the task has ended.</Text>
+        <Text>A callback is sent when the task ends.</Text>
       )}
       {deliveries.map((delivery) => (
         <One key={delivery.id} delivery={delivery} />

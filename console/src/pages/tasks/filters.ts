@@ -67,9 +67,9 @@ export function outputsOf({ output, outputs_until: until }: Task): readonly Outp
 
 /** The reason why a task shows no output. */
 export function withoutOutput(task: Task): string {
-  if (task.status === "succeeded") return "Its files are no longer kept.";
-  if (task.status === "queued") return "Waiting for its turn.";
-  if (task.status === "running") return "Being made.";
+  if (task.status === "succeeded") return "Its files are no longer stored.";
+  if (task.status === "queued") return "Waiting to start.";
+  if (task.status === "running") return "In progress.";
   return task.error?.message ?? task.status;
 }
 

@@ -33,8 +33,8 @@ function TaskStateText({ task }: { task: Whole }) {
   return (
     <Text size="lg" component="output" display="block">
       <span className={toneOf(task)}>{task.status}</span>{" "}
-      {isUnderWay(task) ? `for ${lasted}` : `after ${lasted}`}. Reserved {task.reserved} USD, of
-      which charged {task.cost} USD.
+      {isUnderWay(task) ? `for ${lasted}` : `after ${lasted}`}. Reserved {task.reserved} USD,
+      charged {task.cost} USD.
     </Text>
   );
 }
@@ -46,7 +46,7 @@ function CancelButton({ task }: { task: Whole }) {
   const ask = () =>
     confirm({
       title: "Cancel task",
-      text: "A waiting task ends at once. One that a vendor works on ends where the vendor confirms that it stops. Nothing is charged for it.",
+      text: "A waiting task ends at once. A running task ends only if its vendor confirms. A canceled task costs nothing.",
       action: "Cancel task",
       danger: true,
       run: () => cancel.runNow({}),
@@ -77,7 +77,7 @@ const Parameters = ({ task }: { task: Whole }) => (
       </Table.Tbody>
     </Table>
     <Text mt="sm" size="sm" className="muted">
-      What callers write and send is not shown.
+      Prompts and input files are not shown.
     </Text>
   </Part>
 );
@@ -91,7 +91,7 @@ function Facts({ task }: { task: Whole }) {
       {task.provider !== null && <span>{task.provider}</span>}
       <span title={task.created_at}>{readTime(new Date(task.created_at), now)}</span>
       <Link to="/requests/$id" params={{ id: task.id }} search={({ ws }) => ({ ws })}>
-        Its request
+        Request
       </Link>
       {isUnderWay(task) && <span>expires at {readMoment(new Date(task.expires_at), now)}</span>}
       {until !== null && <span title={until}>files kept until {until.slice(0, 10)} (UTC)</span>}

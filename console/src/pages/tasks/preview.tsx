@@ -23,7 +23,7 @@ const small = (path: string) => ({
 
 function Shown({ output, label, isSmall }: ShownProps) {
   const [isGone, setIsGone] = useState(false);
-  if (isGone) return <Text className="muted">This file is no longer there.</Text>;
+  if (isGone) return <Text className="muted">This file is no longer stored.</Text>;
   return output.kind === "image" ? (
     <img
       {...(isSmall ? small(output.path) : { src: output.path })}

@@ -23,7 +23,7 @@ export function Shapes({ id }: { id: string }) {
   const chosen = known.find(({ value }) => value === shape);
   const text = chosen === undefined ? "" : JSON.stringify(data?.[chosen.value], null, 2);
   return (
-    <Part title="As callers read it">
+    <Part title="Formats for callers">
       {read.error !== null && <RegionError what="shapes" error={read.error} retry={read.refetch} />}
       {chosen !== undefined && (
         <>

@@ -19,8 +19,8 @@ interface BodyFieldsProps {
 export const BodyFields = ({ kept, days, set, at }: BodyFieldsProps) => (
   <Group gap="md" align="start">
     <Select
-      label="Keep word for word"
-      description="What is asked and answered, sealed. Admins of the workspace read all of it, members their own."
+      label="Store the text of"
+      description="Requests and answers, encrypted. Workspace admins can read all of them, members their own."
       w={420}
       allowDeselect={false}
       data={[...choices]}
@@ -29,8 +29,8 @@ export const BodyFields = ({ kept, days, set, at }: BodyFieldsProps) => (
       onChange={(value) => set({ keep_bodies: choices.find((one) => one.value === value)!.value })}
     />
     <TextInput
-      label="For days"
-      description="1 to 90, then it is deleted."
+      label="Days to store"
+      description="1 to 90. After that, the text is deleted."
       inputMode="numeric"
       w={200}
       value={days}

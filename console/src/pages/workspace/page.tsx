@@ -48,7 +48,7 @@ function Bounds({ workspace, may, form }: BoundsProps) {
   const mayLimit = may("workspace.set_rate_limits");
   const why = isPersonal
     ? "A personal workspace has no spend caps."
-    : "Spend caps of a workspace take an organization admin.";
+    : "Only an organization admin can set the spend caps of a workspace.";
   return (
     <Stack gap="md">
       <CapsFields
@@ -64,15 +64,17 @@ function Bounds({ workspace, may, form }: BoundsProps) {
         at={at}
         disabled={!mayLimit}
         description={
-          mayLimit ? undefined : "Rate limits of a workspace take an organization admin."
+          mayLimit
+            ? undefined
+            : "Only an organization admin can set the rate limits of a workspace."
         }
       />
       <TextInput
         label="Credit line (USD)"
         description={
           may("workspace.set_credit_line")
-            ? "How far it may spend beyond its credits, or unlimited."
-            : "Takes an organization admin."
+            ? "How much it may spend beyond its credits. An amount, or unlimited."
+            : "Only an organization admin can set it."
         }
         disabled={!may("workspace.set_credit_line")}
         value={fields.credit_line}
@@ -98,23 +100,23 @@ function Form({ workspace, may }: FormProps) {
         <LayerFields fields={fields} set={set} at={at} outOfScope={workspace.out_of_scope_models} />
         <Bounds workspace={workspace} may={may} form={form} />
         <TextInput
-          label="Alerts go to"
+          label="Address for alerts"
           description="An HTTPS address. It gets a signed callback for each alert."
-          placeholder="nowhere"
+          placeholder="none"
           value={fields.alerts}
           error={at("alert_webhook_url")}
           onChange={({ currentTarget }) => set({ alerts: currentTarget.value })}
         />
         <TextInput
           label="Alerts at (% of a cap)"
-          description="Up to five numbers; they are the marks on the bars. None: no alerts."
+          description="Up to five numbers, shown as marks on the bars. Empty: no alerts."
           value={fields.thresholds}
           error={at("alert_thresholds")}
           onChange={({ currentTarget }) => set({ thresholds: currentTarget.value })}
         />
         <TextInput
-          label="Alert when no more is left than (USD)"
-          description="Of credits and credit line. Empty: no alert of the balance."
+          label="Alert at a balance of (USD)"
+          description="Sent when this much or less is left of credits and credit line. Empty: no alert."
           placeholder="none"
           value={fields.low_balance}
           error={at("low_balance_alert")}

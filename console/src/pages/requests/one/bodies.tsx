@@ -11,7 +11,7 @@ import { useToday } from "../../../ui/use-today.ts";
 import classes from "./bodies.module.css";
 import { ComparedBodies } from "./compared.tsx";
 
-const names = { request: "Asked", sent: "Sent on", answer: "Answered" } as const;
+const names = { request: "Request", sent: "Sent request", answer: "Answer" } as const;
 type Name = keyof typeof names;
 const choices = { both: "Side by side", ...names } as const;
 type Choice = keyof typeof choices;
@@ -29,14 +29,14 @@ type Body = Schemas["RequestBody"];
 
 function OneBody({ name, data }: { name: Name; data: Body }) {
   const text = data[name];
-  if (text === null) return <Text>There was none.</Text>;
+  if (text === null) return <Text>None.</Text>;
   return (
     <>
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls */}
       <pre className={classes["text"]} tabIndex={0} aria-label={names[name]}>
         {readable(text)}
       </pre>
-      <Copy label={`what was ${names[name].toLowerCase()}`} text={() => text} />
+      <Copy label={`the ${names[name].toLowerCase()}`} text={() => text} />
     </>
   );
 }
@@ -55,8 +55,7 @@ function Shown({ id }: { id: string }) {
   if (error !== null && asApiError(error).status === 404)
     return (
       <Text>
-        Nothing of this call is kept. Whether calls are kept word for word is a setting of the
-        workspace.
+        The text of this call is not stored. The settings of the workspace say which calls are.
       </Text>
     );
   if (error !== null) return <RegionError what="body" error={error} retry={refetch} />;
@@ -88,7 +87,7 @@ export function Bodies({ id }: { id: string }) {
   if (isOpen) return <Shown id={id} />;
   return (
     <Button variant="default" onClick={() => setIsOpen(true)}>
-      Show what was said
+      Show request and answer
     </Button>
   );
 }

@@ -79,7 +79,7 @@ function Call({ row }: { row: Row }) {
     <>
       <Summary row={row} />
       {(row.tags !== null || row.end_user !== null) && (
-        <Part title="Said by the caller">
+        <Part title="Tags of the caller">
           <Tags tags={row.tags} endUser={row.end_user} />
         </Part>
       )}
@@ -89,7 +89,7 @@ function Call({ row }: { row: Row }) {
         </Part>
       )}
       {row.changes.length > 0 && (
-        <Part title="What was changed">
+        <Part title="Changed parameters">
           <Changes changes={row.changes} />
         </Part>
       )}
@@ -108,7 +108,7 @@ function Call({ row }: { row: Row }) {
           <Price lines={row.price_lines} from={row.price_lines_from} cost={row.cost} />
         </Part>
       )}
-      <Part title="What was said">
+      <Part title="Request and answer">
         <Bodies id={row.id} />
       </Part>
       {Object.keys(usage).length > 0 && (
@@ -155,7 +155,7 @@ export function CallRead({ read }: { read: ReturnType<typeof useCall> }) {
       {error !== null && <RegionError what="request" error={error} retry={refetch} />}
       {isMissing && (
         <Text mt="sm" className="muted">
-          A call that is still under way is shown here when it has ended.
+          A running call is shown here after it has ended.
         </Text>
       )}
       {data !== undefined && <Call row={data} />}

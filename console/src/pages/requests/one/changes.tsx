@@ -5,11 +5,11 @@ import type { Schemas } from "../../../api/client.ts";
 type Change = Schemas["RequestRow"]["changes"][number];
 
 export const Changes = ({ changes }: { changes: readonly Change[] }) => (
-  <Table aria-label="What was changed">
+  <Table aria-label="Changed parameters">
     <Table.Thead>
       <Table.Tr>
         <Table.Th w="30%">Field</Table.Th>
-        <Table.Th w={90}>Was</Table.Th>
+        <Table.Th w={90}>Change</Table.Th>
         <Table.Th>Why</Table.Th>
       </Table.Tr>
     </Table.Thead>

@@ -25,7 +25,7 @@ const Value = ({ text }: { text: string | undefined }) => (
 export function ComparedBodies(props: { request: string | null; sent: string | null }) {
   const all = comparisonOf(props.request, props.sent);
   if (all === undefined)
-    return <Text>The two cannot be compared: one of them is not there, or was cut.</Text>;
+    return <Text>Request and sent request cannot be compared: one is missing or was cut.</Text>;
   const other = all.filter(({ mark }) => mark !== "same");
   return (
     <>
@@ -41,7 +41,7 @@ export function ComparedBodies(props: { request: string | null; sent: string | n
               <Table.Th w="22%">Field</Table.Th>
               <Table.Th>Asked for</Table.Th>
               <Table.Th>Sent</Table.Th>
-              <Table.Th w={90}>What</Table.Th>
+              <Table.Th w={90}>Change</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>

@@ -22,7 +22,7 @@ export const explainedOf = ({ explanation }: Row): Explained => explanation ?? {
 const cacheWords: Readonly<Record<string, string>> = {
   hit: "from the cache",
   miss: "not in the cache",
-  bypass: "cache left aside",
+  bypass: "cache bypassed",
 };
 
 export function Facts({ row }: { row: Row }) {

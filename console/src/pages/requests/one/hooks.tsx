@@ -9,7 +9,7 @@ export interface Hooked {
 }
 
 const words: Readonly<Record<string, readonly [text: string, tone: string]>> = {
-  allowed: ["let it through as it was", "ok"],
+  allowed: ["allowed it", "ok"],
   changed: ["changed it", "warn"],
   refused: ["refused it", "bad"],
   failed: ["gave no answer", "bad"],
@@ -21,7 +21,7 @@ export const HooksTable = ({ hooks }: { hooks: readonly Hooked[] }) => (
       <Table.Tr>
         <Table.Th>Hook</Table.Th>
         <Table.Th>What it did</Table.Th>
-        <Table.Th>Its code</Table.Th>
+        <Table.Th>Code</Table.Th>
       </Table.Tr>
     </Table.Thead>
     <Table.Tbody>

@@ -59,9 +59,9 @@ export function NeighbourLinks({ id, list, isKnown }: NeighbourLinksProps) {
   const [next, previous] = [go(data?.next), go(data?.previous)];
   usePageKeys([
     { key: "j", what: "To the next call", act: next },
-    { key: "k", what: "To the call before", act: previous },
+    { key: "k", what: "To the previous call", act: previous },
     { key: "]", what: "To the next call", act: next },
-    { key: "[", what: "To the call before", act: previous },
+    { key: "[", what: "To the previous call", act: previous },
   ]);
   return (
     <Group gap="sm">

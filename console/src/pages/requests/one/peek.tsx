@@ -78,9 +78,9 @@ export function Peek({ id, ids, show }: PeekProps) {
   };
   usePageKeys([
     { key: "j", what: "To the next call", act: go(after) },
-    { key: "k", what: "To the call before", act: go(before) },
+    { key: "k", what: "To the previous call", act: go(before) },
     { key: "]", what: "To the next call", act: go(after) },
-    { key: "[", what: "To the call before", act: go(before) },
+    { key: "[", what: "To the previous call", act: go(before) },
     { key: "c", what: "Copy the id", act: () => copyText(id) },
     { key: "Escape", what: "Close the call", act: close },
   ]);

@@ -41,7 +41,7 @@ function verdictOf(plan: Plan, offer: Offer, attempts: readonly Attempted[]): st
   if (place === -1) return "left out";
   const last = attempts.findLast(({ provider }) => provider === offer.provider);
   const number = `number ${place + 1}`;
-  if (last === undefined) return `${number}, not asked`;
+  if (last === undefined) return `${number}, not tried`;
   return isAnswered(last) ? `${number}, answered` : `${number}, failed`;
 }
 
@@ -93,7 +93,7 @@ export function PlanTable({ plan, attempts }: PlanTableProps) {
       </Table>
       {isPriced && (
         <Text size="sm" mt="sm" className="muted">
-          * of 3,000 tokens in and 1,000 out, as it was then.
+          * for 3,000 input and 1,000 output tokens, at the prices of that time.
         </Text>
       )}
     </>

@@ -50,8 +50,8 @@ export function Price(props: {
   if (lines === null) {
     return (
       <Text>
-        {cost} USD were charged. This call is from before prices were kept with calls, and its price
-        has changed since, or is gone.
+        {cost} USD were charged. The price lines are unknown: this call is older than stored prices,
+        and the catalogue has another price now.
       </Text>
     );
   }
@@ -60,7 +60,8 @@ export function Price(props: {
       <Lines lines={lines} cost={cost} />
       {from === "catalog" && (
         <Text size="sm" className="muted">
-          By today&apos;s price, which comes to the same: none was kept with this call.
+          Shown with today&apos;s price, which gives the same sum. No price was stored with this
+          call.
         </Text>
       )}
     </>
@@ -72,7 +73,7 @@ function Lines({ lines, cost }: { lines: readonly Line[]; cost: string }) {
     <Table aria-label="Price">
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>What</Table.Th>
+          <Table.Th>Item</Table.Th>
           <Table.Th style={right}>Quantity</Table.Th>
           <Table.Th style={right} visibleFrom="sm">
             USD for

@@ -29,7 +29,7 @@ export function RelatedLinks({ row }: { row: Schemas["RequestRow"] }) {
           search={({ ws }) => ({ ws })}
           style={{ overflowWrap: "anywhere" }}
         >
-          {row.key_name === null ? "Its key" : `Key ${keyLabel(row.key_name, row.key_last4)}`}
+          {row.key_name === null ? "Key" : `Key ${keyLabel(row.key_name, row.key_last4)}`}
         </Link>
       )}
       {row.error !== null && (
@@ -38,16 +38,16 @@ export function RelatedLinks({ row }: { row: Schemas["RequestRow"] }) {
         </Link>
       )}
       <Link to="/requests" search={{ ws, ...around(row.created_at) }}>
-        Calls around it
+        Calls at this time
       </Link>
       {id.startsWith("task_") && (
         <Link to="/tasks/$id" params={{ id }} search={({ ws }) => ({ ws })}>
-          Its task
+          Task
         </Link>
       )}
       {entry !== null && maySeeLedger && (
         <Link to="/money/ledger" search={{ ws: workspace, reference: id }}>
-          Its entry in the ledger
+          Ledger entry
         </Link>
       )}
       {entry !== null && <Copy isNamed label="the entry's id" text={() => entry} />}

@@ -37,7 +37,7 @@ interface CallFacts {
   readonly isCached?: boolean;
 }
 
-const attemptsText = (count: number): string => (count === 1 ? "1 try" : `${count} tries`);
+const attemptsText = (count: number): string => (count === 1 ? "1 attempt" : `${count} attempts`);
 
 /** The sentence for a refusal by a hook, or a failed hook; undefined for other failures. */
 function hookSentence({ error, hooks = [] }: CallFacts): string | undefined {
@@ -52,7 +52,7 @@ function outcomeOf(call: CallFacts): string {
   const { status, provider, error, http_status: http, attempts, isCached = false } = call;
   const last = attempts.at(-1);
   if (isCached && status === "succeeded") {
-    const from = provider === null ? "" : `, with what ${provider} answered before`;
+    const from = provider === null ? "" : `, with an earlier answer of ${provider}`;
     return `Answered from the cache of its key${from}.`;
   }
   if (status === "succeeded") {
@@ -60,7 +60,7 @@ function outcomeOf(call: CallFacts): string {
     const answered = provider === null ? "Answered" : `Answered by ${provider}`;
     return before.length === 0 ? `${answered}.` : `${answered}, after ${before.join(", ")} failed.`;
   }
-  if (status === "client_closed") return "The caller left before the end.";
+  if (status === "client_closed") return "The caller disconnected before the end.";
   if (status !== "failed") return `Ended as ${status ?? "unknown"}.`;
   const code = error ?? String(http ?? "");
   const stopped = hookSentence(call);

@@ -16,7 +16,7 @@ export function Tags({ tags, endUser }: Props) {
   if (endUser !== null)
     rows.unshift({ name: "end user", value: endUser, filter: { user: endUser } });
   return (
-    <Table aria-label="Said by the caller">
+    <Table aria-label="Tags of the caller">
       <Table.Tbody>
         {rows.map(({ name, value, filter }, place) => (
           <Table.Tr key={`${place} ${name}`}>
