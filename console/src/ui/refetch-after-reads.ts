@@ -16,5 +16,9 @@ async function untilIdle(query: Query, ended?: Promise<unknown>): Promise<void> 
 export async function refetchAfterReads(queries: QueryClient, queryKey: QueryKey): Promise<void> {
   const query = queries.getQueryCache().find({ queryKey });
   if (query !== undefined) await untilIdle(query);
-  await queries.invalidateQueries({ queryKey, exact: true }, { cancelRefetch: false });
+  const failed = query?.state.data === undefined ? query?.state.error : undefined;
+  const read = queries.invalidateQueries({ queryKey, exact: true }, { cancelRefetch: false });
+  // A new read clears the error of a query without data. With an event each second the reader would never see it.
+  if (failed != null) query?.setState({ status: "error", error: failed });
+  await read;
 }
