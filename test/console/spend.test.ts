@@ -280,7 +280,7 @@ describe("money", () => {
     await page.goto(`/money?ws=${world.away.id}`);
     await page.getByRole("button", { name: "Add credit" }).click();
     const dialog = page.getByRole("dialog");
-    for (const wrong of ["", "1e3", "0", "0.0000000001", "<b>1</b>"]) {
+    for (const wrong of ["", "1e3", "0", "0.0000000001", "<b>1</b>", "9223372036", "10000000.01"]) {
       await dialog.getByLabel("Amount (USD)").fill(wrong);
       await dialog.getByRole("button", { name: "Continue" }).click();
       await dialog.getByText(/^(Enter an amount .* at most 10,000,000|It must not be 0)/).waitFor();

@@ -16,10 +16,11 @@ interface Credit {
 }
 
 const shape = /^-?\d{1,8}(\.\d{1,9})?$/;
+const maxNano = parseUsd("10000000");
 
 /** The fault of an amount, as the API would say it; undefined if none. */
 function amountFault(amount: string): string | undefined {
-  if (!shape.test(amount))
+  if (!shape.test(amount) || parseUsd(amount) > maxNano)
     return "Enter an amount such as 25.00, at most 10,000,000. Below 0, credit is taken back.";
   return parseUsd(amount) === 0n ? "It must not be 0." : undefined;
 }
