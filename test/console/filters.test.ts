@@ -22,7 +22,7 @@ it("what is written in the log's filters counts with the next choice, and Clear 
   await model.fill("sandbox/chat");
   await page.getByRole("button", { name: "Failed" }).click();
   await expect.poll(searchOf).toEqual({ model: "sandbox/chat", status: "failed" });
-  // What a field refuses is no filter, and does not stand in the way of one.
+  // A value that a field refuses is no filter, and does not block another filter.
   await page.getByRole("textbox", { name: "Tag, such as team:search" }).fill("no colon");
   await page.getByRole("button", { name: "Failed" }).click();
   await expect.poll(searchOf).toEqual({ model: "sandbox/chat" });

@@ -185,7 +185,7 @@ it("calls over time are drawn above the list, and a part of them is chosen by ke
   await page.mouse.up();
   await page.waitForURL("**to=*");
   await page.getByText("No calls match these filters.").waitFor();
-  // What sums do not know is asked of the list alone.
+  // Filters that the sums do not have are sent with the list only.
   await arrive(root, `/requests?key=${key.id}&q=confidential`);
   await page.getByText("No calls match these filters.").waitFor();
   expect(await strip.count()).toBe(0);

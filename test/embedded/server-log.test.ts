@@ -1,4 +1,4 @@
-/** What reaches the gateway's log of the messages of the embedded database. docs/operate.md "Access log". */
+/** The embedded database's messages that reach the gateway's log. docs/operate.md "Access log". */
 import { once } from "node:events";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";

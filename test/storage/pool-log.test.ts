@@ -1,4 +1,4 @@
-/** What the log says of connections to the database that break while no statement runs. docs/troubleshooting.md. */
+/** Log lines about connections to the database that break while no statement runs. docs/troubleshooting.md. */
 import { expect, it } from "vitest";
 import { createLogThrottle } from "../../src/base/log-throttle.ts";
 import { createPool } from "../../src/storage/pool.ts";

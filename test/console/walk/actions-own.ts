@@ -61,7 +61,7 @@ const start: readonly Action[] = [
     calls: ["POST /admin/v1/keys"],
     right: "key.create",
     may: "++++",
-    // Only who has none is offered one; whoever has sees how to call with it.
+    // Offered only without a key; with a key, the page shows how to call with it.
     offer: (page) =>
       page.getByRole("button", { name: /^(?:Create a key|Copy the call with curl)$/ }),
     act: (walk) =>
