@@ -229,7 +229,7 @@ const changing: readonly Action[] = [
       await openKey(walk, "routing");
       await choose(walk.page, "Model", "sandbox/multi");
       const preview = walk.page.getByRole("table", { name: "Where it would go" });
-      await preview.getByRole("row", { name: /sandbox-anthropic.*tried/ }).waitFor();
+      await preview.getByRole("row", { name: /sandbox-anthropic.*number/ }).waitFor();
     },
   },
 ];

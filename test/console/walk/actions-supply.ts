@@ -229,7 +229,7 @@ const catalogue: readonly Action[] = [
       await page.getByRole("row", { name: "groq/new-model - input 0.5, output 1" }).waitFor();
       await button(page, "Apply list").click();
       await button(page, "Apply this list").click();
-      await lists.getByRole("row", { name: /^\d+, .* api\.json 1 in force$/ }).waitFor();
+      await lists.getByRole("row", { name: /^\d+, .* api\.json 1 in use$/ }).waitFor();
     },
   },
   {
@@ -247,7 +247,7 @@ const catalogue: readonly Action[] = [
       const lists = page.getByRole("table", { name: "Lists of models" });
       await lists.getByRole("button", { name: "Use list 0" }).click();
       await button(page, "Use this list").click();
-      await lists.getByRole("row", { name: /^0 shipped \d+ in force$/ }).waitFor();
+      await lists.getByRole("row", { name: /^0 shipped \d+ in use$/ }).waitFor();
     },
   },
 ];

@@ -250,7 +250,12 @@ const money: readonly Action[] = [
     ask: () => ["POST", "/verify", {}],
     async act({ page }) {
       await page.goto("/money");
+      // An earlier check has the same result: the request itself is waited for.
+      const asked = page.waitForRequest(
+        (one) => one.url().endsWith("/verify") && one.method() === "POST",
+      );
       await button(page, "Check now").click();
+      await asked;
       await page.getByText(/^No difference in \d+ entries, checked /).waitFor();
     },
   },
