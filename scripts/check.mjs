@@ -1,6 +1,6 @@
-// `npm run check`, the static checks: formatting, type-aware lint with the import rules, types, dead code, generated documentation,
-// citations, length of sentences, sleeps in tests, functions in the old space, duplicated code. Every step runs, so that one run
-// reports all problems.
+// `npm run check`, the static checks. Code: formatting, type-aware lint with the import rules, types, dead code, sleeps in tests,
+// functions in the old space, duplicated code. Words: generated documentation, citations, sentences of pages and comments.
+// Every step runs, so that one run reports all problems.
 import { spawnSync } from "node:child_process";
 import { root, setup, toolEnvironment } from "./setup.mjs";
 
