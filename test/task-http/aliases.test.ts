@@ -36,7 +36,7 @@ interface Ark {
 }
 const arkTask = (id: string) => readAs<Ark>("ArkTask", `${ark}/${id}`);
 
-describe("/api/v1/tasks", () => {
+describe("`/api/v1/tasks`", () => {
   it("ALIAS-01 ALIAS-02 ALIAS-03 ALIAS-04: a finished image task has its pictures, in our storage", async () => {
     const task = await bench.create({ ...image, n: 2 }, wait);
     const answer = await bench.get(`/api/v1/tasks/${task.id}`);
@@ -55,7 +55,7 @@ describe("/api/v1/tasks", () => {
     expect((await fetch(url)).status).toBe(200);
   });
 
-  it("ALIAS-06 ALIAS-09: work in progress is PENDING, whether it waits or runs", async () => {
+  it("ALIAS-06 ALIAS-09: queued and running tasks are PENDING", async () => {
     const { id } = await bench.create({ ...image, prompt: scripted({ task_seconds: 600 }) });
     expect((await dashscope(id)).output).toEqual({ task_id: id, task_status: "PENDING" });
     const { id: running } = await bench.create({
@@ -67,7 +67,7 @@ describe("/api/v1/tasks", () => {
   });
 
   it.each(["failed", "blocked", "expired"])(
-    "ALIAS-09: %s by the vendor, it is FAILED with the reason",
+    "ALIAS-09: a task that %s at the vendor is FAILED with the reason",
     async (outcome) => {
       const task = await bench.create(
         { ...video, prompt: scripted({ task_outcome: outcome }) },
@@ -81,7 +81,7 @@ describe("/api/v1/tasks", () => {
     },
   );
 
-  it("ALIAS-08: a task older than the vendor remembers reports its state", async () => {
+  it("ALIAS-08: a task of 40 days ago, which the vendor has forgotten, still reports its state", async () => {
     const task = await bench.create(image, wait);
     await bench.database.query(
       "update tasks set created_at = created_at - interval '40 days', updated_at = updated_at - interval '40 days' where id = $1",
@@ -90,7 +90,7 @@ describe("/api/v1/tasks", () => {
     expect((await dashscope(task.id)).output.task_status).toBe("SUCCEEDED");
   });
 
-  it("canceled on its own path it is CANCELED", async () => {
+  it("a task that is canceled on this path is CANCELED", async () => {
     const { id } = await bench.create({ ...image, prompt: scripted({ task_seconds: 600 }) });
     const cancel = async () => {
       const answer = await bench.send("POST", `/api/v1/tasks/${id}/cancel`);
@@ -109,7 +109,7 @@ describe("/api/v1/tasks", () => {
     ]);
   });
 
-  it("ALIAS-10 ALIAS-11 ERR-02 ERR-10: errors have the vendor's shape; missing and foreign are told alike", async () => {
+  it("ALIAS-10 ALIAS-11 ERR-02 ERR-10: errors have the vendor's shape; a missing task and another workspace's task get the same answer", async () => {
     const { id } = await bench.create(video);
     const texts = [];
     for (const [name, key] of [
@@ -150,8 +150,8 @@ describe("/api/v1/tasks", () => {
   });
 });
 
-describe("/api/v3/contents/generations/tasks", () => {
-  it("ARK-01 ARK-02 ARK-06 ARK-10: a finished video has its address and the tokens of its bill", async () => {
+describe("`/api/v3/contents/generations/tasks`", () => {
+  it("ARK-01 ARK-02 ARK-06 ARK-10: a finished video has its URL and the billed tokens", async () => {
     const task = await bench.create(tokens, wait);
     const read = await arkTask(task.id);
     const count = task.usage["output_video_tokens"];
@@ -167,7 +167,7 @@ describe("/api/v3/contents/generations/tasks", () => {
     expect(read).not.toHaveProperty("error");
   });
 
-  it("ARK-05 ARK-11: queued and running are told as they are", async () => {
+  it("ARK-05 ARK-11: queued and running tasks have these states", async () => {
     const { id } = await bench.create({ ...tokens, prompt: scripted({ task_seconds: 600 }) });
     const read = await arkTask(id);
     expect(["queued", "running"]).toContain(read.status);
@@ -180,7 +180,7 @@ describe("/api/v3/contents/generations/tasks", () => {
     expect((await arkTask(running)).status).toBe("running");
   });
 
-  it("ARK-07 ARK-09 ARK-11: failed has its reason; expired is no failure here, and neither costs anything", async () => {
+  it("ARK-07 ARK-09 ARK-11: a failed task has its reason, an expired task is expired, and neither costs anything", async () => {
     const before = await bench.available();
     const make = (outcome: string) =>
       bench.create({ ...tokens, prompt: scripted({ task_outcome: outcome }) }, wait);
@@ -190,7 +190,7 @@ describe("/api/v3/contents/generations/tasks", () => {
     expect(await bench.available()).toBe(before);
   });
 
-  it("ARK-04: canceled by DELETE it is cancelled here, and canceled in the unified shape", async () => {
+  it("ARK-04: a task that is canceled by DELETE is cancelled here, and canceled in the unified shape", async () => {
     const { id } = await bench.create({ ...tokens, prompt: scripted({ task_seconds: 600 }) });
     const cancel = async () => (await bench.send("DELETE", `${ark}/${id}`)).status;
     await expect.poll(cancel).toBe(200);
@@ -201,7 +201,7 @@ describe("/api/v3/contents/generations/tasks", () => {
     expect((await arkTask(done.id)).status).toBe("succeeded");
   });
 
-  it("STORE-04: one video on its four paths: the same state, the same address", async () => {
+  it("STORE-04: a video has the same state and URL on its four paths", async () => {
     const task = await bench.create(tokens, wait);
     const { url } = task.output.videos![0]!;
     const native = (await (await bench.get(`/v1/videos/${task.id}`)).json()) as object;
@@ -216,7 +216,7 @@ describe("/api/v3/contents/generations/tasks", () => {
     });
   });
 
-  it("its own body creates a task: prompt and pictures by their roles, its names for our fields", async () => {
+  it("Ark's own body creates a task: prompt, pictures by their roles, and Ark's field names", async () => {
     await bench.received(/./);
     const picture = (role?: string) => ({
       type: "image_url",
@@ -312,17 +312,20 @@ describe("/api/v3/contents/generations/tasks", () => {
       "model",
     ],
   ];
-  it.each(wrong)("%s is refused in its names", async (_name, body, code, param) => {
-    const answer = await bench.send("POST", ark, { body });
-    const { error } = (await answer.json()) as { error: object };
-    expect(faults(named("ArkError"), { error })).toEqual([]);
-    expect([answer.status, error]).toEqual([
-      400,
-      expect.objectContaining({ code, param, type: "BadRequest" }),
-    ]);
-  });
+  it.each(wrong)(
+    "%s is refused with Ark's error code and the field",
+    async (_name, body, code, param) => {
+      const answer = await bench.send("POST", ark, { body });
+      const { error } = (await answer.json()) as { error: object };
+      expect(faults(named("ArkError"), { error })).toEqual([]);
+      expect([answer.status, error]).toEqual([
+        400,
+        expect.objectContaining({ code, param, type: "BadRequest" }),
+      ]);
+    },
+  );
 
-  it("ARK-11 ARK-12 ERR-02 ERR-10: errors have the vendor's shape; missing, foreign and image tasks are told alike", async () => {
+  it("ARK-11 ARK-12 ERR-02 ERR-10: errors have the vendor's shape; missing, foreign and image tasks get the same answer", async () => {
     const { id } = await bench.create(tokens);
     const { id: picture } = await bench.create(image);
     const texts = [];

@@ -8,7 +8,7 @@ import { bodyOf, padded, picture, usePlace } from "./upload-support.ts";
 
 const used = usePlace();
 
-it("of pictures on their way to a bucket what is in memory counts as that, until they are stored", async () => {
+it("a picture on its way to a bucket counts as memory until it is stored", async () => {
   const budget = new ByteBudget(1e9);
   const seen: number[] = [];
   const inMemory: FileStore = {

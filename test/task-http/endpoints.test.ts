@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-it("TXT-12 TXT-13: a video model is listed and called through the entry points of its own", async () => {
+it("TXT-12 TXT-13: a video model is listed and called only through its configured entry points", async () => {
   const { data } = (await (await gateway.get("/v1/models")).json()) as {
     data: { id: string; endpoints: string[] }[];
   };

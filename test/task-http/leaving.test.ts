@@ -31,7 +31,7 @@ models:
         price: { output_second: { 480p: "0.05", 720p: "0.07" }, input_image: "0.002" }
 `;
 
-it("what is under way is made to its end meanwhile, and what is submitted meanwhile is left to others", async () => {
+it("a gateway that leaves its load balancer finishes its running steps, and leaves new tasks to other gateways", async () => {
   const asked = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();
   const painter = await startRecorder(async (_request, response) => {
@@ -58,7 +58,7 @@ it("what is under way is made to its end meanwhile, and what is submitted meanwh
   await painter.close();
 });
 
-it("TASK-17: who waits in place when the gateway stops is answered with the task before calls are cut", async () => {
+it("TASK-17: a caller that waits in place gets the running task before a stopping gateway cuts calls", async () => {
   const vendor = await startRecorder((request, response) => {
     if (request.method === "POST") response.end(JSON.stringify({ request_id: "job" }));
     else response.writeHead(202).end();

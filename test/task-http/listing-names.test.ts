@@ -25,7 +25,7 @@ it.each([
   ["acme/clip:xai", 1],
   ["acme/other", 0],
   ["no model", 0],
-])("under %j there are %i", async (model, count) => {
+])("a list filtered by the model name %j has %i tasks", async (model, count) => {
   const headers = { "idempotency-key": "one" };
   const body = { model: "clip", prompt: "A boat", duration: 1, resolution: "480p" };
   const { id, model: told } = await bench.create(body, headers);

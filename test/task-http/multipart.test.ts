@@ -37,7 +37,7 @@ const field = (name: string, value: string, boundary = "b") =>
 const refused = { code: "malformed_request", status: 400 };
 
 describe("a multipart body", () => {
-  it("TASK-02: what fetch writes is read back, in any pieces", async () => {
+  it("TASK-02: a form that fetch writes is parsed back, for any split into chunks", async () => {
     const value = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.uint8Array({ maxLength: 300 }),
@@ -82,7 +82,7 @@ describe("a multipart body", () => {
     }
   });
 
-  it("preamble, padding and epilogue are passed over, and a part may be skipped", async () => {
+  it("preamble, padding and epilogue are skipped, and the reader may skip a part", async () => {
     const body = `ignored\r\n--b \t\r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n${field("c", "2")}--b--\r\nrest`;
     expect(await parse(body)).toMatchObject([{ content: "1" }, { name: "c", content: "2" }]);
     expect(await parse(body, { read: false, pieces: [5] })).toMatchObject([
@@ -131,12 +131,12 @@ describe("a multipart body", () => {
     ],
     ["a header without end", `--b\r\nX: ${"x".repeat(500_000)}`],
     ["too many parts", field("a", "1").repeat(101) + "--b--"],
-  ])("with %s is refused, not read in part", async (_name, body) => {
+  ])("with %s is refused instead of read in part", async (_name, body) => {
     for (const pieces of [[1 << 16], [7]])
       await expect(parse(body, { pieces })).rejects.toMatchObject(refused);
   });
 
-  it("names and file names come in every spelling of the quotes", async () => {
+  it("names and file names are read with every kind of quotes", async () => {
     const header = (rest: string) =>
       `--b\r\nContent-Disposition: form-data; ${rest}\r\n\r\n\r\n--b--`;
     const cases: [string, object][] = [
@@ -155,7 +155,7 @@ describe("a multipart body", () => {
       expect(await parse(header(rest))).toMatchObject([expected]);
   });
 
-  it("a part announced as a picture is a file without a file name", async () => {
+  it("a part with the type of a picture is a file even without a file name", async () => {
     const of = (type: string) =>
       parse(
         `--b\r\ncontent-disposition: form-data; name="image"\r\ncontent-type: ${type}\r\n\r\n\r\n--b--`,
@@ -165,7 +165,7 @@ describe("a multipart body", () => {
     expect(await of("text/plain; charset=utf-8")).toMatchObject([{ isFile: false }]);
   });
 
-  it("the boundary is found in every spelling, and needed", () => {
+  it("the boundary is read in every spelling, and a type without a valid one is refused", () => {
     expect(boundaryOf("multipart/form-data; boundary=abc")).toBe("abc");
     expect(boundaryOf('multipart/form-data; charset=utf-8; Boundary="a b:c"')).toBe("a b:c");
     for (const type of [
@@ -178,7 +178,7 @@ describe("a multipart body", () => {
       expect(() => boundaryOf(type)).toThrow(/boundary/);
   });
 
-  it("a header of blanks alone that is refused costs no more than its bytes", async () => {
+  it("a long header of blanks is refused quickly", async () => {
     const body = `--b\r\nX:${"\t".repeat(8_000)}\nY: z\r\n\r\n\r\n--b--`;
     const read = async () => {
       for (let round = 0; round < 60; round += 1)
@@ -187,7 +187,7 @@ describe("a multipart body", () => {
     expect(await costMs(read)).toBeLessThan(300);
   });
 
-  it("many tiny pieces cost no more than their bytes", async () => {
+  it("a body in one-byte chunks is read quickly", async () => {
     const body = `${field("a", "x".repeat(200_000))}--b--`;
     let parts: Awaited<ReturnType<typeof parse>> = [];
     const read = async () => (parts = await parse(body, { pieces: [1] }));

@@ -11,8 +11,8 @@ afterAll(() => bench?.close());
 
 const wait = (seconds: number) => ({ prefer: `wait=${seconds}` });
 
-describe("reading", () => {
-  it("TASK-41 TASK-42 ERR-10: 200 in every state; another workspace's task, a missing one and nonsense are told alike", async () => {
+describe("reading tasks", () => {
+  it("TASK-41 TASK-42 ERR-10: answers 200 in every state, and one 404 for another workspace's task, a missing task and an invalid id", async () => {
     const { id } = await bench.create({ ...video, prompt: scripted({ task_seconds: 600 }) });
     expect((await bench.get(`/v1/tasks/${id}`)).status).toBe(200);
     const texts = [];
@@ -38,7 +38,7 @@ describe("reading", () => {
     expect(await cancel.json()).toMatchObject(told);
   });
 
-  it("TASK-42 NVID-35 ARK-11 ALIAS-10: an id of thousands of characters is no task either", async () => {
+  it("TASK-42 NVID-35 ARK-11 ALIAS-10: an id of thousands of characters is answered with 404 on every path", async () => {
     const long = "x".repeat(4000);
     const paths = [
       "/v1/tasks",
@@ -55,7 +55,7 @@ describe("reading", () => {
     expect(ark).toMatchObject({ error: { code: "ResourceNotFound", type: "NotFound" } });
   });
 
-  it("MODELS-01: in Google's list a model of videos has no method that generates text", async () => {
+  it("MODELS-01: in Google's list a video model has no method that generates text", async () => {
     const methods = async (model: string) => {
       const answer = await bench.get(`/v1beta/models/${model}`);
       const read = (await answer.json()) as { supportedGenerationMethods: string[] };
@@ -65,7 +65,7 @@ describe("reading", () => {
     expect(await methods("sandbox/chat")).toContain("generateContent");
   });
 
-  it("a list is of the workspace, newest first, page by page, filtered", async () => {
+  it("a list has only the workspace's tasks, newest first, in pages, with filters", async () => {
     const mine = await Promise.all(
       [1, 2, 3].map(() => bench.create({ ...video, model: "sandbox/video-model-v1.5" })),
     );
@@ -116,7 +116,7 @@ describe("reading", () => {
     expect((await list(`after=${ids[0]}`, bench.otherKey)).status).toBe(400);
   });
 
-  it("a revoked key reads nothing any more", async () => {
+  it("a revoked key is refused on every path", async () => {
     const { id } = await bench.create(video);
     expect((await bench.send("GET", `/v1/tasks/${id}`, { key: bench.otherKey })).status).toBe(404);
     // Directly in the database, so that no cache is told.
@@ -128,9 +128,9 @@ describe("reading", () => {
   });
 });
 
-describe("canceling", () => {
+describe("canceling tasks", () => {
   it.each(["application/x-www-form-urlencoded", "text/plain"])(
-    "TASK-46: an empty body is none, also where it is announced as %s",
+    "TASK-46: an empty body is accepted as no body, even with the type %s",
     async (type) => {
       const seconds = { ...video, model: "sandbox/video-model-seconds" };
       const { id } = await bench.create({ ...seconds, prompt: scripted({ task_seconds: 600 }) });
@@ -144,7 +144,7 @@ describe("canceling", () => {
     },
   );
 
-  it("TASK-46: by POST and by DELETE, again too; what has ended is not canceled", async () => {
+  it("TASK-46: works by POST and by DELETE, also repeatedly, and is refused for an ended task", async () => {
     const seconds = { ...video, model: "sandbox/video-model-seconds" };
     for (const [method, tail] of [
       ["POST", "/cancel"],
@@ -165,7 +165,7 @@ describe("canceling", () => {
     expect(await refused.json()).toMatchObject({ error: { code: "task_not_cancelable" } });
   });
 
-  it("a vendor that does not confirm lets the task go on", async () => {
+  it("is refused when the vendor does not confirm, and the task goes on", async () => {
     const { id } = await bench.create({ ...video, prompt: scripted({ task_seconds: 600 }) });
     await bench.until(id, "running");
     expect((await bench.send("DELETE", `/v1/tasks/${id}`)).status).toBe(409);

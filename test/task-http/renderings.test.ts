@@ -134,38 +134,41 @@ const cases = families.flatMap((family) =>
 const videoCases = cases.filter(([, , { request }]) => request.kind === "video");
 const failed: ReadonlySet<TaskStatus> = new Set(["failed", "expired", "canceled"]);
 
-describe("unified", () => {
-  it.each(cases)("TASK-20 TASK-25 TASK-34: %s, %s", (_name, status, family) => {
-    const task = renderUnified(taskOf(family, status), fileUrl);
-    expect(faults(named("Task"), task)).toEqual([]);
-    const done = status === "succeeded";
-    expect(task).toMatchObject({
-      id: "task_01kacw5v2pf6q8p5b0d6m1x7yt",
-      status,
-      model: "vendor/model",
-      created_at: "2026-11-20T05:10:00.000Z",
-      cost: done ? "0.06" : "0",
-    });
-    expect(task.usage).toEqual(done ? family.told : family.nothing);
-    const urls = (...names: string[]) =>
-      done ? names.map((name, index) => ({ index, url: fileUrl(name) })) : [];
-    expect(task.output).toEqual(
-      family.request.kind === "video"
-        ? { images: [], videos: urls("a.mp4") }
-        : { images: urls("a.png", "b.png") },
-    );
-    expect("notes" in task).toBe(false);
-    expect("error" in task).toBe(failed.has(status));
-    const errorKeys = failed.has(status) ? ["code", "message"] : [];
-    expect(Object.keys(task.error ?? {}).sort()).toEqual(errorKeys);
-  });
+describe("the unified rendering", () => {
+  it.each(cases)(
+    "TASK-20 TASK-25 TASK-34: family %s, status %s: matches the schema, with its usage, cost, output and error",
+    (_name, status, family) => {
+      const task = renderUnified(taskOf(family, status), fileUrl);
+      expect(faults(named("Task"), task)).toEqual([]);
+      const done = status === "succeeded";
+      expect(task).toMatchObject({
+        id: "task_01kacw5v2pf6q8p5b0d6m1x7yt",
+        status,
+        model: "vendor/model",
+        created_at: "2026-11-20T05:10:00.000Z",
+        cost: done ? "0.06" : "0",
+      });
+      expect(task.usage).toEqual(done ? family.told : family.nothing);
+      const urls = (...names: string[]) =>
+        done ? names.map((name, index) => ({ index, url: fileUrl(name) })) : [];
+      expect(task.output).toEqual(
+        family.request.kind === "video"
+          ? { images: [], videos: urls("a.mp4") }
+          : { images: urls("a.png", "b.png") },
+      );
+      expect("notes" in task).toBe(false);
+      expect("error" in task).toBe(failed.has(status));
+      const errorKeys = failed.has(status) ? ["code", "message"] : [];
+      expect(Object.keys(task.error ?? {}).sort()).toEqual(errorKeys);
+    },
+  );
 
-  it("TASK-33: notes stand there when there are some", () => {
+  it("TASK-33: has notes only if there are any", () => {
     const notes = ["seed: not supported by this model, dropped"];
     expect(renderUnified(taskOf(families[0]!, "queued", { notes }), fileUrl).notes).toEqual(notes);
   });
 
-  it("what was stored beside a task that did not succeed is not told", () => {
+  it("an expired task shows none of the files, usage and cost that were stored with it", () => {
     const leftover = { artifacts: [{ name: "a.mp4", mediaType: "video/mp4", bytes: 1 }] };
     const stale = { ...leftover, usage: seconds(5), costNano: 5n };
     const task = renderUnified(taskOf(families[0]!, "expired", stale), fileUrl);
@@ -175,7 +178,7 @@ describe("unified", () => {
   });
 });
 
-describe("native", () => {
+describe("the native rendering", () => {
   const words = {
     queued: "pending",
     running: "pending",
@@ -185,21 +188,24 @@ describe("native", () => {
     canceled: "failed",
   } as const;
 
-  it.each(videoCases)("NVID-29 NVID-33 NVID-34 NVID-36: %s, %s", (_name, status, family) => {
-    const video = renderNative(taskOf(family, status), fileUrl);
-    expect(faults(named("NativeVideo"), video)).toEqual([]);
-    expect(video.status).toBe(words[status]);
-    const keys = { pending: [], done: ["video"], failed: ["error"] }[words[status]];
-    expect(Object.keys(video).sort()).toEqual(["model", "status", ...keys].sort());
-    const codes: Partial<Record<TaskStatus, string>> = {
-      failed: "invalid_argument",
-      expired: "expired",
-      canceled: "canceled",
-    };
-    expect(video.error?.code).toBe(codes[status]);
-  });
+  it.each(videoCases)(
+    "NVID-29 NVID-33 NVID-34 NVID-36: family %s, status %s: matches the schema, with its state and error",
+    (_name, status, family) => {
+      const video = renderNative(taskOf(family, status), fileUrl);
+      expect(faults(named("NativeVideo"), video)).toEqual([]);
+      expect(video.status).toBe(words[status]);
+      const keys = { pending: [], done: ["video"], failed: ["error"] }[words[status]];
+      expect(Object.keys(video).sort()).toEqual(["model", "status", ...keys].sort());
+      const codes: Partial<Record<TaskStatus, string>> = {
+        failed: "invalid_argument",
+        expired: "expired",
+        canceled: "canceled",
+      };
+      expect(video.error?.code).toBe(codes[status]);
+    },
+  );
 
-  it("NVID-31: the duration is what was produced", () => {
+  it("NVID-31: the duration is that of the produced video, or the requested one if the vendor reports none", () => {
     expect(renderNative(taskOf(families[0]!, "succeeded"), fileUrl).video).toEqual({
       url: fileUrl("a.mp4"),
       duration: 6,
@@ -215,7 +221,7 @@ describe("native", () => {
   });
 });
 
-describe("DashScope", () => {
+describe("the DashScope rendering", () => {
   const words = {
     queued: "PENDING",
     running: "PENDING",
@@ -225,19 +231,22 @@ describe("DashScope", () => {
     canceled: "CANCELED",
   } as const;
 
-  it.each(cases)("ALIAS-05 ALIAS-12: %s, %s", (_name, status, family) => {
-    const answer = renderDashscope(taskOf(family, status), fileUrl, "req_1");
-    expect(faults(named("DashscopeTask"), answer)).toEqual([]);
-    expect(answer.request_id).toBe("req_1");
-    const { task_id: id, task_status: word, choices, video_url: url, code } = answer.output;
-    expect([id, word]).toEqual(["task_01kacw5v2pf6q8p5b0d6m1x7yt", words[status]]);
-    const isDone = status === "succeeded";
-    expect(choices !== undefined).toBe(isDone && family.request.kind === "image");
-    expect(url !== undefined).toBe(isDone && family.request.kind === "video");
-    expect(code !== undefined).toBe(failed.has(status));
-  });
+  it.each(cases)(
+    "ALIAS-05 ALIAS-12: family %s, status %s: matches the schema, with its state and output",
+    (_name, status, family) => {
+      const answer = renderDashscope(taskOf(family, status), fileUrl, "req_1");
+      expect(faults(named("DashscopeTask"), answer)).toEqual([]);
+      expect(answer.request_id).toBe("req_1");
+      const { task_id: id, task_status: word, choices, video_url: url, code } = answer.output;
+      expect([id, word]).toEqual(["task_01kacw5v2pf6q8p5b0d6m1x7yt", words[status]]);
+      const isDone = status === "succeeded";
+      expect(choices !== undefined).toBe(isDone && family.request.kind === "image");
+      expect(url !== undefined).toBe(isDone && family.request.kind === "video");
+      expect(code !== undefined).toBe(failed.has(status));
+    },
+  );
 
-  it("ALIAS-02: one choice a picture", () => {
+  it("ALIAS-02: has a choice for each picture", () => {
     const family = families.find(({ request }) => request.family === "image-c")!;
     expect(renderDashscope(taskOf(family, "succeeded"), fileUrl, "r").output.choices).toEqual(
       ["a.png", "b.png"].map((name) => ({
@@ -248,20 +257,23 @@ describe("DashScope", () => {
   });
 });
 
-describe("Ark", () => {
-  it.each(videoCases)("ARK-03 ARK-04 ARK-13: %s, %s", (_name, status, family) => {
-    const task = renderArk(taskOf(family, status), fileUrl);
-    expect(faults(named("ArkTask"), task)).toEqual([]);
-    expect(task.status).toBe(status === "canceled" ? "cancelled" : status);
-    expect(task.content).toEqual(
-      status === "succeeded" ? { video_url: fileUrl("a.mp4") } : undefined,
-    );
-    expect("usage" in task).toBe(status === "succeeded");
-    expect("error" in task).toBe(status === "failed");
-    expect([task.created_at, task.updated_at]).toEqual([1_795_151_400, 1_795_151_460]);
-  });
+describe("the Ark rendering", () => {
+  it.each(videoCases)(
+    "ARK-03 ARK-04 ARK-13: family %s, status %s: matches the schema, with its state, output and times",
+    (_name, status, family) => {
+      const task = renderArk(taskOf(family, status), fileUrl);
+      expect(faults(named("ArkTask"), task)).toEqual([]);
+      expect(task.status).toBe(status === "canceled" ? "cancelled" : status);
+      expect(task.content).toEqual(
+        status === "succeeded" ? { video_url: fileUrl("a.mp4") } : undefined,
+      );
+      expect("usage" in task).toBe(status === "succeeded");
+      expect("error" in task).toBe(status === "failed");
+      expect([task.created_at, task.updated_at]).toEqual([1_795_151_400, 1_795_151_460]);
+    },
+  );
 
-  it("ARK-02 ARK-10: usage is the tokens of the bill", () => {
+  it("ARK-02 ARK-10: the usage is the number of billed tokens", () => {
     expect(renderArk(taskOf(families[3]!, "succeeded"), fileUrl).usage).toEqual({
       completion_tokens: 108_900,
       total_tokens: 108_900,

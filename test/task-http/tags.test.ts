@@ -38,7 +38,7 @@ async function submit(path: string, body: object, headers: Record<string, string
 const logged = (id: string) =>
   eventually(async () => (await admin("/requests")).find((row) => row.id === id), "its log row");
 
-it("are kept with the task and its log row, by headers and by the field user, and filter both", async () => {
+it("tags and end user, from headers or from the field user, are stored with the task and its log row, and filter both", async () => {
   const byHeaders = await submit("/v1/tasks", video, {
     "x-gw-metadata": '{"team":"search","__proto__":"p","odd":"a\\u0000b"}',
     "x-gw-end-user": "u-1",
@@ -73,7 +73,7 @@ it("are kept with the task and its log row, by headers and by the field user, an
   }
 });
 
-it("count in metrics and in usage, at what the ledger charged", async () => {
+it("tagged tasks are counted in metrics and in usage, at the cost that the ledger charged", async () => {
   const metrics = await (await gateway.get("/metrics")).text();
   expect(metrics).toContain(
     'tollgate_tagged_calls_total{tag="team",value="ads",status="succeeded"} 1',
@@ -95,7 +95,7 @@ it("count in metrics and in usage, at what the ledger charged", async () => {
   expect(sum).toBe(BigInt(charged!.nano));
 });
 
-it("stay those of the first submission where one is repeated", async () => {
+it("a repeated submission keeps the tags of the first", async () => {
   const headers = { "idempotency-key": "again", "x-gw-metadata": '{"round":"1"}' };
   const first = await submit("/v1/tasks", video, headers);
   const again = await submit("/v1/tasks", video, { ...headers, "x-gw-metadata": '{"round":"2"}' });
@@ -104,7 +104,7 @@ it("stay those of the first submission where one is repeated", async () => {
   expect(idsOf(await admin("/tasks?tag=round:2"))).toEqual([]);
 });
 
-it("that are wrong refuse the task, naming the header; nothing is reserved", async () => {
+it("invalid tags or an invalid end user refuse the task with the header's name, and create nothing", async () => {
   const before = await admin("/tasks");
   for (const [name, value] of [
     ["x-gw-metadata", "team"],

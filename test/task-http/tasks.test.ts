@@ -32,8 +32,8 @@ const refusal = async (answer: Response) => {
   return { status: answer.status, code: error.code, param: error.param };
 };
 
-describe("creating", () => {
-  it("TASK-01 TASK-07 TASK-19 TASK-21 TASK-22 TASK-37: a task is answered before its result, in the shape it is read in, with its price held", async () => {
+describe("creating tasks", () => {
+  it("TASK-01 TASK-07 TASK-19 TASK-21 TASK-22 TASK-37: answers 202 before the result, in the shape in which the task is read, with its price reserved", async () => {
     const before = await bench.available();
     const answer = await post(slow(image));
     const made = (await answer.json()) as TaskBody;
@@ -51,7 +51,7 @@ describe("creating", () => {
     expect(before - (await bench.available())).toBe(parseUsd("0.02"));
   });
 
-  it("TASK-02 TASK-03 TASK-05: an image task by form or by JSON; with a picture it is an edit", async () => {
+  it("TASK-02 TASK-03 TASK-05: takes an image task as a form or as JSON, and edits when the form has a picture", async () => {
     await bench.received(/./);
     const form = await formOf({ ...image, prompt: "From a form", image: await blob("png") });
     const edit = await post(form);
@@ -70,7 +70,7 @@ describe("creating", () => {
     });
   });
 
-  it("TASK-04 TASK-06: image tasks take no addresses, video tasks take theirs in JSON", async () => {
+  it("TASK-04 TASK-06: an image task takes no image URLs; a video task takes them in JSON", async () => {
     const url = `data:image/png;base64,${(await picture("png")).toString("base64")}`;
     expect(await refusal(await post({ ...image, image: url }))).toMatchObject({ status: 400 });
     expect(await refusal(await post({ ...image, image: { url } }))).toMatchObject({ status: 400 });
@@ -80,7 +80,7 @@ describe("creating", () => {
     expect((await bench.until(id, "succeeded")).output.videos).toHaveLength(1);
   });
 
-  it("TASK-08 TASK-17 TASK-23 TASK-26 TASK-38: waiting in place answers 200 with the result, which is there", async () => {
+  it("TASK-08 TASK-17 TASK-23 TASK-26 TASK-38: waiting in place answers 200 with the result, whose files can be fetched", async () => {
     const form = await formOf({
       ...image,
       n: "2",
@@ -104,7 +104,7 @@ describe("creating", () => {
     }
   });
 
-  it("TASK-09: a wait that runs out answers 202 with the task", async () => {
+  it("TASK-09: a wait that runs out is answered with 202 and the task", async () => {
     const started = performance.now();
     const answer = await post(slow(image), wait(1));
     const tookMs = performance.now() - started;
@@ -115,7 +115,7 @@ describe("creating", () => {
     expect(["queued", "running"]).toContain(((await answer.json()) as TaskBody).status);
   });
 
-  it("a caller that leaves while it waits cancels nothing", async () => {
+  it("a caller that disconnects while it waits cancels nothing", async () => {
     const leave = new AbortController();
     const body = JSON.stringify({ ...video, prompt: scripted({ task_seconds: 1.5 }) });
     const headers = {
@@ -131,7 +131,7 @@ describe("creating", () => {
     expect((await bench.until(list.data[0]!.id, "succeeded")).status).toBe("succeeded");
   });
 
-  it("TASK-11: what is wrong with a request is told with its field", async () => {
+  it("TASK-11: an invalid request is refused with the name of the field", async () => {
     expect(await refusal(await post({ model: image.model }))).toEqual({
       status: 400,
       code: "missing_required_parameter",
@@ -154,7 +154,7 @@ describe("creating", () => {
     expect((await refusal(answer)).status).toBe(415);
   });
 
-  it("TASK-12 TASK-13: what streams is refused, what asks for no stream is taken", async () => {
+  it("TASK-12 TASK-13: streaming options are refused, and accepted without a note when they ask for no stream", async () => {
     for (const model of [image, video]) {
       for (const one of [{ stream: true }, { partial_images: 1 }])
         expect((await post({ ...model, ...one })).status).toBe(400);
@@ -164,7 +164,7 @@ describe("creating", () => {
     }
   });
 
-  it("TASK-18: every form takes webhook_url, and it must be https to a public host", async () => {
+  it("TASK-18: every kind of request takes webhook_url, and it must be https to a public host", async () => {
     const form = await formOf({
       ...image,
       webhook_url: "https://1.1.1.1/hook",
@@ -183,7 +183,7 @@ describe("creating", () => {
       });
   });
 
-  it("TASK-33 TASK-35 ERR-12: what was dropped is told in notes, and only then are there any", async () => {
+  it("TASK-33 TASK-35 ERR-12: dropped fields are reported in notes, and without any there are no notes", async () => {
     const clean = await bench.create(video);
     expect("notes" in clean).toBe(false);
     const changed = await post({ ...image, foo: 1 });
@@ -198,8 +198,8 @@ describe("creating", () => {
   });
 });
 
-describe("idempotency", () => {
-  it("TASK-10 TASK-45: the same key and body give the task that is there, as it is now", async () => {
+describe("an idempotency key", () => {
+  it("TASK-10 TASK-45: the same key and body return the existing task in its present state", async () => {
     await bench.received(/./);
     const body = { ...video, prompt: "Once only" };
     const key = { "idempotency-key": "order 17/3" };
@@ -217,7 +217,7 @@ describe("idempotency", () => {
     expect(sent.filter((one) => one.body["prompt"] === "Once only")).toHaveLength(1);
   });
 
-  it("another body, or another path, with the same key is refused", async () => {
+  it("another body or another path with the same key is refused", async () => {
     const key = { "idempotency-key": "reused" };
     await bench.create(video, key);
     const refused = { status: 422, code: "idempotency_key_reuse", param: "Idempotency-Key" };
@@ -226,7 +226,7 @@ describe("idempotency", () => {
     expect(await refusal(other)).toEqual(refused);
   });
 
-  it("a form is the same by its contents; the pictures of a replay are not kept", async () => {
+  it("forms are compared by content, and the pictures of a replay are not kept", async () => {
     const form = async (width = 8) =>
       formOf({ ...image, prompt: "A form", image: await blob("png", { width }) });
     const key = { "idempotency-key": "a form" };
@@ -243,7 +243,7 @@ describe("idempotency", () => {
     expect(rows).toEqual([]);
   });
 
-  it("a refused request leaves its key free, and a malformed key is refused", async () => {
+  it("a refused request leaves its key unused, and a malformed key is refused", async () => {
     const key = { "idempotency-key": "second try" };
     expect((await post({ model: video.model }, key)).status).toBe(400);
     expect((await post(video, key)).headers.get("idempotent-replayed")).toBeNull();
@@ -258,7 +258,7 @@ describe("idempotency", () => {
 });
 
 describe("the end of a task", () => {
-  it("TASK-24 TASK-28 TASK-31 TASK-32: seconds that were produced, and the cost that was charged", async () => {
+  it("TASK-24 TASK-28 TASK-31 TASK-32: reports the produced seconds and the charged cost", async () => {
     const before = await bench.available();
     const body = { ...video, duration: 8, prompt: scripted({ video_seconds: 6 }) };
     const task = await bench.create(body, wait(20));
@@ -273,7 +273,7 @@ describe("the end of a task", () => {
     expect(before - (await bench.available())).toBe(parseUsd("0.3"));
   });
 
-  it("TASK-27 TASK-29 TASK-30: tokens of images, seconds and tokens of videos, each in its own fields", async () => {
+  it("TASK-27 TASK-29 TASK-30: reports image tokens, video seconds and video tokens, each in its own fields", async () => {
     const [pictures, seconds, tokens] = await Promise.all([
       bench.create({ ...image, model: "sandbox/task-image-model-2" }, wait(20)),
       bench.create({ ...video, model: "sandbox/video-model-seconds" }, wait(20)),
@@ -295,7 +295,7 @@ describe("the end of a task", () => {
     ["blocked", "failed"],
     ["expired", "expired"],
   ])(
-    "TASK-34 TASK-36 TASK-39 TASK-40 ERR-14: %s by the vendor, the task is %s, readable, and costs nothing",
+    "TASK-34 TASK-36 TASK-39 TASK-40 ERR-14: with outcome %s at the vendor, the task is %s, readable, and costs nothing",
     async (outcome, status) => {
       const before = await bench.available();
       const task = await bench.create(
@@ -309,7 +309,7 @@ describe("the end of a task", () => {
     },
   );
 
-  it("TASK-16: polling often enough is never held back", async () => {
+  it("TASK-16: polling a task 30 times at once is never rate limited", async () => {
     const { id } = await bench.create(video);
     const answers = await Promise.all(
       Array.from({ length: 30 }, () => bench.get(`/v1/tasks/${id}`)),

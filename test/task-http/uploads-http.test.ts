@@ -70,8 +70,8 @@ const fields = (model: string) =>
 const pictures = (count: number, file = png) =>
   Array.from({ length: count }, (_, at) => ["image[]", file, `${at}.png`] as const);
 
-describe("before a body is read", () => {
-  it("a stranger is refused, and so is what is announced as too large", async () => {
+describe("a request whose body is not read yet", () => {
+  it("is refused with 401 without a key, with 413 if it announces too many bytes, and with 400 for an invalid idempotency key", async () => {
     const stranger = begin([form, "content-length: 400000000"]);
     await stranger.answered(/^HTTP\/1\.1 401 /);
     const large = begin([form, authorized(), "content-length: 500000000"]);
@@ -87,8 +87,8 @@ describe("before a body is read", () => {
   });
 });
 
-describe("while a body is read", () => {
-  it("a picture that is too large is refused before its end, and the connection goes on", async () => {
+describe("a body that is being read", () => {
+  it("a picture that is too large is refused before its end, and the connection stays usable", async () => {
     const size = 40 * mebibyte;
     const body = bodyOf([
       ...fields("sandbox/task-image-model-1"),
@@ -106,7 +106,7 @@ describe("while a body is read", () => {
     call.socket.destroy();
   });
 
-  it("a client that leaves in the middle leaves nothing", async () => {
+  it("a client that disconnects in the middle leaves no files and rows", async () => {
     const body = bodyOf([
       ...fields("sandbox/task-image-model-1"),
       ...pictures(2, padded(png, mebibyte)),
@@ -122,8 +122,8 @@ describe("while a body is read", () => {
   });
 });
 
-describe("once a body is read", () => {
-  it("TIMG1-05 TIMG1-08: five pictures are taken; six are refused, none is dropped, none stays", async () => {
+describe("a body that is read completely", () => {
+  it("TIMG1-05 TIMG1-08: five pictures are accepted; six are refused, and none of them is kept or sent", async () => {
     await bench.received(/./);
     const of = (count: number) =>
       send(bodyOf([...fields("sandbox/task-image-model-1"), ...pictures(count)]));
@@ -140,7 +140,7 @@ describe("once a body is read", () => {
     expect((await bench.until(id, "succeeded")).usage["input_images"]).toBe(5);
   });
 
-  it("TIMG1-08 TASK-05: pictures as image[0] and image[1] are edited, and as text they are refused", async () => {
+  it("TIMG1-08 TASK-05: pictures named image[0] and image[1] are edited, and text in such a field is refused", async () => {
     const model = fields("sandbox/task-image-model-1");
     const taken = await send(
       bodyOf([...model, ["image[0]", png, "0.png"], ["image[1]", png, "1.png"]]),
@@ -156,7 +156,7 @@ describe("once a body is read", () => {
     ]);
   });
 
-  it("TIMG2-03: sixteen pictures are taken; seventeen are refused", async () => {
+  it("TIMG2-03: sixteen pictures are accepted; seventeen are refused", async () => {
     const of = (count: number) =>
       send(bodyOf([...fields("sandbox/task-image-model-2"), ...pictures(count)]));
     expect((await of(17)).status).toBe(400);
@@ -165,7 +165,7 @@ describe("once a body is read", () => {
     await bench.until(((await taken.json()) as TaskBody).id, "succeeded");
   });
 
-  it("uploads live as long as their task", async () => {
+  it("uploads are kept until their task ends", async () => {
     const slow = scripted({ delay_ms: 1000 });
     const body = bodyOf([
       ["model", "sandbox/task-image-model-1"],
@@ -181,7 +181,7 @@ describe("once a body is read", () => {
     expect(await inputs()).toBe(0);
   });
 
-  it("TASK-14: a balance below the reservation is 402; nothing is kept or sent", async () => {
+  it("TASK-14: a balance below the reservation is refused with 402, and nothing is kept or sent", async () => {
     const other = (body: Buffer | object) =>
       fetch(`${bench.url}/v1/tasks`, {
         method: "POST",
@@ -210,7 +210,7 @@ describe("once a body is read", () => {
   });
 });
 
-it("TASK-15 ERR-11: beyond the queue's limit a task is refused with Retry-After", async () => {
+it("TASK-15 ERR-11: a task beyond the queue's limit is refused with Retry-After", async () => {
   const small = await startBench({
     config: "limits: { queue: { global: 1, per_workspace: 1 } }\n",
     sandbox: "on",
@@ -231,7 +231,7 @@ it("TASK-15 ERR-11: beyond the queue's limit a task is refused with Retry-After"
   }
 });
 
-it("a client that never ends what was refused is cut off", async () => {
+it("a client that never ends a refused request is disconnected", async () => {
   await endless.answered(/^HTTP\/1\.1 400 /);
   await expect.poll(() => endless.socket.closed).toBe(true);
 });

@@ -59,7 +59,7 @@ async function rowsLeft(now: Date): Promise<number> {
 }
 
 describe("uploads", () => {
-  it("pictures come as image and image[], in order, a mask beside them, fields as text", async () => {
+  it("image and image[] are pictures in order, mask is the mask, and other fields are text", async () => {
     const [png, jpeg, webp] = await Promise.all([
       picture("png", { width: 20, height: 10, alpha: true }),
       picture("jpeg", { width: 30, height: 40 }),
@@ -101,7 +101,7 @@ describe("uploads", () => {
     expect(rows).toEqual(Array.from({ length: 4 }, () => ({ purpose: "input", task_id: null })));
   });
 
-  it("a replay has the same digest, and every change another", async () => {
+  it("a replay has the same digest, and every changed form has another", async () => {
     const [png, other] = await Promise.all([picture("png"), picture("png", { width: 9 })]);
     const digest = async (...entries: Parameters<typeof bodyOf>[0]) =>
       JSON.stringify((await read(bodyOf(entries))).digest);
@@ -117,7 +117,7 @@ describe("uploads", () => {
     expect(new Set([one, ...changed]).size).toBe(6);
   });
 
-  it("an input that nobody filled in is no picture; an empty file is refused", async () => {
+  it("a file input left empty is not a picture, and an empty file with a name is refused", async () => {
     const form = await read(
       bodyOf([
         ["image", "", ""],
@@ -221,7 +221,7 @@ describe("uploads", () => {
     ],
     ["a huge header", async () => bodyOf([["a".repeat(10_000), "x"]]), "malformed_request"],
   ];
-  it.each(refusals)("%s is refused, and nothing stays", async (_name, body, code, limits) => {
+  it.each(refusals)("%s is refused, and nothing is kept", async (_name, body, code, limits) => {
     const before = bodyOf([["image", await png(), "first.png"]]).toString("latin1");
     const whole = Buffer.from(before.replace(/--xyz--\r\n$/, ""), "latin1");
     await expect(
@@ -231,7 +231,7 @@ describe("uploads", () => {
     expect(await rowsLeft(new Date())).toBe(0);
   });
 
-  it("a name that a caller makes up is said again by its first 60 characters, whole ones, whatever is refused", async () => {
+  it("a refusal repeats at most 60 characters of the caller's field name, without half of a surrogate pair", async () => {
     const name = `${"a".repeat(59)}\u{1f600}${"b".repeat(100)}`;
     const param = `${"a".repeat(59)}\ufffd`;
     const file = bodyOf([[name, "x".repeat(101), "x.bin"]]);
@@ -248,7 +248,7 @@ describe("uploads", () => {
     await expect(read(twice)).rejects.toMatchObject({ code: "invalid_value", param, message });
   });
 
-  it("a picture of 25 MiB is taken; one byte more is refused while it comes", async () => {
+  it("a picture of 25 MiB is accepted; a larger one is refused while it is received", async () => {
     const file = await png();
     const limit = uploadLimits.fileBytes;
     expect(limit).toBe(26_214_400);
@@ -284,7 +284,7 @@ describe("uploads", () => {
     expect(used.place.kept()).toEqual(form.images.map(({ name }) => name));
   });
 
-  it("what senders may put on disk before they have reserved anything has a bound over all of them", async () => {
+  it("all callers together may store only a bounded number of bytes before their tasks are reserved", async () => {
     const stored = uploadBudget(4 * 1_048_576);
     const body = bodyOf([["image", padded(await png(), 2 * 1_048_576), "a.png"]]);
     const others = stored.lease();
@@ -295,7 +295,7 @@ describe("uploads", () => {
     expect((await read(body, { stored: uploadBudget(4 * 1_048_576) })).images).toHaveLength(1);
   });
 
-  it("one who is silent in the middle gives way to others who need the room", async () => {
+  it("a caller that sends nothing in the middle of a body loses its space to others", async () => {
     const stored = uploadBudget(4 * 1_048_576);
     const body = bodyOf([["image", padded(await png(), 2 * 1_048_576), "a.png"]]);
     const source = new Readable({ read: () => undefined });
@@ -312,7 +312,7 @@ describe("uploads", () => {
     expect(used.place.kept()).toEqual([]);
   });
 
-  it("a client that leaves in the middle leaves nothing", async () => {
+  it("a client that disconnects in the middle leaves no files and rows", async () => {
     const body = bodyOf([
       ["image", padded(await png(), 300_000), "a.png"],
       ["image[]", padded(await png(), 300_000), "b.png"],
@@ -329,7 +329,7 @@ describe("uploads", () => {
     expect(await rowsLeft(new Date())).toBe(0);
   });
 
-  it("bodies of any kind end in an answer, and only whole ones leave files", async () => {
+  it("a damaged body is accepted or refused with 400 or 413, and only accepted bodies leave files", async () => {
     const file = await png();
     const whole = bodyOf([
       ["model", "m"],

@@ -44,8 +44,8 @@ async function upstreamOf(body: object): Promise<Record<string, unknown>> {
   return (await bench.received(/generations$/))[0]!.body;
 }
 
-describe("creating", () => {
-  it("NVID-01 NVID-02: the answer is the task's id and nothing else, and every path takes it", async () => {
+describe("creating videos", () => {
+  it("NVID-01 NVID-02: answers with only the task's id, and every path accepts that id", async () => {
     const answer = await post({ ...v1, duration: 1 });
     const body = (await answer.json()) as Record<string, string>;
     expect([answer.status, Object.keys(body)]).toEqual([200, ["request_id"]]);
@@ -61,7 +61,7 @@ describe("creating", () => {
     for (const path of paths) expect((await bench.get(`${path}/${id}`)).status).toBe(200);
   });
 
-  it("NVID-10 NVID-13 NVID-18: what is left out has its default at the vendor", async () => {
+  it("NVID-10 NVID-13 NVID-18: omitted fields have their defaults at the vendor", async () => {
     expect(await upstreamOf(v1)).toMatchObject({
       duration: 8,
       resolution: "480p",
@@ -72,7 +72,7 @@ describe("creating", () => {
     });
   });
 
-  it("NVID-15 NVID-16 NVID-21: the material decides what is made", async () => {
+  it("NVID-15 NVID-16 NVID-21: the pictures in the request reach the vendor as first frame, last frame or references", async () => {
     expect(await upstreamOf({ ...v15, duration: 1 })).not.toHaveProperty("image");
     expect(await upstreamOf({ ...v15, duration: 1, image: data })).toMatchObject({ image: data });
     expect(await upstreamOf({ ...v15, duration: 1, reference_images: [data, data] })).toMatchObject(
@@ -118,7 +118,7 @@ describe("creating", () => {
     ["NVID-23", { ...v1, reference_audios: [data] }, "reference_audios"],
   ];
   it.each(refused)(
-    "%s NVID-24: %j is refused at once, and is no task",
+    "%s NVID-24: %j is refused at once and creates no task",
     async (_row, body, param) => {
       const before = await bench.available();
       const answer = await post(body);
@@ -128,11 +128,11 @@ describe("creating", () => {
     },
   );
 
-  it("NVID-22: the refusal of a bare string shows the form that is meant", async () => {
+  it("NVID-22: the refusal of a bare string shows the expected object", async () => {
     expect(await (await post({ ...v1, image: url })).text()).toContain("{url}");
   });
 
-  it("NVID-27: a balance below the reservation is 402, in the OpenAI style", async () => {
+  it("NVID-27: a balance below the reservation is refused with 402, in the OpenAI style", async () => {
     const long = {
       ...v15,
       resolution: "1080p",
@@ -149,7 +149,7 @@ describe("creating", () => {
     expect(answers[2]!.headers.get("x-should-retry")).toBe("false");
   });
 
-  it("a form is not read here, and a replay has the same id", async () => {
+  it("a form is refused with 415, and a replay returns the same id", async () => {
     const form = new FormData();
     form.set("model", v1.model);
     expect((await bench.send("POST", "/v1/videos/generations", { body: form })).status).toBe(415);
@@ -163,8 +163,8 @@ describe("creating", () => {
   });
 });
 
-describe("reading", () => {
-  it("NVID-28 NVID-30 NVID-31 NVID-34: pending, then done with what was produced, and no word of money", async () => {
+describe("reading videos", () => {
+  it("NVID-28 NVID-30 NVID-31 NVID-34: the video is pending, then done with the produced seconds, and no cost is shown", async () => {
     const id = await make({
       ...v1,
       duration: 8,
@@ -187,7 +187,7 @@ describe("reading", () => {
     ["blocked", "failed"],
     ["expired", "expired"],
   ])(
-    "NVID-32 NVID-33 NVID-35 ERR-03: %s by the vendor, it failed, with the reason",
+    "NVID-32 NVID-33 NVID-35 ERR-03: with outcome %s at the vendor, the status is failed, with the error of the task",
     async (outcome, status) => {
       const id = await make({ ...v1, duration: 1, prompt: scripted({ task_outcome: outcome }) });
       const task = await bench.until(id, status);
@@ -196,7 +196,7 @@ describe("reading", () => {
     },
   );
 
-  it("NVID-35: another workspace's video, a missing one and an image task are not found", async () => {
+  it("NVID-35: another workspace's video, a missing video and an image task are not found", async () => {
     const id = await make({ ...v1, duration: 1 });
     const image = await bench.create({ model: "sandbox/task-image-model-1", prompt: "x" });
     const missing = `task_${"0".repeat(26)}`;
@@ -213,7 +213,7 @@ describe("reading", () => {
     expect(new Set(texts).size).toBe(1);
   });
 
-  it("NVID-26: a 1080p video is charged by its tier", async () => {
+  it("NVID-26: a 1080p video is charged at the price of its resolution", async () => {
     const before = await bench.available();
     const id = await make({ ...v15, resolution: "1080p", duration: 2 });
     expect((await bench.until(id, "succeeded")).cost).toBe("0.5");
