@@ -28,8 +28,8 @@ const answers =
 const again = (id: string) =>
   world.database.query("update tasks set lease_token = 'mine' where id = $1", [id]);
 
-describe("a vendor", () => {
-  it("T80: that answers with another job's result, failure or cancellation is asked again", async () => {
+describe("a vendor that misreports a task", () => {
+  it("T80: a poll answered with another job's result, failure or cancellation is ignored, and the task is polled again", async () => {
     const job = await running(world);
     const video = { content: { video_url: `${world.vendor.url}/other.mp4` } };
     for (const status of ["succeeded", "failed", "cancelled", "expired"]) {
@@ -44,7 +44,7 @@ describe("a vendor", () => {
     expect(await rowOf(world, job.id)).toMatchObject({ status: "succeeded", costNano: dollar });
   });
 
-  it("T80 T83: whose state goes back from succeeded to running ends the task once, with what it made", async () => {
+  it("T80 T83: a state that goes back from succeeded to running ends the task once, with one charge", async () => {
     const job = await running(world);
     // The process dies: like an unreachable database, nothing more is written.
     const death = new GatewayError("database_unavailable", "the process died here");
@@ -69,7 +69,7 @@ describe("a vendor", () => {
     expect(charges).toHaveLength(1);
   });
 
-  it("STORE-01: whose file never ends is cut off at the bound, and the task fails unbilled", async () => {
+  it("STORE-01: a file that never ends is cut off at the size limit, and the task fails without a charge", async () => {
     const store = await startRecorder(async (_request, response) => {
       response.writeHead(200, { "content-type": "video/mp4" }).write(mp4);
       const more = Buffer.alloc(64 * 1024);
@@ -95,7 +95,7 @@ describe("a vendor", () => {
     await store.close();
   });
 
-  it("STORE-01: whose file comes byte by byte has one time for all tries", async () => {
+  it("STORE-01: a file that arrives byte by byte has one time limit for all attempts, and the task fails without a charge", async () => {
     const store = await startRecorder((_request, response) => {
       response.writeHead(200, { "content-type": "video/mp4" }).write(mp4);
       const timer = setInterval(() => response.write("."), 20);
@@ -111,7 +111,7 @@ describe("a vendor", () => {
     await store.close();
   });
 
-  it("T77: whose file redirects into a private network is not followed there", async () => {
+  it("T77: a file that redirects into a private network is not fetched from there, and the task fails without a charge", async () => {
     const inside = await startRecorder((_request, response) => void response.end(mp4));
     const front = await startRecorder((_request, response) => {
       response.writeHead(302, { location: `${inside.url}/latest/meta-data` }).end();
@@ -146,7 +146,7 @@ describe("a vendor", () => {
     await Promise.all([inside.close(), front.close()]);
   });
 
-  it("T83: a task that is canceled while its result is fetched is canceled, unbilled, and keeps no file", async () => {
+  it("T83: a task that is canceled while its result is fetched ends canceled, without a charge or a file", async () => {
     const job = await running(world);
     world.vendor.plan("GET", world.vendor.done, answers({ status: "cancelled" }));
     const services: TaskServices = {
@@ -172,7 +172,7 @@ describe("a vendor", () => {
   });
 });
 
-describe("cancel", () => {
+describe("a cancellation at a point of a step", () => {
   const outcomeOf = (id: string) =>
     cancelTask(world.services, "w1", id).then(
       () => "canceled",
@@ -205,12 +205,15 @@ describe("cancel", () => {
     ["ask.intended", "task_not_cancelable running"],
     ["ask.answered", "task_not_cancelable running"],
     ["ask.noted", "canceled canceled"],
-  ] as const)("T82: at %s while it is asked for: %s", async (point, expected) => {
-    world.vendor.plan("GET", says.running);
-    expect(await canceledAt(point, await jobOf(world, "acme/clip"))).toBe(expected);
-    const asked = world.vendor.calls("POST").length;
-    expect(asked).toBe(point === "ask.claimed" ? 0 : 1);
-  });
+  ] as const)(
+    "T82: at %s of the submission: the cancellation's outcome and the task's state are %s",
+    async (point, expected) => {
+      world.vendor.plan("GET", says.running);
+      expect(await canceledAt(point, await jobOf(world, "acme/clip"))).toBe(expected);
+      const asked = world.vendor.calls("POST").length;
+      expect(asked).toBe(point === "ask.claimed" ? 0 : 1);
+    },
+  );
 
   it.each([
     ["poll.begin", "canceled canceled"],
@@ -220,7 +223,7 @@ describe("cancel", () => {
     ["end.begin", "canceled canceled"],
     ["end.committed", "task_not_cancelable succeeded"],
   ] as const)(
-    "T82 T83: at %s while its result is fetched: one end, one charge at most",
+    "T82 T83: at %s of fetching the result: the task ends once and is charged at most once",
     async (point, expected) => {
       // The vendor forgets a job that it was told to cancel, even one that it had reported as done.
       const first = point === "poll.begin" ? [says.running] : [world.vendor.done];
@@ -232,7 +235,7 @@ describe("cancel", () => {
   );
 });
 
-it("10,000 tasks of one workspace do not keep back the one of another", async () => {
+it("10,000 due tasks of one workspace do not delay the task of another workspace", async () => {
   // All of them are due earlier, and their vendor does not answer during the test.
   const silent: ServerResponse[] = [];
   world.vendor.plan("GET", (response) => void silent.push(response));

@@ -113,7 +113,7 @@ async function expectClean(): Promise<void> {
   await database.close();
 }
 
-it("STORE-01: both tasks succeed once the bucket is back, and are charged once", async () => {
+it("STORE-01: two tasks whose results the bucket could not store succeed once it is back, and are charged once", async () => {
   // This gateway is not killed.
   const life = await liveHere({ ...environment, TOLLGATE_INITIAL_CREDIT: "1000" });
   const tasks = await bothMade(life, life.key!);
@@ -135,7 +135,7 @@ it("STORE-01: both tasks succeed once the bucket is back, and are charged once",
   await expectClean();
 });
 
-it("T81 STORE-01: killed meanwhile, what the vendor keeps succeeds at the next start; what only the gateway had fails, unbilled, and is not asked for again", async () => {
+it("T81 STORE-01: after a kill, a result that the vendor keeps is fetched; a result that only the gateway had fails its task, without a charge or a resubmission", async () => {
   const first = await live(environment);
   const key = first.key!;
   const tasks = await bothMade(first, key);

@@ -12,7 +12,7 @@ it.each([
   [429, "Throttling.ContentModeration", "running"],
   [408, "content_policy_timeout", "running"],
   [400, "OutputVideoSensitiveContentDetected.RiskDetection", "failed"],
-] as const)("T80: %i %s leaves the task %s", async (status, code, expected) => {
+] as const)("T80: a poll refused with %i %s leaves the task %s", async (status, code, expected) => {
   world.vendor.plan("GET", says.refused(status, code));
   const job = await running(world);
   await pollStep(world.services, job);

@@ -19,7 +19,7 @@ describeDatabase("a key that both find free", (open) => {
       [key],
     );
 
-  it("T81: stands for the task of the first; in another workspace it is another key, and a day later it is free", async () => {
+  it("T81: belongs to the task of the first claim for a day, in its workspace only", async () => {
     const database = await open();
     const claim = (taskId: string, atMs: number, workspaceId?: string) =>
       database.transaction((tx) => claimKeys(tx, [claimOf("k", taskId, workspaceId)], atMs));
@@ -31,7 +31,7 @@ describeDatabase("a key that both find free", (open) => {
     expect(await rowsOf(database, "k")).toMatchObject([{ task_id: "t4" }, { task_id: "t3" }]);
   });
 
-  it("T81: after a call that ended without an answer is free for the same request alone", async () => {
+  it("T81: can be claimed again only by the same request, after a call that ended without an answer", async () => {
     const database = await open();
     const claim = (callId: string, fingerprint: string) =>
       database.transaction((tx) =>

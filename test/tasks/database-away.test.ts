@@ -35,7 +35,7 @@ const told = async (answer: Response) => ({
 });
 const unavailable = { status: 503, code: "database_unavailable", retryAfter: true };
 
-it("T68: whoever asks for a produced file is told, and gets it once the database is there", async () => {
+it("T68: a request for a produced file gets 503 database_unavailable during an outage, and the file afterwards", async () => {
   const { id } = await bench.create(video);
   const { output } = await bench.until(id, "succeeded");
   const { pathname } = new URL(output.videos![0]!.url);
@@ -51,7 +51,7 @@ it("T68: whoever asks for a produced file is told, and gets it once the database
   expect((await waiting).status).toBe(200);
 });
 
-it("T68: whoever submits a task while it restarts is told; sent again with its key it is made once", async () => {
+it("T68: a submission during a database restart gets 503 database_unavailable, and a retry with its key makes one task", async () => {
   within = async () => {
     within = undefined;
     await postgres.restart("immediate");

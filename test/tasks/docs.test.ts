@@ -56,7 +56,7 @@ describe("the commands of docs/tasks.md", () => {
 });
 
 describe("the video of README.md", () => {
-  it("is made", async () => {
+  it("succeeds", async () => {
     const command = commandsOf("README.md").find((text) => text.includes("/v1/tasks"));
     expect(await run(command!)).toMatchObject({ status: "succeeded", output: { videos: [{}] } });
   });

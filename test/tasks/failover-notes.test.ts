@@ -50,7 +50,7 @@ const clip = {
 };
 const lost = (param: string) => `${param}: not supported by this model's provider, dropped`;
 
-it("VID-28: and its notes, its callback's and the log's are those of the provider that made it", async () => {
+it("VID-28: after a failover, a task's notes in its answer and its row are those of the provider that made it", async () => {
   ark.plan("POST", says.refused(503));
   const { id, notes } = await bench.create(clip);
   expect(notes ?? []).not.toContain(lost("seed"));
@@ -64,7 +64,7 @@ it("VID-28: and its notes, its callback's and the log's are those of the provide
   expect(row!.notes).toEqual(task.notes);
 });
 
-it("VID-28: and they are as at first where the first provider takes it", async () => {
+it("VID-28: without a failover, a task's notes are those of its submission", async () => {
   ark.reset();
   const { id, notes = [] } = await bench.create({ ...clip, user: "u" });
   const task = await bench.until(id, "succeeded", "failed");

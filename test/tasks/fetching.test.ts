@@ -11,7 +11,7 @@ import { jobOf, rowOf, running, taskCatalogOf, useWorld } from "./steps-support.
 
 const world = useWorld();
 
-it("T86: of forty videos that are made at once, half of the places are fetched at a time, and all are kept", async () => {
+it("T86: forty videos that finish at once are fetched in half of the slots, and all are stored", async () => {
   const { files } = world.services;
   const gate = Promise.withResolvers<void>();
   let now = 0;
@@ -39,7 +39,7 @@ it("T86: of forty videos that are made at once, half of the places are fetched a
   expect(new Set(after.map(({ status }) => status))).toEqual(new Set(["succeeded"]));
 });
 
-it("T86 STORE-01: pictures whose addresses are not good yet keep no place from a video while they wait for their next try", async () => {
+it("T86 STORE-01: pictures whose URLs do not work yet hold no slot between attempts, so a video is fetched meanwhile", async () => {
   const painter = await startRecorder((request, response) =>
     request.method === "POST"
       ? json({ data: [{ url: `${painter.url}/made.png` }] })(request, response)
@@ -67,7 +67,7 @@ it("T86 STORE-01: pictures whose addresses are not good yet keep no place from a
   await painter.close();
 });
 
-describe("turns of results", () => {
+describe("the slots for fetching results", () => {
   const work = (workspaceId: string, id: string, log: string[]) => {
     const end = Promise.withResolvers<void>();
     return {
@@ -80,7 +80,7 @@ describe("turns of results", () => {
     };
   };
 
-  it("a workspace with many leaves places for another's one, and places that are left are taken in their order", async () => {
+  it("a workspace with many results leaves slots to another workspace, and free slots are taken in order", async () => {
     const fetching = createFetching(4);
     const log: string[] = [];
     const all = ["1", "2", "3", "4"].map((id) => work("a", id, log));
@@ -95,7 +95,7 @@ describe("turns of results", () => {
     expect(log).toEqual(["a1", "a2", "b1", "a3", "a4"]);
   });
 
-  it("a place of work that fails is free again", async () => {
+  it("a failed fetch frees its slot", async () => {
     const fetching = createFetching(2);
     const fails = () => Promise.reject(new Error("cut"));
     for (const id of ["1", "2", "3"])

@@ -57,8 +57,8 @@ const isFree = async (lane: LaneName, id: string): Promise<boolean> => {
   return found.some((one) => one.id === id);
 };
 
-describe("a lease of a process that is dead on this machine", () => {
-  it("T79 T81: is over at once, that of a request to begin too, and not while the process lives", async () => {
+describe("a lease of a dead process on this machine", () => {
+  it("T79 T81: is released at once, even during a submission, but not while the process lives", async () => {
     const { owner, kill } = await startOwner(nobody);
     const polled = await running(world, leasedTo(newToken(owner)));
     const asked = await jobOf(world, "acme/clip", leasedTo(newToken(owner), true));
@@ -80,7 +80,7 @@ describe("a lease of a process that is dead on this machine", () => {
     expect(world.vendor.calls("POST")).toEqual([]);
   });
 
-  it("T79 HOOK-11: a callback that it was sending is due at once, and not while the process lives or may live", async () => {
+  it("T79 HOOK-11: a callback of a dead process is due at once, but not while its process lives or may live", async () => {
     const { owner, kill } = await startOwner(nobody);
     const elsewhere = { number: nobody, place: { machine: "0".repeat(16), pid: 1, began: "1" } };
     await world.database.query(
@@ -107,7 +107,7 @@ describe("a lease of a process that is dead on this machine", () => {
     await world.database.query("delete from webhook_deliveries where workspace_id = 'w1'");
   });
 
-  it("T79: a look for dead owners reads the callbacks that are claimed, and not all that wait", async () => {
+  it("T79: the search for dead owners reads only claimed callbacks, not all pending ones", async () => {
     await makeIndexes(world.database);
     await world.database.query(
       `insert into webhook_deliveries (workspace_id, id, type, url, due_at, created_at, updated_at)
@@ -134,7 +134,7 @@ describe("a lease of a process that is dead on this machine", () => {
     expect(plans[0]).not.toContain("webhook_deliveries_due");
   });
 
-  it("T79: whose number another process has by now is over, and one of another machine is not", async () => {
+  it("T79: an owner whose process id was reused is dead; the state of an owner on another machine is unknown", async () => {
     const here = currentOwner(nobody);
     const place = here.place!;
     expect(isDead(here)).toBe(false);
@@ -156,7 +156,7 @@ describe("a lease of a process that is dead on this machine", () => {
 describe("a lease of a process on another machine", () => {
   const elsewhere = { number: nobody, place: { machine: "0".repeat(16), pid: 1, began: "1" } };
 
-  it("T79 T81: is over once it was not connected for a while; a request to begin is not given up", async () => {
+  it("T79 T81: is released after a time without a connection, but not during a submission", async () => {
     let nowMs = 0;
     const gone = createDeadOwners(world.services, () => nowMs);
     const polled = await running(world, leasedTo(newToken(elsewhere)));
@@ -176,7 +176,7 @@ describe("a lease of a process on another machine", () => {
     await world.database.query("delete from tasks where id = $1", [asked.id]);
   });
 
-  it("T79: stands as long as its connection does, and from when that is back", async () => {
+  it("T79: is kept while its process is connected, and released a time after the connection ended", async () => {
     const url = (world.database.pool.options as { connectionString: string }).connectionString;
     const other = await openDatabase({ url, log: silentLog });
     other.signals.subscribe("anything", () => undefined);
@@ -200,7 +200,7 @@ describe("a lease of a process on another machine", () => {
     ]);
   });
 
-  it("T79: who comes back after that writes nothing, sends nothing, and has no right any more", async () => {
+  it("T79: a process that returns after its lease was released can no longer extend it", async () => {
     const job = { ...(await jobOf(world, "acme/clip", leasedTo(newToken(elsewhere)))) };
     let nowMs = 0;
     const gone = createDeadOwners(world.services, () => nowMs);
@@ -213,7 +213,7 @@ describe("a lease of a process on another machine", () => {
   });
 });
 
-it("T79: a gateway that starts takes over what a dead process of its machine held, long before the lease ends", async () => {
+it("T79: a gateway that starts takes over tasks of a dead process of its machine before their leases end", async () => {
   const { owner, kill } = await startOwner(nobody);
   await kill();
   const job = await running(world, leasedTo(newToken(owner)));

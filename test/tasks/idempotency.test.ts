@@ -79,9 +79,9 @@ const tasksOf = async (prompt: string) =>
 describe.each([
   ["the same gateway", 0],
   ["another gateway", 1],
-])("while the first is on its way, at %s", (_where, other) => {
+])("a second request while the first is in flight, at %s", (_where, other) => {
   it.each(["submit.accepted", "submit.committed"])(
-    "TASK-10 TASK-45 T81: held at %s, the key is in progress or stands for its task; never twice",
+    "TASK-10 TASK-45 T81: with the first held at %s, is refused as in progress or gets the first one's task, and never makes a second task",
     async (point) => {
       const key = `${point}-${other}`;
       const prompt = `A boat, ${key}`;
@@ -113,7 +113,7 @@ describe.each([
   );
 });
 
-describe("many at once", () => {
+describe("concurrent requests with idempotency keys", () => {
   it("TASK-10 T81: forty requests with one key at two gateways make one task, one hold and one job", async () => {
     const prompt = "One of forty";
     const answers = await Promise.all(
@@ -134,7 +134,7 @@ describe("many at once", () => {
     expect(vendor.calls("POST").filter(({ text }) => text.includes(prompt))).toHaveLength(1);
   });
 
-  it("TASK-45: those that the balance refuses leave their keys free, and hold up none of the others", async () => {
+  it("TASK-45: requests that the balance refuses leave their keys unused, and delay no other request", async () => {
     // No task ends meanwhile, so all holds stay.
     vendor.plan("GET", says.running);
     const { availableNano } = await gateways[0]!.ledger.balance(gateways[0]!.workspaceId);

@@ -60,7 +60,7 @@ const dataUrl = (bytes: number) => `data:image/png;base64,${randomBytes(bytes).t
 
 describe("pictures of megabytes in the request", () => {
   it.each(["xai", "ark", "dashscope"])(
-    "reach a vendor of %s as they came, stand in no row, and go with their task",
+    "reach a vendor of dialect %s unchanged, are not stored in the task's row, and are removed when the task ends",
     async (name) => {
       await bench.credit("10");
       done = false;
@@ -99,7 +99,7 @@ describe("pictures of megabytes in the request", () => {
     },
   );
 
-  it("of a task that is refused are not kept", async () => {
+  it("are not kept for a refused task", async () => {
     const { availableNano } = await bench.ledger.balance(bench.workspaceId);
     const body = { model: "acme/ark", duration: 15, image: { url: dataUrl(100_000) } };
     const answers = await Promise.all(
@@ -120,7 +120,7 @@ describe("pictures of megabytes in the request", () => {
   });
 });
 
-it("a small picture in the request is sent letter for letter", async () => {
+it("a small picture in the request is sent to the vendor unchanged", async () => {
   await bench.credit("10");
   const url = "data:image/png;base64,iVBORw0KGgo";
   const prompt = "A small picture";
@@ -132,7 +132,7 @@ it("a small picture in the request is sent letter for letter", async () => {
   expect(JSON.stringify(sent.body)).toContain(`"${url}"`);
 });
 
-it("a request that is too large beside its pictures is refused", async () => {
+it("a request that is too large without its pictures is refused", async () => {
   const body = { model: "acme/ark", prompt: "boat ".repeat(300_000), duration: 1 };
   const answer = await bench.send("POST", "/v1/tasks", { body });
   expect(answer.status).toBe(413);

@@ -37,7 +37,7 @@ function suspendFor(ms: number): void {
 
 const steppedWith = (at: TaskServices["at"]): TaskServices => ({ ...world.services, at });
 
-it("T80: a task whose hold was ended by something else does not end beside it as if it were charged", async () => {
+it("T80: a task whose hold was already ended is not ended as if it were charged", async () => {
   const job = await jobOf(world, "acme/clip");
   await settleIn(world.database, job, null);
   const usage = { unit: "video_tokens", tokens: 1 } as const;
@@ -57,7 +57,7 @@ describe("a request that was not sent yet", () => {
   it.each([
     ["its process was stopped", stopFor],
     ["its machine was suspended", suspendFor],
-  ])("T81: is not sent once its lease is over, for %s", async (_why, passes) => {
+  ])("T81: is not sent after its lease has ended because %s", async (_why, passes) => {
     const job = await jobOf(world, "acme/clip");
     const held = { ...job, localLease: newLocalLease(defaultTiming.leaseMs) };
     const services = steppedWith((point) => {
@@ -75,13 +75,13 @@ describe("a request that was not sent yet", () => {
     expect(world.dueInMs).toEqual([defaultTiming.shortageMs]);
   });
 
-  it("T81: nor by a process that never claimed it", async () => {
+  it("T81: is not sent by a process that never claimed the task", async () => {
     const { localLease: _right, ...job } = await jobOf(world, "acme/clip");
     await submitStep(world.services, job);
     expect(world.vendor.calls("POST")).toEqual([]);
   });
 
-  it("T82: is not sent after its task was canceled, at whichever moment before the intent", async () => {
+  it("T82: is not sent if its task was canceled before the intent was stored", async () => {
     const job = await jobOf(world, "acme/clip");
     const services = steppedWith(async (point) => {
       if (point === "ask.claimed") await cancelTask(world.services, "w1", job.id);
@@ -91,7 +91,7 @@ describe("a request that was not sent yet", () => {
     expect((await rowOf(world, job.id)).status).toBe("canceled");
   });
 
-  it("T81: is broken off in the middle of a streamed body, and counts as not sent", async () => {
+  it("T81: is aborted in the middle of a streamed body when the lease ends, and counts as not sent", async () => {
     let whole = 0;
     const vendor = await startRecorder((_request, response) => {
       whole += 1;
@@ -161,7 +161,7 @@ describe("a request that was sent", () => {
     clock.advance(-defaultTiming.abandonMs);
   });
 
-  it("T79: a task that was claimed is nobody else's for the time of its lease", async () => {
+  it("T79: a claimed task cannot be claimed again until its lease ends", async () => {
     const job = await jobOf(world, "acme/clip", { due_at: new Date(clock.now()) });
     const claimed = async () =>
       (await claimDue(world.services, [job], { lane: "ask", takesAbandoned: true })).length;
@@ -173,7 +173,7 @@ describe("a request that was sent", () => {
     clock.advance(-defaultTiming.leaseMs);
   });
 
-  it("a database that was away says nothing about who was silent meanwhile, until a lease later", () => {
+  it("database contact counts as stable only after a whole lease without failures or slow queries", () => {
     let nowMs = 0;
     vi.spyOn(performance, "now").mockImplementation(() => nowMs);
     const contact = new DatabaseContact(60_000);
@@ -217,7 +217,7 @@ describe("a request that was sent", () => {
     return { ...world.services, database, at };
   }
 
-  it("T81 T83: whose answer cannot be written for minutes is written when the database is back", async () => {
+  it("T81 T83: the vendor's answer is stored once the database is back, even after minutes", async () => {
     const job = await jobOf(world, "acme/clip");
     await submitStep(awayAfterAnswer(5), job);
     expect(await rowOf(world, job.id)).toMatchObject({ status: "running", upstreamId: "job-1" });
@@ -232,7 +232,7 @@ describe("a request that was sent", () => {
     return jobOf(world, "acme/pictures", { request: JSON.stringify(sized) });
   }
 
-  it("T83: a vendor that worked while it was asked: what it made is kept and charged when the database is back", async () => {
+  it("T83: a picture in the vendor's answer is stored and charged once the database is back", async () => {
     const job = await pictureJob();
     // More failures than one attempt to store a picture retries.
     await submitStep(awayAfterAnswer(8), job);
@@ -253,7 +253,7 @@ describe("a request that was sent", () => {
     };
   }
 
-  it("T83: that brings a result after its task was given up leaves no file and no charge, and the operator is told", async () => {
+  it("T83: a result for a task that was given up meanwhile leaves no file and no charge, and is logged", async () => {
     const job = await pictureJob();
     const lines: unknown[] = [];
     await submitStep(givenUp(job.id, lines), job);
@@ -263,7 +263,7 @@ describe("a request that was sent", () => {
     expect(await world.database.query(kept, [job.id, new Date(clock.now())])).toEqual([]);
   });
 
-  it("T83: that comes back after its task was given up is stopped at the vendor, and the operator is told which job it was", async () => {
+  it("T83: a job for a task that was given up meanwhile is canceled at the vendor, and is logged with its id", async () => {
     const job = await jobOf(world, "acme/clip");
     const lines: unknown[] = [];
     await submitStep(givenUp(job.id, lines), job);
@@ -275,7 +275,7 @@ describe("a request that was sent", () => {
     ]);
   });
 
-  it("T83: nothing is stopped where only the answer to the write was lost", async () => {
+  it("T83: a job is not canceled when only the confirmation of the write was lost", async () => {
     const job = await jobOf(world, "acme/clip");
     let lost = 0;
     const database: Database = {

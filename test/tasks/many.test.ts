@@ -42,7 +42,7 @@ const submit = (url: string, key: string, prompt: string) =>
 
 describe("two gateway processes and a third runner on one PostgreSQL", () => {
   const count = inForm(90, 2_000);
-  it(`T79: ${count} tasks are each put once, told done once, charged once`, async () => {
+  it(`T79: ${count} tasks are each submitted once, reported done once and charged once`, async () => {
     const directory = temporaryDirectory();
     const databaseUrl = await (await sharedPostgres()).createMigrated();
     const config = clipConfiguration(vendor.recorder.url, queue);
@@ -97,9 +97,9 @@ describe("two gateway processes and a third runner on one PostgreSQL", () => {
   });
 });
 
-describe("submissions at once", () => {
+describe("concurrent submissions", () => {
   const [asked, paid] = inForm([150, 60], [500, 200]);
-  it(`TASK-14: ${asked} on a balance for ${paid}: exactly ${paid} are accepted, and nothing of the others is kept`, async () => {
+  it(`TASK-14: with ${asked} submissions on a balance for ${paid}, exactly ${paid} are accepted, and nothing of the others is kept`, async () => {
     const gateway = await startTestGateway({
       config: clipConfiguration(vendor.recorder.url, queue),
       databaseUrl: await (await sharedPostgres()).createMigrated(),

@@ -35,7 +35,7 @@ afterAll(async () => {
 const json = (text: string) => (response: ServerResponse) =>
   void response.writeHead(200, { "content-type": "application/json" }).end(text);
 
-describe("text no database keeps", () => {
+describe("text that the database cannot store", () => {
   const failed = (message: string) =>
     json(`{"status":"failed","error":{"code":"InvalidParameter","message":"${message}"}}`);
 
@@ -57,7 +57,7 @@ describe("text no database keeps", () => {
     },
   );
 
-  it("in a refusal fails the task with the refusal, not as one whose fate is unknown", async () => {
+  it("in a refusal fails the task with the refusal, not as uncertain", async () => {
     vendor.plan("POST", (response) => {
       response.writeHead(400, { "content-type": "application/json" });
       response.end('{"error":{"code":"Bad\\u0000","message":"no \\u0000 \\udc00 boats"}}');
@@ -67,14 +67,14 @@ describe("text no database keeps", () => {
     expect(task.error).toEqual({ code: "invalid_argument", message: "no  \ufffd boats" });
   });
 
-  it("in the id of a job does not hold up the runner", async () => {
+  it("in a job id does not block the runner", async () => {
     vendor.plan("POST", json('{"id":"job-\\u0000"}'));
     const { id } = await bench.create(clip);
     expect((await bench.until(id, "succeeded", "failed")).status).toBe("succeeded");
   });
 });
 
-it("T81 T86: an id of megabytes is none: the task fails as one whose fate is unknown, and its row stays small", async () => {
+it("T81 T86: a job id or an answer of megabytes fails the task as uncertain, and its row stays small", async () => {
   vendor.plan("POST", json(JSON.stringify({ id: "j".repeat(600_000) })));
   const { id } = await bench.create(clip);
   const task = await bench.until(id, "succeeded", "failed");
@@ -90,9 +90,9 @@ it("T81 T86: an id of megabytes is none: the task fails as one whose fate is unk
   expect(row!.bytes).toBeLessThan(20_000);
 });
 
-describe("usage no job can have", () => {
+describe("usage that a job cannot have", () => {
   it.each(["1e30", "1e15", "90000000000", '"1000"', "-5", "null"])(
-    "T61: %s tokens told: charged as reserved, the log says that it is an estimate, and the books add up",
+    "T61: %s reported tokens are charged as reserved, and the log marks the usage as estimated",
     async (told) => {
       const done = (tokens: string) =>
         json(
@@ -112,7 +112,7 @@ describe("usage no job can have", () => {
     },
   );
 
-  it("a little more than was reserved is what the vendor made, and is charged", async () => {
+  it("slightly more tokens than reserved are charged as the vendor reported them", async () => {
     vendor.plan("GET", says.running, vendor.done);
     const { id } = await bench.create(clip);
     expect((await bench.until(id, "succeeded")).cost).toBe("1");
@@ -125,7 +125,7 @@ it.each([
   ["1e30", 2],
   ["-1", 2],
 ])(
-  "NVID-31: %s seconds told of a video that tokens bill are shown where they can be",
+  "NVID-31: %s reported seconds of a video billed by tokens are shown if they are plausible",
   async (told, shown) => {
     const video = `"content":{"video_url":"${vendor.url}/made.mp4"},"usage":{"completion_tokens":1000}`;
     vendor.plan("GET", json(`{"status":"succeeded","duration":${told},${video}}`));

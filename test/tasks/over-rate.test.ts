@@ -25,7 +25,7 @@ const tooLarge: Reply = (response) =>
     }),
   );
 
-it("each credential is asked once before one is asked twice", async () => {
+it("every credential is tried once before any is tried twice", async () => {
   const ids = ["a", "b", "c", "d", "e"];
   world.vendor.plan("POST", ...ids.map(() => tooLarge));
   const services = withKeys(world, ids);

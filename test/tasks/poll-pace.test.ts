@@ -32,8 +32,8 @@ const paced = () => {
 };
 const answered = (pace: ReturnType<typeof createPollRateLimiter>) => () => pace.answered("one a");
 
-describe("an account's pace", () => {
-  it("is free until a poll is refused, and then half of what was asked in a second", () => {
+describe("the poll rate of an account", () => {
+  it("is unlimited until a poll is refused, and then half of the polls of the last second", () => {
     const { pace, pollFor, time, begin } = paced();
     for (let count = 0; count < 40; count += 1) begin();
     expect([pace.pausedAccounts(), pace.waitMs()]).toEqual([[], undefined]);
@@ -46,7 +46,7 @@ describe("an account's pace", () => {
     expect([20, 21]).toContain(pollFor(1_000, answered(pace)));
   });
 
-  it("rests as long as the vendor asks, two minutes at most, and longer with each refusal in a row", () => {
+  it("a refused account pauses as long as the vendor asks, at most two minutes, and longer with each refusal in a row", () => {
     const { pace, time, begin } = paced();
     begin();
     pace.refused("one a", 0, 45_000);
@@ -61,7 +61,7 @@ describe("an account's pace", () => {
     expect(rests).toEqual([2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
   });
 
-  it("grows by a tenth of a poll a second each second, and is free after ten minutes without a refusal", () => {
+  it("grows by a tenth of a poll per second each second, and is unlimited after ten minutes without a refusal", () => {
     const { pace, time, pollFor, begin } = paced();
     for (let count = 0; count < 10; count += 1) begin();
     pace.refused("one a", 0);
@@ -77,7 +77,7 @@ describe("an account's pace", () => {
     expect([begin(), begin(), begin()]).toEqual([true, true, true]);
   });
 
-  it("finds a vendor's own limit: of a thousand jobs few polls are refused", () => {
+  it("finds the vendor's own limit: less than one percent of the polls are refused", () => {
     const { pace, time, pollFor, begin } = paced();
     let refused = 0;
     const times: number[] = [];
@@ -101,7 +101,7 @@ describe("an account's pace", () => {
   });
 });
 
-it("an account is asked about so many jobs at once, half of them of one workspace, however often an end is told", () => {
+it("an account has a limited number of concurrent polls, half of them for one workspace, even if an end is reported twice", () => {
   const { pace } = paced();
   const beginAll = (workspace: string): number => {
     const names = Array.from({ length: 100 }, (_, at) => task(`${workspace} ${at}`, workspace));
@@ -121,8 +121,8 @@ it("an account is asked about so many jobs at once, half of them of one workspac
 
 const world = useWorld();
 
-describe("jobs of one account", () => {
-  it("T80: wait with the one whose poll was refused, and those of another account do not", async () => {
+describe("polls of one account", () => {
+  it("T80: all wait after one was refused, and those of another account do not", async () => {
     world.vendor.plan("GET", says.throttled("60"));
     const due = { due_at: new Date(clock.now() - 1), lease_token: null };
     const first = await running(world, due);
@@ -152,7 +152,7 @@ describe("jobs of one account", () => {
   });
 });
 
-it("T80: an account that does not answer takes no places of another's jobs in the same workspace", async () => {
+it("T80: an account that does not answer takes no slots from another account's tasks in the same workspace", async () => {
   const silent: ServerResponse[] = [];
   const due = { due_at: new Date(clock.now() - 10_000), lease_token: null };
   world.vendor.plan("GET", (response) => void silent.push(response));
@@ -176,7 +176,7 @@ it("T80: an account that does not answer takes no places of another's jobs in th
   await world.database.query("delete from tasks where status = 'running'");
 });
 
-it("a picture that was refused once and is asked for again takes no place of the polls", async () => {
+it("the retry of a refused picture takes no slot for polls", async () => {
   // The vendor works during the submission, so the task is already running.
   const refusedOnce = { status: "running", lease_token: null, attempt: 0 };
   const job = await jobOf(world, "acme/pictures", refusedOnce);

@@ -24,7 +24,7 @@ async function nextPollMs(retryAfter: string, change: object = {}): Promise<numb
 }
 
 describe("a poll that is refused with Retry-After", () => {
-  it("T80: is made again after that time, in seconds or as a date", async () => {
+  it("T80: is repeated after that time, in seconds or as a date", async () => {
     expect(await nextPollMs("45")).toBe(45_000);
     const date = new Date(clock.now() + 60_000).toUTCString();
     const pause = await nextPollMs(date);
@@ -32,7 +32,7 @@ describe("a poll that is refused with Retry-After", () => {
     expect(pause).toBeLessThanOrEqual(60_000);
   });
 
-  it("T80: waits two minutes at most, and never past the deadline of its task", async () => {
+  it("T80: waits at most two minutes, and never past the deadline of its task", async () => {
     expect(await nextPollMs("86400")).toBe(120_000);
     expect(await nextPollMs("9".repeat(400))).toBe(defaultTiming.firstPollMs);
     const expires = { expires_at: new Date(clock.now() + 7_000) };
@@ -40,7 +40,7 @@ describe("a poll that is refused with Retry-After", () => {
   });
 
   it.each(["0", "-5", "soon", "", "Thu, 01 Jan 1970 00:00:00 GMT"])(
-    "T80: of %j is made again as ever",
+    "T80: is repeated after the usual time for the value %j",
     async (retryAfter) => {
       expect(await nextPollMs(retryAfter)).toBe(defaultTiming.firstPollMs);
     },

@@ -44,7 +44,7 @@ function watched() {
   };
 }
 
-it("T80: a vendor that is down has one line for all polls of all its tasks, and one when it answers again", async () => {
+it("T80: a vendor that is down is logged once for all polls of all its tasks, and once when it answers again", async () => {
   const { lines, advance, services } = watched();
   const jobs = [await taken(), await taken(), await taken()];
   const pollAll = async (): Promise<void> => {
@@ -72,7 +72,7 @@ it("T80: a vendor that is down has one line for all polls of all its tasks, and 
   expect(lines.slice(2)).toEqual([{ level: "info", message: again, outcome: undefined }]);
 });
 
-it("T80: what a vendor refuses in another way is another line, and jobs that fail have one each", async () => {
+it("T80: each kind of refusal is logged once, and each failed job has its own line", async () => {
   const { lines, services } = watched();
   const pollNew = async (): Promise<void> => pollStep(services, await taken());
   for (const reply of [says.refused(503), says.refused(503), says.refused(429)]) {
@@ -89,7 +89,7 @@ it("T80: what a vendor refuses in another way is another line, and jobs that fai
   expect(lines.slice(2).map(({ outcome }) => outcome)).toEqual(["failed", "failed"]);
 });
 
-it("what comes and goes within a minute is told once, and what is long over is news again", () => {
+it("trouble that comes and goes within a minute is logged once, and again after a long time without it", () => {
   let nowMs = 0;
   const troubles = createPollTroubles(() => nowMs);
   const told: number[] = [];

@@ -75,18 +75,24 @@ describe("a poll that fails", () => {
     ["is answered with a page", says.page, true],
     ["is answered with 500", says.refused(500), true],
     ["is answered with 401", says.refused(401), true],
-  ])("T80: and %s is no end: the task succeeds later, and is charged once", async (...row) => {
-    const [, reply, isTwice] = row;
-    const replies = isTwice ? [reply, reply, says.running, vendor.done] : [reply, vendor.done];
-    vendor.plan("GET", ...replies);
-    const { id } = await bench.create(clip);
-    const task = await bench.until(id, "succeeded", "failed", "expired");
-    expect(task).toMatchObject({ status: "succeeded", cost: "1" });
-    expect([vendor.calls("GET").length, vendor.calls("POST").length]).toEqual([replies.length, 1]);
-    expect(await moneyOf(id)).toEqual(chargedOnce);
-  });
+  ])(
+    "T80: when it %s, the task does not end: it succeeds later, and is charged once",
+    async (...row) => {
+      const [, reply, isTwice] = row;
+      const replies = isTwice ? [reply, reply, says.running, vendor.done] : [reply, vendor.done];
+      vendor.plan("GET", ...replies);
+      const { id } = await bench.create(clip);
+      const task = await bench.until(id, "succeeded", "failed", "expired");
+      expect(task).toMatchObject({ status: "succeeded", cost: "1" });
+      expect([vendor.calls("GET").length, vendor.calls("POST").length]).toEqual([
+        replies.length,
+        1,
+      ]);
+      expect(await moneyOf(id)).toEqual(chargedOnce);
+    },
+  );
 
-  it("T80: a job its vendor does not know is believed lost only after some time, and then nothing is charged", async () => {
+  it("T80: a job that its vendor does not know counts as lost only after some time, without a charge", async () => {
     vendor.plan("GET", says.refused(404), says.refused(404), says.running, vendor.done);
     const { id } = await bench.create(clip);
     expect((await bench.until(id, "succeeded", "expired")).status).toBe("succeeded");
@@ -100,12 +106,12 @@ describe("a poll that fails", () => {
   });
 });
 
-describe("submission", () => {
+describe("a submission", () => {
   it.each([
     ["answered with half a sentence", says.brokenOff],
     ["never answered", says.closed],
     ["answered without an id", says.page],
-  ])("T81: that is %s is not sent again, to nobody", async (_how, reply) => {
+  ])("T81: that is %s is not sent again, to any vendor", async (_how, reply) => {
     vendor.plan("POST", reply);
     const body = { body: clip, headers: { "idempotency-key": clip.model } };
     const first = await bench.send("POST", "/v1/tasks", body);
@@ -119,8 +125,8 @@ describe("submission", () => {
   });
 });
 
-describe("cancellation", () => {
-  it("T82: goes to the vendor that has the task, under the id it gave", async () => {
+describe("a cancellation", () => {
+  it("T82: goes to the vendor that accepted the task, with the id that it gave", async () => {
     // The first vendor refuses but names a job id; the second one accepts with another id.
     vendor.plan("POST", says.refused(503, "Busy", { id: "job-of-the-first" }));
     spare.plan("POST", says.taken("job-of-the-spare"));
@@ -142,7 +148,7 @@ describe("cancellation", () => {
     ["is a page of somebody in between", says.page],
     ["does not answer", says.nothing],
     ["breaks off", says.closed],
-  ])("T82: where the vendor %s the task goes on, and is charged once", async (_how, reply) => {
+  ])("T82: if the vendor %s, the task goes on and is charged once", async (_how, reply) => {
     vendor.plan("GET", says.running);
     vendor.plan("DELETE", reply);
     const { id } = await bench.create(clip);
@@ -155,9 +161,9 @@ describe("cancellation", () => {
   });
 });
 
-describe("a result that comes too late", () => {
+describe("a result that arrives too late", () => {
   it.each(["canceled", "expired"] as const)(
-    "T83 TASK-36: of a task that was %s meanwhile changes nothing, is kept nowhere, and holds nobody up",
+    "T83 TASK-36: for a task that was %s meanwhile, changes nothing, is not stored, and delays no other task",
     async (status) => {
       const { promise: held, resolve: release } = Promise.withResolvers<void>();
       vendor.plan(
@@ -191,7 +197,7 @@ describe("a result that comes too late", () => {
   );
 });
 
-it("the books add up after all of this", () => books.expectClean());
+it("the ledger is consistent after all of these tests", () => books.expectClean());
 
 describe("several providers and keys", () => {
   let vendors: ArkVendor[];
@@ -214,7 +220,7 @@ describe("several providers and keys", () => {
     await Promise.all((vendors ?? []).map((one) => one.close()));
   });
 
-  it("T84: each task is asked about where it was taken, with the key that it was taken with", async () => {
+  it("T84: each task is polled at the provider that accepted it, with the same credential", async () => {
     const keyOf = new Map<string, string>();
     for (const [index, one] of vendors.entries()) {
       let jobs = 0;

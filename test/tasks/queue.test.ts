@@ -46,8 +46,8 @@ const post = async (key = bench.key) => {
 };
 const full = { status: 503, code: "queue_full", id: undefined, after: "10" };
 
-describe("the queue", () => {
-  it("TASK-15 LIM-18: a workspace's limit refuses with 503 and when to come again, until a task has ended", async () => {
+describe("the limit on queued tasks", () => {
+  it("TASK-15 LIM-18: per workspace refuses with 503 and Retry-After until a task has ended, and leaves other workspaces alone", async () => {
     await start("limits: { queue: { global: 10, per_workspace: 2 } }\n");
     const before = await bench.available();
     const { id } = await post();
@@ -63,7 +63,7 @@ describe("the queue", () => {
     expect((await post()).status).toBe(200);
   });
 
-  it("LIM-18: the limit of all workspaces together", async () => {
+  it("LIM-18: over all workspaces refuses with 503", async () => {
     await start("limits: { queue: { global: 3, per_workspace: 2 } }\n");
     const statuses = [];
     for (const key of [bench.key, bench.otherKey, bench.key, bench.otherKey])
@@ -72,7 +72,7 @@ describe("the queue", () => {
     expect(vendor.calls("POST").length).toBeLessThanOrEqual(3);
   });
 
-  it("LIM-18: 100 of a workspace where nothing is configured", async () => {
+  it("LIM-18: is 100 tasks per workspace by default", async () => {
     await start("");
     const answers = await Promise.all(Array.from({ length: 120 }, () => post()));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(100);
@@ -81,8 +81,8 @@ describe("the queue", () => {
   });
 });
 
-describe("a provider that is busy", () => {
-  it("T81 LIM-18: a task waits for it as long as limits.task_retry_s says, in the queue, is told as queued, and is charged once", async () => {
+describe("a busy provider", () => {
+  it("T81 LIM-18: a task waits for it for limits.task_retry_s, stays queued and in the queue limit, and is charged once", async () => {
     await start("limits: { queue: { per_workspace: 1 }, task_retry_s: 60 }\n");
     vendor.plan("POST", ...Array.from({ length: 3 }, () => says.throttled("1")), saysTakenAnew());
     vendor.plan("GET", vendor.done);

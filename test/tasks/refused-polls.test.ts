@@ -98,12 +98,12 @@ const asked = (name: string) =>
   vendor.requests.filter(({ path }) => decodeURIComponent(path).endsWith(`/videos/${name}`)).length;
 const heldFor = async (id: string) => (await books.holds()).filter((hold) => hold.id === id).length;
 
-describe("a poll that is refused", () => {
+describe("a refused poll", () => {
   it.each([
     ["moderated", 2],
     ["moderated in words", 1],
     ["moderated, as 200 says", 2],
-  ])("because the video was %s ends the task at once, unbilled", async (name, times) => {
+  ])("because the video was %s ends the task at once, without a charge", async (name, times) => {
     const { id } = await bench.create(clip(name));
     const task = await bench.until(id, "failed", "succeeded", "expired");
     expect(task).toMatchObject({
@@ -117,7 +117,7 @@ describe("a poll that is refused", () => {
     expect([asked(name), await heldFor(id)]).toEqual([times, 0]);
   });
 
-  it("T80: because the job is wrong ends the task once that stands, with the vendor's words", async () => {
+  it("T80: because the job is invalid ends the task after repeated refusals, with the vendor's message", async () => {
     const { id } = await bench.create(clip("wrong"));
     const task = await bench.until(id, "failed", "succeeded", "expired");
     expect(task).toMatchObject({
@@ -130,7 +130,7 @@ describe("a poll that is refused", () => {
   });
 
   it.each(["early", "early again", "key", "page", "busy, as 200 says", "of a list, as 200 says"])(
-    "T80: at first, or for what is not the job's, is no end: %s",
+    "T80: does not end the task if it is temporary or not about the job: %s",
     async (name) => {
       const { id } = await bench.create(clip(name));
       const task = await bench.until(id, "failed", "succeeded", "expired");

@@ -76,27 +76,30 @@ describe("a result that cannot be fetched", () => {
           .write(mp4, () => response.destroy()),
     ],
     ["tells no end", (response) => response.writeHead(200, { connection: "close" }).end(mp4)],
-  ])("STORE-01: that %s is fetched again, and is what it is in the end", async (_what, first) => {
-    let isThere = false;
-    const store = await startRecorder((_request, response) => {
-      response.useChunkedEncodingByDefault = false;
-      if (!isThere) return void first(response);
-      response.writeHead(200, { "content-length": mp4.length }).end(mp4);
-    });
-    world.vendor.plan("GET", doneAt(`${store.url}/made`));
-    const job = await running(world, taken);
-    await pollStep(world.services, job);
-    expect(await rowOf(world, job.id)).toMatchObject({
-      status: "running",
-      attempts: [{ outcome: "not_fetched", tries: 1 }],
-    });
-    isThere = true;
-    const ended = await pollAgain(job);
-    expect(ended).toMatchObject({ status: "succeeded", artifacts: [{ bytes: mp4.length }] });
-    await store.close();
-  });
+  ])(
+    "STORE-01: because it %s is fetched again at the next poll, and its task succeeds",
+    async (_what, first) => {
+      let isThere = false;
+      const store = await startRecorder((_request, response) => {
+        response.useChunkedEncodingByDefault = false;
+        if (!isThere) return void first(response);
+        response.writeHead(200, { "content-length": mp4.length }).end(mp4);
+      });
+      world.vendor.plan("GET", doneAt(`${store.url}/made`));
+      const job = await running(world, taken);
+      await pollStep(world.services, job);
+      expect(await rowOf(world, job.id)).toMatchObject({
+        status: "running",
+        attempts: [{ outcome: "not_fetched", tries: 1 }],
+      });
+      isThere = true;
+      const ended = await pollAgain(job);
+      expect(ended).toMatchObject({ status: "succeeded", artifacts: [{ bytes: mp4.length }] });
+      await store.close();
+    },
+  );
 
-  it("STORE-01: is fetched from the new address that its vendor tells, when the first one is not good any more", async () => {
+  it("STORE-01: is fetched from the new URL that its vendor reports when the first one no longer works", async () => {
     const store = await startRecorder((request, response) => {
       if (request.path === "/stale") return void response.writeHead(403).end();
       response.writeHead(200, { "content-length": mp4.length }).end(mp4);
@@ -110,7 +113,7 @@ describe("a result that cannot be fetched", () => {
     await store.close();
   });
 
-  it("STORE-01: for as long as results may take, and five times, fails its task, unbilled, and nothing of it is kept", async () => {
+  it("STORE-01: in five attempts over the allowed time fails its task, without a charge or a file", async () => {
     const store = await startRecorder((_request, response) => {
       response.writeHead(200, { "content-length": 10_000 });
       response.write(mp4, () => response.destroy());
@@ -139,7 +142,7 @@ describe("a result that cannot be fetched", () => {
     await store.close();
   });
 
-  it("STORE-01: is fetched again, though our storage was away for longer than results may take", async () => {
+  it("STORE-01: is fetched again, even if our storage was away for longer than fetching may take", async () => {
     let isAway = false;
     const store = await startRecorder((_request, response) => {
       if (isAway) return void response.writeHead(503).end();
@@ -164,7 +167,7 @@ describe("a result that cannot be fetched", () => {
     await store.close();
   });
 
-  it("T80: is not taken for a job that its vendor has forgotten, when that follows", async () => {
+  it("T80: a following 404 for its job is not taken as a result, and the task keeps running", async () => {
     const store = await startRecorder((_request, response) => void response.writeHead(503).end());
     world.vendor.plan("GET", doneAt(`${store.url}/made`), says.refused(404));
     const timing = { ...defaultTiming, missesMin: 1 };
@@ -179,7 +182,7 @@ describe("a result that cannot be fetched", () => {
   });
 });
 
-it("STORE-01: of results that our storage takes in part nothing stays, though they are fetched again", async () => {
+it("STORE-01: no file is kept when our storage accepts only some of several results", async () => {
   const job = await running(world);
   const { files } = world.services;
   let puts = 0;
@@ -211,23 +214,20 @@ it("STORE-01: of results that our storage takes in part nothing stays, though th
 it.each([
   ["a picture", Buffer.from(pixel, "base64")],
   ["no file at all", Buffer.from("not yet")],
-])(
-  "STORE-01: what comes in the answer itself is kept where it is a video, not as %s",
-  async (_what, bytes) => {
-    const job = await running(world);
-    const target = takenTarget(world.services, job)!;
-    const results = [{ from: "base64", base64: bytes.toString("base64") }] as const;
-    const answer = { state: "succeeded", results, reported: {} } as const;
-    await collect(world.services, job, { target, answer });
-    const { status, error } = await rowOf(world, job.id);
-    expect({ status, code: error?.code }).toEqual({
-      status: "failed",
-      code: "artifact_unavailable",
-    });
-    const sql = "select name from files where task_id = $1";
-    expect(await world.database.query(sql, [job.id])).toEqual([]);
-  },
-);
+])("STORE-01: a result inside the answer fails a video task if it is %s", async (_what, bytes) => {
+  const job = await running(world);
+  const target = takenTarget(world.services, job)!;
+  const results = [{ from: "base64", base64: bytes.toString("base64") }] as const;
+  const answer = { state: "succeeded", results, reported: {} } as const;
+  await collect(world.services, job, { target, answer });
+  const { status, error } = await rowOf(world, job.id);
+  expect({ status, code: error?.code }).toEqual({
+    status: "failed",
+    code: "artifact_unavailable",
+  });
+  const sql = "select name from files where task_id = $1";
+  expect(await world.database.query(sql, [job.id])).toEqual([]);
+});
 
 const storageFaults: readonly [what: string, error: Error][] = [
   ["a full disk", new Error("the disk is full")],
@@ -239,7 +239,7 @@ const storageFaults: readonly [what: string, error: Error][] = [
 ];
 
 it.each(storageFaults)(
-  "STORE-01: with %s a result is fetched again ever less often, not every five seconds for a day",
+  "STORE-01: with %s a result is fetched again after growing pauses of up to five minutes",
   async (_what, error) => {
     const full: WatchedFiles = { ...world.services.files, put: () => Promise.reject(error) };
     const services = { ...world.services, files: full };

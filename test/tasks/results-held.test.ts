@@ -50,7 +50,7 @@ async function moneyOf(id: string) {
   return { held: held.length, charged: (await books.entry(id))?.amount_nano };
 }
 
-it("STORE-01: a picture that came while the storage is away is held, stored once it is back, and charged once", async () => {
+it("STORE-01: a picture in the answer is held while the storage is away, stored once it is back, and charged once", async () => {
   const { state, services } = withStorage();
   const asked = painter.requests.length;
   const job = await jobOf(world, "acme/pictures");
@@ -70,7 +70,7 @@ it("STORE-01: a picture that came while the storage is away is held, stored once
   expect(await moneyOf(job.id)).toEqual({ held: 0, charged: 30_000_000n });
 });
 
-it("STORE-01: one that cannot be stored for ten minutes fails its task in words, unbilled", async () => {
+it("STORE-01: a picture that cannot be stored for the allowed time fails its task with a message, without a charge", async () => {
   expect(defaultTiming.downloadMs).toBe(600_000);
   const { state, services } = withStorage({ downloadMs: 300 });
   const job = await jobOf(world, "acme/pictures");
@@ -89,7 +89,7 @@ it("STORE-01: one that cannot be stored for ten minutes fails its task in words,
   expect(await moneyOf(job.id)).toEqual({ held: 0, charged: 0n });
 });
 
-it("STORE-01: one that is held when its gateway stops is tried once more, and its task ends in words before the gateway is gone", async () => {
+it("STORE-01: a held picture is tried once more when its gateway stops, and its task fails with a message before the gateway exits", async () => {
   const { state, services } = withStorage({ closeMs: 2_000, keepPauseMs: 10_000 });
   const job = await jobOf(world, "acme/pictures", due);
   const runner = startRunner(services);
@@ -103,7 +103,7 @@ it("STORE-01: one that is held when its gateway stops is tried once more, and it
   });
 });
 
-it("STORE-01: one whose storage does not answer when its gateway stops ends its task in words too", async () => {
+it("STORE-01: a held picture whose storage hangs when its gateway stops fails its task before the gateway exits", async () => {
   const { services } = withStorage({ closeMs: 1_000 });
   const { promise: never } = Promise.withResolvers<never>();
   let tries = 0;

@@ -29,12 +29,15 @@ describe("pauses between rounds", () => {
     [21, 600_000, 600_000, 60_000, undefined],
     // A task that waited long in the queue gets its first rounds even after the retry time.
     [1, 900_000, 600_000, undefined, 500],
-  ])("T81: after round %d, %d ms after it came, of %d ms, asked to wait %s: %s", (...row) => {
-    const [round, waitedMs, retryForMs, askedPauseMs, pauseMs] = row;
-    expect(pauseAfterRoundMs({ round, waitedMs, retryForMs, askedPauseMs })).toBe(pauseMs);
-  });
+  ])(
+    "T81: after round %d, %d ms after submission, with %d ms to retry and a requested pause of %s: %s",
+    (...row) => {
+      const [round, waitedMs, retryForMs, askedPauseMs, pauseMs] = row;
+      expect(pauseAfterRoundMs({ round, waitedMs, retryForMs, askedPauseMs })).toBe(pauseMs);
+    },
+  );
 
-  it("a task that waits for six hours is asked for at most a hundred times", () => {
+  it("a task that may wait for six hours is submitted at most a hundred times", () => {
     const retryForMs = 21_600_000;
     let [round, waitedMs] = [0, 0];
     for (let pauseMs: number | undefined = 0; pauseMs !== undefined; waitedMs += pauseMs ?? 0) {
@@ -46,8 +49,8 @@ describe("pauses between rounds", () => {
   });
 });
 
-describe("a task that no provider takes", () => {
-  it("T81: where tasks are patient, one that no provider takes is asked for with growing pauses, as the vendor asks, until it is taken", async () => {
+describe("a task that no provider accepts", () => {
+  it("T81: with retries configured, is submitted again with growing pauses, as the vendor asks, until it is accepted", async () => {
     const busy = ["1", "1", "1", "30", "7200", "1"].map((after) => says.throttled(after, 503));
     world.vendor.plan("POST", ...busy, says.taken("job-1"));
     let job = await jobOf(world, "acme/clip");

@@ -21,8 +21,8 @@ function askNoting(job: Job, other: Partial<TaskServices> = {}): Promise<void> {
 
 const balance = () => createLedger(world.database).balance("w1");
 
-describe("a vendor that names a new job as one of another running task", () => {
-  it("fails the new task without a charge, tells the operator, and leaves the other one its job", async () => {
+describe("a vendor that gives a new task the job id of another running task", () => {
+  it("fails the new task without a charge, is logged, and the other task keeps its job", async () => {
     const first = await running(world, { upstream_id: "cgt-same" });
     const stranger = await running(world, { upstream_id: "cgt-same", provider: "two" });
     const before = await balance();
@@ -53,7 +53,7 @@ describe("a vendor that names a new job as one of another running task", () => {
     expect(world.vendor.calls("DELETE")).toEqual([]);
   });
 
-  it("lets one of two have it that are written at the same moment", async () => {
+  it("gives the job to one of two concurrent tasks only", async () => {
     world.vendor.plan("POST", says.taken("cgt-both"));
     const jobs = [await jobOf(world, "acme/clip"), await jobOf(world, "acme/clip")];
     const { database } = world;
@@ -88,7 +88,7 @@ describe("a vendor that names a new job as one of another running task", () => {
     expect(faults).toHaveLength(1);
   });
 
-  it("may use the id again once that task has ended", async () => {
+  it("may use the id again once the other task has ended", async () => {
     const first = await running(world, { upstream_id: "cgt-again" });
     await endTask(world.services, first, failed({ code: "upstream_error", message: "no" }));
     world.vendor.plan("POST", says.taken("cgt-again"));
@@ -101,7 +101,7 @@ describe("a vendor that names a new job as one of another running task", () => {
     expect(faults).toEqual([]);
   });
 
-  it("T82: is not told to cancel that job for a task that was given up meanwhile", async () => {
+  it("T82: is not asked to cancel that job for a task that was given up meanwhile", async () => {
     const first = await running(world, { upstream_id: "cgt-given-up" });
     world.vendor.plan("POST", says.taken("cgt-given-up"));
     const second = await jobOf(world, "acme/clip");

@@ -24,10 +24,10 @@ import { addKey, addWorkspace } from "../ledger/support.ts";
 import { sharedPostgres, silentLog } from "../support/postgres.ts";
 import { createLedger } from "../support/ledger.ts";
 
-describe("a vendor that did not take a task", () => {
+describe("a vendor that did not accept a task", () => {
   const refused = (status: number) => notTaken({ state: "refused", status, message: "No." });
 
-  it("T81: another is asked where this one certainly began nothing", () => {
+  it("T81: another vendor is asked only if this one certainly began nothing", () => {
     expect(refused(503)).toMatchObject({ allowsFailover: true, outcome: "503" });
     expect(refused(504)).toMatchObject({
       allowsFailover: false,
@@ -36,7 +36,7 @@ describe("a vendor that did not take a task", () => {
     expect(refused(400)).toMatchObject({ allowsFailover: false, error: { message: "No." } });
   });
 
-  it("T81: an ask that was not sent is made elsewhere; one that was ends in doubt; without a connection it waits", () => {
+  it("T81: an unsent request goes to another vendor, a sent one ends as uncertain, and a local shortage waits", () => {
     expect(unanswered(new AskFailure("connect", false))).toMatchObject({
       outcome: "unsent",
       allowsFailover: true,
@@ -48,7 +48,7 @@ describe("a vendor that did not take a task", () => {
   });
 });
 
-describe("what is noted of an attempt", () => {
+describe("the record of an attempt", () => {
   const attempts = ["one", "two"].map((provider) => ({
     provider,
     credential: "default",
@@ -57,7 +57,7 @@ describe("what is noted of an attempt", () => {
     outcome: "asked",
   }));
 
-  it("is the outcome of the last, with a message where there is one", () => {
+  it("has the last outcome, with a message if there is one", () => {
     expect(withOutcome(attempts, "taken")).toStrictEqual([
       attempts[0],
       { ...attempts[1], outcome: "taken" },
@@ -66,7 +66,7 @@ describe("what is noted of an attempt", () => {
     expect(withOutcome([], "taken")).toEqual([]);
   });
 
-  it("is in the log of the attempt under way; a job without one has nothing to log", () => {
+  it("is logged for the last attempt; a job without attempts logs nothing", () => {
     const lines: object[] = [];
     const keep = (fields: object) => void lines.push(fields);
     const log = { ...silentLog, info: keep, warn: keep, error: keep };
@@ -81,7 +81,7 @@ describe("what is noted of an attempt", () => {
   });
 });
 
-it("HOOK: whoever hangs leaves room: four tries a receiver of a workspace, twenty a workspace, none twice", () => {
+it("callbacks have four slots for each receiver of a workspace, twenty for each workspace, and none twice", () => {
   const due = (number: number, host: string, workspaceId: string) =>
     ({ id: `d${number}`, host, workspaceId }) as DueDelivery;
   const many = (count: number, of: (number: number) => DueDelivery) =>
@@ -98,7 +98,7 @@ it("HOOK: whoever hangs leaves room: four tries a receiver of a workspace, twent
   expect(places.take([all[1]!, all[0]!])).toEqual([all[0]]);
 });
 
-it("HOOK, TASK: forty workspaces that hang, each with thousands due, leave room for a newcomer", () => {
+it("forty workspaces with thousands of due tasks leave slots to a new workspace", () => {
   const places = createSlotLimiter({ total: 128 });
   for (let round = 0; round < 100; round += 1)
     for (let workspace = 0; workspace < 40; workspace += 1)
@@ -111,7 +111,7 @@ it("HOOK, TASK: forty workspaces that hang, each with thousands due, leave room 
   expect(alone.release(tasks[0]!)).toBe(true);
 });
 
-it("a file that is gone when it is sent is an error, not an empty file", async () => {
+it("an upload that is missing when it is sent is an error, not an empty file", async () => {
   const bytesOf = (files: object) =>
     openUpload(files as FileStore, { name: "f" } as never).toArray();
   await expect(bytesOf({ open: () => Promise.resolve(undefined) })).rejects.toThrow(
@@ -121,7 +121,7 @@ it("a file that is gone when it is sent is an error, not an empty file", async (
   expect(await bytesOf({ open: () => Promise.resolve({ stream }) })).toEqual([Buffer.from("ab")]);
 });
 
-it("T86: small pictures stay in the request, and its text has 1 MiB, not a byte more", async () => {
+it("T86: small pictures stay in the request, whose text may have exactly 1 MiB", async () => {
   const request = {
     kind: "video",
     prompt: "",
@@ -157,7 +157,7 @@ describe("an idempotency key of a call", () => {
     claim: { key, fingerprint },
   });
 
-  it("TASK-10: gives its answer again to the same request for as long as it lives, and to no other", async () => {
+  it("TASK-10: returns its answer to the same request for its lifetime, and to no other request", async () => {
     expect(await findAnswered(database, holder("a"), nowMs)).toBeUndefined();
     await database.transaction((tx) => claimKeyForCall(tx, holder("a"), "req_1", nowMs));
     expect(await findAnswered(database, holder("a"), nowMs)).toBeUndefined();
@@ -170,7 +170,7 @@ describe("an idempotency key of a call", () => {
     expect(await findAnswered(database, holder("a"), later)).toBeUndefined();
   });
 
-  it("TASK-10: is in use for as long as its call has money on hold", async () => {
+  it("TASK-10: is in progress while its call has money on hold", async () => {
     await addKey(database, { workspaceId: "w1", id: "k1" });
     const hold = {
       workspaceId: "w1",
@@ -192,7 +192,7 @@ describe("an idempotency key of a call", () => {
     expect(await findAnswered(database, holder("c"), nowMs)).toBe("file_9");
   });
 
-  it("is one call's at a time", async () => {
+  it("belongs to one call at a time", async () => {
     await database.transaction(async (tx) => {
       await claimKeyForCall(tx, holder("b"), "req_1", nowMs);
       await expect(
@@ -201,7 +201,7 @@ describe("an idempotency key of a call", () => {
     });
   });
 
-  it("is forgotten after its life, and how many were is counted", async () => {
+  it("is removed after its lifetime, and the sweep counts the removed keys", async () => {
     await database.query(
       `insert into idempotency_keys (workspace_id, key, fingerprint, call_id, created_at)
        select 'w1', 'old' || n, 'same', 'req_' || n, $1 from generate_series(1, 1001) n`,

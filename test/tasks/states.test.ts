@@ -47,7 +47,7 @@ const changes = () =>
     "select old_status, new_status, bool_or(changed) as changed from seen group by 1, 2",
   );
 
-describe("states", () => {
+describe("the states of tasks", () => {
   it("TASK-44: image tasks have the states of video tasks", async () => {
     for (const kind of [kinds.image, kinds.video]) {
       const slow = { ...kind, prompt: scripted({ delay_ms: 200, task_seconds: 0.5 }) };
@@ -67,7 +67,7 @@ describe("states", () => {
     }
   });
 
-  it("TASK-43 TASK-36: every change is one that the table has, and whatever is asked of a task that has ended changes nothing", async () => {
+  it("TASK-43 TASK-36: every change is one that the table allows, and no request changes a task that has ended", async () => {
     const ended: TaskBody[] = [];
     for (const script of ["succeeded", "failed", "refused", "canceled"] as const)
       ended.push(await run(kinds.video, script));
@@ -88,8 +88,8 @@ describe("states", () => {
   });
 });
 
-describe("a vendor that knows nothing of its task", () => {
-  it("ALIAS-07: UNKNOWN is never passed on: the state we know is told", async () => {
+describe("a vendor that does not know its task", () => {
+  it("ALIAS-07: its state UNKNOWN is never passed on: the last known state is shown", async () => {
     const vendor = await startRecorder((request, response) => {
       const output = {
         task_id: "job",

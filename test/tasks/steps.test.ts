@@ -30,8 +30,8 @@ import { says } from "./support.ts";
 
 const world = useWorld();
 
-describe("acceptance", () => {
-  it("TASK-14: what the balance does not cover is refused by one look at it", async () => {
+describe("the acceptance of a task", () => {
+  it("TASK-14: a task that the balance does not cover is refused after one attempt", async () => {
     let looks = 0;
     const acceptance = createAcceptance({ ...world.services, at: () => void (looks += 1) });
     await expect(
@@ -42,7 +42,7 @@ describe("acceptance", () => {
     expect(looks).toBe(1);
   });
 
-  it("is idle once what was on its way is decided", async () => {
+  it("is idle once all tasks in flight are decided", async () => {
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
     const acceptance = createAcceptance({ ...world.services, at: () => held });
     const order: string[] = [];
@@ -56,8 +56,8 @@ describe("acceptance", () => {
   });
 });
 
-describe("asking", () => {
-  it("T81: two providers that refuse are asked three times each, with a pause between the rounds, and then it has failed", async () => {
+describe("a submission step", () => {
+  it("T81: asks two refusing providers three times each, with pauses between the rounds, and then fails the task", async () => {
     world.vendor.plan("POST", says.refused(503));
     let job = await jobOf(world, "acme/clips");
     const seen: string[] = [];
@@ -80,7 +80,7 @@ describe("asking", () => {
     expect(world.vendor.calls("POST")).toHaveLength(6);
   });
 
-  it("passes over a provider in trouble in the first round alone, and never the only one", async () => {
+  it("skips a failing provider in the first round only, and never the only provider", async () => {
     breakDown(world, "one");
     const several = await jobOf(world, "acme/clips");
     await submitStep(world.services, several);
@@ -92,7 +92,7 @@ describe("asking", () => {
     expect(world.vendor.calls("POST")).toHaveLength(2);
   });
 
-  it("T74: leaves out a provider that the layers of its caller do not allow any more", async () => {
+  it("T74: skips a provider that the caller's layers no longer allow", async () => {
     const job = await jobOf(world, "acme/clips");
     const constraints = { ...openScope, pinnedProviders: [["two"]] };
     await submitStep(world.services, { ...job, constraints });
@@ -106,7 +106,7 @@ describe("asking", () => {
     expect(world.vendor.calls("POST")[0]!.headers.authorization).toBe("Bearer key-of-two");
   });
 
-  it("waits, without an attempt, while the budget of bytes has no room for pictures; jobs that are asked after take none", async () => {
+  it("waits without an attempt while the byte budget has no room for pictures; video jobs need none", async () => {
     world.services.budget.lease().add(world.services.budget.bytesMax);
     const pictures = await jobOf(world, "acme/pictures");
     await submitStep(world.services, pictures);
@@ -120,7 +120,7 @@ describe("asking", () => {
     expect(world.vendor.calls("POST")).toHaveLength(1);
   });
 
-  it("counts a refusal against its provider, and an answer for it", async () => {
+  it("counts a refusal against its provider, and an answer in its favor", async () => {
     const { outcomes } = world.services.health;
     outcomes.take();
     world.vendor.plan("POST", says.refused(503));
@@ -131,7 +131,7 @@ describe("asking", () => {
     expect(outcomes.take()).toMatchObject([{ provider: "one", outcome: "", attempts: 1 }]);
   });
 
-  it("of a vendor that does what it should, and makes nothing, fails the task and counts for the vendor", async () => {
+  it("counts for the vendor if it works but makes nothing, and the task fails", async () => {
     world.painter.answer(json({ data: [{ respect_moderation: false }] }));
     const job = await jobOf(world, "acme/pictures");
     const { outcomes } = world.services.health;
@@ -141,7 +141,7 @@ describe("asking", () => {
     expect(outcomes.take()).toMatchObject([{ provider: "painter", outcome: "", attempts: 1 }]);
   });
 
-  it("T81: a step that a dead process had begun is not taken again", async () => {
+  it("T81: a submission that a dead process had begun is not repeated", async () => {
     const attempts = [{ provider: "one", outcome: "asked" }];
     const job = await jobOf(world, "acme/clip", {
       asking: true,
@@ -157,8 +157,8 @@ describe("asking", () => {
   });
 });
 
-describe("a task that a vendor has", () => {
-  it("T80: is expired when its vendor has not known it for long enough, and not before", async () => {
+describe("a task that a vendor has accepted", () => {
+  it("T80: expires after its vendor has not known it for long enough, and not before", async () => {
     world.vendor.plan("GET", says.refused(404));
     const { missingMs, missesMin } = defaultTiming;
     const missing = (since: number, misses = missesMin - 1) =>
@@ -172,13 +172,13 @@ describe("a task that a vendor has", () => {
     expect(await statusAfter(await missing(missingMs))).toBe("expired");
   });
 
-  it("is over at its deadline, to the millisecond", () => {
+  it("is past its deadline from the exact millisecond", () => {
     const at = (ms: number) =>
       isPastDeadline(world.services, { expiresAt: new Date(clock.now() + ms) } as unknown as Job);
     expect([at(1), at(0), at(-1)]).toEqual([false, true, true]);
   });
 
-  it("T80: whose vendor cannot be reached is asked again later", async () => {
+  it("T80: is polled again later if its vendor cannot be reached", async () => {
     world.vendor.plan("GET", says.closed);
     const job = await running(world);
     await pollStep(world.services, job);
@@ -186,7 +186,7 @@ describe("a task that a vendor has", () => {
     expect(world.dueInMs).toEqual([defaultTiming.firstPollMs]);
   });
 
-  it("VID-28: is in the request log as it ended: with usage and cost, or with why not", async () => {
+  it("VID-28: is in the request log with its usage and cost, or with the error", async () => {
     world.vendor.plan("GET", world.vendor.done);
     const done = await running(world);
     await pollStep(world.services, done);
@@ -210,7 +210,7 @@ describe("a task that a vendor has", () => {
     expect((explanation as { error: string }).error).not.toBeNull();
   });
 
-  it("VID-28: is in the request log once though the answer to the commit of its end was lost", async () => {
+  it("VID-28: is in the request log once, even if the answer to the final commit was lost", async () => {
     world.vendor.plan("GET", world.vendor.done);
     const job = await running(world, { webhook_url: "https://receiver.example/hook" });
     let lost = 0;
@@ -232,7 +232,7 @@ describe("a task that a vendor has", () => {
     expect(await rowOf(world, job.id)).toMatchObject({ status: "succeeded", costNano: dollar });
   });
 
-  it("HOOK: has a callback at its end where it asked for one, and none otherwise", async () => {
+  it("has a callback at its end only if it asked for one", async () => {
     const callbacks = async (job: Job) => {
       world.vendor.plan("GET", world.vendor.done);
       await pollStep(world.services, job);
@@ -248,7 +248,7 @@ describe("a task that a vendor has", () => {
     ]).toEqual([[{ url }], 1]);
   });
 
-  it("STORE-01: is charged nothing for a result that is larger than what is kept", async () => {
+  it("STORE-01: is not charged for a result that is larger than the limit", async () => {
     world.vendor.plan("GET", world.vendor.done);
     const job = await running(world);
     await pollStep({ ...world.services, videoBytesMax: 10 }, job);
@@ -267,7 +267,7 @@ describe("a task that a vendor has", () => {
     [404, 2, "succeeded"],
     [410, 1, "failed"],
   ])(
-    "STORE-01: whose result is answered with %s at first is fetched %s times: it has %s",
+    "STORE-01: a result answered with %s at first is fetched %s times: the task %s",
     async (status, times, end) => {
       let fetched = 0;
       const store = await startRecorder((_request, response) => {
@@ -293,10 +293,10 @@ describe("a task that a vendor has", () => {
   );
 });
 
-describe("cancellation", () => {
+describe("a cancellation", () => {
   const refused = { code: "task_not_cancelable" };
 
-  it("T82: is refused where nobody can be asked any more, or the vendor does not confirm", async () => {
+  it("T82: is refused if the provider is gone from the configuration, or if the vendor does not confirm", async () => {
     const gone = await running(world);
     world.services = {
       ...world.services,
@@ -311,7 +311,7 @@ describe("cancellation", () => {
     expect((await rowOf(world, working.id)).status).toBe("running");
   });
 
-  it("T82: a vendor that does not say how the job stands is not asked to forget it", async () => {
+  it("T82: a vendor that does not report the job's state is not asked to cancel it", async () => {
     for (const reply of [says.refused(503), says.closed, says.page, says.refused(404)]) {
       world.vendor.plan("GET", reply);
       const job = await running(world);
@@ -321,7 +321,7 @@ describe("cancellation", () => {
     expect(world.vendor.calls("DELETE")).toEqual([]);
   });
 
-  it("T82: needs no word to a vendor that has canceled the job itself", async () => {
+  it("T82: sends no request to a vendor that has canceled the job itself", async () => {
     world.vendor.plan("GET", (response) => response.end('{"status":"cancelled"}'));
     const job = await running(world);
     expect(await cancelTask(world.services, "w1", job.id)).toMatchObject({ status: "canceled" });
@@ -329,7 +329,7 @@ describe("cancellation", () => {
   });
 });
 
-it("T79: leases of jobs under way are extended, of those that are still ours", async () => {
+it("T79: only leases that this process still holds are extended", async () => {
   const before = new Date(clock.now() + 1);
   const [mine, lost] = [
     await running(world, { lease_until: before }),
@@ -345,14 +345,14 @@ it("T79: leases of jobs under way are extended, of those that are still ours", a
   expect(ends.map((row) => row.lease_until)).toEqual([leaseEnd, before]);
 });
 
-it("TASK-42: tasks are read by name and workspace, in the order asked", async () => {
+it("TASK-42: tasks are read by id and workspace, in the requested order", async () => {
   const [one, two] = [await running(world), await running(world)];
   const names = [two, one].map(({ id }) => ({ workspaceId: "w1", id }));
   const read = await readTasks(world.database, [...names, { workspaceId: "w2", id: one.id }]);
   expect(read.map(({ id }) => id)).toEqual([two.id, one.id]);
 });
 
-it("T80: a step that fails for a reason of ours is taken again; past the deadline it was the last", async () => {
+it("T80: a step that fails because of our own error is repeated, but not past the deadline", async () => {
   const at = (point: string) => {
     if (point === "poll.begin") throw new Error("our own fault");
   };
@@ -371,7 +371,7 @@ it("T80: a step that fails for a reason of ours is taken again; past the deadlin
   await runner.close();
 });
 
-it("a stop waits for a step that hangs for twenty seconds, and no longer", async () => {
+it("a stop waits at most twenty seconds for a step that hangs", async () => {
   let come: () => void = () => undefined;
   const hanging = new Promise<void>((resolve) => (come = resolve));
   const job = await jobOf(world, "acme/clip", { lease_token: null });

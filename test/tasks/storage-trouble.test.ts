@@ -42,7 +42,7 @@ afterAll(async () => {
   await Promise.all([painter?.close(), ark?.close()]);
 });
 
-it("of a vendor that answers with the result: the task fails with that reason, and nothing is charged", async () => {
+it("a vendor that answers with the result: the task fails with artifact_unavailable, and nothing is charged", async () => {
   rmSync(files(), { recursive: true });
   writeFileSync(files(), "no directory");
   const { id } = await bench.create({ model: "acme/pictures", prompt: "A boat" });
@@ -58,7 +58,7 @@ it("of a vendor that answers with the result: the task fails with that reason, a
   await booksOf(bench.database).expectClean();
 });
 
-it("of a vendor that keeps the result: the task succeeds once it can be stored, and is charged once", async () => {
+it("a vendor that keeps the result: the task succeeds once it can be stored, and is charged once", async () => {
   rmSync(files(), { recursive: true });
   writeFileSync(files(), "no directory");
   const { id } = await bench.create({ model: "acme/clip", prompt: "A boat", duration: 2 });

@@ -47,7 +47,7 @@ const set = (id: string, change: string) =>
 const pause = (ms: number) => new Promise((resume) => setTimeout(resume, ms));
 
 describe("a clock that jumps", () => {
-  it("forward by more than a lease: a step under way is not taken a second time, and not taken for abandoned", async () => {
+  it("forward by more than a lease: a running step is not repeated or taken as abandoned", async () => {
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
     vendor.plan("POST", (response, request) => {
       void held.then(() => says.taken("job-1")(response, request));
@@ -64,7 +64,7 @@ describe("a clock that jumps", () => {
     await books.expectClean();
   });
 
-  it("back by a day: running tasks are asked after as before, and what a dead process held is taken over", async () => {
+  it("back by a day: running tasks are polled as before, and tasks of a dead process are taken over", async () => {
     aheadMs = 24 * hourMs;
     vendor.plan("GET", says.running);
     const [one, other] = [await bench.create(clip), await bench.create(clip)];
@@ -87,8 +87,8 @@ describe("a clock that jumps", () => {
   });
 });
 
-describe("a deadline that passed while nobody looked", () => {
-  it("T80: a vendor that is done is asked once more: the task succeeds, and is charged once", async () => {
+describe("a deadline that passed while no gateway ran", () => {
+  it("T80: a vendor that is done is polled once more: the task succeeds, and is charged once", async () => {
     vendor.plan("GET", says.running);
     const { id } = await bench.create(clip);
     await bench.until(id, "running");
@@ -106,7 +106,7 @@ describe("a deadline that passed while nobody looked", () => {
     ["is not done", says.running],
     ["does not answer", says.nothing],
     ["does not know the job", says.refused(404)],
-  ])("a vendor that %s leaves the task expired, unbilled", async (_how, reply) => {
+  ])("a vendor that %s leaves the task expired, without a charge", async (_how, reply) => {
     vendor.plan("GET", says.running);
     const { id } = await bench.create(clip);
     await bench.until(id, "running");
@@ -119,7 +119,7 @@ describe("a deadline that passed while nobody looked", () => {
     await books.expectClean();
   });
 
-  it("a result that cannot be stored leaves it expired too", async () => {
+  it("a result that cannot be stored leaves the task expired too", async () => {
     const files = join(bench.directory, "data", "files");
     vendor.plan("GET", says.running);
     const { id } = await bench.create(clip);
@@ -133,7 +133,7 @@ describe("a deadline that passed while nobody looked", () => {
   });
 });
 
-it("T82: canceling asks first: a vendor that is done is not told to forget its result", async () => {
+it("T82: a cancellation polls first, so a vendor that is done is not asked to cancel", async () => {
   vendor.plan("GET", says.running);
   const { id } = await bench.create(clip);
   await bench.until(id, "running");
@@ -144,7 +144,7 @@ it("T82: canceling asks first: a vendor that is done is not told to forget its r
   expect(vendor.calls("DELETE")).toEqual([]);
 });
 
-it("idempotency keys past their day are all forgotten, however many there are", async () => {
+it("all idempotency keys older than a day are removed, in several batches", async () => {
   await bench.database.query(
     `insert into idempotency_keys (workspace_id, key, fingerprint, created_at)
      select $1, 'key ' || i, 'f', now() - case when i <= 2500 then interval '25 hours' else interval '23 hours' end

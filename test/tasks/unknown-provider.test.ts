@@ -10,7 +10,7 @@ import { says } from "./support.ts";
 
 const world = useWorld();
 
-it("a poll is left to the gateways that know its provider and key, until nobody has taken it or the task is over", async () => {
+it("a poll is left to gateways that know its provider and key, until none has taken it or the task is past its deadline", async () => {
   const providers = new Map(world.catalog.providers);
   const one = providers.get("one")!;
   providers.delete("one");
@@ -53,7 +53,7 @@ it("a poll is left to the gateways that know its provider and key, until nobody 
   expect(await takers(over.id)).toEqual(Object.keys(gateways));
 });
 
-describe("a running task whose key the configuration does not have any more", () => {
+describe("a running task whose key was removed from the configuration", () => {
   /** Services whose provider has a key with another name and value. */
   function renamed(): TaskServices {
     const one = world.catalog.providers.get("one")!;
@@ -62,7 +62,7 @@ describe("a running task whose key the configuration does not have any more", ()
     return { ...world.services, catalog: () => ({ ...world.catalog, providers }) };
   }
 
-  it("T84: is asked about with another key of its provider, and its result is kept and charged", async () => {
+  it("T84: is polled with another key of its provider, and its result is stored and charged", async () => {
     world.vendor.plan("GET", world.vendor.done);
     const job = await running(world);
     await pollStep(renamed(), job);
@@ -80,7 +80,7 @@ describe("a running task whose key the configuration does not have any more", ()
     ["does not know it", says.refused(404)],
     ["may not see it", says.refused(403, "AccessDenied")],
     ["finds the question wrong", says.refused(400, "InvalidParameter")],
-  ])("T80 T84: is waited for where the account of that key %s", async (_what, reply) => {
+  ])("T80 T84: keeps running if the account of that key %s", async (_what, reply) => {
     world.vendor.plan("GET", reply);
     const job = await running(world, {
       misses: 20,
@@ -92,7 +92,7 @@ describe("a running task whose key the configuration does not have any more", ()
   });
 });
 
-describe("a running task whose key has another value by now, under its name", () => {
+describe("a running task whose key has a new value under the same name", () => {
   /** Services whose provider has another value for its key. */
   function replaced(apiKey: string): TaskServices {
     const one = world.catalog.providers.get("one")!;
@@ -116,21 +116,21 @@ describe("a running task whose key has another value by now, under its name", ()
   it.each([
     ["does not know it", says.refused(404)],
     ["may not see it", says.refused(403, "AccessDenied")],
-  ])("T80 T84: is waited for where the account of that key %s", async (_what, reply) => {
+  ])("T80 T84: keeps running if the account of that key %s", async (_what, reply) => {
     const id = await taken();
     world.vendor.plan("GET", reply);
     await pollStep(replaced("key-of-another-account"), await rowOf(world, id));
     expect(await rowOf(world, id)).toMatchObject({ status: "running", misses: 20 });
   });
 
-  it("T80 T84: is over as ever where the key is the same and its vendor has forgotten the job", async () => {
+  it("T80 T84: expires as usual if the key is the same and its vendor has forgotten the job", async () => {
     const id = await taken();
     world.vendor.plan("GET", says.refused(404));
     await pollStep(replaced("key-of-one"), await rowOf(world, id));
     expect(await rowOf(world, id)).toMatchObject({ status: "expired" });
   });
 
-  it("T84: is kept and charged where the new key may see it, and its log row tells nothing of either", async () => {
+  it("T84: is stored and charged if the new key can see it, and its log row has no hash of a key", async () => {
     const id = await taken();
     world.vendor.plan("GET", world.vendor.done);
     await pollStep(replaced("key-of-two"), await rowOf(world, id));

@@ -46,7 +46,7 @@ function waitingFor(id: string) {
   };
 }
 
-it("TASK-09: its own end wakes it at once, another task's does not, and nothing is asked meanwhile", async () => {
+it("TASK-09: a waiting call wakes at once when its own task ends, not for another task, and does not read meanwhile", async () => {
   const one = waitingFor("task_1");
   expect(await one.seen()).toEqual([1, undefined]);
   one.end();
@@ -57,7 +57,7 @@ it("TASK-09: its own end wakes it at once, another task's does not, and nothing 
   expect(await one.seen()).toEqual([2, "succeeded"]);
 });
 
-it("ends with the task as it is when its caller leaves, or the gateway closes", async () => {
+it("a waiting call ends with the task's present state when its caller leaves or the gateway closes", async () => {
   const left = waitingFor("task_1");
   await left.seen();
   left.abort.abort();
@@ -68,7 +68,7 @@ it("ends with the task as it is when its caller leaves, or the gateway closes", 
   expect(await closed.seen()).toEqual([2, "running"]);
 });
 
-it("TASK-09: a database that cannot be read in a wait ends nothing: the task is there, and its caller hears so", async () => {
+it("TASK-09: a database error does not end a waiting call: it gets the last known state, or the end once the database is back", async () => {
   const broken = waitingFor("task_1");
   broken.fail();
   await broken.seen();

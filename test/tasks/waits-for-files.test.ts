@@ -7,7 +7,7 @@ import { jobOf, rowOf, useWorld } from "./steps-support.ts";
 
 const world = useWorld();
 
-it("a vendor that answers with the result is not paid for one that cannot be kept: the task waits; one that keeps it is asked", async () => {
+it("while the storage fails, a task waits if its vendor answers with the result, and is submitted if its vendor keeps it", async () => {
   const failure = new GatewayError("storage_unavailable", "No room.");
   const failing: TaskServices = { ...world.services, files: { ...world.services.files, failure } };
   const pictures = await jobOf(world, "acme/pictures");
