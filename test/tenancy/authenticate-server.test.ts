@@ -28,7 +28,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-it("KEY-11 T73: a change on one node reaches the caches of all others", async () => {
+it("KEY-11 T73: a change on one node reaches the caches of all other nodes", async () => {
   const nodes = await Promise.all([1, 2, 3, 4].map(openNode));
   const authenticators = nodes.map((node) => tenant.newAuthenticator(node));
   await until(() => nodes.every((node) => node.signals.healthy()));
@@ -51,7 +51,7 @@ it("KEY-11 T73: a change on one node reaches the caches of all others", async ()
   await Promise.all(authenticators.map((authenticator) => authenticator.close()));
 });
 
-it("T73: a look-up whose statement began before a revocation and ended after it is not written back", async () => {
+it("T73: the result of a lookup that began before a revocation and ended after it is not cached", async () => {
   const other = await openNode();
   const authenticator = tenant.newAuthenticator(other);
   await until(() => other.signals.healthy());
@@ -81,7 +81,7 @@ it("T73: a look-up whose statement began before a revocation and ended after it 
   await authenticator.close();
 });
 
-it("T73: while signals may be missed the cache is not trusted, and it starts empty afterwards", async () => {
+it("T73: while signals may be missed, cached keys are not trusted, and the cache starts empty afterwards", async () => {
   const node = await openNode();
   const authenticator = tenant.newAuthenticator(node);
   await until(() => node.signals.healthy());
@@ -124,7 +124,7 @@ it("last_used_at neither waits for a locked key nor deadlocks with other nodes",
   expect(rows).toEqual([{ id: keys[0]!.record.id }]);
 });
 
-it("without the database an uncached key is 503 database_unavailable, and no log line holds a key", async () => {
+it("without the database an uncached key gets 503 database_unavailable, and no log line contains a key", async () => {
   const node = await openNode();
   const lines: string[] = [];
   const log = {

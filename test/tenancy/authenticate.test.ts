@@ -47,7 +47,7 @@ describeDatabase("authentication", (open) => {
     return lookups() - before;
   }
 
-  it("a key is its caller: key, workspace, organization, member, limits", async () => {
+  it("a key gives its caller: key, workspace, organization, member and limits", async () => {
     const { record, key } = await tenant.newKey({
       createdBy: "user_7",
       rateLimits: { requestsPerMinute: 5 },
@@ -77,7 +77,7 @@ describeDatabase("authentication", (open) => {
     });
   });
 
-  it("LIM-17: of the members of a workspace the limits of the key's own one hold, in no other workspace", async () => {
+  it("LIM-17: a key has the rate limits of its own member, in that member's workspace only", async () => {
     const other = await createWorkspace(tenant, { name: "Other", organizationId: null });
     const members: string[] = [];
     for (const concurrency of [3, 4]) {
@@ -104,7 +104,7 @@ describeDatabase("authentication", (open) => {
     expect(await limitsOf(four, other.id)).toEqual([]);
   });
 
-  it("AUTH-03: an unknown key is refused, a typo without asking the database", async () => {
+  it("AUTH-03: an unknown key is refused, and a mistyped one without a database query", async () => {
     const { key } = await tenant.newKey();
     const unknown = generateKey();
     const typo = key.slice(0, -1) + (key.endsWith("a") ? "b" : "a");
@@ -117,7 +117,7 @@ describeDatabase("authentication", (open) => {
     expect(await lookupsOf(() => refusal(authenticator.authenticate(unknown)))).toBe(1);
   });
 
-  it("a key that was unknown a moment ago works at once", async () => {
+  it("a key that was unknown a moment ago works as soon as it exists", async () => {
     const key = generateKey();
     expect(await refusal(authenticator.authenticate(key))).toBe("invalid_api_key");
     const hint = parseKey(key)!;
@@ -128,7 +128,7 @@ describeDatabase("authentication", (open) => {
     expect((await authenticator.authenticate(key)).keyId).toBe("key_late");
   });
 
-  it("a hundred requests at once share one look-up, later ones need none, `fresh` does one", async () => {
+  it("concurrent requests share one lookup, later ones use the cache, and `fresh` always looks up", async () => {
     const { key } = await tenant.newKey();
     const burst = () =>
       Promise.all(Array.from({ length: 100 }, () => authenticator.authenticate(key)));
@@ -146,7 +146,7 @@ describeDatabase("authentication", (open) => {
     tenant.clock.advance(120_000);
   });
 
-  it("KEY-10 KEY-11 T73: each change counts for the very next request, cached or not", async () => {
+  it("KEY-10 KEY-11 T73: a change of a key applies to the next request, cached or not", async () => {
     for (let round = 0; round < 5; round += 1) {
       const { record, key } = await tenant.newKey();
       const call = () => authenticator.authenticate(key);
@@ -167,7 +167,7 @@ describeDatabase("authentication", (open) => {
     }
   });
 
-  it("changes of the workspace and the organization count for the very next request", async () => {
+  it("a change of the workspace or the organization applies to the next request", async () => {
     const { key } = await tenant.newKey();
     const call = () => authenticator.authenticate(key);
     await call();
@@ -181,7 +181,7 @@ describeDatabase("authentication", (open) => {
     await call();
   });
 
-  it("an expiry date passes while the key is cached", async () => {
+  it("a cached key is refused from its expiry date on", async () => {
     const expiresAt = new Date(tenant.clock.now() + 10_000);
     const { key } = await tenant.newKey({ expiresAt });
     const call = () => authenticator.authenticate(key);
@@ -193,7 +193,7 @@ describeDatabase("authentication", (open) => {
     expect(await refusal(authenticator.authenticate(key, { fresh: true }))).toBe("api_key_expired");
   });
 
-  it("holds no more callers than it may; the one unused for longest leaves first", async () => {
+  it("the cache has a size limit, and drops the entry unused for longest", async () => {
     const counted = counting(tenant.database);
     const small = tenant.newAuthenticator(counted.database, 2);
     const [one, two, three] = await Promise.all([
@@ -211,7 +211,7 @@ describeDatabase("authentication", (open) => {
     await small.close();
   });
 
-  it("T73: a look-up that a change overtook is neither kept nor joined", async () => {
+  it("T73: a lookup that a change overtook is neither cached nor shared", async () => {
     const { record, key } = await tenant.newKey();
     // The real answer, delayed: read before the change, delivered after it.
     let reached = () => undefined as void;

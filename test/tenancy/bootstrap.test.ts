@@ -20,7 +20,7 @@ import { createTenant, startMs } from "./support.ts";
 const secrets = deriveSecrets(Buffer.alloc(32, 1));
 const clock = manualClock(startMs);
 
-it("a password is stored as the console's login library stores it: salt:hash, scrypt 16384/16/1, 64 bytes", async () => {
+it("a password is stored in the format of the console's login library: salt:hash, scrypt 16384/16/1, 64 bytes", async () => {
   const stored = await hashPassword("pa\u0301sswört");
   const [salt, hash] = stored.split(":");
   expect(stored).toMatch(/^[0-9a-f]{32}:[0-9a-f]{128}$/);
@@ -36,7 +36,7 @@ it("a password is stored as the console's login library stores it: salt:hash, sc
 });
 
 describeDatabase("the first start", (open) => {
-  it("creates what is needed to call and to log in, and tells it once", async () => {
+  it("creates everything needed to call and to log in, and returns it once", async () => {
     const database = await open();
     const context = { database, secrets, clock };
     const first = await bootstrap(context);
@@ -79,7 +79,7 @@ describeDatabase("the first start", (open) => {
     expect(counts).toEqual({ organizations: 1, workspaces: 1, users: 1, keys: 1 });
   });
 
-  it("a first start that fails half-way leaves nothing, and the next one does it all", async () => {
+  it("a first start that fails halfway leaves nothing, and the next one creates everything", async () => {
     const tenant = await createTenant(await open());
     const context = { database: tenant.database, secrets, clock };
     const failing = { ...secrets, seal: () => expect.fail("the disk is full") };

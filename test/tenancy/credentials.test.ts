@@ -20,7 +20,7 @@ function codeOf(carriers: CredentialCarriers): string {
   return code;
 }
 
-describe("where an API key may stand", () => {
+describe("the places of an API key in a request", () => {
   it.each<[string, CredentialCarriers]>([
     ["Bearer", { authorization: `Bearer ${key}` }],
     ["bearer in lower case", { authorization: `bearer ${key}` }],
@@ -33,7 +33,7 @@ describe("where an API key may stand", () => {
     ["the same key everywhere", { authorization: `Bearer ${key}`, xApiKey: key, xGoogApiKey: key }],
     ["an empty Bearer beside a key", { authorization: "Bearer ", xApiKey: key }],
     ["a proxy's Basic beside a key", { authorization: "Basic dTpw", xApiKey: key }],
-  ])("%s", (_name, carriers) => {
+  ])("the key is read from: %s", (_name, carriers) => {
     expect(readCredential(carriers)).toBe(key);
   });
 
@@ -43,7 +43,7 @@ describe("where an API key may stand", () => {
     ["Bearer without a value", { authorization: "Bearer" }],
     ["Bearer with spaces only", { authorization: "Bearer   " }],
     ["an empty list", { queryKey: [] }],
-  ])("AUTH-02: %s is a missing key, 401", (_name, carriers) => {
+  ])("AUTH-02: %s is refused as a missing key, with 401", (_name, carriers) => {
     expect(codeOf(carriers)).toBe("missing_api_key");
   });
 
@@ -52,7 +52,7 @@ describe("where an API key may stand", () => {
     ["header and query", { xGoogApiKey: key, queryKey: other }],
     ["the query twice", { queryKey: [key, other] }],
     ["a repeated header that node joined", { xApiKey: `${key}, ${other}` }],
-  ])("two different keys in %s: 401", (_name, carriers) => {
+  ])("two different keys in %s are refused with 401", (_name, carriers) => {
     expect(codeOf(carriers)).toBe("invalid_api_key");
   });
 
@@ -65,7 +65,7 @@ describe("where an API key may stand", () => {
     ["a character beyond ASCII", { xApiKey: "gw_live_é" }],
     ["513 characters", { xApiKey: "a".repeat(513) }],
     ["a megabyte", { authorization: `Bearer ${"a".repeat(1_000_000)}` }],
-  ])("AUTH-03: %s is an invalid key, 401", (_name, carriers) => {
+  ])("AUTH-03: %s is refused as an invalid key, with 401", (_name, carriers) => {
     expect(codeOf(carriers)).toBe("invalid_api_key");
   });
 });

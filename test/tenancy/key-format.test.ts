@@ -6,12 +6,12 @@ const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 });
 
 describe("the format of API keys", () => {
-  it("KEY-17: gw_live_, 43 base62 characters, 6 of checksum; 57 in all", () => {
+  it("KEY-17: a key is gw_live_, 43 base62 characters and 6 of checksum, 57 in all", () => {
     expect(generateKey()).toMatch(/^gw_live_[0-9A-Za-z]{43}[0-9A-Za-z]{6}$/);
     expect(generateKey()).not.toBe(generateKey());
   });
 
-  it("holds all 256 bits: different bytes give different keys, and each parses", () => {
+  it("a key contains all 256 bits: different bytes give different keys, and each can be parsed", () => {
     fc.assert(
       fc.property(bytes32, bytes32, (left, right) => {
         const key = generateKey(left);
@@ -24,7 +24,7 @@ describe("the format of API keys", () => {
     expect(generateKey(new Uint8Array(32))).toBe(`gw_live_${"0".repeat(43)}24GtGe`);
   });
 
-  it("a change of any single character is noticed without a database", () => {
+  it("a change of any character is detected without a database", () => {
     const anyKey = bytes32.map((bytes) => generateKey(bytes));
     const anyCharacter = fc.oneof(
       fc.nat(61).map((at) => alphabet[at]!),
@@ -40,7 +40,7 @@ describe("the format of API keys", () => {
     );
   });
 
-  it("every one of the 61 other characters at every place is noticed", () => {
+  it("each of the 61 other characters is detected at every position", () => {
     const key = generateKey();
     for (let at = 0; at < key.length; at += 1) {
       for (const character of alphabet) {
@@ -50,7 +50,7 @@ describe("the format of API keys", () => {
     }
   });
 
-  it("refuses swapped neighbours, cut and lengthened keys, line ends and other secrets", () => {
+  it("swapped neighbors, cut and lengthened keys, line ends and other secrets are refused", () => {
     const key = generateKey(new Uint8Array(32).fill(7));
     const swapped = key.slice(0, 20) + key[21]! + key[20]! + key.slice(22);
     expect(swapped).not.toBe(key);

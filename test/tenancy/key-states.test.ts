@@ -38,35 +38,44 @@ describeDatabase("states of an API key", (open) => {
     ["active", "revoke", "revoked", "401 api_key_revoked"],
     ["disabled", "enable", "active", "works"],
     ["disabled", "revoke", "revoked", "401 api_key_revoked"],
-  ] as const)("KEY-08 KEY-10: %s, %s: %s, a call: %s", async (from, move, to, call) => {
-    const { key, reference, before } = await keyIn(from);
-    const after = await moves[move](tenant, reference);
-    const now = new Date(tenant.clock.now());
-    const revokedAt = to === "revoked" ? now : null;
-    expect(after).toEqual({ ...before, status: to, updatedAt: now, revokedAt });
-    expect(await getKey(tenant, reference)).toEqual(after);
-    expect(await callWith(key)).toBe(call);
-  });
+  ] as const)(
+    "KEY-08 KEY-10: %s, then %s: the key is %s, and a call gives: %s",
+    async (from, move, to, call) => {
+      const { key, reference, before } = await keyIn(from);
+      const after = await moves[move](tenant, reference);
+      const now = new Date(tenant.clock.now());
+      const revokedAt = to === "revoked" ? now : null;
+      expect(after).toEqual({ ...before, status: to, updatedAt: now, revokedAt });
+      expect(await getKey(tenant, reference)).toEqual(after);
+      expect(await callWith(key)).toBe(call);
+    },
+  );
 
   it.each([
     ["active", "enable", "works"],
     ["disabled", "disable", "401 api_key_disabled"],
     ["revoked", "revoke", "401 api_key_revoked"],
-  ] as const)("%s, %s: changes nothing, not even a time; a call: %s", async (from, move, call) => {
-    const { key, reference, before } = await keyIn(from);
-    expect(await moves[move](tenant, reference)).toEqual(before);
-    expect(await getKey(tenant, reference)).toEqual(before);
-    expect(await callWith(key)).toBe(call);
-  });
+  ] as const)(
+    "%s, then %s: nothing changes, not even a time, and a call gives: %s",
+    async (from, move, call) => {
+      const { key, reference, before } = await keyIn(from);
+      expect(await moves[move](tenant, reference)).toEqual(before);
+      expect(await getKey(tenant, reference)).toEqual(before);
+      expect(await callWith(key)).toBe(call);
+    },
+  );
 
-  it.each(["enable", "disable"] as const)("KEY-12: revoked, %s: refused", async (move) => {
-    const { key, reference, before } = await keyIn("revoked");
-    expect(await refusal(moves[move](tenant, reference))).toBe("conflict");
-    expect(await getKey(tenant, reference)).toEqual(before);
-    expect(await callWith(key)).toBe("401 api_key_revoked");
-  });
+  it.each(["enable", "disable"] as const)(
+    "KEY-12: a revoked key cannot be changed by: %s",
+    async (move) => {
+      const { key, reference, before } = await keyIn("revoked");
+      expect(await refusal(moves[move](tenant, reference))).toBe("conflict");
+      expect(await getKey(tenant, reference)).toEqual(before);
+      expect(await callWith(key)).toBe("401 api_key_revoked");
+    },
+  );
 
-  it("KEY-12: of enabling and revoking at the same time, revoking always wins", async () => {
+  it("KEY-12: revoking wins over enabling at the same time", async () => {
     for (let round = 0; round < 10; round += 1) {
       const { reference } = await keyIn("disabled");
       const enabling = [1, 2, 3].map(() => enableKey(tenant, reference).catch(() => undefined));

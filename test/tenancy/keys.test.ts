@@ -154,7 +154,7 @@ describeDatabase("API keys", (open) => {
     tenant = await createTenant(await open());
   });
 
-  it("KEY-02 KEY-03: a new key is active, bound to its workspace, and records its creator", async () => {
+  it("KEY-02 KEY-03: a new key is active, belongs to its workspace only, and records its creator", async () => {
     const { record, key } = await tenant.newKey({ createdBy: "user_9" });
     expect(record).toMatchObject({
       workspaceId: tenant.workspace.id,
@@ -179,7 +179,7 @@ describeDatabase("API keys", (open) => {
     expect(await refusal(tenant.newKey({ workspaceId: "ws_none" }))).toBe("not_found");
   });
 
-  it("KEY-04: a key is shown in full again, the same as at creation, in every state", async () => {
+  it("KEY-04: a key can be revealed in every state, unchanged since its creation", async () => {
     const { record, key } = await tenant.newKey();
     const reference = { id: record.id };
     expect(await revealKey(tenant, reference)).toEqual({ record, key });
@@ -189,7 +189,7 @@ describeDatabase("API keys", (open) => {
     expect((await revealKey(tenant, reference)).key).toBe(key);
   });
 
-  it("KEY-05: a legacy key keeps only its prefix: not shown again, calls still work", async () => {
+  it("KEY-05: a legacy key has only its prefix: it cannot be revealed, but calls work", async () => {
     const own = await createTenant(tenant.database);
     const key = await insertLegacyKey(own);
     const record = await getKey(own, { id: "key_legacy" });
@@ -211,20 +211,20 @@ describeDatabase("API keys", (open) => {
   });
 
   it.each(["\u200b\u200b", "\u202e", "\u2060 \ufe0f", "\u3164", "\u00ad", "\ue000", "\u0007"])(
-    "KEY-06: a name that nobody can see is none: %j",
+    "KEY-06: an invisible name is refused as missing: %j",
     async (name) => {
       expect(await refusal(tenant.newKey({ name }))).toBe("missing_required_parameter");
     },
   );
 
   it.each(["\u05d0\u05d1", "\u200fa", "\ud83d\udc68\u200d\ud83d\udd2c", "\u00e9", "-", "\u540d"])(
-    "a name that can be seen is kept: %j",
+    "a visible name is kept: %j",
     async (name) => {
       expect((await tenant.newKey({ name })).record.name).toBe(name);
     },
   );
 
-  it("a new key's expiry is to come; a change may end a key at once", async () => {
+  it("a new key's expiry must be in the future; a change may end a key at once", async () => {
     for (const past of [0, startMs - 1, startMs])
       expect(await refusal(tenant.newKey({ expiresAt: new Date(past) }))).toBe("invalid_value");
     const soon = new Date(startMs + 1);
@@ -234,24 +234,27 @@ describeDatabase("API keys", (open) => {
     expect(ended.expiresAt).toEqual(new Date(startMs));
   });
 
-  it("everything may be set at creation", async () => {
+  it("every setting may be given at creation", async () => {
     const { record } = await tenant.newKey(fullPatch);
     expect(settings(record)).toEqual(fullPatch);
     expect(settings(await getKey(tenant, { id: record.id }))).toEqual(fullPatch);
   });
 
-  it.each(patches)("KEY-07 T71 T78: change of %s", async (_name, patch, expected) => {
-    const { record: before } = await tenant.newKey(fullPatch);
-    tenant.clock.advance(1_000);
-    const returned = await changeKey(tenant, { id: before.id }, patch);
-    expect(settings(returned)).toEqual({ ...fullPatch, ...expected });
-    expect(await getKey(tenant, { id: before.id })).toEqual(returned);
-    const untouched = ["id", "status", "createdBy", "createdAt", "prefix", "revealable"] as const;
-    for (const field of untouched) expect(returned[field]).toEqual(before[field]);
-    expect(returned.updatedAt.getTime()).toBe(tenant.clock.now());
-  });
+  it.each(patches)(
+    "KEY-07 T71 T78: a change of %s keeps all other settings",
+    async (_name, patch, expected) => {
+      const { record: before } = await tenant.newKey(fullPatch);
+      tenant.clock.advance(1_000);
+      const returned = await changeKey(tenant, { id: before.id }, patch);
+      expect(settings(returned)).toEqual({ ...fullPatch, ...expected });
+      expect(await getKey(tenant, { id: before.id })).toEqual(returned);
+      const untouched = ["id", "status", "createdBy", "createdAt", "prefix", "revealable"] as const;
+      for (const field of untouched) expect(returned[field]).toEqual(before[field]);
+      expect(returned.updatedAt.getTime()).toBe(tenant.clock.now());
+    },
+  );
 
-  it.each(badPatches)("refuses a bad %s and changes nothing", async (param, patch) => {
+  it.each(badPatches)("a bad %s is refused and changes nothing", async (param, patch) => {
     const { record } = await tenant.newKey(fullPatch);
     const change = changeKey(tenant, { id: record.id }, { name: "other", ...patch });
     await expect(change).rejects.toMatchObject({ code: "invalid_value", param });
@@ -259,7 +262,7 @@ describeDatabase("API keys", (open) => {
     await expect(tenant.newKey(patch)).rejects.toMatchObject({ code: "invalid_value", param });
   });
 
-  it("T78: changes of different fields at the same time all stand", async () => {
+  it("T78: concurrent changes of different fields are all kept", async () => {
     const { record } = await tenant.newKey();
     const reference = { id: record.id };
     await Promise.all([
@@ -284,7 +287,7 @@ describeDatabase("API keys", (open) => {
     });
   });
 
-  it("lists newest first, by pages, each key once; by owner and by status", async () => {
+  it("keys are listed newest first, in pages, each once, and filtered by owner and status", async () => {
     const own = await createTenant(tenant.database);
     await insertLegacyKey(own);
     const ids: string[] = [];
@@ -314,7 +317,7 @@ describeDatabase("API keys", (open) => {
     expect(await refusal(listKeys(own, { limit: 101 }))).toBe("invalid_value");
   });
 
-  it("neither records, their JSON, nor the table's text hold a plain key", async () => {
+  it("records, their JSON and the table do not contain a plain key", async () => {
     const { record, key } = await tenant.newKey();
     const everything = [
       inspect(record, { depth: 9 }),

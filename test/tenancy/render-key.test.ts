@@ -14,7 +14,7 @@ const spent: KeySpend = {
   },
 };
 
-it("KEY-16: the record on the wire, to the letter", () => {
+it("KEY-16: a key record is rendered with exactly these fields", () => {
   const record: KeyRecord = {
     id: "key_1",
     workspaceId: "ws_1",

@@ -45,7 +45,7 @@ async function installation(database: Database, keys = 3) {
 }
 
 describeDatabase("the replacement of the master key", (openDatabase) => {
-  it("keys are shown and found, and signing secrets stay, before, while and after, twice over", async () => {
+  it("API keys and signing secrets stay readable before, during and after two replacements", async () => {
     const database = await openDatabase();
     const { context, workspace, made, organizationId } = await installation(database);
     await rotateSigningSecret(context, workspace.id);
@@ -95,7 +95,7 @@ describeDatabase("the replacement of the master key", (openDatabase) => {
     await expect(open(database, { masterKey: old })).rejects.toThrow(/was replaced/);
   });
 
-  it("KEY-04: the key before comes back by one run, and a run names the key that was in force before it", async () => {
+  it("KEY-04: a replacement can be reversed by one run, and a run reports the previous key", async () => {
     const database = await openDatabase();
     const { context, made } = await installation(database);
     const id = (secrets: OpenSecrets): string => secrets.masterKeys().sealing;
@@ -117,7 +117,7 @@ describeDatabase("the replacement of the master key", (openDatabase) => {
     expect(await rotateMasterKey(next)).toMatchObject({ from: oldId });
   });
 
-  it("a run that is broken off half-way is run to its end by the next; until then the new key alone opens no gateway", async () => {
+  it("an interrupted run is completed by the next; until then a gateway needs both keys", async () => {
     const database = await openDatabase();
     const { context, made } = await installation(database, 1_100);
     await expect(
@@ -154,7 +154,7 @@ describeDatabase("the replacement of the master key", (openDatabase) => {
       expect((await revealKey(after, { id: record.id })).key).toBe(key);
   });
 
-  it("T71: keys that are made and replaced meanwhile are never lost, with two runs at once", async () => {
+  it("T71: keys that are created and rotated during two concurrent runs are never lost", async () => {
     const database = await openDatabase();
     const { context, made, workspace } = await installation(database, 600);
     const secrets = await open(database, both);
@@ -196,7 +196,7 @@ describeDatabase("the replacement of the master key", (openDatabase) => {
     expect(current.size).toBeGreaterThan(600);
   });
 
-  it("a process that slept through it can store nothing that nobody could open", async () => {
+  it("a process that missed the replacement cannot store values under the old key", async () => {
     const database = await openDatabase();
     const { context, workspace, made } = await installation(database);
     await rotateMasterKey({ ...both, database });
@@ -210,7 +210,7 @@ describeDatabase("the replacement of the master key", (openDatabase) => {
     expect(n).toBe(3);
   });
 
-  it("a wrong key before it changes nothing; the same key twice is one", async () => {
+  it("a wrong previous key changes nothing, and the same key given twice counts as one", async () => {
     const database = await openDatabase();
     await installation(database);
     const wrong = { masterKey: fresh, previousMasterKey: third, dataDir, database };
@@ -220,7 +220,7 @@ describeDatabase("the replacement of the master key", (openDatabase) => {
     expect((await open(database, { masterKey: old })).masterKeys().held).toHaveLength(1);
   });
 
-  it("is refused while a gateway runs that does not hold the new key, and waits for those that have not looked yet", async () => {
+  it("a run is refused while a gateway lacks the new key, and waits for gateways that do not yet seal with it", async () => {
     const database = await openDatabase();
     await installation(database);
     const report = (id: string, keys: readonly string[], sealing: string | null) =>
@@ -247,7 +247,7 @@ describeDatabase("the replacement of the master key", (openDatabase) => {
     await until(() => ended);
   });
 
-  it("a kept answer that opens under no key stops nothing, and one under a key that is not given does", async () => {
+  it("a cached answer that no key opens does not stop a run, but one under a missing key does", async () => {
     const database = await openDatabase();
     const { context, workspace } = await installation(database);
     const names = ["a", "b"].map((digest) => ({ workspaceId: workspace.id, digest }));
@@ -287,7 +287,7 @@ describeDatabase("the replacement of the master key", (openDatabase) => {
     expect(() => opened(1)).toThrow(/unable to authenticate/);
   });
 
-  it("every column of sealed bytes is among those that are sealed again", async () => {
+  it("every column of sealed bytes is sealed again by a run", async () => {
     const database = await openDatabase();
     const rows = await database.query<{ place: string }>(
       `select c.relname || '.' || a.attname as place from pg_attribute a join pg_class c on c.oid = a.attrelid

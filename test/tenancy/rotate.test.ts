@@ -62,7 +62,7 @@ describeDatabase("rotation of an API key", (open) => {
     });
   }
 
-  it("changes the value and nothing else; what is revealed is the new value", async () => {
+  it("changes only the value, and revealing shows the new value", async () => {
     const made = await tenant.newKey({ spendCaps: { totalNano: 5n }, modelAllowlist: ["acme/a"] });
     await advance(1_000);
     const { record, key } = await rotateKey(tenant, { id: made.record.id });
@@ -78,7 +78,7 @@ describeDatabase("rotation of an API key", (open) => {
     expect((await revealKey(tenant, { id: record.id })).key).toBe(key);
   });
 
-  it("without grace the old value fails on the next request, though it was cached", async () => {
+  it("without a grace period the old value is refused on the next request, even if cached", async () => {
     const { record, key } = await tenant.newKey();
     expect(await outcomeOf(key)).toBe(record.id);
     const rotated = await rotateKey(tenant, { id: record.id });
@@ -86,7 +86,7 @@ describeDatabase("rotation of an API key", (open) => {
     expect(await outcomeOf(rotated.key)).toBe(record.id);
   });
 
-  it("with grace both values are the same key until it ends, to the millisecond, cached or not", async () => {
+  it("with a grace period both values work until its end, to the millisecond, cached or not", async () => {
     const { record, key } = await tenant.newKey();
     const rotated = await rotateKey(tenant, { id: record.id }, { graceSeconds: 60 });
     const old = await authenticator.authenticate(key);
@@ -106,7 +106,7 @@ describeDatabase("rotation of an API key", (open) => {
     expect(await reserveAs(current)).toBe("reserved");
   });
 
-  it("one record, one cap: what the old value spent counts against the new one", async () => {
+  it("both values share one record and one spend cap", async () => {
     const { record, key } = await tenant.newKey({ spendCaps: { totalNano: 1_000n } });
     const old = await authenticator.authenticate(key);
     await reserveAs(old);
@@ -119,7 +119,7 @@ describeDatabase("rotation of an API key", (open) => {
     for (const caller of callers) expect(await reserveAs(caller)).toBe("cap_reached");
   });
 
-  it("T73: the ledger refuses a caller whose value was replaced, whatever the node's cache says", async () => {
+  it("T73: the ledger refuses a caller with a replaced value, whatever the node's cache says", async () => {
     const { record, key } = await tenant.newKey();
     const other = await tenant.newKey();
     const stale = await authenticator.authenticate(key);
@@ -133,7 +133,7 @@ describeDatabase("rotation of an API key", (open) => {
     expect(outcomes).toEqual(["reserved", "key_unknown", "reserved", "key_unknown", "reserved"]);
   });
 
-  it("a second rotation ends the grace of the first", async () => {
+  it("a second rotation ends the grace period of the first", async () => {
     const { record, key } = await tenant.newKey();
     const first = await authenticator.authenticate(key);
     const second = await rotateKey(tenant, { id: record.id }, { graceSeconds: 600 });
@@ -145,7 +145,7 @@ describeDatabase("rotation of an API key", (open) => {
     expect(await outcomeOf(third.key)).toBe(record.id);
   });
 
-  it("an expiry date sooner than the grace holds for both values", async () => {
+  it("an expiry date before the end of the grace period applies to both values", async () => {
     const expiresAt = new Date(tenant.clock.now() + 10_000);
     const { record, key } = await tenant.newKey({ expiresAt });
     const rotated = await rotateKey(tenant, { id: record.id }, { graceSeconds: 60 });
@@ -154,7 +154,7 @@ describeDatabase("rotation of an API key", (open) => {
     expect(await outcomeOf(rotated.key)).toBe("401 api_key_expired");
   });
 
-  it("KEY-09 KEY-11: disabling and revoking stop both values; a disabled key stays disabled", async () => {
+  it("KEY-09 KEY-11: disabling and revoking stop both values, and a disabled key stays disabled", async () => {
     const { record, key } = await tenant.newKey();
     const rotated = await rotateKey(tenant, { id: record.id }, { graceSeconds: 600 });
     await disableKey(tenant, { id: record.id });
@@ -168,7 +168,7 @@ describeDatabase("rotation of an API key", (open) => {
     expect(await refusal(rotateKey(tenant, { id: record.id }))).toBe("conflict");
   });
 
-  it("KEY-05: a legacy key can be shown after its first rotation", async () => {
+  it("KEY-05: a legacy key can be revealed after its first rotation", async () => {
     const legacy = await insertLegacyKey(tenant);
     const { record, key } = await rotateKey(
       tenant,
@@ -180,7 +180,7 @@ describeDatabase("rotation of an API key", (open) => {
     expect(await outcomeOf(legacy)).toBe("key_legacy");
   });
 
-  it("rotations and changes at the same time all stand, and one value wins", async () => {
+  it("concurrent rotations and changes all succeed, and one value is the current one", async () => {
     const { record } = await tenant.newKey();
     const reference = { id: record.id };
     const [first, second, changed] = await Promise.all([
@@ -196,13 +196,16 @@ describeDatabase("rotation of an API key", (open) => {
     expect(await outcomeOf(second.key)).toBe(record.id);
   });
 
-  it.each([-1, 1.5, Number.NaN, graceSecondsMax + 1])("refuses a grace of %s", async (grace) => {
-    const { record } = await tenant.newKey();
-    const rotation = rotateKey(tenant, { id: record.id }, { graceSeconds: grace });
-    expect(await refusal(rotation)).toBe("invalid_value");
-  });
+  it.each([-1, 1.5, Number.NaN, graceSecondsMax + 1])(
+    "a grace period of %s is refused",
+    async (grace) => {
+      const { record } = await tenant.newKey();
+      const rotation = rotateKey(tenant, { id: record.id }, { graceSeconds: grace });
+      expect(await refusal(rotation)).toBe("invalid_value");
+    },
+  );
 
-  it("a key of another workspace is as good as missing", async () => {
+  it("a key of another workspace is not found", async () => {
     const { record } = await tenant.newKey();
     const rotation = rotateKey(tenant, { id: record.id, workspaceId: "ws_other" });
     expect(await refusal(rotation)).toBe("not_found");

@@ -21,7 +21,7 @@ const masterKey = randomBytes(32);
 /** The error of the cipher, or of the format. */
 const unusable = /unable to authenticate data|not sealed/;
 
-it("a sealed key opens again, only under its own record and master key, and never unaltered twice", () => {
+it("a sealed key can be opened only with its record's id and master key, and only if unaltered", () => {
   const secrets = deriveSecrets(masterKey);
   const key = generateKey();
   const sealed = secrets.seal("key_1", key);
@@ -41,7 +41,7 @@ it("a sealed key opens again, only under its own record and master key, and neve
   }
 });
 
-it("lookup values depend on the master key; printing the secrets shows none", () => {
+it("lookup values depend on the master key, and printing the secrets shows none", () => {
   const secrets = deriveSecrets(masterKey);
   const key = generateKey();
   expect(secrets.lookup(key)).toHaveLength(32);
@@ -53,7 +53,7 @@ it("lookup values depend on the master key; printing the secrets shows none", ()
   expect(shown).not.toContain("Buffer");
 });
 
-it("KEY-14: the signing secret is RFC 5869 over master key, workspace and version", () => {
+it("KEY-14: the signing secret is derived by RFC 5869 from master key, workspace and version", () => {
   // The derivation written out with HMAC alone (extract, then one block of expand).
   const extracted = createHmac("sha256", "ws_1").update(masterKey).digest();
   const block = createHmac("sha256", extracted).update("webhook-signing-v2\u0001").digest();
@@ -63,7 +63,7 @@ it("KEY-14: the signing secret is RFC 5869 over master key, workspace and versio
 });
 
 describeDatabase("secrets of an installation", (open) => {
-  it("a changed master key is told at start, and the right one still works", async () => {
+  it("a changed or missing master key is reported at start, and the right one still works", async () => {
     const database = await open();
     const dataDir = temporaryDirectory();
     const first = await openSecrets({ database, masterKey: masterKey.toString("base64"), dataDir });
@@ -85,7 +85,7 @@ describeDatabase("secrets of an installation", (open) => {
     expect(stored).not.toContain(masterKey.toString("base64"));
   });
 
-  it("a master key that was moved aside to be replaced gets a new one beside it, and no other start or command makes one", async () => {
+  it("after the master key was moved to .previous, a start creates a new one; no other start or command does", async () => {
     const database = await open();
     const dataDir = temporaryDirectory();
     const file = join(dataDir, "master-key");
@@ -109,7 +109,7 @@ describeDatabase("secrets of an installation", (open) => {
     expect(after.masterKeys()).toEqual({ sealing: end.to, held: [end.to] });
   });
 
-  it("two first starts at the same time with different keys: exactly one wins", async () => {
+  it("exactly one of several first starts with different master keys wins", async () => {
     const database = await open();
     const starts = await Promise.allSettled(
       Array.from({ length: 4 }, () => openSecrets({ database, dataDir: temporaryDirectory() })),
@@ -117,7 +117,7 @@ describeDatabase("secrets of an installation", (open) => {
     expect(starts.filter((start) => start.status === "fulfilled")).toHaveLength(1);
   });
 
-  it("KEY-14: one signing secret per workspace; another workspace, another version: another secret", async () => {
+  it("KEY-14: every workspace and every version has its own signing secret", async () => {
     const tenant = await createTenant(await open());
     const second = await createWorkspace(tenant, { name: "Other", organizationId: null });
     const own = await readSigningSecret(tenant, tenant.workspace.id);
@@ -136,7 +136,7 @@ describeDatabase("secrets of an installation", (open) => {
     expect(await refusal(readSigningSecret(tenant, "ws_none"))).toBe("not_found");
   });
 
-  it("a replaced signing secret stays beside the new one for a day", async () => {
+  it("a replaced signing secret stays valid beside the new one for a day", async () => {
     const tenant = await createTenant(await open());
     const { secret } = await readSigningSecret(tenant, tenant.workspace.id);
     const rotated = await rotateSigningSecret(tenant, tenant.workspace.id);
@@ -149,7 +149,7 @@ describeDatabase("secrets of an installation", (open) => {
     expect(await refusal(rotateSigningSecret(tenant, "ws_none"))).toBe("not_found");
   });
 
-  it("KEY-15: the signing secret opens nothing, and an API key verifies no signature", async () => {
+  it("KEY-15: a signing secret is not an API key, and an API key signs differently", async () => {
     const tenant = await createTenant(await open());
     const { key } = await tenant.newKey();
     const { secret } = await readSigningSecret(tenant, tenant.workspace.id);

@@ -16,7 +16,7 @@ import { checkNameOf } from "../../src/tenancy/secrets.ts";
 import { followRouting, mergeRouting } from "../../src/tenancy/routing-settings.ts";
 import { silentLog, temporaryDirectory } from "../support/postgres.ts";
 
-it("a list may have ten thousand names, each once", () => {
+it("a list may have ten thousand names, without duplicates", () => {
   const names = Array.from({ length: 10_000 }, (_, index) => `a/${index}`);
   expect(checkNames(names, "model_allowlist")).toHaveLength(10_000);
   const refusalOf = (list: string[]) => () => checkNames(list, "model_allowlist");
@@ -28,17 +28,17 @@ it("a list may have ten thousand names, each once", () => {
   expect(checkNames(["a/b", "c/d", "a/b"], "model_allowlist")).toEqual(["a/b", "c/d"]);
 });
 
-it("a credit line is written as it is read", () => {
+it("a credit line is rendered as it was parsed", () => {
   for (const text of ["0", "500", "0.05", "unlimited"])
     expect(renderCreditLine(parseCreditLine(text))).toBe(text);
 });
 
-it("a patch of routing that sets nothing leaves the mode as it is; one that sets something makes it custom", () => {
+it("an empty routing patch keeps the mode, and a patch with a setting makes it custom", () => {
   expect(mergeRouting(followRouting, {}).mode).toBe("follow");
   expect(mergeRouting(followRouting, { sort: "price" }).mode).toBe("custom");
 });
 
-it("KEY-16: a key's last use is written once a minute, whether or not something was written meanwhile", async () => {
+it("KEY-16: the last use of a key is written at most once a minute", async () => {
   const written: unknown[] = [];
   const database = {
     query: (_sql: string, [, keys]: unknown[][]) => (written.push(...keys!), Promise.resolve([])),
@@ -56,14 +56,14 @@ it("KEY-16: a key's last use is written once a minute, whether or not something 
   expect(written).toEqual(["k", "other", "k"]);
 });
 
-it("parts of one process that start together agree on one master key, and leave nothing else behind", async () => {
+it("concurrent loads in one process get the same master key, and leave no other file", async () => {
   const dataDir = temporaryDirectory();
   const keys = await Promise.all(Array.from({ length: 8 }, () => loadMasterKey({ dataDir })));
   expect(new Set(keys.map((key) => key.toString("hex"))).size).toBe(1);
   expect(readdirSync(dataDir)).toEqual(["master-key"]);
 });
 
-it("AUTH-03: of keys that were seen so many are remembered; then they are looked up anew", () => {
+it("AUTH-03: the lookup values of a limited number of keys are cached", () => {
   const hashed: string[] = [];
   const secrets = { lookup: (key: string) => (hashed.push(key), Buffer.from(key)) };
   const slotOf = createSlots(secrets as never, 2);
@@ -72,13 +72,13 @@ it("AUTH-03: of keys that were seen so many are remembered; then they are looked
   expect(hashed).toEqual([a, b, c, a]);
 });
 
-it("thresholds of alerts are whole numbers from 1 to 100", () => {
+it("alert thresholds are whole numbers from 1 to 100", () => {
   expect(mergeThresholds([80], [1, 100])).toEqual([1, 100]);
   for (const wrong of [0, 1.5, 101, -1])
     expect(() => mergeThresholds([80], [wrong])).toThrow(/alert_thresholds/);
 });
 
-it("the master key before this one stands beside it in its file, unless the environment has the master key", async () => {
+it("the previous master key is read from a file beside the current one, unless the environment has the master key", async () => {
   const dataDir = temporaryDirectory();
   const own = await loadMasterKey({ dataDir });
   expect(await loadMasterKeys({ dataDir })).toEqual([own]);
@@ -89,14 +89,14 @@ it("the master key before this one stands beside it in its file, unless the envi
   expect(await loadMasterKeys({ dataDir, masterKey })).toHaveLength(1);
 });
 
-it("a master key has an id of eight hexadecimal digits, and is checked by the name that earlier versions know until it is replaced", () => {
+it("a master key has an id of eight hexadecimal digits, and its check value gets a new form after a replacement", () => {
   const keys = deriveKeys(randomBytes(32));
   expect(keys.id).toMatch(/^[0-9a-f]{8}$/);
   expect(checkNameOf(keys, false)).toBe(keys.checkValue);
   expect(checkNameOf(keys, true)).toBe(`2.${keys.checkValue}`);
 });
 
-it("the cache of a key has a time from a second to thirty days, and a charge from 0 to 100 %", () => {
+it("the response cache of a key lives from one second to thirty days, and charges 0 to 100 %", () => {
   const cache = mergeResponseCache(null, { ttlSeconds: 60 });
   expect(cache).toEqual({ ttlSeconds: 60, chargePercent: 0 });
   expect(mergeResponseCache(cache, { chargePercent: 100 })?.chargePercent).toBe(100);

@@ -39,7 +39,7 @@ describeDatabase("temporary values of a key", (open) => {
   const signed = (keyId: string, leftMs: number, rotation = 0) =>
     signTemporary(tenant.secrets, { keyId, rotation, expiresAtMs: Date.now() + leftMs });
 
-  it("is its key's caller, looked up once, and ends when it says although this clock is days behind", async () => {
+  it("has the caller of its key, is looked up once, and expires by the database's clock", async () => {
     const { record, key } = await tenant.newKey({ modelAllowlist: ["acme/talk"] });
     const own = await authenticator.authenticate(key);
     const issued = await issue(record.id);
@@ -63,7 +63,7 @@ describeDatabase("temporary values of a key", (open) => {
     expect(await refused(signed(record.id, -1))).toBe("api_key_expired");
   });
 
-  it("cannot be made or altered without the master key, and the database is not asked about what was", async () => {
+  it("cannot be made or altered without the master key, and forged values cause no database query", async () => {
     const { record } = await tenant.newKey();
     const other = await tenant.newKey();
     const { key } = await issue(record.id, 60);
@@ -98,7 +98,7 @@ describeDatabase("temporary values of a key", (open) => {
     expect((await authenticator.authenticate(key)).keyId).toBe(record.id);
   });
 
-  it("KEY-11 T73: ends at once with its key, cached or not, and comes back only with it", async () => {
+  it("KEY-11 T73: ends at once with its key or workspace, cached or not, and works again only with its key", async () => {
     const moves = [
       ["api_key_disabled", disableKey],
       ["api_key_revoked", revokeKey],
@@ -134,7 +134,7 @@ describeDatabase("temporary values of a key", (open) => {
     expect((await authenticator.authenticate(key)).keyId).toBe(record.id);
   });
 
-  it("lives on in the grace of a rotation, and no longer", async () => {
+  it("works during the grace period of a rotation, and no longer", async () => {
     const { record } = await tenant.newKey();
     const { key } = await issue(record.id);
     await rotateKey(tenant, { id: record.id }, { graceSeconds: 20 });
@@ -154,7 +154,7 @@ describeDatabase("temporary values of a key", (open) => {
     expect(await refused(signed("key_00000000000000000000000000", 60_000))).toBe("invalid_api_key");
   });
 
-  it("is not given for long, for a key that does not work, or out of another workspace", async () => {
+  it("is limited to 15 minutes, and is refused for a key that does not work or is in another workspace", async () => {
     const { record } = await tenant.newKey();
     const conflict = (state: string) =>
       expect(issue(record.id)).rejects.toMatchObject({

@@ -43,7 +43,7 @@ describeDatabase("tenants", (open) => {
     tenant = await createTenant(await open());
   });
 
-  it("T78: a change of an organization keeps what it does not name", async () => {
+  it("T78: a change of an organization keeps the fields that it does not name", async () => {
     const created = await createOrganization(tenant, {
       name: "One",
       modelAllowlist: ["a/b"],
@@ -70,7 +70,7 @@ describeDatabase("tenants", (open) => {
     );
   });
 
-  it("T71 T78: a change of a workspace keeps what it does not name", async () => {
+  it("T71 T78: a change of a workspace keeps the fields that it does not name", async () => {
     const created = await createWorkspace(tenant, {
       name: "W",
       organizationId: tenant.organization.id,
@@ -106,7 +106,7 @@ describeDatabase("tenants", (open) => {
     expect(await refusal(orphan)).toBe("not_found");
   });
 
-  it("members: added once, with caps; only of what exists; a change keeps the rest", async () => {
+  it("members are added once, with caps, to existing workspaces, and a change keeps the other fields", async () => {
     const user = await createUser(tenant, { email: "m@example.com", name: "M", role: "user" });
     const reference = { workspaceId: tenant.workspace.id, userId: user.id };
     const member = await addMember(tenant, { ...reference, role: "member", spendCaps: caps });
@@ -136,7 +136,7 @@ describeDatabase("tenants", (open) => {
     });
   });
 
-  it("users: an e-mail address is the same however it is typed, and may be several users'; the hash stays in the database", async () => {
+  it("e-mail addresses ignore case and may belong to several users, and no user shows its password hash", async () => {
     const user = await createUser(tenant, {
       email: " Ann@Example.com ",
       name: "Ann",
@@ -185,7 +185,7 @@ describeDatabase("tenants", (open) => {
     expect(await refusal(changeUser(tenant, "user_none", {}))).toBe("not_found");
   });
 
-  it("an invitation whose time is over meanwhile, or that was replaced, is used by nobody", async () => {
+  it("an expired or replaced invitation cannot be used", async () => {
     const { id: workspaceId } = await createWorkspace(tenant, {
       name: "joined in time",
       organizationId: tenant.organization.id,
@@ -231,7 +231,7 @@ describeDatabase("tenants", (open) => {
     expect(rest.records.map(({ id }) => id)).toContain(tenant.organization.id);
   });
 
-  it("members are paged too, each once", async () => {
+  it("members are paged too, newest first, each once", async () => {
     const { id: workspaceId } = await createWorkspace(tenant, { name: "P", organizationId: null });
     const ids: string[] = [];
     for (const email of ["p1@example.com", "p2@example.com", "p3@example.com"]) {
@@ -247,7 +247,7 @@ describeDatabase("tenants", (open) => {
     expect(second.nextCursor).toBeNull();
   });
 
-  it("a workspace begins with the credit line it is given, and with none otherwise", async () => {
+  it("a workspace begins with the given credit line, or with none", async () => {
     const made = async (line: object) =>
       (await createWorkspace(tenant, { name: "C", organizationId: null, ...line })).creditLineNano;
     expect([await made({}), await made({ creditLineNano: 5n })]).toEqual([0n, 5n]);
