@@ -11,7 +11,7 @@ const run = promisify(execFile);
 const script = join(import.meta.dirname, "load-master-key.ts");
 
 describe("the master key", () => {
-  it("is taken from the environment without writing a file", async () => {
+  it("comes from the environment, and then no file is written", async () => {
     const dataDir = temporaryDirectory();
     const bytes = randomBytes(32);
     for (const text of [bytes.toString("base64"), ` ${bytes.toString("base64url")}\n`]) {
@@ -20,7 +20,7 @@ describe("the master key", () => {
     expect(readdirSync(dataDir)).toEqual([]);
   });
 
-  it("is generated once into a file that only its owner can read, and is read from there again", async () => {
+  it("is generated once into a file only its owner reads, and found there again", async () => {
     const dataDir = join(temporaryDirectory(), "made", "on the way");
     const first = await loadMasterKey({ masterKey: "", dataDir });
     expect(first).toHaveLength(32);
@@ -31,7 +31,7 @@ describe("the master key", () => {
     expect(await loadMasterKey({ dataDir: temporaryDirectory() })).not.toEqual(first);
   });
 
-  it("is the same for processes that start together", async () => {
+  it("processes that start together agree on one key", async () => {
     for (let round = 0; round < 3; round += 1) {
       const dataDir = temporaryDirectory();
       const goAt = String(Date.now() + 1_500);
@@ -48,27 +48,23 @@ describe("the master key", () => {
     ["33 bytes", randomBytes(33).toString("base64")],
     ["hexadecimal", randomBytes(32).toString("hex")],
     ["words", "correct horse battery staple correct horse ba"],
-  ])(
-    "is refused from the environment if it is %s, and the error does not repeat it",
-    async (_name, masterKey) => {
-      const error: unknown = await loadMasterKey({
-        masterKey,
-        dataDir: temporaryDirectory(),
-      }).catch((reason: unknown) => reason);
-      expect(error).toBeInstanceOf(MasterKeyError);
-      expect((error as Error).message).toContain("TOLLGATE_MASTER_KEY is not a master key");
-      expect((error as Error).message).not.toContain(masterKey);
-    },
-  );
+  ])("refuses %s from the environment, without repeating it", async (_name, masterKey) => {
+    const error: unknown = await loadMasterKey({ masterKey, dataDir: temporaryDirectory() }).catch(
+      (reason: unknown) => reason,
+    );
+    expect(error).toBeInstanceOf(MasterKeyError);
+    expect((error as Error).message).toContain("TOLLGATE_MASTER_KEY is not a master key");
+    expect((error as Error).message).not.toContain(masterKey);
+  });
 
-  it("is not replaced if its file is damaged", async () => {
+  it("refuses a damaged file instead of replacing it", async () => {
     const dataDir = temporaryDirectory();
     writeFileSync(join(dataDir, "master-key"), "half a ke");
     await expect(loadMasterKey({ dataDir })).rejects.toThrow(/master-key is not a master key/);
     expect(readFileSync(join(dataDir, "master-key"), "utf8")).toBe("half a ke");
   });
 
-  it("has an error that names the problem if its file cannot be read or written", async () => {
+  it("says what to do where the file can be neither read nor written", async () => {
     const unreadable = temporaryDirectory();
     mkdirSync(join(unreadable, "master-key"));
     await expect(loadMasterKey({ dataDir: unreadable })).rejects.toThrow(/cannot be read/);
