@@ -11,7 +11,7 @@ const run = promisify(execFile);
 const script = join(import.meta.dirname, "load-master-key.ts");
 
 describe("the master key", () => {
-  it("comes from the environment, and then no file is written", async () => {
+  it("is taken from the environment without writing a file", async () => {
     const dataDir = temporaryDirectory();
     const bytes = randomBytes(32);
     for (const text of [bytes.toString("base64"), ` ${bytes.toString("base64url")}\n`]) {
@@ -20,7 +20,7 @@ describe("the master key", () => {
     expect(readdirSync(dataDir)).toEqual([]);
   });
 
-  it("is generated once into a file only its owner reads, and found there again", async () => {
+  it("is generated once into a file that only its owner can read, and is read from there again", async () => {
     const dataDir = join(temporaryDirectory(), "made", "on the way");
     const first = await loadMasterKey({ masterKey: "", dataDir });
     expect(first).toHaveLength(32);
@@ -31,7 +31,7 @@ describe("the master key", () => {
     expect(await loadMasterKey({ dataDir: temporaryDirectory() })).not.toEqual(first);
   });
 
-  it("processes that start together agree on one key", async () => {
+  it("is the same for processes that start together", async () => {
     for (let round = 0; round < 3; round += 1) {
       const dataDir = temporaryDirectory();
       const goAt = String(Date.now() + 1_500);
@@ -48,7 +48,7 @@ describe("the master key", () => {
     ["33 bytes", randomBytes(33).toString("base64")],
     ["hexadecimal", randomBytes(32).toString("hex")],
     ["words", "correct horse battery staple correct horse ba"],
-  ])("refuses %s from the environment, without repeating it", async (_name, masterKey) => {
+  ])("is refused if it is %s, and not repeated in the error", async (_name, masterKey) => {
     const error: unknown = await loadMasterKey({ masterKey, dataDir: temporaryDirectory() }).catch(
       (reason: unknown) => reason,
     );
@@ -57,14 +57,14 @@ describe("the master key", () => {
     expect((error as Error).message).not.toContain(masterKey);
   });
 
-  it("refuses a damaged file instead of replacing it", async () => {
+  it("is not replaced if its file is damaged", async () => {
     const dataDir = temporaryDirectory();
     writeFileSync(join(dataDir, "master-key"), "half a ke");
     await expect(loadMasterKey({ dataDir })).rejects.toThrow(/master-key is not a master key/);
     expect(readFileSync(join(dataDir, "master-key"), "utf8")).toBe("half a ke");
   });
 
-  it("says what to do where the file can be neither read nor written", async () => {
+  it("has an error that names the problem if its file cannot be read or written", async () => {
     const unreadable = temporaryDirectory();
     mkdirSync(join(unreadable, "master-key"));
     await expect(loadMasterKey({ dataDir: unreadable })).rejects.toThrow(/cannot be read/);
