@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { atRest } from "../support/at-rest.ts";
 
-it("a file that ends with a loop without an end fails, and one with a timer does not", async () => {
+it("a test file that leaves an endless loop in the event loop fails, and one that leaves a timer does not", async () => {
   const timer = setInterval(() => {}, 1);
   await atRest(1_000);
   clearInterval(timer);

@@ -27,7 +27,7 @@ const blocks: Block[] = pages.flatMap((page) => {
   );
 });
 
-describe("settings", () => {
+describe("the settings in the pages", () => {
   const known = new Set(Object.keys(configSchema()["properties"] as object));
   const isOurs = (text: string): boolean => {
     const keys = [...text.matchAll(/^([\w-]+):/gm)].map(([, key]) => key!);
@@ -37,11 +37,11 @@ describe("settings", () => {
   const isElsewhere = /\b(?:missing;|there is no provider|does not exist; name|is not set; set it)/;
   const files = blocks.filter(({ language, text }) => language === "yaml" && isOurs(text));
 
-  it("there are files to look at", () => {
+  it("are found", () => {
     expect(files.length).toBeGreaterThan(15);
   });
 
-  it.each(files)("$at", ({ text }) => {
+  it.each(files)("$at is accepted by the configuration check", ({ text }) => {
     expect(parse(text)).toBeTypeOf("object");
     const result = checkConfig(text, { environment: {} });
     const mistakes = "mistakes" in result ? result.mistakes : [];
@@ -50,7 +50,7 @@ describe("settings", () => {
   });
 });
 
-describe("commands", () => {
+describe("the commands in the pages", () => {
   const program = createProgram();
 
   /** The unknown commands and options among the words behind `tollgate`. Empty if they name no command, such as `tollgate's`. */
@@ -70,7 +70,7 @@ describe("commands", () => {
     return [...(isUnknown ? [next] : []), ...flags.filter((flag) => !has(flag))];
   }
 
-  it("every command and option of a page is one of the program", () => {
+  it("have only commands and options of the program", () => {
     const inline = pages.flatMap((page) =>
       [...readFileSync(root + page, "utf8").matchAll(/`([^`\n]+)`/g)].map(([, text]) => ({
         at: page,

@@ -13,7 +13,7 @@ function textsOf(place: string) {
 const baseline = textsOf("baseline");
 const migrations = textsOf("migrations");
 
-it("every migration takes nothing away, or says after which one versions no longer need it", () => {
+it("every migration keeps what previous versions need, or names the migration after which they no longer need it", () => {
   expect(migrations.length).toBeGreaterThan(0);
   const found = migrations.flatMap((one, at) => {
     const words = takenAway(one, [...baseline, ...migrations.slice(0, at)]);
@@ -22,7 +22,7 @@ it("every migration takes nothing away, or says after which one versions no long
   expect(found).toEqual([]);
 });
 
-it("a migration comes after all that the baseline stands for, and has a name that is applied", () => {
+it("every migration sorts after the baseline and has a valid name", () => {
   const last = replaced.at(-1)!.name;
   for (const { name } of migrations) {
     expect(name > last).toBe(true);
@@ -31,7 +31,7 @@ it("a migration comes after all that the baseline stands for, and has a name tha
   for (const { name } of baseline) expect(name).toMatch(/^\d{2}_[a-z0-9_]+\.sql$/);
 });
 
-it("what a migration contracts after is there, and is before it", () => {
+it("the migration that a contraction names exists and sorts before it", () => {
   for (const { name, sql } of migrations) {
     const after = compatibleFromOf(sql);
     if (after === null) continue;
@@ -40,7 +40,7 @@ it("what a migration contracts after is there, and is before it", () => {
   }
 });
 
-it("a function of the baseline that a migration replaces names the migration that makes what is in force", () => {
+it("a baseline function that a migration replaces names the migration whose definition is in force", () => {
   const inForce = new Map(
     migrations.flatMap(({ name, sql }) =>
       Array.from(sql.matchAll(/^create or replace function (\w+)/gm), ([, made]) => [made!, name]),
@@ -92,7 +92,7 @@ it.each([
     "changes what f takes",
     "create or replace function f(p text, q text) returns int language sql as $$ select 1 $$",
   ],
-])("%s: %s", (words, sql) => {
+])('a migration is refused as "%s": %s', (words, sql) => {
   expect(of(sql)).toContain(words);
   expect(of(`-- contracts after: 0001_a.sql\n${sql}`)).toEqual([]);
   expect(of(`-- compatible: nothing that runs writes to this table\n${sql}`)).toEqual([]);
@@ -108,6 +108,6 @@ it.each([
   "create index on t (a)",
   "create or replace function f(p text) returns int language sql as $$ drop table t $$",
   "-- drop table t\nselect 1",
-])("lets pass: %s", (sql) => {
+])("a migration is accepted: %s", (sql) => {
   expect(of(sql)).toEqual([]);
 });

@@ -61,7 +61,7 @@ async function run(names: readonly (keyof typeof files)[], hasSecondTry = true):
   return { totals: { passed, failed, skipped }, unsteady };
 }
 
-it("what passes in a file that runs anew has passed, and is named with what it failed with", async () => {
+it("a test that passes in a second run of its file has passed, and is reported with its first error", async () => {
   const { totals, unsteady } = await run(["steady", "loading", "unhandled", "right"]);
   expect(totals).toEqual({ passed: 5, failed: 0, skipped: 1 });
   expect(unsteady).toHaveLength(4);
@@ -71,7 +71,7 @@ it("what passes in a file that runs anew has passed, and is named with what it f
   expect(unsteady.join("\n")).toMatch(/unhandled-2\.test\.ts\n.*lost/);
 });
 
-it("what is wrong fails twice, and says so once", async () => {
+it("a wrong test fails twice, and is reported once", async () => {
   expect(await run(["wrong", "right"])).toEqual({
     totals: { passed: 1, failed: 1, skipped: 0 },
     unsteady: [],
@@ -82,12 +82,12 @@ it.each([
   ["a test that looks for races", ["races"], 1],
   ["one beside others", ["races", "steady"], 3],
   ["more than three files", ["steady", "wrong", "wrong", "wrong"], 5],
-] as const)("%s has no second try", async (_name, names, failed) => {
+] as const)("%s has no second run", async (_name, names, failed) => {
   const { totals, unsteady } = await run(names);
   expect(totals.failed).toBe(failed);
   expect(unsteady).toEqual([]);
 });
 
-it("nor has a run that is not to have one", async () => {
+it("a run without second tries reports the first failures", async () => {
   expect((await run(["steady"], false)).totals.failed).toBe(2);
 });

@@ -31,16 +31,16 @@ it.skipIf(process.platform !== "linux").each([
   ["ends and leaves a process has that ended", 333, "", 0],
   ["waits for what it left ends with it, in its own way", 334, "left.stdout.ref();", 0],
   ["never ends is ended, and has failed", 335, "setInterval(() => {}, 1e9);", 1],
-])("a run that %s", async (_name, seconds, end, status) => {
+])("a test run that %s", async (_name, seconds, end, status) => {
   expect(await run(program(seconds, end), 300)).toEqual({ status, left: [`sleep ${seconds}`] });
 });
 
-it.skipIf(process.platform === "win32")("a run that a signal ended has failed", async () => {
+it.skipIf(process.platform === "win32")("a test run that a signal ended has failed", async () => {
   const text = `require("node:fs").writeFileSync(process.env.TOLLGATE_TEST_TOTALS, "{}"); process.kill(process.pid, "SIGKILL");`;
   expect(await run(text, 60_000)).toEqual({ status: 1, left: [] });
 });
 
-it("a run that leaves nothing ends at once, with its exit code", async () => {
+it("a test run that leaves no process ends at once, with its exit code", async () => {
   const began = performance.now();
   const text = `require("node:fs").writeFileSync(process.env.TOLLGATE_TEST_TOTALS, "{}"); process.exitCode = 3;`;
   expect(await run(text, 60_000)).toEqual({ status: 3, left: [] });

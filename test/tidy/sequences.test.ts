@@ -82,18 +82,18 @@ describe.each(
 )("the drawing of %s", (_name, text) => {
   const { files, steps } = readDrawing(text);
 
-  it("names files that exist", () => {
+  it("names only files that exist", () => {
     expect(files.length).toBeGreaterThan(9);
     expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
   });
 
-  it("has a call for each arrow between rooms", () => {
+  it("has only arrows between rooms that are real calls", () => {
     const arrows = steps.flat().filter(isBetweenRooms);
     expect(arrows.length).toBeGreaterThan(7);
     expect(arrows.filter((arrow) => !isReal(arrow))).toEqual([]);
   });
 
-  it("enters each room once in a step", () => {
+  it("enters each room at most once per step", () => {
     for (const step of steps) {
       const entered = step
         .filter((one) => isBetweenRooms(one) && isEntry(one))
@@ -106,6 +106,6 @@ describe.each(
   });
 });
 
-it("both are drawn", () => {
+it("docs/architecture.md draws both calls", () => {
   expect(drawings).toHaveLength(2);
 });

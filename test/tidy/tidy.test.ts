@@ -43,14 +43,14 @@ const matches = (paths: string[], pattern: RegExp) =>
       ),
   );
 
-describe("files", () => {
-  it("there is something to look at", () => {
+describe("the files of the repository", () => {
+  it("are found", () => {
     expect(source.length).toBeGreaterThan(10);
     expect(code).toContain("test/tidy/tidy.test.ts");
     expect(pages).toContain("README.md");
   });
 
-  it("nothing that a command wrote was committed: the top folder has no data, archive or key", () => {
+  it("the top folder has no data, archive or key that a command wrote", () => {
     const { stdout } = spawnSync("git", ["ls-files", "--", ":(glob)*"], {
       cwd: root,
       encoding: "utf8",
@@ -62,7 +62,7 @@ describe("files", () => {
     expect(tracked.filter((path) => !known.test(path))).toEqual([]);
   });
 
-  it("no hook stands at the top of a module that tests share: it would be that of the first file alone that loads it", () => {
+  it("modules that tests share have no hooks at their top, because only the first file that loads them would run these", () => {
     // Vitest runs these before each file, so their hooks belong to that file.
     const setUp = new Set(read("vitest.config.ts").match(/test\/support\/[\w-]+\.ts(?=",\n)/g));
     const shared = files("test/**/*.ts").filter(
@@ -73,7 +73,7 @@ describe("files", () => {
     expect(matches(shared, /^(?:before|after)(?:All|Each)\(/)).toEqual([]);
   });
 
-  it("no source file is longer than 300 lines; a migration never changes, and may have 400", () => {
+  it("no source file is longer than 300 lines, or 400 for a migration", () => {
     const lines = (path: string) => read(path).split("\n").length - 1;
     const longest = (path: string) => (path.startsWith("src/storage/migrations/") ? 400 : 300);
     expect(source.filter((path) => lines(path) > longest(path))).toEqual([]);
@@ -85,12 +85,12 @@ describe("files", () => {
     expect(pagesSource.filter((path) => lines(path) > 200)).toEqual([]);
   });
 
-  it("every source file opens with a comment that says what it is", () => {
+  it("every source file begins with a comment", () => {
     const opens = /^(\/\*\*?|\/\/|--) ?\S|^\/\*\*\n/;
     expect([...source, ...pagesSource].filter((path) => !opens.test(read(path)))).toEqual([]);
   });
 
-  it("a folder of the source is entered through an index.ts", () => {
+  it("every folder of the source has an index.ts", () => {
     const folders = new Set(source.map((path) => /^sandbox|^src\/[\w-]+/.exec(path)![0]));
     const doorless = new Set(["src/base", "src/cli"]);
     const missing = [...folders].filter(
@@ -105,7 +105,7 @@ describe("files", () => {
     expect(status).toBe(0);
   });
 
-  it("a place that is written twice under other names is found, and tables are not", () => {
+  it("a copy with other names is found, and tables are not reported", () => {
     const folder = mkdtempSync(join(tmpdir(), "tollgate-twice-"));
     const steps = (name: string, count: number) =>
       `function ${name}() {\n${`  ${name}.step(${name}, "${name}");\n`.repeat(count)}}\n`;
@@ -124,20 +124,20 @@ describe("files", () => {
     }
   });
 
-  it("nothing is left for later: no marker, no test that is skipped or runs alone", () => {
+  it("there are no markers of open work, and no skipped or exclusive tests", () => {
     // Each with a letter in brackets, so that this line does not match itself.
     const pattern = /\b(?:TOD[O]|FIXM[E]|XX[X])\b|\.(?:skip|only|todo)\(/;
     expect(matches(code, pattern)).toEqual([]);
   });
 
-  it("no check of the type checker or the linter is switched off without a reason beside it", () => {
+  it("no check of the type checker or the linter is disabled without a reason", () => {
     const pattern = /@ts-(?:ignore|nocheck|expect-error)|(?:ox|es)lint-disable(?!.* -- \S)/;
     expect(matches([...source, ...pagesSource], pattern)).toEqual([]);
   });
 });
 
-describe("cited ids", () => {
-  it("the list holds 671 requirements and 88 traps, each once, each with a test", () => {
+describe("the ids of requirements and traps", () => {
+  it("are 671 requirements and 88 traps, each once and with a test", () => {
     const { stdout, status } = run("scripts/spec.ts", "--json");
     const { areas, unknown } = JSON.parse(stdout) as {
       areas: { area: string; ids: number; open: string[] }[];
@@ -151,27 +151,27 @@ describe("cited ids", () => {
     expect(status).toBe(0);
   });
 
-  it("what comments and pages cite is in the repository", () => {
+  it("are in the repository, like everything that comments and pages cite", () => {
     const { stderr, status } = run("scripts/citations.ts");
     expect(stderr).toBe("");
     expect(status).toBe(0);
   });
 });
 
-describe("documentation", () => {
-  it("generated pages are current", () => {
+describe("the documentation", () => {
+  it("has current generated pages", () => {
     const { stderr, status } = run("scripts/docs.ts", "--check");
     expect(stderr).toBe("");
     expect(status).toBe(0);
   });
 
-  it("no sentence has more than 30 words", () => {
+  it("has no sentence of more than 30 words", () => {
     const { stderr, status } = run("scripts/prose.ts");
     expect(stderr).toBe("");
     expect(status).toBe(0);
   });
 
-  it("no two lists of a page are one to its reader, and no sentence of the media page is a part of a list's last item", () => {
+  it("has no two lists that render as one, and no sentence of docs/media.md inside a list item", () => {
     const lists = pages.flatMap((path) =>
       [...read(path).matchAll(/^- .*(?:\n {2}.*)*\n\n(- .*)/gm)].map(
         ([, second]) => `${path}: ${second}`,
@@ -181,7 +181,7 @@ describe("documentation", () => {
     expect(read("docs/media.md")).not.toMatch(/^ +(?:Dropped|Refused)/m);
   });
 
-  it("every link within the repository leads to a file, and to a heading of it", () => {
+  it("has only links to files and headings that exist", () => {
     const slugs = (path: string) =>
       [...read(path).matchAll(/^#{1,6} (.+)$/gm)].map(([, heading]) =>
         heading!
@@ -201,7 +201,7 @@ describe("documentation", () => {
     expect(broken).toEqual([]);
   });
 
-  it("docs/architecture.md counts the lines of what is ours, to a tenth", () => {
+  it("has the lines of our code in docs/architecture.md, within a tenth", () => {
     const rows = [
       ...read("docs/architecture.md").matchAll(/^\| .*\(`([\w/*.-]+)`\) +\| ([\d,]+) +\|/gm),
     ];
@@ -217,7 +217,7 @@ describe("documentation", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("README counts faults and vendors as they are, the vendors to a tenth", () => {
+  it("has the right numbers of faults and vendors in README, the vendors within a tenth", () => {
     const count = (pattern: RegExp) => Number(pattern.exec(read("README.md"))?.[1]);
     const { rows } = JSON.parse(read("docs/reliability.json")) as { rows: unknown[] };
     expect(count(/(\d+) faults under load/)).toBe(rows.length);
@@ -225,7 +225,7 @@ describe("documentation", () => {
     expect(Math.abs(count(/about (\d+) vendors/) / vendors - 1)).toBeLessThan(0.1);
   });
 
-  it("every file that docs/architecture.md draws is there", () => {
+  it("draws only files that exist in docs/architecture.md", () => {
     const drawn = [...read("docs/architecture.md").matchAll(/^  participant \w+ as (\S+\.ts)$/gm)];
     expect(drawn.length).toBeGreaterThan(20);
     expect(
@@ -233,7 +233,7 @@ describe("documentation", () => {
     ).toEqual([]);
   });
 
-  it("docs/architecture.md says of each folder what lint lets it import", () => {
+  it("lists the imports that lint allows for each folder in docs/architecture.md", () => {
     const [tables = ""] = read("docs/architecture.md").split("## The console");
     const rows = tables.matchAll(/^\| `(?:src\/)?([\w-]+)` .*\| +(.+?) +\|$/gm);
     const told = new Map([...rows].map(([, name, may]) => [name, may!.split(", ").toSorted()]));
@@ -243,7 +243,7 @@ describe("documentation", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("docs/architecture.md draws only arrows that lint allows, and each folder", () => {
+  it("draws every folder, and only arrows that lint allows, in docs/architecture.md", () => {
     const [, house = ""] = /flowchart TD\n([^]*?)```/.exec(read("docs/architecture.md")) ?? [];
     const names = [...house.matchAll(/^  (\w+)\["([\w-]+)<br/gm)].map(
       ([, short, name]) => [short!, name!] as const,
@@ -266,7 +266,7 @@ describe("documentation", () => {
     expect(refused).toEqual([]);
   });
 
-  it("docs/architecture.md gives a reason for every dependency", () => {
+  it("gives a reason for every dependency in docs/architecture.md", () => {
     const { dependencies } = JSON.parse(read("package.json")) as {
       dependencies: Record<string, string>;
     };
@@ -274,7 +274,7 @@ describe("documentation", () => {
     expect(Object.keys(dependencies).filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
   });
 
-  it("every `npm run` in the documentation is a script", () => {
+  it("names only `npm run` scripts that exist", () => {
     const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
     const named = pages.flatMap((path) =>
       [...read(path).matchAll(/\bnpm run (?:-s )?([\w:]+)/g)].map(([, name]) => name!),
