@@ -120,7 +120,7 @@ async function traceOf(response: Response): Promise<ReceivedSpan[]> {
   return collector.spans.filter((span) => span.traceId === root.traceId);
 }
 
-it("a request has its span, with the attempt that failed and the one that answered, in the caller's trace", async () => {
+it("a request has a span in the caller's trace, with a span for the failed and for the successful attempt", async () => {
   const response = await call({}, { traceparent });
   expect(response.status).toBe(200);
   const spans = await traceOf(response);
@@ -187,7 +187,7 @@ it("a request has its span, with the attempt that failed and the one that answer
   });
 });
 
-it("a stream says when its first chunk came; without a traceparent each request has a trace of its own", async () => {
+it("a stream records when its first chunk came, and requests without a traceparent have traces of their own", async () => {
   const both = await Promise.all([call({ stream: true }), call({ stream: true })]);
   const traces = await Promise.all(both.map(traceOf));
   expect(new Set(traces.flat().map(({ traceId }) => traceId)).size).toBe(2);
@@ -216,7 +216,7 @@ const hostile = [
 ];
 
 it.each(hostile.map((value) => [value.slice(0, 80), value]))(
-  "a traceparent that is none is ignored: %j",
+  "an invalid traceparent is ignored: %j",
   async (_, value) => {
     const response = await call({}, { traceparent: value });
     expect(response.status).toBe(200);
@@ -229,7 +229,7 @@ it.each(hostile.map((value) => [value.slice(0, 80), value]))(
   },
 );
 
-it("a caller who does not want a trace gets none, and the provider hears the same", async () => {
+it("a request whose traceparent is not sampled has no spans, and the provider gets an unsampled traceparent", async () => {
   const response = await call({}, { traceparent: `00-${traceId}-${parentId}-00` });
   expect(response.status).toBe(200);
   await response.text();
@@ -240,7 +240,7 @@ it("a caller who does not want a trace gets none, and the provider hears the sam
   expect(collector.spans.filter((span) => span.traceId === traceId)).toEqual([]);
 });
 
-it("the ledger's batches have spans", async () => {
+it("a ledger batch has a span", async () => {
   await traceOf(await call());
   const batch = await eventually(
     () => collector.spans.find(({ name }) => name === "ledger batch"),
@@ -250,7 +250,7 @@ it("the ledger's batches have spans", async () => {
   expect(batch.attributes["tollgate.ledger.keys"]).toBeGreaterThan(0);
 });
 
-it("a task's steps and its callback are in the trace of the request that submitted it", async () => {
+it("a task's steps and its callback are in the trace of its submission", async () => {
   const receiver = await startReceiver(500, 200);
   const response = await gateway.post(
     "/v1/tasks",

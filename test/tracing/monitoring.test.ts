@@ -75,7 +75,7 @@ function namesIn(query: string): string[] {
 /** The name of a histogram, without the suffix of its series. */
 const family = (name: string): string => name.replace(/_(?:bucket|sum|count)$/, "");
 
-it("every metric of the dashboard and of the alerts is one of a running gateway", async () => {
+it("every metric in the dashboard and in the alerts exists in a running gateway", async () => {
   const queries = [
     ...dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
     ...rules.map(({ expr }) => expr),
@@ -94,7 +94,7 @@ it("every metric of the dashboard and of the alerts is one of a running gateway"
   expect(namesIn('sum by (x) (rate(gone_total{a="b"}[5m])) > 1')).toEqual(["gone_total"]);
 });
 
-it("the dashboard has its rows, and no panel stands on another", () => {
+it("the dashboard has its rows, and its panels do not overlap", () => {
   const { panels } = dashboard;
   const rows = panels.filter(({ type }) => type === "row").map(({ title }) => title);
   expect(rows).toEqual([
@@ -136,7 +136,7 @@ it("a call, a failure and a task are counted with provider, model and status", a
   expect(text).toMatch(/^tollgate_disk_free_bytes\{directory="data"\} \d{6,}/m);
 });
 
-it("who asks for OpenMetrics gets exemplars, whose traces the collector has", async () => {
+it("OpenMetrics has exemplars, whose traces the collector has", async () => {
   await (await gateway.post("/v1/chat/completions", hello)).text();
   const open = "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3";
   const text = await metrics(open);
@@ -156,7 +156,7 @@ it("who asks for OpenMetrics gets exemplars, whose traces the collector has", as
 const hasPromtool = spawnSync("promtool", ["--version"]).status === 0;
 
 it.skipIf(!hasPromtool)(
-  "Prometheus takes the alerts, and each fires on what it is for alone",
+  "Prometheus accepts the alerts, and each fires only in its own case",
   async () => {
     const cwd = fileURLToPath(new URL("prometheus/", deploy));
     const run = (...args: string[]) => execFileSync("promtool", args, { cwd, encoding: "utf8" });
@@ -170,13 +170,13 @@ it.skipIf(!hasPromtool)(
   },
 );
 
-it("each alert has a test in which it fires, and is among those that stay quiet", () => {
+it("each alert has a test in which it fires and one in which it does not", () => {
   const tests = read("prometheus/alerts.test.yml");
   for (const { alert } of rules)
     expect([alert, tests.split(`alertname: ${alert}\n`).length - 1]).toEqual([alert, 2]);
 });
 
-it("the page has every metric of a running gateway, and every alert", async () => {
+it("docs/monitoring.md has every metric of a running gateway, and every alert", async () => {
   const page = readFileSync(new URL("../../docs/monitoring.md", import.meta.url), "utf8");
   const tagged = { "x-gw-metadata": '{"team":"search"}' };
   await (await gateway.post("/v1/chat/completions", hello, tagged)).text();

@@ -13,14 +13,14 @@ const read = (variables: Record<string, string>, telemetry: Telemetry = {}) =>
   tracingOptions(variables, { telemetry: { ...defaultSettings.telemetry, ...telemetry } });
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318/" };
 
-it("is off unless somebody names a collector, and where it is switched off", () => {
+it("tracing is off without a collector, and where it is disabled", () => {
   expect(read({})).toBeUndefined();
   expect(read({ ...endpoint, OTEL_SDK_DISABLED: "TRUE" })).toBeUndefined();
   expect(read({ ...endpoint, OTEL_TRACES_EXPORTER: "none" })).toBeUndefined();
   expect(read({ OTEL_SDK_DISABLED: "true" }, { otlpEndpoint: "http://c" })).toBeUndefined();
 });
 
-it("finds the address, the headers and the names", () => {
+it("the collector's URL, headers and names are read from the environment and the configuration", () => {
   const url = (variables: Record<string, string>, telemetry?: Telemetry) =>
     read(variables, telemetry)!.url;
   expect(url(endpoint)).toBe("http://collector:4318/v1/traces");
@@ -44,7 +44,7 @@ it("finds the address, the headers and the names", () => {
   ]);
 });
 
-it("reads the samplers; the configuration's share wins", () => {
+it("samplers are read, and the configuration's share wins", () => {
   const share = (name: string, argument = "", telemetry?: Telemetry) => {
     const sampler = { OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: argument };
     const { sample, followsParent } = read({ ...endpoint, ...sampler }, telemetry)!;
@@ -64,7 +64,7 @@ it.each([
   ["OTEL_TRACES_SAMPLER", "jaeger_remote"],
   ["OTEL_BSP_MAX_QUEUE_SIZE", "1000000"],
   ["OTEL_EXPORTER_OTLP_TIMEOUT", "10s"],
-])("refuses %s=%s by its name, and does not repeat what may be a secret", (name, value) => {
+])("%s=%s is refused by name, without repeating a possible secret", (name, value) => {
   expect(() => read({ ...endpoint, [name]: value })).toThrow(name);
   const isSecret = name.endsWith("HEADERS");
   const said = [() => read({ ...endpoint, [name]: value })].map((call) => {
@@ -77,14 +77,14 @@ it.each([
   expect(said.some((text) => isSecret && text.includes(value))).toBe(false);
 });
 
-it("headers come from a file, as secrets do", () => {
+it("headers can be read from a file, like secrets", () => {
   const file = join(temporaryDirectory(), "headers");
   writeFileSync(file, "x-key=from-a-file\n");
   const { variables } = readEnvironment({ ...endpoint, OTEL_EXPORTER_OTLP_HEADERS_FILE: file });
   expect(read(variables as Record<string, string>)!.headers).toEqual({ "x-key": "from-a-file" });
 });
 
-it("headers of the configuration are printed masked", async () => {
+it("headers of the configuration are masked when they are printed", async () => {
   const file = join(temporaryDirectory(), "tollgate.yaml");
   writeFileSync(
     file,
@@ -106,14 +106,14 @@ const importing = (what: RegExp): string[] =>
     what.test(readFileSync(new URL(`../../${file}`, import.meta.url), "utf8")),
   );
 
-it("a start without tracing loads nothing of OpenTelemetry: it is behind one import that is made when it is on", () => {
+it("a start without tracing loads nothing of OpenTelemetry: only one dynamic import leads to it", () => {
   const room = /^src\/tracing\//;
   expect(importing(/from "@opentelemetry/).filter((file) => !room.test(file))).toEqual([]);
   expect(importing(/^import \{.*tracing\/index\.ts"/m)).toEqual([]);
   expect(importing(/import\("\.\.\/tracing\/index\.ts"\)/)).toEqual(["src/cli/telemetry.ts"]);
 });
 
-it("doctor says where traces go, and what of the variables a start would fail by", () => {
+it("doctor reports the collector, or the variable that a start would refuse", () => {
   const found = (variables: Record<string, string>) =>
     checkTelemetry({ variables }, defaultSettings);
   expect(found({})).toEqual([]);

@@ -99,7 +99,7 @@ function readable(span: SampledSpan): ReadableSpan {
 
 const remote = readTraceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")!;
 
-it("writes what OpenTelemetry's serializer writes, byte for byte", () => {
+it("the writer produces the bytes of OpenTelemetry's serializer", () => {
   const writer = new SpanWriter(source);
   fc.assert(
     fc.property(fc.array(spanOf, { minLength: 1, maxLength: 12 }), origin, (all, origin) => {

@@ -51,7 +51,7 @@ const spoiled = fc
   .map(([text, at, character]) => text.slice(0, at) + character + text.slice(at + 1));
 const cut = fc.tuple(whole, fc.nat(60)).map(([text, length]) => text.slice(0, length));
 
-it("reads what the form takes, and nothing else", () => {
+it("exactly the traceparents of the specification are read", () => {
   const seen = { read: 0, refused: 0 };
   fc.assert(
     fc.property(fc.oneof(whole, spoiled, cut, fc.string()), (text) => {
@@ -67,7 +67,7 @@ it("reads what the form takes, and nothing else", () => {
   expect(readTraceparent(undefined)).toBeUndefined();
 });
 
-it("random ids have their words as text, and none comes twice", () => {
+it("random ids are unique, and their text matches their words", () => {
   const ids = Array.from({ length: 1_000 }, () => [newTraceId(), newSpanId()] as const);
   for (const [trace, span] of ids) {
     expect(trace.text).toMatch(/^[0-9a-f]{32}$/);
