@@ -37,13 +37,13 @@ const commits = [previous.commit, ...(isLong ? previous.earlier : [])];
 const there = commits.filter(isInHistory);
 
 it.skipIf(there.length > 0)(
-  "skipped: the release before is not in the history of this copy",
+  "skipped: the previous release is not in the history of this copy",
   () => {
     expect(isInHistory(previous.commit)).toBe(false);
   },
 );
 
-describe.each(there)("the release before, %s, on this schema", (commit) => {
+describe.each(there)("the previous release, %s, on this schema", (commit) => {
   let sandbox: Sandbox;
   let environment: Record<string, string>;
   let program: string;
@@ -105,7 +105,7 @@ describe.each(there)("the release before, %s, on this schema", (commit) => {
     ];
   };
 
-  it("both answer calls, whole and streamed, and each finds the other's in the log", async () => {
+  it("both gateways answer calls, whole and streamed, and each finds the other's calls in the log", async () => {
     for (const [one, other] of pairs()) {
       const streamed = await chat(one, key, true);
       expect(await streamed.text()).toContain("data: [DONE]");
@@ -121,7 +121,7 @@ describe.each(there)("the release before, %s, on this schema", (commit) => {
     }
   });
 
-  it("a key that one made is used, shown, changed, replaced and revoked by the other", async () => {
+  it("a key that one gateway made can be used, revealed, changed, rotated and revoked on the other", async () => {
     for (const [one, other] of pairs()) {
       const made = must(
         await admin(one, "POST", "/keys", { workspace_id: workspace, name: "between" }),
@@ -142,7 +142,7 @@ describe.each(there)("the release before, %s, on this schema", (commit) => {
     }
   });
 
-  it("KEY-10: a key that an administrator disabled here stays so when the other one changes it", async () => {
+  it("KEY-10: a key that an administrator disabled on this release stays so when the previous release changes it", async () => {
     const [before, now] = gateways as [{ url: string }, { url: string }];
     const made = must(
       await admin(now, "POST", "/keys", { workspace_id: workspace, name: "leaked" }),
@@ -159,7 +159,7 @@ describe.each(there)("the release before, %s, on this schema", (commit) => {
     expect(must(await admin(now, "GET", `/keys/${made.id}`)).disabled_by_admin).toBe(false);
   });
 
-  it("a task that one accepted is read and ends wherever it is worked on; signing secrets are the same", async () => {
+  it("a task that one gateway accepted ends and can be read on the other; signing secrets are the same", async () => {
     for (const [one, other] of pairs()) {
       const accepted = await post(one, key, "/v1/tasks", {
         model: "acme/clip",
@@ -178,7 +178,7 @@ describe.each(there)("the release before, %s, on this schema", (commit) => {
     }
   });
 
-  it("a workspace, a member and a provider that one made are the other's too", async () => {
+  it("a workspace, a member and a provider made on one gateway exist on the other", async () => {
     for (const [at, [one, other]] of pairs().entries()) {
       const made = must(await admin(one, "POST", "/workspaces", { name: `Made ${at}` }));
       must(await admin(other, "POST", `/workspaces/${made.id}/credits`, { amount: "5" }));
@@ -204,7 +204,7 @@ describe.each(there)("the release before, %s, on this schema", (commit) => {
     }
   });
 
-  it("calls at once on both, then verify: no difference", async () => {
+  it("`verify` finds no difference after concurrent calls on both gateways", async () => {
     const calls = Array.from({ length: 60 }, (_none, at) =>
       chat(gateways[at % 2]!, key, at % 3 === 0),
     );
@@ -220,7 +220,7 @@ describe.each(there)("the release before, %s, on this schema", (commit) => {
     expect(proof).toMatchObject({ code: 0, stdout: "no difference\n" });
   });
 
-  it("the release before starts again on this schema, or says why it does not", async () => {
+  it("the previous release starts again on this schema, or reports why it does not", async () => {
     const said = await spawnGateway(withDirectory(), { program }).then(
       async (again) => {
         const { status } = await chat(again, key);
