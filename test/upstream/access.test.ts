@@ -56,17 +56,17 @@ async function asked(lines: string, more: Partial<TextRequest> = {}, body: JsonO
   return upstream.requests.at(-1)!;
 }
 
-describe("a provider's own needs", () => {
+describe("a provider's own settings", () => {
   it.each([
     ["auth: { type: bearer }", "authorization", `Bearer ${key}`],
     ["auth: { type: header, name: X-Own-Key }", "x-own-key", key],
-  ])("%s", async (lines, name, value) => {
+  ])("send the key by %s", async (lines, name, value) => {
     const { headers } = await asked(lines, { protocol: "messages" });
     expect(headers[name]).toBe(value);
     expect(JSON.stringify(headers).split(key)).toHaveLength(2);
   });
 
-  it("a key in the query, beside other parameters", async () => {
+  it("send the key in the query, beside other parameters", async () => {
     const lines = 'auth: { type: query, name: key }\nquery: { api-version: "2026 10" }';
     const { path, headers } = await asked(lines, { protocol: "generate_content", stream: true });
     expect(path).toBe(
@@ -75,17 +75,17 @@ describe("a provider's own needs", () => {
     expect(JSON.stringify(headers)).not.toContain(key);
   });
 
-  it("no key at all", async () => {
+  it("send no key with auth type none", async () => {
     const { path, headers } = await asked("auth: { type: none }");
     expect(JSON.stringify(headers) + path).not.toContain(key);
   });
 
-  it("headers over the dialect's own, whatever their case", async () => {
+  it("override the dialect's headers, in any case", async () => {
     const { headers } = await asked("headers: { User-Agent: ours, X-Title: t }");
     expect(headers).toMatchObject({ "user-agent": "ours", "x-title": "t" });
   });
 
-  it("a path by protocol", async () => {
+  it("choose a path for each protocol", async () => {
     const lines = 'paths: { chat: "/d/{model}/chat", generate_content: "/g/{model}:{method}" }';
     expect((await asked(lines)).path).toBe("/v1/d/org/model%201/chat");
     const streamed = await asked(lines, { protocol: "generate_content", stream: true });
@@ -95,7 +95,7 @@ describe("a provider's own needs", () => {
     expect((await asked(lines, { protocol: "responses" })).path).toBe("/v1/responses");
   });
 
-  it("fields set and left out, and the caller's body unchanged", async () => {
+  it("add and remove fields without changing the caller's body", async () => {
     const body = { model: "m", messages: [], temperature: 1, user: "u" };
     const lines = "request: { add: { temperature: 0.5, own: { a: [1] } }, remove: [user] }";
     const { body: sent } = await asked(lines, {}, body);
@@ -103,7 +103,7 @@ describe("a provider's own needs", () => {
     expect(body).toEqual({ model: "m", messages: [], temperature: 1, user: "u" });
   });
 
-  it("of media too", async () => {
+  it("apply to media too", async () => {
     const upstream = await startRecorder((_request, response) => void response.end("{}"));
     const pools = createPools();
     closers.push(
@@ -134,7 +134,7 @@ describe("a provider's own needs", () => {
     "request: { add: { api_key: second-secret-of-ours, title: application-name } }",
     "request: { add: { account: { authToken: second-secret-of-ours, name: application-name } } }",
   ])(
-    "a secret in %s is masked in what the vendor says, and where it is shown; the other is not",
+    "a secret in %s is masked in the vendor's text and where it is shown; another value is not",
     (own) => {
       const provider = providerOf("http://x.test", own);
       const said = "bad second-secret-of-ours for application-name";

@@ -103,7 +103,7 @@ const inPieces =
 
 describe("a whole answer", () => {
   it.each(coded)(
-    "in %s is decoded, by both clients, at once and in pieces",
+    "in %s is decoded by both clients, whether it comes at once or in small pieces",
     async (coding, body) => {
       for (const answer of [whole(coding, body), inPieces(coding, body)]) {
         const exchange = await exchangeWith(answer);
@@ -113,7 +113,7 @@ describe("a whole answer", () => {
     },
   );
 
-  it("without a body is no failure", async () => {
+  it("without a body is not a failure", async () => {
     const exchange = await exchangeWith(whole("gzip", Buffer.alloc(0)));
     expect((await exchange.readAll(10)).length).toBe(0);
     const { answer } = await askWith(whole("br", Buffer.alloc(0)));
@@ -130,18 +130,21 @@ describe("a whole answer", () => {
     ["zstd", withWindow(27), /no valid zstd/],
     ["gzip", gzipSync(text).subarray(0, 100), /no valid gzip/],
     ["br", brotliCompressSync(text).subarray(0, 40), /no valid br/],
-  ])("in %s that cannot be undone fails and says so", async (coding, body, said) => {
-    const exchange = await exchangeWith(whole(coding, body));
-    expect(exchange.status).toBe(200);
-    const told = await failureOf(exchange.readAll(1e6));
-    expect(told).toMatch(/^unreadable: /);
-    expect(told).toMatch(said);
-    const asked = await failureOf((await askWith(whole(coding, body))).answer);
-    expect(asked).toMatch(/^unreadable: /);
-    expect(asked).toMatch(said);
-  });
+  ])(
+    "in %s that cannot be decoded fails with an error that says so",
+    async (coding, body, said) => {
+      const exchange = await exchangeWith(whole(coding, body));
+      expect(exchange.status).toBe(200);
+      const told = await failureOf(exchange.readAll(1e6));
+      expect(told).toMatch(/^unreadable: /);
+      expect(told).toMatch(said);
+      const asked = await failureOf((await askWith(whole(coding, body))).answer);
+      expect(asked).toMatch(/^unreadable: /);
+      expect(asked).toMatch(said);
+    },
+  );
 
-  it("that grows without end is cut at the limit of answers that are not compressed", async () => {
+  it("is cut at the limit for uncompressed answers if it decodes to too many bytes", async () => {
     const bomb = gzipSync(Buffer.alloc(2 * answerBytesMax), { level: 9 });
     expect(bomb.length).toBeLessThan(1e6);
     const before = process.memoryUsage().rss;
@@ -195,7 +198,7 @@ function eventsIn(coding: keyof typeof flushing) {
 
 describe("a stream", () => {
   it.each(["gzip", "br", "zstd"] as const)(
-    "in %s gives each event as it comes, to both clients (T17)",
+    "in %s passes each event on at once, to both clients (T17)",
     async (coding) => {
       for (const client of ["text", "media"]) {
         const source = eventsIn(coding);
@@ -233,7 +236,7 @@ describe("a stream", () => {
     },
   );
 
-  it("that is held back holds back its source, and loses nothing", async () => {
+  it("slows its source while it is paused, and loses nothing", async () => {
     const block = Buffer.alloc(1e6, "x");
     let written = 0;
     const exchange = await exchangeWith(async (_request, response) => {
@@ -263,7 +266,7 @@ describe("a stream", () => {
     expect(heard).toBe(40 * block.length);
   });
 
-  it("that is cut gives what had arrived, and then fails; one that is given up falls silent", async () => {
+  it("delivers what arrived before a cut, and then fails; an aborted one fails as aborted", async () => {
     const cut = await exchangeWith((_request, response) => {
       const body = gzipSync(text);
       response.writeHead(200, { "content-encoding": "gzip", "content-length": body.length });
@@ -288,7 +291,7 @@ describe("a stream", () => {
   });
 });
 
-it("compression is asked for where pictures come along, and not for streams of them", async () => {
+it("compression is requested where pictures are in the answer, and not for streams of pictures", async () => {
   const seen: IncomingHttpHeaders[] = [];
   const answer: Answer = ({ headers }, response) => {
     seen.push(headers);

@@ -47,7 +47,7 @@ async function failureOf(work: Promise<unknown>): Promise<string> {
 }
 
 describe("an exchange", () => {
-  it("reads a whole body that arrives in pieces", async () => {
+  it("reads a body that arrives in pieces", async () => {
     const { answer } = await open((_request, response) => {
       response.writeHead(200);
       response.write("a");
@@ -59,7 +59,7 @@ describe("an exchange", () => {
     expect((await exchange.readAll(100)).toString()).toBe("abc");
   });
 
-  it("delivers what arrived before there was a consumer, and in order", async () => {
+  it("delivers in order what arrived before there was a consumer", async () => {
     const { answer } = await open(
       (_request, response) => void response.writeHead(200).end("x".repeat(200_000)),
     );
@@ -73,7 +73,7 @@ describe("an exchange", () => {
     expect(await failureOf(answer)).toBe("first_byte_timeout");
   });
 
-  it("gives up on an upstream that falls silent in the middle", async () => {
+  it("gives up on an upstream that falls silent in the middle of a body", async () => {
     const { answer } = await open((_request, response) => void response.writeHead(200).write("a"), {
       idleMs: 50,
     });
@@ -92,7 +92,7 @@ describe("an exchange", () => {
     expect(await failureOf((await answer).readAll(10_000))).toBe("total_timeout");
   });
 
-  it("names an upstream that cannot be reached", async () => {
+  it("reports an upstream that cannot be reached", async () => {
     const probe = createTcpServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => probe.once("listening", resolve));
     const { port } = probe.address() as AddressInfo;
@@ -112,7 +112,7 @@ describe("an exchange", () => {
     ).toBe("connect");
   });
 
-  it("tells a cut from an end: a body shorter than its Content-Length is broken", async () => {
+  it("reports a body shorter than its Content-Length as broken", async () => {
     const { answer } = await open((_request, response) => {
       response.writeHead(200, { "content-length": "10" });
       response.write("abc", () => response.destroy());
@@ -120,7 +120,7 @@ describe("an exchange", () => {
     expect(await failureOf((await answer).readAll(100))).toBe("broken");
   });
 
-  it("bounds what it reads of an endless body", async () => {
+  it("limits the bytes that it reads of an endless body", async () => {
     const { answer } = await open((_request, response) => {
       response.writeHead(200);
       const timer = setInterval(() => response.write("x".repeat(1_000)), 1);
@@ -145,7 +145,7 @@ describe("an exchange", () => {
     await until(() => late.upstream.requests[0]!.aborted);
   });
 
-  it("holds the upstream back while paused", async () => {
+  it("stops the upstream while paused", async () => {
     const { answer } = await open((_request, response) => {
       response.writeHead(200);
       const fill = (): void => {

@@ -24,7 +24,7 @@ async function toldOf(bytes: string, at?: number): Promise<Told> {
   return toldBy(asker(upstream.url)());
 }
 
-describe("an answer cut anywhere is the same as whole", () => {
+describe("an answer that arrives in pieces", () => {
   const informed = "HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n";
   const whole = [
     ["with a length", `${ok}a: b\r\ncontent-length: 5\r\n\r\nhello`],
@@ -34,7 +34,7 @@ describe("an answer cut anywhere is the same as whole", () => {
     ],
     ["until its connection closes", `${ok}a: b\r\n\r\nhello`],
   ] as const;
-  it.each(whole)("%s", async (_, bytes) => {
+  it.each(whole)("is read like a whole one, for any cut, when it is %s", async (_, bytes) => {
     const expected = await toldOf(bytes);
     expect(expected).toMatchObject({ status: 200, body: "hello" });
     const upstream = await startRaw(() => undefined);
@@ -51,7 +51,7 @@ describe("an answer cut anywhere is the same as whole", () => {
     }
   });
 
-  it("byte by byte", async () => {
+  it("is read when it comes byte by byte", async () => {
     const upstream = await startRaw((socket) => {
       const bytes = whole[1][1].split("");
       const timer = setInterval(() => socket.write(bytes.shift() ?? ""), 1);
@@ -61,7 +61,7 @@ describe("an answer cut anywhere is the same as whole", () => {
   });
 });
 
-describe("an answer that is not HTTP/1.1 cannot be read, and one that is cut is broken", () => {
+describe("a bad answer", () => {
   const length = "content-length: 5\r\n";
   const chunked = "transfer-encoding: chunked\r\n";
   const rows: readonly [string, string, Told][] = [
@@ -84,7 +84,7 @@ describe("an answer that is not HTTP/1.1 cannot be read, and one that is cut is 
     ["a cut in the chunks", `${ok}${chunked}\r\n5\r\nhello\r\n`, { status: 200, body: "hello" }],
     ["a cut in the body", `${ok}${length}\r\nhel`, { status: 200, body: "hel" }],
   ];
-  it.each(rows)("%s", async (name, bytes, known) => {
+  it.each(rows)("is unreadable, or broken if it was cut: %s", async (name, bytes, known) => {
     for (const at of [undefined, Math.floor(bytes.length / 2)]) {
       const told = await toldOf(bytes, at);
       const failure = /^(a cut|no answer|nothing but)/.test(name) ? "broken" : "unreadable";
@@ -94,12 +94,12 @@ describe("an answer that is not HTTP/1.1 cannot be read, and one that is cut is 
   });
 });
 
-describe("what follows the end of an answer", () => {
+describe("bytes after the end of an answer", () => {
   it.each([
     ["a length", `${ok}content-length: 5\r\n\r\nhelloHTTP/1.1 200 OK\r\n`],
     ["chunks", `${ok}transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\nmore`],
     ["no body", "HTTP/1.1 204 No Content\r\n\r\nhello"],
-  ])("leaves it standing, and ends its connection: after %s", async (_, bytes) => {
+  ])("leave the answer valid and close its connection: after %s", async (_, bytes) => {
     const upstream = await startRaw((socket) => void socket.write(bytes));
     const ask = asker(upstream.url);
     for (const connection of [0, 1]) {
@@ -110,7 +110,7 @@ describe("what follows the end of an answer", () => {
     }
   });
 
-  it("is never taken for the next answer, when it came while the connection lay idle", async () => {
+  it("are never taken as the next answer, even if they arrived while the connection was idle", async () => {
     const hello = `${ok}content-length: 5\r\n\r\nhello`;
     const poison = `${ok}content-length: 6\r\n\r\npoison`;
     const upstream = await startAfterthought(hello, poison);
@@ -143,7 +143,7 @@ function toldByNode(url: string): Promise<Told> {
   });
 }
 
-it("a well-formed answer is what Node's own client makes of it", async () => {
+it("a well-formed answer is read as Node's own client reads it", async () => {
   const upstream = await startRaw(() => undefined);
   const ask = asker(upstream.url, usePools());
   const name = fc.constantFrom(

@@ -20,7 +20,7 @@ const connectionsOf = (upstream: RawUpstream) =>
   upstream.requests.map(({ connection }) => connection);
 
 describe("a connection", () => {
-  it("carries one exchange after the other, and as many as there are at a time (T85)", async () => {
+  it("is reused for the next exchange, and as many are opened as there are concurrent exchanges (T85)", async () => {
     const upstream = await startRaw((socket) => void setTimeout(() => socket.write(ok()), 20));
     const ask = asker(upstream.url);
     await toldBy(ask());
@@ -31,7 +31,7 @@ describe("a connection", () => {
     expect(upstream.sockets).toHaveLength(150);
   });
 
-  it("that was used last is used first", async () => {
+  it("is chosen if it was used last", async () => {
     const waiting: Socket[] = [];
     const upstream = await startRaw((socket) => void waiting.push(socket));
     const ask = asker(upstream.url);
@@ -52,7 +52,7 @@ describe("a connection", () => {
     ["HTTP/1.0", ok("connection: keep-alive\r\n").replace("1.1", "1.0")],
     ["a server that keeps it for a second", ok("keep-alive: timeout=1\r\n")],
     ["a body announced where there is none", "HTTP/1.1 304 Not\r\ncontent-length: 5\r\n\r\n"],
-  ])("is not used again after %s", async (_, text) => {
+  ])("is not reused after %s", async (_, text) => {
     const upstream = await startRaw(answering(text));
     const ask = asker(upstream.url);
     expect((await toldBy(ask())).failure).toBeUndefined();
@@ -61,7 +61,7 @@ describe("a connection", () => {
     expect(connectionsOf(upstream)).toEqual([0, 1]);
   });
 
-  it("is closed before its server closes it", async () => {
+  it("is closed before its server's keep-alive timeout", async () => {
     const upstream = await startRaw(answering(ok("keep-alive: timeout=3\r\n")));
     const ask = asker(upstream.url);
     await toldBy(ask());
@@ -76,7 +76,7 @@ describe("a connection", () => {
     expect(performance.now() - begun).toBeGreaterThan(1_100);
   });
 
-  it("that its server has closed while it lay idle is not used, even when nobody has noticed yet", async () => {
+  it("is not reused if its server closed it while idle, even if the close was not read yet", async () => {
     const upstream = await startAfterthought(ok(), "");
     const ask = asker(upstream.url);
     for (let times = 0; times < 3; times += 1) {
@@ -85,7 +85,7 @@ describe("a connection", () => {
     }
   });
 
-  it("that its server closes under a request is broken: a POST is not sent twice", async () => {
+  it("is broken if its server closes it during a request: a POST is not sent twice", async () => {
     const upstream = await startRaw(answering(ok()));
     const ask = asker(upstream.url);
     await toldBy(ask());
@@ -98,7 +98,7 @@ describe("a connection", () => {
     expect(connectionsOf(upstream)).toEqual([0, 0, 1, 1]);
   });
 
-  it("goes with an exchange that is given up before, while and after it is made", async () => {
+  it("is closed with an exchange that is aborted before or after its answer begins", async () => {
     const upstream = await startRaw(answering("HTTP/1.1 200 OK\r\n\r\nhel"));
     const ask = asker(upstream.url);
     const early = ask();
@@ -113,7 +113,7 @@ describe("a connection", () => {
     await until(() => upstream.sockets.every((socket) => socket.destroyed));
   });
 
-  it("that is reserved for an exchange that is given up leaves the next ones alone", async () => {
+  it("is reused after the exchange that reserved it was aborted", async () => {
     const upstream = await startRaw(answering(ok()));
     const ask = asker(upstream.url);
     await toldBy(ask());
@@ -124,7 +124,7 @@ describe("a connection", () => {
     expect(upstream.requests).toHaveLength(2);
   });
 
-  it("closes under what it carries when the pools close, and no other is made", async () => {
+  it("is closed with its exchange when the pools close, and no new one is made", async () => {
     const upstream = await startRaw(() => undefined);
     const pools = usePools();
     const pool = pools.get(upstream.url, 1_000);
@@ -140,7 +140,7 @@ describe("a connection", () => {
 });
 
 describe("a deadline", () => {
-  it("of the answer's head counts from the request, whatever notes come before", async () => {
+  it("for the answer's head counts from the request, regardless of interim answers", async () => {
     const upstream = await startRaw((socket) => {
       const timer = setInterval(() => socket.write("HTTP/1.1 102 Processing\r\n\r\n"), 20);
       socket.on("close", () => clearInterval(timer));
@@ -154,7 +154,7 @@ describe("a deadline", () => {
     expect(performance.now() - begun).toBeGreaterThan(95);
   });
 
-  it("of silence does not run while we hold the flow back ourselves", async () => {
+  it("for silence does not run while the gateway has paused the flow", async () => {
     const upstream = await startRaw(
       (socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\na"),
     );
@@ -177,7 +177,7 @@ describe("a deadline", () => {
     expect(heard).toEqual(["a", "b"]);
   });
 
-  it("of one exchange leaves the others alone, short ones after long ones too", async () => {
+  it("affects only its own exchange, even a short one after a long one", async () => {
     const upstream = await startRaw(() => undefined);
     const ask = asker(upstream.url);
     const long = ask();
@@ -198,14 +198,14 @@ describe("a deadline", () => {
     expect(await toldBy(long)).toMatchObject({ failure: "aborted" });
   });
 
-  it("spares an answer that arrived in time, while this process was busy", async () => {
+  it("does not fail an answer that arrived in time while this process was busy", async () => {
     const upstream = await startAfterthought(ok().replace("hello", ""), "hello");
     const exchange = await asker(upstream.url)({ idleMs: 60 }).answer;
     upstream.block(150);
     expect((await exchange.readAll(100)).toString()).toBe("hello");
   });
 
-  it("of the connection covers the handshake of TLS", async () => {
+  it("for the connection includes the TLS handshake", async () => {
     const port = await listen(createTcpServer(() => undefined));
     const pools = usePools();
     const get = (origin: string) => pools.get(origin, 100);
@@ -214,7 +214,7 @@ describe("a deadline", () => {
   });
 });
 
-it("a consumer that throws breaks its exchange, and nothing else", async () => {
+it("a consumer that throws breaks only its own exchange", async () => {
   const upstream = await startRaw(answering(ok()));
   const ask = asker(upstream.url);
   upstream.answer((socket) => {
@@ -236,7 +236,7 @@ it("a consumer that throws breaks its exchange, and nothing else", async () => {
   expect((await toldBy(ask())).body).toBe("hello");
 });
 
-it("an IPv6 address is asked by its literal", async () => {
+it("an IPv6 address in the URL is connected to", async () => {
   const server = createTcpServer((socket) => void socket.once("data", () => socket.write(ok())));
   const port = await listen(server, "::1");
   // A machine without IPv6 cannot test this.

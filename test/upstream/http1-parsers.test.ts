@@ -10,7 +10,7 @@ const headOf = (text: string): Head => parseHead(text, 0)!;
 const framing = (lines: string, start = ok) => framingOf(headOf(`${start}${lines}\r\n`));
 
 describe("a head", () => {
-  it("is read with its names in lower case, blanks cut off, duplicates as Node has them", () => {
+  it("has names in lower case, trimmed values, and duplicates as Node combines them", () => {
     const text =
       `${ok}Content-Type:application/json\r\nX-A: \t one \r\nx-a: two\r\nSet-Cookie: a=1\r\nset-cookie: b=2\r\n` +
       "Retry-After: 1\r\nretry-after: 2\r\nEmpty:\r\n__proto__: x\r\nConstructor: y\r\nLatin: \xe9\r\n\r\nrest";
@@ -28,12 +28,12 @@ describe("a head", () => {
     ]);
   });
 
-  it("may lack its reason, and the blank before it", () => {
+  it("may lack its reason phrase and the space before it", () => {
     expect(headOf("HTTP/1.1 529\r\n\r\n").status).toBe(529);
     expect(headOf("HTTP/1.0 200 \r\n\r\n")).toMatchObject({ status: 200, minor: 0 });
   });
 
-  it("is unfinished at every byte before its last", () => {
+  it("is incomplete at every byte before its last", () => {
     const text = `${ok}content-length: 3\r\nx: y\r\n\r\n`;
     for (let end = 0; end < text.length; end += 1)
       expect([end, parseHead(text.slice(0, end), 0)]).toEqual([end, undefined]);
@@ -63,18 +63,18 @@ describe("a head", () => {
     [`${ok}caf\xe9: y\r\n\r\n`],
     [`${ok}x: y\r\n\rz`],
     [`${ok}content-length: 1\r\ncontent-length: 2\r\n\r\n`],
-  ])("is refused where it is none: %j", (text) => {
+  ])("is refused if it is invalid: %j", (text) => {
     expect(() => parseHead(text, 0)).toThrow(/no HTTP|control|name|differ/);
   });
 
-  it("is bounded, whole or not", () => {
+  it("has a size limit, complete or not", () => {
     const fill = (length: number) => `${ok}x: ${"y".repeat(length - ok.length - 3 - 4)}\r\n\r\n`;
     expect(headOf(fill(headBytesMax)).end).toBe(headBytesMax);
     expect(() => parseHead(fill(headBytesMax + 1), 0)).toThrow("longer than");
     expect(() => parseHead(fill(headBytesMax + 9).slice(0, headBytesMax + 1), 0)).toThrow("longer");
   });
 
-  it("of random fields is what was written", () => {
+  it("with random fields is parsed as written", () => {
     const name = fc.stringMatching(/^x-[a-zA-Z0-9!#$%&'*+.^_`|~-]{1,12}$/);
     const value = fc.stringMatching(/^([!-~]([ -~]{0,20}[!-~])?)?$/);
     fc.assert(
@@ -90,7 +90,7 @@ describe("a head", () => {
   });
 });
 
-describe("framing", () => {
+describe("the framing", () => {
   it.each([
     ["content-length: 12\r\n", { kind: "length", length: 12, idleMs: 30_000 }],
     [
@@ -111,11 +111,11 @@ describe("framing", () => {
       { kind: "length", length: 1, idleMs: 30_000 },
     ],
     ["content-length: 1\r\nkeep-alive: timeout=1\r\n", { kind: "length", length: 1, idleMs: 0 }],
-  ])("of %j", (lines, expected) => {
+  ])("is read from %j", (lines, expected) => {
     expect(framing(lines)).toEqual(expected);
   });
 
-  it("of a status without a body, and of HTTP/1.0", () => {
+  it("follows the status without a body, and HTTP/1.0", () => {
     const none = { kind: "none", length: 0 };
     expect(framing("", "HTTP/1.1 204 No Content\r\n")).toEqual({ ...none, idleMs: 30_000 });
     expect(framing("content-length: 5\r\n", "HTTP/1.1 304 No\r\n")).toEqual({ ...none, idleMs: 0 });
@@ -138,11 +138,11 @@ describe("framing", () => {
     ["content-length: 0x5\r\n"],
     ["content-length:\r\n"],
     ["content-length: 9999999999999999\r\n"],
-  ])("that is not clear is refused: %j", (lines) => {
+  ])("is refused if it is ambiguous: %j", (lines) => {
     expect(() => framing(lines)).toThrow(/length|coding/);
   });
 
-  it("knows no chunks in HTTP/1.0", () => {
+  it("refuses chunks in HTTP/1.0", () => {
     expect(() => framing("transfer-encoding: chunked\r\n", "HTTP/1.0 200 OK\r\n")).toThrow("1.0");
   });
 });
@@ -177,7 +177,7 @@ describe("a body", () => {
   const spelled = (size: number, upper: boolean) =>
     upper ? `0${size.toString(16).toUpperCase()}` : size.toString(16);
 
-  it("in chunks is the same whatever the cuts, and ends where it ends", () => {
+  it("in chunks is read the same for any cuts, and ends at its last byte", () => {
     const chunk = fc.tuple(fc.uint8Array({ minLength: 1, maxLength: 40 }), fc.boolean(), extension);
     const cuts = fc.array(fc.nat(400));
     fc.assert(
@@ -198,7 +198,7 @@ describe("a body", () => {
     );
   });
 
-  it("of a length is the same whatever the cuts", () => {
+  it("with a length is read the same for any cuts", () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ minLength: 1, maxLength: 60 }),
@@ -212,7 +212,7 @@ describe("a body", () => {
     );
   });
 
-  it("of random bytes is refused or read alike, whatever the cuts", () => {
+  it("with random bytes is refused or read the same for any cuts", () => {
     const piece = fc.constantFrom(
       "0",
       "1",
@@ -257,7 +257,7 @@ describe("a body", () => {
     `0\r\n${"x: y\r\n".repeat(3_000)}`,
   ];
   it.each(broken.map((text) => [text.slice(0, 20), text]))(
-    "in chunks that are none is refused: %j",
+    "in invalid chunks is refused: %j",
     (_, text) => {
       const { fault, content } = read(Buffer.from(text), [], chunkedLine);
       expect(fault).toBeDefined();

@@ -22,7 +22,7 @@ const ok = (lines = "", body = "hello"): string =>
 const answering = (text: string) => (socket: Socket) => void socket.write(text, "latin1");
 
 describe("a request", () => {
-  it("is one POST with its headers and the length of its body in bytes", async () => {
+  it("is a POST with its headers and the length of its body in bytes", async () => {
     const upstream = await startRaw(answering(ok()));
     const ask = asker(upstream.url);
     const host = upstream.url.slice("http://".length);
@@ -45,7 +45,7 @@ describe("a request", () => {
     }
   });
 
-  it("goes where its path says, though the headers are the same object", async () => {
+  it("goes to its own path, even if its headers are the same object as before", async () => {
     const upstream = await startRaw(answering(ok()));
     const ask = asker(upstream.url);
     const headers = {};
@@ -62,7 +62,7 @@ describe("a request", () => {
     ["an empty name", { "": "z" }, "name"],
     ["a length of its own", { "Content-Length": "0" }, "Content-Length"],
     ["a coding of its own", { "transfer-encoding": "chunked" }, "transfer-encoding"],
-  ])("with %s is not sent, and its value not told", async (_, headers, told) => {
+  ])("with %s is not sent, and the error does not show the value", async (_, headers, told) => {
     const upstream = await startRaw(answering(ok()));
     const { failure, message } = await toldBy(asker(upstream.url)({ headers }));
     expect(failure).toBe("broken");
@@ -77,7 +77,7 @@ describe("a request", () => {
     expect(upstream.sockets).toHaveLength(0);
   });
 
-  it("of many megabytes arrives whole", async () => {
+  it("with 30 MB arrives complete", async () => {
     const upstream = await startRaw(answering(ok()));
     const body = `${"x".repeat(30_000_000)}é`;
     expect((await toldBy(asker(upstream.url)({ body }))).body).toBe("hello");
@@ -86,7 +86,7 @@ describe("a request", () => {
     );
   });
 
-  it("that is refused before it is out has its answer, and its connection is closed", async () => {
+  it("gets its answer if it is refused before it is sent completely, and its connection is closed", async () => {
     const sockets: Socket[] = [];
     const server = createTcpServer((socket) => {
       sockets.push(socket);
@@ -105,7 +105,7 @@ describe("a request", () => {
   });
 });
 
-describe("over TLS", () => {
+describe("a connection over TLS", () => {
   const certificate = makeCertificate(["localhost"]);
   const servers = (upstream: RawUpstream, name: string) =>
     upstream.url.replace("http", "https").replace("127.0.0.1", name);
@@ -119,7 +119,7 @@ describe("over TLS", () => {
       }),
     );
 
-  it("a certificate that nobody vouches for is refused", async () => {
+  it("is refused if its certificate is not trusted", async () => {
     const upstream = await start();
     expect(await toldBy(asker(servers(upstream, "localhost"))())).toMatchObject({
       failure: "tls",
@@ -127,7 +127,7 @@ describe("over TLS", () => {
     expect(upstream.requests).toHaveLength(0);
   });
 
-  it("names its host, speaks HTTP/1.1, uses its sessions again, and holds a flow back", async () => {
+  it("sends its host name, speaks HTTP/1.1, resumes sessions, and slows the server when paused", async () => {
     const before = getCACertificates("default");
     setDefaultCACertificates([...before, certificate.cert]);
     try {

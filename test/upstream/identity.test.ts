@@ -25,7 +25,7 @@ function counting(lifeMs: (fetches: number) => number) {
   return { authorize: () => identity.authorize(cloud, target, "") };
 }
 
-it("a late 401 for an expired token does not drop the fresh one", async () => {
+it("a late 401 for an expired token does not drop the new one", async () => {
   const { authorize } = counting((fetches) => (fetches === 1 ? 0 : 3_600_000));
   const old = await authorize();
   const fresh = await authorize();

@@ -50,7 +50,7 @@ describe("a credential that a vendor echoes", () => {
     ["with its end behind stars", `key ****${key.slice(-4)} is unknown`],
     ["crossed out", `key ${key.slice(0, 4)}xxxxxxxx${key.slice(-4)}`],
     ["by its beginning and stars", `key ${key.slice(0, 12)}*****`],
-  ])("%s is masked", (_how, text) => {
+  ])("is masked when it is %s", (_how, text) => {
     const told = mask(text);
     expect(told).toContain("[credential]");
     for (const one of [key, other])
@@ -62,7 +62,7 @@ describe("a credential that a vendor echoes", () => {
     expect(told.includes("is unknown")).toBe(text.includes("is unknown"));
   });
 
-  it("leaves JSON what it is", () => {
+  it("is masked so that JSON stays valid", () => {
     for (const text of [
       JSON.stringify({ a: `x"${key}"y`, b: [`${key}\n`] }),
       `{"key":"${escaped(key)}","b":"\\u00fc"}`,
@@ -79,11 +79,11 @@ describe("a credential that a vendor echoes", () => {
     "100%25 of 5 > 4 &amp; \\n \\u00fc, see https://x.example/a%20b",
     "**bold** ---- ____ .... xxxx",
     "",
-  ])("ordinary words stay: %j", (text) => {
+  ])("is masked without changing ordinary text: %j", (text) => {
     expect(mask(text)).toBe(text);
   });
 
-  it("short is masked where it stands alone; where a provider takes none, nothing is", () => {
+  it("is masked as a whole word if it is short, and not at all if the provider takes none", () => {
     const short = withKeys("k3y!x");
     expect(withoutCredentials(short, 'the key "k3y!x" of ak3y!xa')).toBe(
       'the key "[credential]" of ak3y!xa',
@@ -104,20 +104,20 @@ describe("a credential that a vendor echoes", () => {
     expect(error.stack).not.toContain(key);
   });
 
-  it("is masked in what the caller is told of a refusal inside an answer", () => {
+  it("is masked in the refusal that the caller gets from an answer", () => {
     const error = answeredError("it is an error", { message: `prompt is too long, ${key}` });
     maskError(known, error);
     expect(error.refusal?.message).toBe("prompt is too long, [credential]");
   });
 
-  it("is masked in what a media vendor says of a job", () => {
+  it("is masked in a media vendor's report about a job", () => {
     const failed = maskAnswer(known, { state: "failed", code: key, message: `no ${key}` });
     expect(failed).toEqual({ state: "failed", code: "[credential]", message: "no [credential]" });
     const refused = { state: "refused", status: 400, message: key, param: key } as const;
     expect(JSON.stringify(maskAnswer(known, refused))).not.toContain(key);
   });
 
-  it("takes no time to find, whatever is sent", () => {
+  it("is searched quickly in any text", () => {
     const size = 256 * 1024;
     for (const piece of [
       "\\",
@@ -140,7 +140,7 @@ describe("a credential that a vendor echoes", () => {
     }
   });
 
-  it("takes no time to find where tokens have thousands of characters, whatever is sent", async () => {
+  it("is searched quickly in any text, even if tokens have thousands of characters", async () => {
     const token = (seed: number): string =>
       "eyJ0eXAi" +
       createHash("shake256", { outputLength: 1_500 }).update(`${seed}`).digest("base64url");

@@ -82,9 +82,9 @@ const streamed = (
     ),
 });
 
-describe("an ask", () => {
+describe("a request to a media vendor", () => {
   it.each(["GET", "POST", "DELETE"] as const)(
-    "sends a %s and reads the answer whatever its status",
+    "is sent as %s, and its answer is read with any status",
     async (method) => {
       const upstream = await recorder(json({ code: "no" }, 418, { "retry-after": "7" }));
       const body = method === "POST" ? '{"a":1}' : undefined;
@@ -102,7 +102,7 @@ describe("an ask", () => {
     },
   );
 
-  it("sends a stream of known length as it is, and does not gather it in memory", async () => {
+  it("with a stream of known length is sent as it is read, without buffering it in memory", async () => {
     let received = 0;
     let ahead = 0;
     let announced: string | undefined;
@@ -124,7 +124,7 @@ describe("an ask", () => {
     expect(ahead).toBeLessThan(64 * mebibyte.length);
   });
 
-  it("holds an answer in chunks of one byte in proportion to its bytes", async () => {
+  it("holds an answer of one-byte chunks in memory by its bytes, not by its chunks", async () => {
     const count = 2_000_000;
     const head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
     const server = createServer((socket) => {
@@ -147,7 +147,7 @@ describe("an ask", () => {
     expect(heldBytes() - before).toBeLessThan(60e6);
   });
 
-  it("hands on a refusal that came before the body was sent", async () => {
+  it("passes on a refusal that comes before the body was sent", async () => {
     const server = createHttpServer((_request, response) => {
       response.writeHead(413, { connection: "close" }).end("too much");
     });
@@ -162,7 +162,7 @@ describe("an ask", () => {
   });
 });
 
-describe("an answer that is counted", () => {
+describe("a counted answer", () => {
   /** A vendor that answers with `bytes` bytes. */
   async function sending(bytes: number): Promise<string> {
     const server = createHttpServer((_request, response) => response.end(Buffer.alloc(bytes, "x")));
@@ -170,7 +170,7 @@ describe("an answer that is counted", () => {
     return listen(server);
   }
 
-  it("is read on when there is room", async () => {
+  it("waits for room, and is then read on, while other requests do not wait", async () => {
     const url = await sending(8 * mebibyte.length);
     const ended: boolean[] = [];
     let [kept, meanwhile] = [0, 0];
@@ -191,7 +191,7 @@ describe("an answer that is counted", () => {
     expect([kept, ended]).toEqual([8 * mebibyte.length, [true]]);
   });
 
-  it("has at most what all have together, but that one of a single picture is always let through", async () => {
+  it("is limited by the shared room, but one of the size of a single picture always passes", async () => {
     const ended: boolean[] = [];
     const room = { ...roomOf(() => undefined, ended), bytesMax: mebibyte.length };
     const long = await sending(50 * mebibyte.length);
@@ -201,7 +201,7 @@ describe("an answer that is counted", () => {
     expect(ended).toEqual([false, true]);
   });
 
-  it("is given up by whoever counts it: its vendor fell silent", async () => {
+  it("can be given up by the code that counts it, as if its vendor fell silent", async () => {
     const server = createHttpServer((_request, response) => {
       response.writeHead(200, { "content-length": "9" }).write("x");
       closers.push(() => void response.destroy());
@@ -216,15 +216,15 @@ describe("an answer that is counted", () => {
   });
 });
 
-describe("a failed ask", () => {
-  it("was not sent where nobody listens", async () => {
+describe("a failed request to a media vendor", () => {
+  it("was not sent if the connection is refused", async () => {
     const server = createServer();
     const url = await listen(server);
     await new Promise((resolve) => server.close(resolve));
     expect(await failureOf(askAt(url))).toBe("connect, not sent");
   });
 
-  it("was not sent when given up before", async () => {
+  it("was not sent if it was aborted before", async () => {
     const upstream = await recorder(json({}));
     expect(await failureOf(askAt(upstream.url, {}, { signal: AbortSignal.abort() }))).toBe(
       "aborted, not sent",
@@ -233,7 +233,7 @@ describe("a failed ask", () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  it("was not sent where our own bytes ended early: the vendor never had a whole request", async () => {
+  it("was not sent if its body ended early, because the vendor never had the whole request", async () => {
     const upstream = await recorder(json({}));
     const body = streamed(8, (index) => {
       if (index === 3) throw new Error("the disk is gone");
@@ -243,7 +243,7 @@ describe("a failed ask", () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  it("may have been taken where no answer comes in time", async () => {
+  it("may have been accepted if no answer comes in time", async () => {
     const upstream = await recorder(() => {});
     expect(await failureOf(askAt(upstream.url, {}, { firstByteMs: 50 }))).toBe(
       "first_byte_timeout, sent",
@@ -255,7 +255,7 @@ describe("a failed ask", () => {
     expect(upstream.requests.length).toBe(3);
   });
 
-  it("may have been taken where the connection breaks after the request", async () => {
+  it("may have been accepted if the connection breaks after the request", async () => {
     const cut = await recorder((_request, response) => void response.destroy());
     expect(await failureOf(askAt(cut.url))).toBe("broken, sent");
     const half = await recorder((_request, response) => {
@@ -265,7 +265,7 @@ describe("a failed ask", () => {
     expect(await failureOf(askAt(half.url))).toBe("broken, sent");
   });
 
-  it("closes the connection at once when aborted", async () => {
+  it("closes the connection at once when it is aborted", async () => {
     const upstream = await recorder(() => {});
     const controller = new AbortController();
     const failure = failureOf(askAt(upstream.url, {}, { signal: controller.signal }));
@@ -275,7 +275,7 @@ describe("a failed ask", () => {
     while (!upstream.requests[0]!.aborted) await sleep(5);
   });
 
-  it("bounds silence and length of the answer", async () => {
+  it("has limits for silence and for the length of the answer", async () => {
     const silent = await recorder((_request, response) => void response.writeHead(200).write("a"));
     expect(await failureOf(askAt(silent.url, {}, { idleMs: 50 }))).toBe("idle_timeout, sent");
     const endless = await recorder((_request, response) => {
@@ -287,7 +287,7 @@ describe("a failed ask", () => {
   });
 });
 
-describe("an answer that streams", () => {
+describe("a streamed answer", () => {
   async function askStreamAt(url: string, limits: AskLimits = {}) {
     const pools = createPools();
     closers.push(() => pools.close());
@@ -312,7 +312,7 @@ describe("an answer that streams", () => {
     return { url, written };
   }
 
-  it("comes as it is sent, and ends with it", async () => {
+  it("is delivered as it is sent, and ends with its source", async () => {
     const { url } = await recorder((_request, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" }).write("one ");
       setTimeout(() => response.end("two"), 50);
@@ -323,12 +323,12 @@ describe("an answer that streams", () => {
     expect(Buffer.concat(await answer.stream.toArray()).toString()).toBe("one two");
   });
 
-  it("is read whole where it is no stream of events", async () => {
+  it("is read whole if it is not a stream of events", async () => {
     const { url } = await recorder(json({ error: "no" }, 400));
     expect(await askStreamAt(url)).toMatchObject({ status: 400, body: expect.any(Buffer) });
   });
 
-  it("is held back by a reader who does not read", async () => {
+  it("is slowed by a reader that does not read", async () => {
     const { url, written } = await endless();
     const answer = await askStreamAt(url);
     await sleep(300);
@@ -339,7 +339,7 @@ describe("an answer that streams", () => {
     if ("stream" in answer) answer.stream.destroy();
   });
 
-  it("is hung up on by a reader who leaves, and by a signal", async () => {
+  it("is closed when its reader leaves or its signal aborts", async () => {
     for (const leave of ["reader", "signal"]) {
       const { url, written } = await endless();
       const leaving = new AbortController();
@@ -356,7 +356,7 @@ describe("an answer that streams", () => {
     }
   });
 
-  it("fails where it breaks, falls silent or is too long; whoever reads it hears so, however late", async () => {
+  it("fails if it breaks, falls silent or is too long, and even a late reader gets the error", async () => {
     const cut = await recorder((_request, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" }).write("one");
       setTimeout(() => response.destroy(), 30);

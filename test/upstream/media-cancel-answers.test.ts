@@ -31,12 +31,12 @@ it.each([
   ["dashscope", '{"output":{"task_id":"another","task_status":"CANCELED"}}'],
   ["dashscope", "[]"],
   ["dashscope", page],
-] as const)("T82: %s does not confirm one with 200 and %s", (vendor, body) => {
+] as const)("T82: %s does not confirm a cancellation with 200 and %s", (vendor, body) => {
   expect(read(vendor, 200, body)).toBe("refused");
 });
 
 it.each(["ark", "dashscope"] as const)(
-  "T82: %s has only taken note of a cancellation with 202",
+  "T82: %s does not confirm a cancellation with 202",
   (vendor) => {
     expect(read(vendor, 202, "{}")).toBe("refused");
   },

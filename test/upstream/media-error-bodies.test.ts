@@ -39,8 +39,8 @@ describe.each([
     "a request for pictures",
     (body: unknown) => dialectOf("openai", "image").readSubmit(422, bytes(body), {} as never),
   ],
-])("what %s is refused with", (_what, read) => {
-  it.each(rows)("%s", (_title, body, told) => {
+])("the refusal of %s", (_what, read) => {
+  it.each(rows)("is read from %s", (_title, body, told) => {
     expect(read(body)).toMatchObject({ state: "refused", status: 422, ...told });
   });
 });

@@ -203,12 +203,12 @@ const polls: readonly [title: string, output: object, expected: object][] = [
 ];
 
 describe("an image vendor's answer", () => {
-  it.each(rows)("%s", (...[, vendor, status, body, expected]) => {
+  it.each(rows)("is read: %s", (...[, vendor, status, body, expected]) => {
     const answer = dialectOf(vendor, "image").readSubmit(status, bytes(body), job);
     expect(answer).toMatchObject(expected);
   });
 
-  it.each(polls)("dashscope: %s", (_title, output, expected) => {
+  it.each(polls)("is read for dashscope: %s", (_title, output, expected) => {
     const body = bytes({
       output: { task_status: "SUCCEEDED", ...output },
       usage: { image_count: 2 },
@@ -216,14 +216,14 @@ describe("an image vendor's answer", () => {
     expect(dialectOf("dashscope", "image").readPoll(200, body, "t")).toMatchObject(expected);
   });
 
-  it("is read by the same dialect where a vendor is openai-compatible; text vendors have none", () => {
+  it("has one dialect for openai and openai-compatible; text vendors have none", () => {
     expect(mediaDialect("openai-compatible", "image")).toBe(mediaDialect("openai", "image"));
     expect(mediaDialect("anthropic", "image")).toBeUndefined();
     expect(mediaDialect("openai", "video")).toBeUndefined();
     expect(mediaDialect("ark", "image")).toBeUndefined();
   });
 
-  it("has no job to ask after where the vendor answered at once", () => {
+  it("has no job to poll if the vendor answers at once", () => {
     expect(dialectOf("openai", "image").readPoll(200, bytes({}), "t")).toEqual({
       state: "missing",
     });
@@ -234,7 +234,7 @@ describe("an image vendor's answer", () => {
   });
 
   it.each(["openai", "xai", "dashscope"] as const)(
-    "%s: whatever comes is read as a state or a refusal",
+    "is always read as a state or a refusal, for %s",
     (vendor) => {
       const dialect = dialectOf(vendor, "image");
       const names = [
@@ -314,21 +314,21 @@ function read(...chunks: readonly (string | Buffer)[]): ImageEvent[] {
 
 describe("an image stream", () => {
   it.each(["image_generation", "image_edit"] as const)(
-    "%s: previews, then the picture and its tokens",
+    "%s: has previews, then the picture and its tokens",
     (kind) => {
       expect(read(stream(kind))).toEqual(pictures);
       expect(read(stream(kind, "data: [DONE]\n\n"))).toEqual(pictures);
     },
   );
 
-  it("is read the same however it is cut", () => {
+  it("is read the same for any cut", () => {
     const whole = Buffer.from(stream("image_edit"));
     for (let cut = 0; cut <= whole.length; cut += 1) {
       expect(read(whole.subarray(0, cut), whole.subarray(cut))).toEqual(pictures);
     }
   });
 
-  it("may have no preview, and a frame without a name", () => {
+  it("may lack previews, and a frame may lack its event name", () => {
     const data = JSON.stringify({
       type: "image_generation.completed",
       b64_json: "CCCC",
@@ -362,7 +362,7 @@ describe("an image stream", () => {
     });
   });
 
-  it("says nothing after an error", () => {
+  it("has no events after an error", () => {
     const error = 'data: {"error":{"message":"m","code":"c"}}\n\n';
     expect(read(error + stream("image_edit"), stream("image_edit"))).toEqual([
       {
@@ -372,7 +372,7 @@ describe("an image stream", () => {
     ]);
   });
 
-  it("tells the caller of moderation that broke it off, and of nothing else", () => {
+  it("reports moderation to the caller with the vendor's text, and other errors without it", () => {
     const reported = ["moderation_blocked", "server_error"].map((code) => {
       const [event] = read(
         `data: {"error":{"message":"words of the vendor","code":"${code}"}}\n\n`,
@@ -389,7 +389,7 @@ describe("an image stream", () => {
     ]);
   });
 
-  it("bounds an event without an end", () => {
+  it("has a size limit for an event", () => {
     const reader = createImageEventReader();
     const piece = Buffer.alloc(16 * 1024 * 1024, "x");
     const events = [1, 2, 3, 4, 5, 6].flatMap(() => reader.push(piece));

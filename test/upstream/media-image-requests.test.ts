@@ -163,16 +163,19 @@ const bodies: readonly [
 ];
 
 describe("an image request", () => {
-  it.each(bodies)("%s", async (...[, vendor, fields, path, body]) => {
-    const ask = submitAsk(vendor, image(fields), "m");
-    expect(ask).toMatchObject({ method: "POST", path });
-    expect(await bodyOf(ask)).toBe(JSON.stringify(body));
-    expect(ask.headers["content-type"]).toBe("application/json");
-    expect(ask.headers["accept"]).toBe(fields.stream ? "text/event-stream" : "application/json");
-    expect(ask.headers["authorization"]).toBe("Bearer secret");
-  });
+  it.each(bodies)(
+    "has the path, body and headers of %s",
+    async (...[, vendor, fields, path, body]) => {
+      const ask = submitAsk(vendor, image(fields), "m");
+      expect(ask).toMatchObject({ method: "POST", path });
+      expect(await bodyOf(ask)).toBe(JSON.stringify(body));
+      expect(ask.headers["content-type"]).toBe("application/json");
+      expect(ask.headers["accept"]).toBe(fields.stream ? "text/event-stream" : "application/json");
+      expect(ask.headers["authorization"]).toBe("Bearer secret");
+    },
+  );
 
-  it("asks DashScope for a task", () => {
+  it("is sent to DashScope as an asynchronous task", () => {
     expect(submitAsk("dashscope", image(), "m").headers["x-dashscope-async"]).toBe("enable");
   });
 });
@@ -192,7 +195,7 @@ async function partsOf(ask: MediaAsk): Promise<string[]> {
 }
 
 describe("an edit at OpenAI", () => {
-  it("is a form with every field, files with name and type", async () => {
+  it("is a form with every field, and files with name and type", async () => {
     const request = image({ ...everything, images: [fox], mask, inputFidelity: "high" });
     const ask = submitAsk("openai", request, "gpt-image-1");
     expect(ask).toMatchObject({ method: "POST", path: "/v1/images/edits" });
@@ -213,7 +216,7 @@ describe("an edit at OpenAI", () => {
     ]);
   });
 
-  it("names several pictures image[], in order, and streams where asked", async () => {
+  it("names several pictures image[], in order, and streams if asked", async () => {
     const jpeg = { ...wolf, mediaType: "image/jpeg" } as const;
     const request = image({ images: [fox, jpeg], stream: true, partialImages: 1 });
     const ask = submitAsk("openai", request, "gpt-image-2");
@@ -227,15 +230,15 @@ describe("an edit at OpenAI", () => {
     ]);
   });
 
-  it("has a boundary of its own each time, so that no prompt can hold it", () => {
+  it("has a new boundary each time, so that no prompt can contain it", () => {
     const request = image({ images: [fox] });
     const types = [1, 2].map(() => submitAsk("openai", request, "m").headers["content-type"]);
     expect(new Set(types).size).toBe(2);
   });
 });
 
-describe("a picture in a body", () => {
-  it("is written as JSON.stringify would have it, however its file is cut", async () => {
+describe("a picture in a request body", () => {
+  it("is written as JSON.stringify would write it, for any chunks of its file", async () => {
     const pieces = fc.array(fc.uint8Array({ maxLength: 9 }), { maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(pieces, fc.string(), async (cuts, prompt) => {
@@ -261,7 +264,7 @@ describe("a picture in a body", () => {
     );
   });
 
-  it("is opened only when it is sent, and again for each sending", async () => {
+  it("is opened only when it is sent, and again for each attempt", async () => {
     let opened = 0;
     const ask = dialectOf("xai", "image").submit(providers.xai, "k", {
       request: image({ images: [fox] }),
@@ -308,14 +311,14 @@ const models: readonly [Vendor, string, Partial<ImageRequest>][] = [
   ["dashscope", "wan2.5-t2i-preview", {}],
 ];
 
-describe("a field that an image vendor has no word for", () => {
+describe("a field that an image vendor does not support", () => {
   const stable = async (vendor: Vendor, request: ImageRequest, model: string) => {
     const ask = submitAsk(vendor, request, model);
     return (await bodyOf(ask)).replaceAll(/tollgate-[0-9a-f]{48}/g, "");
   };
 
   it.each(models)(
-    "is named before the call, and no other is: %s %s %j",
+    "is noted before the call, and no other field is: %s %s %j",
     async (vendor, model, fields) => {
       const base = image(fields);
       const before = await stable(vendor, base, model);
@@ -328,7 +331,7 @@ describe("a field that an image vendor has no word for", () => {
     },
   );
 
-  it("is not named where it asks for nothing in particular", () => {
+  it("is not noted if its value is the default", () => {
     const usual = image({ size: "auto", quality: "auto", background: "auto", moderation: "auto" });
     for (const vendor of ["openai", "xai", "dashscope"] as const) {
       expect(droppedFieldNotes(vendor, usual, "m")).toEqual([]);

@@ -30,19 +30,19 @@ it.each([
     detailed({ image_tokens: 10 }, { text_tokens: 60 }),
     [40, 10, 60, 4100],
   ],
-])("T56: %s beside a total leave nothing of it out", (_title, usage, counts) => {
+])("T56: %s beside a total do not reduce the total", (_title, usage, counts) => {
   expect(told(usage)).toEqual(counts);
 });
 
 // As LiteLLM tells the thinking of a model that draws: in the total, and in no detail of text or pictures.
-it("T55: what a total has beyond both kinds of its details is text", () => {
+it("T55: tokens of a total beyond its text and image details count as text", () => {
   const output = { reasoning_tokens: 100, text_tokens: 10, image_tokens: 4050 };
   expect(told(detailed({ text_tokens: 20, image_tokens: 10 }, output))).toEqual([
     40, 10, 110, 4050,
   ]);
 });
 
-it("details above their total count as told", () => {
+it("details above their total are counted as reported", () => {
   const output = { text_tokens: 200, image_tokens: 4160 };
   expect(told(detailed({ text_tokens: 50, image_tokens: 0 }, output))).toEqual([50, 0, 200, 4160]);
 });
@@ -51,11 +51,11 @@ const nothing = { input_tokens: 0, output_tokens: 0, total_tokens: 0 };
 it.each([
   ["with details", detailed(zeros, zeros, nothing)],
   ["without", nothing],
-])("T61: a usage of 0 in all, %s, is what was told", (_title, usage) => {
+])("T61: a usage of 0 in all, %s, is reported as 0", (_title, usage) => {
   expect(told(usage)).toEqual([0, 0, 0, 0]);
 });
 
-it("T61: a side of 0 beside another that is not stays 0", () => {
+it("T61: a side of 0 stays 0 beside a side that is not 0", () => {
   expect(told({ input_tokens: 7, output_tokens: 0 })).toEqual([7, 0, 0, 0]);
 });
 
@@ -78,6 +78,6 @@ it.each([
     [18, 0, 0, 272],
   ],
   ["beside counts", { ...totals, prompt_tokens: 0, completion_tokens: 0 }, [50, 0, 0, 4160]],
-])("T56: a usage in the names of chat completions, %s, is told", (_title, usage, counts) => {
+])("T56: a usage in the names of chat completions, %s, is read", (_title, usage, counts) => {
   expect(told(usage)).toEqual(counts);
 });

@@ -13,17 +13,14 @@ it.each([
   ["dashscope", { output: { task_id: "other", task_status: "FAILED" } }],
   ["ark", { id: "other", status: "succeeded", content: { video_url: "https://a/b" } }],
   ["ark", { id: "other", status: "cancelled" }],
-] as const)(
-  "T80: an answer of %s about another job says nothing about this one",
-  (vendor, body) => {
-    expect(
-      mediaDialect(vendor, "video")!.readPoll(200, Buffer.from(JSON.stringify(body)), jobs[vendor]),
-    ).toMatchObject({
-      state: "refused",
-      unusable: "it is about another job",
-    });
-  },
-);
+] as const)("T80: an answer of %s about another job is refused as unusable", (vendor, body) => {
+  expect(
+    mediaDialect(vendor, "video")!.readPoll(200, Buffer.from(JSON.stringify(body)), jobs[vendor]),
+  ).toMatchObject({
+    state: "refused",
+    unusable: "it is about another job",
+  });
+});
 
 const accepted = {
   dashscope: (id: unknown) => ({ output: { task_id: id, task_status: "PENDING" } }),
@@ -32,7 +29,7 @@ const accepted = {
 } as const;
 
 it.each(["dashscope", "ark", "xai"] as const)(
-  "T80: a job of %s is known by a text or a number, and by nothing that leads a path elsewhere",
+  "T80: a job id of %s is a text or a number, and nothing that could change a path",
   (vendor) => {
     const dialect = mediaDialect(vendor, "video")!;
     const bytes = (id: unknown) => Buffer.from(JSON.stringify(accepted[vendor](id)));
@@ -44,7 +41,7 @@ it.each(["dashscope", "ark", "xai"] as const)(
   },
 );
 
-it("T80: an answer that names its job by a number is about that job", () => {
+it("T80: an answer whose job id is a number matches the polled job", () => {
   const state = (id: number) =>
     mediaDialect("ark", "video")!.readPoll(
       200,

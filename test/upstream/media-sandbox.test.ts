@@ -73,7 +73,7 @@ async function ended(vendor: Vendor, model: string, script: object): Promise<Ans
 }
 
 describe.each(vendors)("a job at the sandbox's %s", (vendor, model) => {
-  it("ends with a video to fetch and what was made", async () => {
+  it("ends with a video to fetch and its seconds", async () => {
     const answer = await ended(vendor, model, { video_seconds: 3 });
     expect(answer).toMatchObject({ state: "succeeded", reported: { seconds: 3 } });
     const [result] = (answer as Extract<Answer, { state: "succeeded" }>).results;
@@ -82,7 +82,7 @@ describe.each(vendors)("a job at the sandbox's %s", (vendor, model) => {
     expect(bytes.toString("latin1", 4, 8)).toBe("ftyp");
   });
 
-  it("fails in words fit for the caller", async () => {
+  it("fails with a code and a message for the caller", async () => {
     expect(await ended(vendor, model, { task_outcome: "failed" })).toEqual({
       state: "failed",
       code: "upstream_error",
@@ -94,7 +94,7 @@ describe.each(vendors)("a job at the sandbox's %s", (vendor, model) => {
     });
   });
 
-  it("is told apart where it expired and where the vendor forgot it", async () => {
+  it("is reported as expired, or as missing if the vendor forgot it", async () => {
     // DashScope does not report expired jobs as such.
     const expired = vendor === "dashscope" ? "missing" : "expired";
     expect((await ended(vendor, model, { task_outcome: "expired" })).state).toBe(expired);
@@ -102,7 +102,7 @@ describe.each(vendors)("a job at the sandbox's %s", (vendor, model) => {
     expect((await polled(vendor, "never-seen")).state).toBe("missing");
   });
 
-  it("takes everything a family can ask for", async () => {
+  it("accepts every field of a family", async () => {
     const url = "https://pictures.test/1.png";
     const given: Partial<VideoRequest> = {
       firstFrame: url,
@@ -127,7 +127,7 @@ describe.each(vendors)("a job at the sandbox's %s", (vendor, model) => {
     );
   });
 
-  it("is refused: a wrong key is our fault, a wrong value the caller's", async () => {
+  it("is refused: a wrong key counts against the credential, a wrong value is the caller's fault", async () => {
     const key = await submitted(vendor, jobOf(video(), model), "wrong");
     expect(outcomeOfRefusal(key as MediaRefusal)).toMatchObject({
       fault: "provider",
@@ -142,7 +142,7 @@ describe.each(vendors)("a job at the sandbox's %s", (vendor, model) => {
   });
 });
 
-describe.each(["dashscope", "ark"] as const)("canceling at the sandbox's %s", (vendor) => {
+describe.each(["dashscope", "ark"] as const)("a cancellation at the sandbox's %s", (vendor) => {
   const model = vendor === "ark" ? "video-model-tokens" : "wan3-sandbox-video";
   const dialect = dialectOf(vendor, "video");
 
@@ -151,7 +151,7 @@ describe.each(["dashscope", "ark"] as const)("canceling at the sandbox's %s", (v
     return dialect.readCancel!(answer.status, answer.body, id);
   }
 
-  it("works while the job waits, and not while it runs", async () => {
+  it("succeeds while the job is queued, and is refused while it runs", async () => {
     const request = video({ prompt: scripted({ task_seconds: 2 }) });
     const id = await taken(vendor, jobOf(request, model));
     expect(await canceled(id)).toBe("canceled");

@@ -259,7 +259,7 @@ const polls: Readonly<Record<Vendor, readonly Row[]>> = {
 const jobs = { xai: "r", dashscope: "t", ark: "cgt-1" } as const;
 
 describe.each(["xai", "dashscope", "ark"] as const)("a poll of %s", (vendor) => {
-  it.each(polls[vendor])("%s", (_title, status, body, expected) => {
+  it.each(polls[vendor])("is read: %s", (_title, status, body, expected) => {
     expect(dialectOf(vendor, "video").readPoll(status, bytes(body), jobs[vendor])).toMatchObject(
       expected,
     );
@@ -273,7 +273,7 @@ describe("the answer to a submission", () => {
     ["xai", { request_id: "r-1" }, "r-1"],
     ["dashscope", { output: { task_id: "t-1", task_status: "PENDING" }, request_id: "r" }, "t-1"],
     ["ark", { id: "cgt-1" }, "cgt-1"],
-  ] as const)("names the job: %s", (vendor, body, id) => {
+  ] as const)("has the job's id: %s", (vendor, body, id) => {
     const dialect = dialectOf(vendor, "video");
     expect(dialect.readSubmit(200, bytes(body), job)).toEqual({ state: "pending", id });
     expect(dialect.readSubmit(200, bytes({}), job)).toMatchObject({
@@ -286,7 +286,7 @@ describe("the answer to a submission", () => {
     });
   });
 
-  it("is a failure where DashScope says so at once", () => {
+  it("is a failure if DashScope reports one at once", () => {
     const body = bytes({
       output: { task_id: "t", task_status: "FAILED", code: "InvalidParameter", message: "m" },
     });
@@ -297,7 +297,7 @@ describe("the answer to a submission", () => {
 });
 
 describe("the answer to a cancellation", () => {
-  it.each(["dashscope", "ark"] as const)("is the vendor's word: %s", (vendor) => {
+  it.each(["dashscope", "ark"] as const)("is read as canceled or refused: %s", (vendor) => {
     const { readCancel } = dialectOf(vendor, "video");
     expect(readCancel!(200, bytes({ request_id: "r" }), "t")).toBe("canceled");
     expect(readCancel!(400, bytes({ code: "UnsupportedOperation" }), "t")).toBe("refused");
@@ -376,23 +376,20 @@ function flawsOf(answer: MediaState | MediaRefusal): string[] {
   }
 }
 
-describe("whatever a vendor answers", () => {
-  it.each(["xai", "dashscope", "ark"] as const)(
-    "%s: it is read as a state or a refusal",
-    (vendor) => {
-      const dialect = dialectOf(vendor, "video");
-      fc.assert(
-        fc.property(anyStatus, anyBody, (status, body) => {
-          for (const answer of [
-            dialect.readPoll(status, body, "t"),
-            dialect.readSubmit(status, body, job),
-          ]) {
-            expect(answerStates).toContain(answer.state);
-            expect(flawsOf(answer)).toEqual([]);
-          }
-        }),
-        { numRuns: 500 },
-      );
-    },
-  );
+describe("any answer of a video vendor", () => {
+  it.each(["xai", "dashscope", "ark"] as const)("is read as a state or a refusal: %s", (vendor) => {
+    const dialect = dialectOf(vendor, "video");
+    fc.assert(
+      fc.property(anyStatus, anyBody, (status, body) => {
+        for (const answer of [
+          dialect.readPoll(status, body, "t"),
+          dialect.readSubmit(status, body, job),
+        ]) {
+          expect(answerStates).toContain(answer.state);
+          expect(flawsOf(answer)).toEqual([]);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
 });

@@ -238,11 +238,11 @@ const bodies: readonly [
 ];
 
 describe("a video request", () => {
-  it.each(bodies)("%s", async (...[, vendor, model, fields, expected]) => {
+  it.each(bodies)("has the body of %s", async (...[, vendor, model, fields, expected]) => {
     expect(await bodyOf(submitAsk(vendor, video(fields), model))).toBe(JSON.stringify(expected));
   });
 
-  it("goes to the vendor's path with the key, and asks DashScope for a task", () => {
+  it("goes to the vendor's path with the key, and is asynchronous at DashScope", () => {
     const common = {
       accept: "application/json",
       "user-agent": "tollgate",
@@ -267,7 +267,7 @@ describe("a video request", () => {
     );
   });
 
-  it("carries no credential where the provider takes none", () => {
+  it("has no credential if the provider takes none", () => {
     const job = {
       request: video(),
       upstreamModel: "m",
@@ -279,7 +279,7 @@ describe("a video request", () => {
     );
   });
 
-  it("finds DashScope's task API beside the address that serves text, and at a bare host", () => {
+  it("uses DashScope's task API for a base URL of the text API and for a bare host", () => {
     const dialect = dialectOf("dashscope", "video");
     for (const path of ["/compatible-mode/v1", "/api/v1", ""]) {
       const at = provider("dashscope", `https://dashscope.aliyuncs.com${path}`);
@@ -287,7 +287,7 @@ describe("a video request", () => {
     }
   });
 
-  it("is asked after and canceled by the vendor's id, which cannot leave its path", () => {
+  it("is polled and canceled by the vendor's id, which cannot change the path", () => {
     const id = "../x?y#z";
     const told = (["xai", "dashscope", "ark"] as const).flatMap((name) => {
       const dialect = dialectOf(name, "video");
@@ -335,29 +335,32 @@ const models: readonly [Vendor, string][] = [
   ["ark", "doubao-seedance-2-0"],
 ];
 
-describe("a field that a vendor's model has no word for", () => {
-  it.each(models)("is named before the call, and no other is: %s %s", async (vendor, model) => {
-    const base = video({ firstFrame: undefined });
-    for (const [name, change] of Object.entries(changes)) {
-      const request = { ...base, ...change };
-      // Compare a last frame with the same request without it.
-      const before = name === "last_frame" ? { ...base, firstFrame: first } : base;
-      const changed =
-        (await bodyOf(submitAsk(vendor, request, model))) !==
-        (await bodyOf(submitAsk(vendor, before, model)));
-      const noted = droppedFieldNotes(vendor, request, model).some(({ param }) => param === name);
-      expect({ name, noted }).toEqual({ name, noted: !changed });
-    }
-  });
+describe("a field that a vendor's model does not support", () => {
+  it.each(models)(
+    "is noted before the call, and no other field is: %s %s",
+    async (vendor, model) => {
+      const base = video({ firstFrame: undefined });
+      for (const [name, change] of Object.entries(changes)) {
+        const request = { ...base, ...change };
+        // Compare a last frame with the same request without it.
+        const before = name === "last_frame" ? { ...base, firstFrame: first } : base;
+        const changed =
+          (await bodyOf(submitAsk(vendor, request, model))) !==
+          (await bodyOf(submitAsk(vendor, before, model)));
+        const noted = droppedFieldNotes(vendor, request, model).some(({ param }) => param === name);
+        expect({ name, noted }).toEqual({ name, noted: !changed });
+      }
+    },
+  );
 
-  it("is not named where it asks for nothing in particular, or for what is so anyway", () => {
+  it("is not noted if its value is the default or holds anyway", () => {
     expect(droppedFieldNotes("ark", video({ moderation: "auto" }), "doubao-seedance-2-0")).toEqual(
       [],
     );
     expect(droppedFieldNotes("dashscope", video({ audio: true }), "wan2.7-t2v")).toEqual([]);
   });
 
-  it("says what became of a ratio that an older model does not make, or that an image overrules", () => {
+  it("is noted as rewritten for a ratio that an older model lacks, and as ignored if an image overrules it", () => {
     const note = (fields: Partial<VideoRequest>, model: string) =>
       droppedFieldNotes("dashscope", video(fields), model).map(
         ({ param, kind }) => `${param} ${kind}`,

@@ -172,9 +172,9 @@ const outcomeOf = ([, protocol, body, status = 404]: Row, request: object = {}) 
 
 const titled = (rows: readonly Row[]) => rows.map((row) => [row[0], row[1], row] as const);
 
-describe("a 404", () => {
+describe("a vendor's 404", () => {
   it.each(titled(named))(
-    "of %s (%s) is the caller's, in the vendor's words",
+    "about %s (%s) is the caller's fault, with the vendor's message",
     (_title, _protocol, row) => {
       const outcome = outcomeOf(row);
       expect(outcome).toMatchObject({ fault: "caller", hurtsHealth: false, retrySame: false });
@@ -185,14 +185,14 @@ describe("a 404", () => {
     },
   );
 
-  it.each(titled(ours))("of %s (%s) is ours", (_title, _protocol, row) => {
+  it.each(titled(ours))("about %s (%s) is the provider's fault", (_title, _protocol, row) => {
     const outcome = outcomeOf(row);
     expect(outcome.fault).toBe("provider");
     expect(outcome.hurtsHealth).toBe((row[3] ?? 404) === 404);
     expect(outcome.error.code).toBe("upstream_error");
   });
 
-  it("of google's that does not say what is about what the request names", () => {
+  it("from Google without a subject is the caller's fault if the request names a stored object", () => {
     const row = ours.find(([title]) => title === "google, who says nothing")!;
     const contents = [{ parts: [{ fileData: { fileUri: "https://g/files/1" } }] }];
     expect(outcomeOf(row, { cachedContent: "cachedContents/1" }).fault).toBe("caller");
@@ -200,7 +200,7 @@ describe("a 404", () => {
     expect(outcomeOf(row, { contents: [{ parts: [{ text: "fileUri" }] }] }).fault).toBe("provider");
   });
 
-  it("of many letters is read in no time", async () => {
+  it("with a long message is read quickly", async () => {
     const words = ["file ", "no such ", "the requested ", "permission to access the file "];
     const read = () => {
       for (const word of words) outcomeOf(["", "chat", openai(word.repeat(20_000))]);

@@ -24,7 +24,7 @@ const google = codecs.generate_content.decodeError(429, limited);
 const silent = { message: "Later." };
 const nowMs = Date.parse("2026-11-20T08:00:00Z");
 
-describe("when to come again", () => {
+describe("the Retry-After of a refusal", () => {
   it.each([
     { title: "the header's seconds", status: 429, wire: silent, header: "7", seconds: 7 },
     {
@@ -65,7 +65,7 @@ describe("when to come again", () => {
     },
     { title: "an hour at most", status: 503, wire: silent, header: "86400", seconds: 3600 },
     { title: "an overload's own word", status: 529, wire: silent, header: "12", seconds: 12 },
-  ])("$title", ({ status, wire, header, seconds }) => {
+  ])("is: $title", ({ status, wire, header, seconds }) => {
     const { error } = outcomeOfStatus({ status, wire, headers: { "retry-after": header } }, nowMs);
     expect(error.retryAfterSeconds).toBe(seconds);
   });
@@ -77,7 +77,7 @@ describe("when to come again", () => {
     { headers: { "retry-after-ms": "soon", "retry-after": "7" }, ms: 7_000, seconds: 7 },
     { headers: { "retry-after-ms": "-1" }, ms: undefined, seconds: 5 },
   ])(
-    "is read of retry-after-ms, which OpenAI and Azure send: $headers",
+    "is read from retry-after-ms, which OpenAI and Azure send: $headers",
     ({ headers, ms, seconds }) => {
       const { credential, error } = outcomeOfStatus({ status: 429, wire: silent, headers }, nowMs);
       expect(credential).toEqual({ of: "model", retryAfterMs: ms });
@@ -85,7 +85,7 @@ describe("when to come again", () => {
     },
   );
 
-  it("is not said of a failure that names no time of its own", () => {
+  it("is not set for a failure without a time of its own", () => {
     for (const status of [400, 401, 404, 500, 502, 504]) {
       const { error } = outcomeOfStatus(
         { status, wire: silent, headers: { "retry-after": "7" } },
@@ -96,14 +96,14 @@ describe("when to come again", () => {
   });
 });
 
-describe("whose fault it is", () => {
+describe("the outcome of a status", () => {
   const outcome = (status: number, code?: string, retryAfter?: string) =>
     outcomeOfStatus(
       { status, wire: { message: "no", code }, headers: { "retry-after": retryAfter } },
       nowMs,
     );
 
-  it("402 and other refusals of our credential hurt nobody's health, are not asked again, and name the credential", () => {
+  it("401, 402 and 403 count against the credential and not against health, and are not retried", () => {
     for (const status of [401, 402, 403]) {
       expect(outcome(status)).toMatchObject({
         fault: "provider",
@@ -126,7 +126,7 @@ describe("whose fault it is", () => {
     { type: "exceeded_current_quota_error" },
     { code: "enforced_spend_limit_reached" },
     { code: "contract_spend_limit_reached" },
-  ])("an account without money is no rate limit: %o", (said) => {
+  ])("an account without money is not a rate limit: %o", (said) => {
     const refusal = { status: 429, wire: { message: "no", ...said }, headers: {} };
     expect(outcomeOfStatus(refusal, nowMs)).toMatchObject({
       fault: "provider",
@@ -140,16 +140,19 @@ describe("whose fault it is", () => {
     [429, "Insufficient balance or no resource package. Please recharge."],
     [429, "余额不足或无可用资源包,请充值。"],
     [500, "insufficient balance (1008)"],
-  ])("an account without money is that, also where its vendor says %i: %s", (status, message) => {
-    const refusal = { status, wire: { message }, headers: {} };
-    expect(outcomeOfStatus(refusal, nowMs)).toMatchObject({
-      fault: "provider",
-      retrySame: false,
-      hurtsHealth: false,
-      credential: { of: "model" },
-      error: { code: "upstream_error" },
-    });
-  });
+  ])(
+    "an account without money is recognized by the message of a status %i: %s",
+    (status, message) => {
+      const refusal = { status, wire: { message }, headers: {} };
+      expect(outcomeOfStatus(refusal, nowMs)).toMatchObject({
+        fault: "provider",
+        retrySame: false,
+        hurtsHealth: false,
+        credential: { of: "model" },
+        error: { code: "upstream_error" },
+      });
+    },
+  );
 
   it.each([
     // OpenAI-compatible DashScope, xAI, Groq, Fireworks, OpenAI, Anthropic twice, Google.
@@ -161,7 +164,7 @@ describe("whose fault it is", () => {
     [400, undefined, "You have reached your specified API usage limits. You will regain access"],
     [400, undefined, "This organization has been disabled."],
     [400, "FAILED_PRECONDITION", "User location is not supported for the API use."],
-  ])("%i %s: %s is our account, whatever the status", (status, code, message) => {
+  ])("%i %s: %s counts against our account, not against the caller", (status, code, message) => {
     const refused = outcomeOfStatus({ status, wire: { message, code }, headers: {} }, nowMs);
     expect(refused).toMatchObject({
       fault: "provider",
@@ -184,7 +187,7 @@ describe("whose fault it is", () => {
       'vendor/model-1 requires moderation on Azure. Your input was flagged for "violence".',
     ],
   ])(
-    "%i of a prompt that moderation refused is the caller's, and says nothing of the key: %s",
+    "a status %i after moderation is the caller's fault, and its message does not show the key: %s",
     (status, message, told) => {
       const refused = outcomeOfStatus(
         { status, wire: { message, code: "permission-denied" }, headers: {} },
@@ -196,7 +199,7 @@ describe("whose fault it is", () => {
     },
   );
 
-  it("a limited rate is of one credential at one model, for as long as the vendor says", () => {
+  it("a rate limit counts against one credential at one model, for as long as the vendor says", () => {
     expect(outcome(429, undefined, "7")).toMatchObject({
       hurtsHealth: false,
       credential: { of: "model", retryAfterMs: 7_000 },
@@ -204,7 +207,7 @@ describe("whose fault it is", () => {
     expect(outcome(429).credential?.retryAfterMs).toBeUndefined();
   });
 
-  it("the caller's own mistakes say nothing of the provider", () => {
+  it("the caller's mistakes do not count against the provider", () => {
     for (const status of [400, 413, 415, 422, 418]) {
       const { fault, hurtsHealth, credential, retrySame } = outcome(status);
       expect({ fault, hurtsHealth, credential, retrySame }).toEqual({
@@ -220,17 +223,20 @@ describe("whose fault it is", () => {
     { retrySame: true, statuses: [408, 409, 424, 425, 500, 502, 503, 529] },
     // Errors of the operator's setup, and a provider that has already waited long enough.
     { retrySame: false, statuses: [404, 405, 504] },
-  ])("$statuses hurt the provider; asked again at once: $retrySame", ({ retrySame, statuses }) => {
-    for (const status of statuses)
-      expect(outcome(status)).toMatchObject({ fault: "provider", hurtsHealth: true, retrySame });
-  });
+  ])(
+    "$statuses count against the provider; retried at once: $retrySame",
+    ({ retrySame, statuses }) => {
+      for (const status of statuses)
+        expect(outcome(status)).toMatchObject({ fault: "provider", hurtsHealth: true, retrySame });
+    },
+  );
 });
 
-describe("a shortage of our own", () => {
+describe("a shortage in this process", () => {
   const failing = (code: string): Error => Object.assign(new Error(`connect ${code}`), { code });
 
   it.each(["EMFILE", "ENFILE", "ENOBUFS", "EADDRNOTAVAIL"])(
-    "%s is nobody's failure: 503 overloaded, and no other provider is asked",
+    "%s counts against no provider: 503 overloaded without a failover",
     (code) => {
       const exchange = toExchangeError(failing(code));
       expect(exchange).toMatchObject({ failure: "shortage" });
@@ -244,7 +250,7 @@ describe("a shortage of our own", () => {
     },
   );
 
-  it("is known by the error that the system gives, wherever it comes up", async () => {
+  it("is recognized by the system's error, even as a cause", async () => {
     // No machine has this address.
     const socket = connect({ host: "127.0.0.1", port: 9, localAddress: "192.0.2.1" });
     const [error] = (await once(socket, "error")) as [Error];
@@ -255,7 +261,7 @@ describe("a shortage of our own", () => {
     expect(isTransient(error)).toBe(true);
   });
 
-  it("HOOK-11: a peer that does not speak HTTP is told by the error's name, which has no code", () => {
+  it("HOOK-11: a peer that does not speak HTTP is reported by the error's name, as the error has no code", () => {
     const garbled = Object.assign(new Error("Expected HTTP/"), { code: undefined });
     garbled.name = "HTTPParserError";
     const { failure, message } = toExchangeError(garbled, "receiver");
@@ -265,7 +271,7 @@ describe("a shortage of our own", () => {
     ]);
   });
 
-  it("is none where one of several addresses said no", () => {
+  it("is not assumed if one of several addresses refused", () => {
     const refused = failing("ECONNREFUSED");
     const both = Object.assign(new AggregateError([failing("EADDRNOTAVAIL"), refused]), {
       code: "EADDRNOTAVAIL",
@@ -280,7 +286,7 @@ it.each([
   [401, true],
   [403, true],
   [500, false],
-])("ERR: a caller is not led to their own key by the refusal of ours: %i", (status, isKey) => {
+])("a refusal of our key does not make callers suspect theirs: %i", (status, isKey) => {
   const { error } = outcomeOfStatus({ status, wire: silent, headers: {} }, nowMs);
   expect(error.code).toBe("upstream_error");
   expect(error.message.includes("this gateway's own key, not yours")).toBe(isKey);

@@ -27,7 +27,7 @@ async function begun() {
   return { fetches, renewed };
 }
 
-it("calls that come at once share one fetch", async () => {
+it("concurrent calls share one fetch", async () => {
   const { fetches, renewed } = world();
   const calls = [renewed.get(), renewed.get(), renewed.get()];
   fetches[0]!.succeed();
@@ -35,7 +35,7 @@ it("calls that come at once share one fetch", async () => {
   expect(fetches).toHaveLength(1);
 });
 
-it("is renewed after three quarters of its life, while calls go on with the old one", async () => {
+it("a value is renewed after three quarters of its life, while calls use the old one", async () => {
   const { fetches, renewed } = await begun();
   await renewed.get();
   await vi.advanceTimersByTimeAsync(lifeMs * 0.74);
@@ -48,7 +48,7 @@ it("is renewed after three quarters of its life, while calls go on with the old 
   expect(await renewed.get()).toBe(2);
 });
 
-it("a renewal that fails leaves the old one in use, and is tried again before its end", async () => {
+it("a failed renewal keeps the old value in use, and is retried before its end", async () => {
   const { fetches, renewed } = await begun();
   await renewed.get();
   await vi.advanceTimersByTimeAsync(lifeMs * 0.76);
@@ -62,7 +62,7 @@ it("a renewal that fails leaves the old one in use, and is tried again before it
   expect(await renewed.get()).toBe(3);
 });
 
-it("what nobody uses is not renewed, and fetched when somebody asks", async () => {
+it("an unused value is not renewed, but fetched for the next call", async () => {
   const { fetches, renewed } = await begun();
   await vi.advanceTimersByTimeAsync(lifeMs * 3);
   expect(fetches).toHaveLength(1);
@@ -71,7 +71,7 @@ it("what nobody uses is not renewed, and fetched when somebody asks", async () =
   expect(await late).toBe(2);
 });
 
-it("what was refused is dropped; a newer one is not", async () => {
+it("a refused value is dropped, and a newer one is not", async () => {
   const { fetches, renewed } = await begun();
   renewed.drop(1);
   const next = renewed.get();
@@ -82,7 +82,7 @@ it("what was refused is dropped; a newer one is not", async () => {
   expect(fetches).toHaveLength(2);
 });
 
-it("what is refused as soon as it is new stays for a while: a model that is not ours is refused with any", async () => {
+it("a new value that is refused at once is kept for some seconds, so that refusals do not cause a fetch each", async () => {
   const { fetches, renewed } = await begun();
   renewed.drop(1);
   const next = renewed.get();
@@ -100,7 +100,7 @@ it("what is refused as soon as it is new stays for a while: a model that is not 
   expect(await later).toBe(3);
 });
 
-it("a fetch that fails is the call's failure, and the next call tries again", async () => {
+it("a failed fetch fails its call, and the next call tries again", async () => {
   const { fetches, renewed } = world();
   const first = renewed.get();
   fetches[0]!.fail();
@@ -110,7 +110,7 @@ it("a fetch that fails is the call's failure, and the next call tries again", as
   expect(await second).toBe(2);
 });
 
-it("what is kept is fetched ahead of its first use, renewed though nobody uses it, and no more once it is released", async () => {
+it("a kept value is fetched before its first use and renewed without calls, until it is released", async () => {
   const { fetches, renewed } = world();
   const kept = renewed.keep();
   fetches[0]!.succeed();
@@ -129,7 +129,7 @@ it("what is kept is fetched ahead of its first use, renewed though nobody uses i
   expect(fetches).toHaveLength(4);
 });
 
-it("what is kept and cannot be fetched is tried again, and no call waits for the next try", async () => {
+it("a kept value that cannot be fetched is retried, and no call waits for the retry", async () => {
   const { fetches, renewed } = world();
   const kept = renewed.keep();
   fetches[0]!.fail();

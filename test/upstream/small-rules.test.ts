@@ -34,22 +34,22 @@ const withKey = () => ({
   credentials: [{ id: "one", apiKey: key, weight: 1 }],
 });
 
-describe("masking", () => {
-  it("finds keys in every form wherever they stand: a starred one before a whole one, and once more behind it", () => {
+describe("the masking of credentials", () => {
+  it("finds starred and whole keys in any order", () => {
     const starred = `sk-proj-${"*".repeat(20)}4567`;
     expect(withoutCredentials(withKey(), `${starred}, not ${key}, nor ${starred}!`)).toBe(
       "[credential], not [credential], nor [credential]!",
     );
   });
 
-  it("takes pieces that stand side by side for one", () => {
+  it("replaces adjacent pieces by one mark", () => {
     const pieces = `${key.slice(0, 8)}${key.slice(20, 28)}`;
     expect(withoutCredentials(withKey(), `key ${pieces} is wrong`)).toBe(
       "key [credential] is wrong",
     );
   });
 
-  it("keeps the last four tokens of a provider, and one that comes again is no other one", () => {
+  it("keeps the last four tokens of a provider, without duplicates", () => {
     const known = withKey();
     const token = (number: number) => `token-of-an-hour-${String(number).repeat(12)}`;
     maskSecret(known, token(1));
@@ -59,7 +59,7 @@ describe("masking", () => {
     expect(withoutCredentials(known, token(5))).toBe("[credential]");
   });
 
-  it("leaves what is no refusal as it was read", () => {
+  it("returns an answer that is not a refusal unchanged", () => {
     const read = { state: "pending" } as const;
     expect(maskAnswer(withKey(), read as never)).toBe(read);
     const failed = { state: "failed", code: "x", message: `${key} is wrong` } as const;
@@ -67,19 +67,19 @@ describe("masking", () => {
   });
 });
 
-describe("what a refusal or a failure means", () => {
+describe("a refusal or a failure", () => {
   it.each([
     [undefined, 5],
     [0, 5],
     [-7, 5],
     [7, 7],
-  ])("a body that says %s seconds lets the caller come again in %i", (retryAfterSeconds, told) => {
+  ])("with %s seconds in its body has a Retry-After of %i", (retryAfterSeconds, told) => {
     const wire = { message: "Slow down.", retryAfterSeconds };
     const outcome = outcomeOfStatus({ status: 429, wire, headers: {} }, 0);
     expect(outcome.error.retryAfterSeconds).toBe(told);
   });
 
-  it("the caller reads why an answer that came cannot be used, and nothing of how a connection broke", () => {
+  it("says why an answer cannot be used, but not how a connection broke", () => {
     const messageOf = (failure: "unreadable" | "too_large" | "broken") =>
       outcomeOfFailure(new ExchangeError(failure, "it is odd")).error.message;
     expect(messageOf("unreadable")).toBe("The provider's answer cannot be used: it is odd.");
@@ -87,7 +87,7 @@ describe("what a refusal or a failure means", () => {
     expect(messageOf("broken")).toBe("The connection to the provider failed.");
   });
 
-  it("T60: what a model made of one request does not hurt its provider's health", () => {
+  it("T60: because of a model's output does not count against the provider's health", () => {
     const hurts = (isModels: boolean) => {
       const { fault, hurtsHealth } = outcomeOfFailure(
         new BadAnswerError("it is none", { isModels }),
@@ -98,14 +98,14 @@ describe("what a refusal or a failure means", () => {
     expect(hurts(false)).toEqual(["provider", true]);
   });
 
-  it("a failure that has its words already keeps them", () => {
+  it("with its own message keeps it", () => {
     const error = new ExchangeError("idle_timeout", "silent for too long");
     expect(brokenBy(error, "api.example.com")).toBe(error);
     expect(brokenBy(new Error("x"), "api.example.com").failure).toBe("broken");
   });
 });
 
-describe("where a call goes", () => {
+describe("the target of a call", () => {
   const ask = (more: Partial<TextAsk>): TextAsk => ({
     provider: provider("google", "https://generativelanguage.googleapis.com/v1beta"),
     protocol: "generate_content",
@@ -116,14 +116,14 @@ describe("where a call goes", () => {
     ...more,
   });
 
-  it("of generateContent: events are asked for where the call streams, and only there", () => {
+  it("requests events from generateContent only if the call streams", () => {
     expect(textTarget(ask({}), {}).path).toMatch(/\/models\/gemini:generateContent$/);
     expect(textTarget(ask({ stream: true }), {}).path).toMatch(
       /\/models\/gemini:streamGenerateContent\?alt=sse$/,
     );
   });
 
-  it("of Bedrock: each of its ways is asked for its own type of stream", () => {
+  it("requests the right stream type for each protocol of Bedrock", () => {
     const { headers } = bedrock as { headers: (ask: TextAsk) => Record<string, string> };
     const amazon = provider("bedrock", "https://bedrock-runtime.us-east-1.amazonaws.com");
     const accepted = (more: Partial<TextAsk>) => headers(ask({ provider: amazon, ...more }));
@@ -136,14 +136,14 @@ describe("where a call goes", () => {
     });
   });
 
-  it("HOOK-07: an address is read into its parts where private ones are allowed too", async () => {
+  it("HOOK-07: may be a private address where these are allowed, and is parsed", async () => {
     const rule = { param: "base_url", allowPrivate: true } as Parameters<typeof checkAddress>[1];
     const { url, addresses } = await checkAddress("http://10.0.0.7:8080/v1", rule);
     expect([url.href, addresses]).toEqual(["http://10.0.0.7:8080/v1", []]);
   });
 });
 
-it("keys of Amazon that are lent carry their session in every request, and it is masked", async () => {
+it("temporary keys of AWS send their session token in every request, and it is masked", async () => {
   const auth = {
     type: "aws",
     region: "us-east-1",
@@ -163,7 +163,7 @@ it("keys of Amazon that are lent carry their session in every request, and it is
   expect(await awsHeaders(own.value, target, "{}")).not.toHaveProperty("x-amz-security-token");
 });
 
-it("a connection that breaks while it is to be silent is not used", () => {
+it("a connection that breaks during its quiet time is not reused", () => {
   const list = new IdleList<string>(100);
   list.release("broken", 0);
   list.release("well", 0);
@@ -171,7 +171,7 @@ it("a connection that breaks while it is to be silent is not used", () => {
   expect([list.take(1_000), list.take(1_000)]).toEqual(["well", undefined]);
 });
 
-it("a stream in frames is held up, goes on and ends as the connection below it", async () => {
+it("pausing, resuming and aborting a framed stream is passed to its connection", async () => {
   const heard: string[] = [];
   const below = {
     status: 200,
@@ -188,7 +188,7 @@ it("a stream in frames is held up, goes on and ends as the connection below it",
   expect(heard).toEqual(["pause", "resume", "abort"]);
 });
 
-it("a frame of many reads takes time in proportion to its length, and says what waits for its end", async () => {
+it("a frame in many reads takes linear time, and its waiting bytes are reported", async () => {
   const { EventStreamCodec } = await loadPackets();
   const codec = new EventStreamCodec(
     (bytes) => Buffer.from(bytes as Uint8Array).toString("utf8"),
@@ -230,8 +230,8 @@ it("a frame of many reads takes time in proportion to its length, and says what 
   expect(waiting.at(-1)).toBe(0);
 });
 
-describe("room for connections", () => {
-  it("a connection to this process itself has both its ends here, and takes room for two", () => {
+describe("the limit on connections", () => {
+  it("counts a connection to this process twice, because both ends are here", () => {
     const slots = new Slots(4);
     const roomOf = createRooms({ slots, ownOrigin: "http://own" }, () => false);
     const [own, other] = [roomOf("http://own"), roomOf("http://other")];
@@ -242,7 +242,7 @@ describe("room for connections", () => {
     expect(slots.taken).toBe(1);
   });
 
-  it("is made by closing an idle connection of another origin, and one in use is left alone", async () => {
+  it("closes an idle connection of another origin to make room, but not one in use", async () => {
     const answer = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi";
     const [one, other] = [
       await startRaw((socket) => socket.write(answer)),

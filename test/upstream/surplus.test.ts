@@ -57,7 +57,7 @@ const surpluses: readonly (readonly [string, (text: string) => string, number | 
 
 describe.each(clients)("the client for %s", (_name, call) => {
   it.each(surpluses)(
-    "takes %s for nobody's answer, and uses no connection again",
+    "gives %s to no call, and does not reuse its connections",
     async (_, more, ms) => {
       const isNobodys = async (text: string): Promise<void> => {
         const upstream = await startRaw((socket) => {
@@ -85,7 +85,7 @@ describe.each(clients)("the client for %s", (_name, call) => {
     },
   );
 
-  it("uses a connection again that has been silent", async () => {
+  it("reuses a connection that has been quiet", async () => {
     const upstream = await startRaw((socket) => void socket.write(ok()));
     const pools = usePools({});
     expect(await call(pools, upstream.url)).toBe("hello");
@@ -97,7 +97,7 @@ describe.each(clients)("the client for %s", (_name, call) => {
   });
 });
 
-it("surplus bytes to one client close what the other one holds, and other deadlines' too", async () => {
+it("surplus bytes close the idle connections of both clients and of all timeouts", async () => {
   const upstream = await startRaw((socket) => void socket.write(ok()));
   const { log, warnings } = listening();
   const pools = usePools({ log });
@@ -110,7 +110,7 @@ it("surplus bytes to one client close what the other one holds, and other deadli
   expect(warnings).toHaveLength(1);
 });
 
-it("an origin is a suspect for ten minutes after its last surplus, and warned of once in ten minutes", () => {
+it("an origin is suspected for ten minutes after its last surplus, and warned about once in ten minutes", () => {
   const { log, warnings } = listening();
   let nowMs = 5;
   const suspects = new Suspects(log, () => nowMs);
@@ -128,7 +128,7 @@ it("an origin is a suspect for ten minutes after its last surplus, and warned of
   expect(suspects.has("http://a")).toBe(false);
 });
 
-it("of many connections that wait to be silent the oldest is taken, and the rest wait on", () => {
+it("the oldest of many waiting connections is taken, and the others go on waiting", () => {
   const list = new IdleList<number>(100);
   for (let item = 0; item < 256; item += 1) list.release(item, 1_000 + item / 1_000);
   expect(list.take(1_010)).toBe(0);

@@ -7,7 +7,7 @@ const type = "invalid_request_error";
 it.each([
   ["TXT-20: Anthropic's filter", { type, message: "Output blocked by content filtering policy" }],
   ["the same in a converted stream", { code: type, message: "Output blocked by it" }],
-])("%s is", (_name, wire) => {
+])("%s is the caller's mistake", (_name, wire) => {
   expect(answeredError("it holds an error", wire).refusal).toMatchObject({
     code: "upstream_rejected",
     message: wire.message,
@@ -23,6 +23,6 @@ it.each([
   ],
   ["an empty account", { type, message: "Your credit balance is too low to access the API." }],
   ["an overload", { type: "overloaded_error", message: "Overloaded" }],
-])("%s is not", (_name, wire) => {
+])("%s is not the caller's mistake", (_name, wire) => {
   expect(answeredError("it holds an error", wire).refusal).toBeUndefined();
 });

@@ -18,7 +18,7 @@ describe("an error within an answer", () => {
       "generate_content",
       { code: 429, status: "RESOURCE_EXHAUSTED", message: "Quota exceeded." },
     ],
-  ] as const)("of a limited rate, %s, is what 429 is", (_whose, protocol, error) => {
+  ] as const)("about a rate limit, %s, has the outcome of a 429", (_whose, protocol, error) => {
     const { fault, retrySame, hurtsHealth, credential, error: ours } = told(protocol, error);
     expect({ fault, retrySame, hurtsHealth }).toEqual({
       fault: "provider",
@@ -29,18 +29,18 @@ describe("an error within an answer", () => {
     expect(ours).toMatchObject({ code: "rate_limit_exceeded", retryAfterSeconds: 5 });
   });
 
-  it("of an account without money is what 402 is", () => {
+  it("about an account without money has the outcome of a 402", () => {
     const outcome = told("responses", { code: "insufficient_quota", message: "You exceeded." });
     expect(outcome).toMatchObject({ hurtsHealth: false, credential: { of: "credential" } });
   });
 
-  it("of anything else counts against the provider as before", () => {
+  it("about anything else counts against the provider", () => {
     const outcome = told("messages", { type: "overloaded_error", message: "Overloaded" });
     expect(outcome).toMatchObject({ hurtsHealth: true, retrySame: false });
   });
 });
 
-describe("T43: a proof of reasoning that another vendor gave", () => {
+describe("T43: a reasoning signature of another vendor", () => {
   it.each([
     "messages.1.content.0: Invalid `signature` in `thinking` block",
     "messages.3.content.0: Invalid `data` in `redacted_thinking` block",
@@ -48,7 +48,7 @@ describe("T43: a proof of reasoning that another vendor gave", () => {
     "Thought signature is not valid",
     "The encrypted content could not be verified.",
     "The encrypted content gAAA...wXBV could not be verified.",
-  ])("%s: another provider may take it", (message) => {
+  ])("%s: is tried at another provider", (message) => {
     const outcome = outcomeOfStatus({ status: 400, wire: { message }, headers: {} }, 0);
     expect(outcome).toMatchObject({ fault: "provider", retrySame: false, hurtsHealth: false });
     expect(outcome.error).toMatchObject({ code: "upstream_rejected", status: 400, message });
@@ -57,26 +57,26 @@ describe("T43: a proof of reasoning that another vendor gave", () => {
   it.each([
     "Function call is missing a thought_signature in functionCall parts.",
     "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.",
-  ])("%s: every provider says so", (message) => {
+  ])("%s: is the caller's fault", (message) => {
     const outcome = outcomeOfStatus({ status: 400, wire: { message }, headers: {} }, 0);
     expect(outcome.fault).toBe("caller");
   });
 });
 
-describe("what a model wrote wrong", () => {
+describe("an invalid tool call of a model", () => {
   const wire = {
     message: "Failed to call a function. Please adjust your prompt.",
     type: "invalid_request_error",
     code: "tool_use_failed",
   };
 
-  it("T60: Groq's 400 for it is the model's: another provider is asked, and the caller reads the vendor's words", () => {
+  it("T60: another provider is tried after Groq's 400, and the caller gets the vendor's message", () => {
     const outcome = outcomeOfStatus({ status: 400, wire, headers: {} }, 0);
     expect(outcome).toMatchObject({ fault: "provider", retrySame: false, hurtsHealth: false });
     expect(outcome.error).toMatchObject({ code: "upstream_rejected", status: 400 });
   });
 
-  it("T60: within an answer it does not hurt the provider's health, as little as Gemini's word for it", () => {
+  it("T60: does not count against health within an answer, with Groq's code or Gemini's message", () => {
     expect(told("chat", wire)).toMatchObject({ fault: "provider", hurtsHealth: false });
     const { type } = wire;
     const worded = { type, message: "Oh. See 'failed_generation' for more details." };

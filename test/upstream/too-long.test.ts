@@ -24,20 +24,20 @@ const refused = (message: string, code?: string) =>
   outcomeOfStatus({ status: 400, wire: { message, code }, headers: {} }, 0);
 
 describe("a request that is too long for its model", () => {
-  it.each(words)("%s", (message) => {
+  it.each(words)("is recognized by: %s", (message) => {
     const { error, fault, hurtsHealth } = refused(message);
     expect(error).toMatchObject({ code: "context_length_exceeded", status: 400, message });
     expect({ fault, hurtsHealth }).toEqual({ fault: "caller", hurtsHealth: false });
   });
 
-  it("a vendor's code says it too, and another refusal is another one", () => {
+  it("is recognized by a vendor's code, and other refusals are not", () => {
     expect(refused("Too big.", "context_length_exceeded").error.code).toBe(
       "context_length_exceeded",
     );
     expect(refused("temperature must be at most 1").error.code).toBe("upstream_rejected");
   });
 
-  it("an error inside an answer is the caller's too, and of another error the provider's", () => {
+  it("is recognized in an error inside an answer, and other errors count against the provider", () => {
     const told = (message: string) =>
       outcomeOfFailure(answeredError("it is an error", { message }));
     expect(told(words[1]!)).toMatchObject({

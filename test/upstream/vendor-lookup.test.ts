@@ -30,7 +30,7 @@ function twoThreads(): (name: string) => Promise<LookupAddress[]> {
   };
 }
 
-it("many calls to a name without an answer leave the system a thread for the others", async () => {
+it("many lookups of a name without an answer leave a system thread for other names", async () => {
   const lookup = createVendorLookup({ system: twoThreads(), direct: () => failing("EAI_AGAIN") });
   const dead = Array.from({ length: 20 }, () => addressesOf(lookup, "dead.example"));
   const ended = Promise.allSettled(dead);
@@ -45,7 +45,7 @@ it("many calls to a name without an answer leave the system a thread for the oth
   );
 });
 
-it("where several names keep all threads, DNS is asked without them", async () => {
+it("DNS is asked directly while names without an answer block all system threads", async () => {
   const dns = await startDns((name, family) => {
     if (name.startsWith("dead")) return "silent";
     return family === 4 ? ["10.0.0.2"] : [];
@@ -59,7 +59,7 @@ it("where several names keep all threads, DNS is asked without them", async () =
   await dns.close();
 });
 
-it("a name keeps its addresses while the resolver is away, and has new ones when it is back", async () => {
+it("a name keeps its addresses while the resolver fails, and gets new ones when it is back", async () => {
   let system: () => Promise<LookupAddress[]> = () => Promise.resolve(there);
   const lookup = createVendorLookup({ system: () => system(), direct: () => failing("EAI_AGAIN") });
   expect(await addressesOf(lookup, "vendor.example")).toEqual(there);
@@ -80,7 +80,7 @@ it("a name keeps its addresses while the resolver is away, and has new ones when
   expect(await addressesOf(lookup, "vendor.example")).toEqual(there);
 });
 
-it("answers as the system does", async () => {
+it("the answer is the system's own", async () => {
   const own = await addressesOf(createVendorLookup(), "localhost");
   expect(own).toEqual(await promisify(ask)("localhost", { all: true }));
   const one = await new Promise((resolve) => {

@@ -56,14 +56,14 @@ async function world(basePath: string, ask: Partial<TextAsk> = {}) {
   return { upstream, pools, request, asked };
 }
 
-describe("a vendor without a row of its own", () => {
+describe("a vendor without a row", () => {
   it.each([
     ["chat", "/v1/chat/completions", "authorization", `Bearer ${key}`],
     ["responses", "/v1/responses", "authorization", `Bearer ${key}`],
     ["embeddings", "/v1/embeddings", "authorization", `Bearer ${key}`],
     ["messages", "/v1/messages", "x-api-key", key],
     ["generate_content", "/v1/models/org/model%201:generateContent", "x-goog-api-key", key],
-  ] as const)("is asked in %s at %s, with its key in %s", async (protocol, path, name, value) => {
+  ] as const)("is called in %s at %s, with its key in %s", async (protocol, path, name, value) => {
     const { asked } = await world("/v1", { protocol });
     const request = await asked();
     expect(request.path).toBe(path);
@@ -71,14 +71,14 @@ describe("a vendor without a row of its own", () => {
     expect(JSON.stringify(request.headers).split(key)).toHaveLength(2);
   });
 
-  it("gets no header for a key where the provider takes none", async () => {
+  it("gets no key header if the provider takes no key", async () => {
     const { asked } = await world("/v1", { apiKey: "" });
     expect((await asked()).headers).not.toHaveProperty("authorization");
   });
 });
 
 describe("a vendor's row", () => {
-  it("says a query, which also joins one that the protocol has", async () => {
+  it("can add a query, also to one that the protocol has", async () => {
     const { asked } = await world("/v1");
     const vendor: Vendor = { query: "api-version=2026-10-01" };
     expect((await asked(vendor)).path).toBe("/v1/chat/completions?api-version=2026-10-01");
@@ -88,7 +88,7 @@ describe("a vendor's row", () => {
     );
   });
 
-  it("says the path, the header of the key, more headers and the body", async () => {
+  it("can set the path, the header of the key, further headers and the body", async () => {
     const { asked } = await world("/openai");
     const sent = await asked({
       keyHeader: "api-key",
@@ -103,7 +103,7 @@ describe("a vendor's row", () => {
     expect(ownBody).toEqual({ model: "org/model 1", messages: [] });
   });
 
-  it("authorizes each request by its target and its bytes, and the key itself is not sent", async () => {
+  it("can sign each request by its target and bytes, without sending the key", async () => {
     const { asked } = await world("/v1");
     const sent = await asked({
       authorize: async ({ path }, body, { apiKey }) => {
@@ -117,7 +117,7 @@ describe("a vendor's row", () => {
     expect(JSON.stringify(sent.headers)).not.toContain(key);
   });
 
-  it("a request that is aborted while it is being authorized is never sent", async () => {
+  it("does not send a request that was aborted during its authorization", async () => {
     const { upstream, pools, request } = await world("/v1");
     const { promise, resolve } = Promise.withResolvers<Readonly<Record<string, string>>>();
     const asked = askText(pools, request, { authorize: () => promise });
@@ -129,7 +129,7 @@ describe("a vendor's row", () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  it("a body that is written elsewhere is waited for, and one that is aborted meanwhile is never sent", async () => {
+  it("sends a body when its promise resolves, and never if the request was aborted before", async () => {
     const { upstream, pools, request, asked } = await world("/v1");
     const body = Promise.withResolvers<string>();
     const aborted = askText(pools, { ...request, body: body.promise });
@@ -141,14 +141,14 @@ describe("a vendor's row", () => {
     expect((await asked(undefined, { body: Promise.resolve(written) })).text).toBe(written);
   });
 
-  it("an authorization that fails is the request's failure", async () => {
+  it("fails the request if its authorization fails", async () => {
     const { pools, request } = await world("/v1");
     const refused = new ExchangeError("broken", "no token");
     const asked = askText(pools, request, { authorize: () => Promise.reject(refused) });
     await expect(asked.answer).rejects.toBe(refused);
   });
 
-  it("reads the answer in its own way", async () => {
+  it("can change the answer", async () => {
     const { pools, request } = await world("/v1");
     const asked = askText(pools, request, {
       answer: (exchange) => {
