@@ -11,7 +11,7 @@ import { describeDatabase, silentLog } from "../support/postgres.ts";
 const at = (time: string, day = 20): Date => new Date(`2026-11-${day}T${time}:00Z`);
 
 describeDatabase("usage of hours that were summed before a count was added", (open) => {
-  it("of a part of such an hour has what the log says, of whole ones nothing, and of hours since then all", async () => {
+  it("a part of such an hour has the log's counts, a whole one has none, and later hours have all", async () => {
     const database = await open();
     await addWorkspace(database, "w");
     await addKey(database, { workspaceId: "w", id: "k" });
@@ -68,7 +68,7 @@ describeDatabase("usage of hours that were summed before a count was added", (op
   });
 });
 
-it("nothing is taken from an hour whose sums lack counts, however a period begins and ends", () => {
+it("no period subtracts log rows from an hour whose sums lack counts", () => {
   const wholeSince = at("12:00");
   const minutes = [0, 1, 29, 30, 31, 59].map((minute) => String(minute).padStart(2, "0"));
   for (const first of minutes)

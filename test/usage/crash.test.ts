@@ -31,7 +31,7 @@ async function foldAndDie(url: string, steps: number): Promise<void> {
   await ended;
 }
 
-it("kill -9 between and within steps, and two processes at once: the sums are the ledger's", async () => {
+it("after SIGKILLs and with two processes at once, the sums equal the ledger", async () => {
   const url = await (await sharedPostgres()).createDatabase();
   const database = await openDatabase({ url, log: silentLog });
   await migrate(database);

@@ -30,7 +30,7 @@ function onceBounded(database: Database, work: () => Promise<void>): Database {
 }
 
 describeDatabase("the bound of a step", (open) => {
-  it("a free call that is logged meanwhile, and began more than a day ago, is counted by the next step", async () => {
+  it("a free call of three days ago that is logged during a step is counted by the next step", async () => {
     const database = await open();
     await addWorkspace(database, "w1");
     await addKey(database, { workspaceId: "w1", id: "k1", createdBy: "m1" });

@@ -180,7 +180,7 @@ describeDatabase("sums of usage", (open) => {
       await database.query(`delete from ${table}`);
   }
 
-  it("are those of the ledger by BigInt, whatever comes late, is lost or dies between", async () => {
+  it("equal the ledger's sums after any history of late, lost and failed calls and killed steps", async () => {
     const nowMs = Date.now();
     await fc.assert(
       fc.asyncProperty(

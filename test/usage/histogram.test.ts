@@ -8,7 +8,7 @@ const histogram = (counts: Readonly<Record<number, number>>): string =>
     .reduce((sum, [place, count]) => sum + BigInt(count) * 10n ** (12n * BigInt(place)), 0n)
     .toString();
 
-describe("percentiles", () => {
+describe("the percentiles", () => {
   it.each<[what: string, counts: Readonly<Record<number, number>>, p50: number, p95: number]>([
     ["one time below 1.25 ms", { 0: 1 }, 1, 1],
     ["one time of 1.25 to 1.56 ms", { 1: 1 }, 1, 1],
@@ -19,11 +19,11 @@ describe("percentiles", () => {
     ["eighteen of twenty", { 10: 18, 30: 2 }, 10, 903],
     ["counts of eleven digits", { 10: 99_999_999_999, 63: 1 }, 10, 10],
     ["the last one", { 63: 3 }, 1_424_905, 1_424_905],
-  ])("%s", (_what, counts, p50, p95) => {
+  ])("are read for: %s", (_what, counts, p50, p95) => {
     expect(percentilesOf(histogram(counts))).toEqual({ p50, p95 });
   });
 
-  it("of no times there are none", () => {
+  it("are null without times", () => {
     expect(percentilesOf("0")).toBeNull();
   });
 });

@@ -176,7 +176,7 @@ describeDatabase("usage of a large installation", (open) => {
     await database.query("vacuum analyze");
   });
 
-  it("the seed is a sound ledger, and so are the sums", async () => {
+  it("the seeded ledger and its sums have no difference", async () => {
     console.log(`seeded ${size.requests} calls in ${(seededMs / 1000).toFixed(1)} s`);
     expect(await verifyLedger(database)).toEqual([]);
     const [sums] = await database.query<{ charged: bigint; summed: bigint; requests: bigint }>(
@@ -191,12 +191,12 @@ describeDatabase("usage of a large installation", (open) => {
     });
   });
 
-  it("the sums look up the log for many calls at once", () => {
+  it("the fold looks up the log for many calls at once", () => {
     console.log(`${looks} looks for ${size.requests} calls`);
     expect(looks).toBeLessThan(size.requests / 50);
   });
 
-  it("groups that are asked for at once are those of a question each", async () => {
+  it("groups requested together equal the groups requested one by one", async () => {
     const askers = { all: seesEverything, admin, member };
     const asked: Omit<UsageFilter, "visibility">[] = [
       { ...last(90), granularity: "total" },
@@ -227,7 +227,7 @@ describeDatabase("usage of a large installation", (open) => {
       }
   });
 
-  it("no question reads the log or the ledger, but for the ends of its period and the hours in which its days begin", async () => {
+  it("no question reads the log or the ledger, except at the ends of its period and in the hours in which its days begin", async () => {
     const perHour = size.requests / size.days / 24;
     // At the beginning of a day: two and a half hours of ids, in which free calls are searched, and half an hour of charges
     // with their log.

@@ -42,7 +42,7 @@ describeDatabase("usage of many workspaces", (open) => {
     return key!;
   };
 
-  it("T86: a key's is in its workspace, also for who sees everything", async () => {
+  it("T86: a key's usage reads only the account of its workspace, even for an operator", async () => {
     const key = await keyOf();
     const given = { visibility: seesEverything, equal: { key_id: key.id } };
     const { rows, accounts } = await asked(given);
@@ -61,7 +61,7 @@ describeDatabase("usage of many workspaces", (open) => {
     expect((await asked({ ...given, visibility: strangers })).rows).toEqual([]);
   });
 
-  it("T86: who sees one workspace asks of the sums of that one how far they are", async () => {
+  it("T86: a member of one workspace reads only its account", async () => {
     const one = seedId.workspace(7);
     const visibility = { ...seesEverything, everything: false, workspaceIds: [one] };
     const { rows, accounts } = await asked({ visibility });

@@ -50,7 +50,7 @@ async function differences(): Promise<string[]> {
   return found.map(({ what }) => what).filter((what) => what.includes("by tag"));
 }
 
-it("is the same before and after it is summed, and adds up to the ledger with the untagged calls", async () => {
+it("usage by tag is the same before and after folding, and equals the ledger together with untagged calls", async () => {
   // A call from before the name was listed stays without it.
   await call({ "x-gw-metadata": '{"team":"early"}' });
   await fold([]);
@@ -84,7 +84,7 @@ it("is the same before and after it is summed, and adds up to the ledger with th
   expect(await differences()).toEqual([]);
 });
 
-it("other groups that are asked for at once are of the tag's calls, or of all beside its values", async () => {
+it("further groups cover the calls of the tag's value, or all calls if grouped by the tag", async () => {
   const also = async (query: string) => {
     const { body } = await read(query);
     const groups = body["also"] as { group_by: string; data: Row[] }[];
@@ -109,7 +109,7 @@ it("other groups that are asked for at once are of the tag's calls, or of all be
   expect(body["error"]).toMatchObject({ param: "also_by" });
 });
 
-it("`tollgate usage --by tag:team` names the untagged", async () => {
+it("`tollgate usage --by tag:team` shows untagged calls", async () => {
   const words = ["usage", "--by", "tag:team", "--url", world.gateway.url];
   const environment = { TOLLGATE_ADMIN_TOKEN: world.secrets.adminToken() };
   const { code, stdout } = await tollgateHere(words, environment);
@@ -123,7 +123,7 @@ it("`tollgate usage --by tag:team` names the untagged", async () => {
   expect(one.stdout).toContain("0.000264");
 });
 
-it("`verify` sees a sum that was changed", async () => {
+it("`verify` reports a changed sum", async () => {
   const { database } = world.gateway;
   const add = (nano: number) =>
     database.query(
@@ -141,7 +141,7 @@ it("`verify` sees a sum that was changed", async () => {
   expect(await differences()).toEqual([]);
 });
 
-it("a value that is cut in the sums is found by the whole of it, in whatever alphabet", async () => {
+it("a value that is cut in the sums is found by its full text, in any alphabet", async () => {
   const team = `${"💩".repeat(200)}${"x".repeat(100)}`;
   await call({ "x-gw-metadata": Buffer.from(JSON.stringify({ team })).toString("latin1") });
   for (const round of ["before", "after"]) {
@@ -154,7 +154,7 @@ it("a value that is cut in the sums is found by the whole of it, in whatever alp
   }
 });
 
-it("has so many values a day and no more: what comes beyond is one", async () => {
+it("beyond a thousand values a day, further values are summed as `other`", async () => {
   const { database, workspaceId } = world.gateway;
   await database.query(
     `insert into usage_tags select $1, 'team', m, '', (now() at time zone 'UTC')::date, 'v' || n, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
@@ -171,7 +171,7 @@ it("has so many values a day and no more: what comes beyond is one", async () =>
   expect(await differences()).toEqual([]);
 });
 
-it("is refused for what is not listed, and for what days do not have", async () => {
+it("a tag that is not listed, and a filter that the sums of days lack, are refused", async () => {
   for (const asked of ["group_by=tag:secret", "tag=secret:x"]) {
     const { status, body } = await read(asked);
     expect(status).toBe(400);
