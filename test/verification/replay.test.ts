@@ -30,7 +30,7 @@ function periods(entries: readonly EntryRow[], last: string): Record<string, str
   );
 }
 
-it("balances are credits less charges, and other kinds change nothing", () => {
+it("a balance is credits minus charges, and other kinds of entries change nothing", () => {
   const replay = new Replay("w");
   const of = (kind: EntryRow["kind"], amount: bigint): EntryRow => ({
     ...charge("2026-11-02T12:00:00Z", amount),
@@ -46,7 +46,7 @@ it("balances are credits less charges, and other kinds change nothing", () => {
   expect(replay.totalOf("member m")).toBe(0n);
 });
 
-it("CAP-02 CAP-03 CAP-06: a day, a week from Monday and a month begin anew, the total never", () => {
+it("CAP-02 CAP-03 CAP-06: daily, weekly (from Monday) and monthly sums start again with their period, and the total never does", () => {
   const entries = [
     charge("2026-11-29T10:00:00Z", 1n), // Sunday
     charge("2026-11-30T10:00:00Z", 2n), // Monday
@@ -67,7 +67,7 @@ it("CAP-02 CAP-03 CAP-06: a day, a week from Monday and a month begin anew, the 
   });
 });
 
-it("a charge of 0 begins no period, and one without a key or a member counts for the workspace alone", () => {
+it("a charge of 0 starts no period, and a charge without key and member counts for the workspace only", () => {
   const entries = [charge("2026-11-02T12:00:00Z", 5n), charge("2026-11-03T12:00:00Z", 0n)];
   expect(periods(entries, "2026-11-02")).toEqual({
     total: "5 5",
@@ -80,7 +80,7 @@ it("a charge of 0 begins no period, and one without a key or a member counts for
   expect([...replay.scopes()]).toEqual(["workspace w"]);
 });
 
-it("where the clock went back over a midnight, the charge counts in the later day by the rule, and nowhere by time", () => {
+it("after the clock went back over midnight, either day is accepted for the charge", () => {
   const entries = [
     charge("2026-11-03T00:00:01Z", 1n), // Tuesday
     charge("2026-11-02T23:59:59Z", 2n),
@@ -94,7 +94,7 @@ it("where the clock went back over a midnight, the charge counts in the later da
   });
 });
 
-it("a latest day after the last charge leaves nothing in the periods that began since; one before any charge is no day", () => {
+it("a latest day after the last charge leaves 0 in later periods, and a day of -infinity is ignored", () => {
   const entries = [charge("2026-11-02T12:00:00Z", 5n)];
   expect(periods(entries, "2026-11-03")).toEqual({
     total: "5 5",

@@ -42,11 +42,11 @@ describeDatabase("sums of usage that were changed", (open) => {
     await log.flush();
   });
 
-  it("finds none in sound ones", async () => {
+  it("have no difference while they are unchanged", async () => {
     expect(await found()).toEqual([]);
   });
 
-  it("BILL-01: finds what was moved from one model, or one key, to another within a day", async () => {
+  it("BILL-01: have a difference for each model or key between which cost was moved within a day", async () => {
     const move = (dimension: string, from: string, to: string, nano: number) =>
       database.query(
         `update usage_days set cost_nano = cost_nano + case value when $2 then -$4::bigint else $4::bigint end
@@ -67,7 +67,7 @@ describeDatabase("sums of usage that were changed", (open) => {
     expect(await found()).toEqual([]);
   });
 
-  it("BILL-01: a number of calls is told as one, and no fraction of a dollar", async () => {
+  it("BILL-01: have differences with calls as counts and costs in dollars", async () => {
     const add = (count: number) =>
       database.query(
         "update usage_days set requests = requests + $1, cost_nano = cost_nano + $1 where workspace_id = 'w1' and dimension = 'total' and not of_member",

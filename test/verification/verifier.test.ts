@@ -48,7 +48,7 @@ describeDatabase("verifiers of several gateways", (open) => {
       return run?.state !== "running" && run;
     }, "the run has ended");
 
-  it("is unknown before the first run, and finds no difference in a sound ledger", async () => {
+  it("a run is undefined before the first start, and finds no difference in a sound ledger", async () => {
     const one = verifier();
     expect(await one.read()).toBeUndefined();
     await began(one);
@@ -57,7 +57,7 @@ describeDatabase("verifiers of several gateways", (open) => {
     expect(run.finishedAt! >= run.startedAt).toBe(true);
   });
 
-  it("BILL-01: a row of the log that says another cost than was charged is a difference; one that is gone is none", async () => {
+  it("BILL-01: a log row whose cost differs from the charge is a difference, and a missing log row is not", async () => {
     const other = await open();
     await addWorkspace(other, "w");
     await addKey(other, { workspaceId: "w", id: "k" });
@@ -104,7 +104,7 @@ describeDatabase("verifiers of several gateways", (open) => {
       ]);
   });
 
-  it("runs once, however many gateways are asked at the same moment; each sees that it runs", async () => {
+  it("concurrent starts begin one run, and every gateway sees that it runs", async () => {
     const [one, other] = [verifier(), verifier()];
     await heldUp(async () => {
       const begun = await Promise.all([one.start(), other.start(), one.start(), other.start()]);
@@ -117,7 +117,7 @@ describeDatabase("verifiers of several gateways", (open) => {
     expect(await ended(one)).toMatchObject({ state: "done" });
   });
 
-  it("runs as long as its lock is held: who sees that it is done can begin the next one", async () => {
+  it("a run is running while its lock is held, and once it is done the next can start", async () => {
     const one = verifier();
     await database.transaction(async (tx) => {
       await tx.query("select pg_advisory_xact_lock(1866402117)");
@@ -129,7 +129,7 @@ describeDatabase("verifiers of several gateways", (open) => {
     expect(await ended(one)).toMatchObject({ state: "done" });
   });
 
-  it("is ended by a stop while the database works, is then said to be interrupted, and can begin again", async () => {
+  it("a run that a stop ends is interrupted, and can start again", async () => {
     const [one, other] = [verifier(), verifier()];
     await heldUp(async () => {
       await began(one);
@@ -141,7 +141,7 @@ describeDatabase("verifiers of several gateways", (open) => {
     expect(await ended(other)).toMatchObject({ state: "done" });
   });
 
-  it("says that it failed where the database cannot answer, and can begin again", async () => {
+  it("a run fails if the database cannot answer, and can start again", async () => {
     await database.query("alter table usage_folds rename to elsewhere");
     const one = verifier();
     await began(one);
@@ -152,7 +152,7 @@ describeDatabase("verifiers of several gateways", (open) => {
     expect(await ended(one)).toMatchObject({ state: "done" });
   });
 
-  it("says which number is off and by how much, and keeps the first 200 of many", async () => {
+  it("a run reports which number is off and by how much, and keeps the first 200 differences", async () => {
     await tamper(
       database,
       "update ledger_accounts set credits_nano = credits_nano + 3 where workspace_id = 'w'",
@@ -183,7 +183,7 @@ describeDatabase("verifiers of several gateways", (open) => {
 });
 
 describeDatabase("accounts", (open) => {
-  it("behind hundreds of others are compared, and one that is missing is named", async () => {
+  it("beyond the first page are compared, and a missing account is reported", async () => {
     const database = await open();
     await addWorkspace(database, "w");
     const ledger = createLedger(database);
@@ -206,7 +206,7 @@ describeDatabase("accounts", (open) => {
     expect(await verifyLedger(database)).toEqual([missing, ...behind]);
   });
 
-  it("BILL-01: are not called missing once the list of differences is full", async () => {
+  it("BILL-01: are not reported as missing once the list of differences is full", async () => {
     const database = await open();
     for (const workspaceId of ["a", "b"]) await addWorkspace(database, workspaceId);
     const ledger = createLedger(database);
