@@ -13,7 +13,7 @@ describeDatabase("the delivery log", (open) => {
     database = await open();
   });
 
-  it("an event is sent again at once: the same id and text, also when it had been delivered", async () => {
+  it("an event is redelivered at once with the same id and text, even after it was delivered", async () => {
     const tenant = await newTenant(database);
     const receiver = await startReceiver(200, 500, 200);
     const taskId = await tenant.end(receiver.url);
@@ -43,7 +43,7 @@ describeDatabase("the delivery log", (open) => {
     expect(await getDelivery(tenant, id)).toEqual(await tenant.delivery(taskId));
   });
 
-  it("an event that was given up unsigned is sent once signing is on again", async () => {
+  it("an unsigned event that was given up is sent once signing is enabled again", async () => {
     const tenant = await newTenant(database);
     const receiver = await startReceiver();
     await enableSigning(tenant, tenant.workspaceId, false);
@@ -58,7 +58,7 @@ describeDatabase("the delivery log", (open) => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it("another workspace's delivery is as good as none", async () => {
+  it("another workspace's delivery is not found", async () => {
     const tenant = await newTenant(database);
     const taskId = await tenant.end("https://receiver.example/");
     const { id } = await tenant.delivery(taskId);
@@ -68,7 +68,7 @@ describeDatabase("the delivery log", (open) => {
     expect(await refusal(sendTest(tenant, test))).toBe("not_found");
   });
 
-  it("a test event is signed and sent once, whatever comes of it", async () => {
+  it("a test event is signed and sent once, whether or not it succeeds", async () => {
     const tenant = await newTenant(database);
     const { workspaceId } = tenant;
     const receiver = await startReceiver(200, 500);
@@ -92,7 +92,7 @@ describeDatabase("the delivery log", (open) => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  it("a test of an address that may not be called says so in the log", async () => {
+  it("a test event to a forbidden address has the reason in the log", async () => {
     const tenant = await newTenant(database);
     const send = createSender({ allowPrivate: false });
     const deliverer = newDeliverer(database, tenant.clock, { send });

@@ -39,7 +39,7 @@ describeDatabase("callbacks", (open) => {
     database = await open();
   });
 
-  it("a task's end is posted once, with its unified shape and every header", async () => {
+  it("the end of a task is posted once, in the unified shape and with every header", async () => {
     const tenant = await newTenant(database);
     const receiver = await startReceiver();
     for (const status of ["succeeded", "failed", "expired", "canceled"] as const) {
@@ -75,7 +75,7 @@ describeDatabase("callbacks", (open) => {
     }
   });
 
-  it("a rolled back end leaves no callback, and a task has one however often it is asked for", async () => {
+  it("a rolled back end leaves no callback, and a task has one callback even if it is enqueued twice", async () => {
     const tenant = await newTenant(database);
     const callback = {
       workspaceId: tenant.workspaceId,
@@ -95,7 +95,7 @@ describeDatabase("callbacks", (open) => {
     expect(await tenant.database.query("select id from webhook_deliveries")).toHaveLength(1);
   });
 
-  it("a failing receiver is tried by the schedule, with the same text and a fresh signature, then given up", async () => {
+  it("a failing receiver is retried by the schedule, with the same text and a new signature, and then given up", async () => {
     const tenant = await newTenant(database);
     const receiver = await startReceiver(500, 301, 404, 429);
     const taskId = await tenant.end(receiver.url);
@@ -136,7 +136,7 @@ describeDatabase("callbacks", (open) => {
     ["soon", 429, undefined],
     ["999999", 429, 3_600_000],
   ])(
-    "HOOK-11: Retry-After %s of a receiver that answers %i is waited for, an hour at most, and never less than the usual pause",
+    "HOOK-11: Retry-After %s with status %i is respected up to an hour, but never shortens the usual pause",
     async (header, status, askedMs) => {
       const tenant = await newTenant(database);
       const receiver = await startReceiver((response) =>
@@ -152,7 +152,7 @@ describeDatabase("callbacks", (open) => {
     },
   );
 
-  it("410 ends it at once", async () => {
+  it("status 410 ends the delivery at once", async () => {
     const tenant = await newTenant(database);
     const receiver = await startReceiver(410);
     const taskId = await tenant.end(receiver.url);
@@ -162,7 +162,7 @@ describeDatabase("callbacks", (open) => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it("a redirect is a failure, and is not followed", async () => {
+  it("a redirect counts as a failure and is not followed", async () => {
     const tenant = await newTenant(database);
     const target = await startReceiver(200);
     const receiver = await startReceiver((response) =>
@@ -179,7 +179,7 @@ describeDatabase("callbacks", (open) => {
     expect(target.received).toEqual([]);
   });
 
-  it("any 2xx in time has delivered it, however long the answer goes on; no answer in time has not", async () => {
+  it("any 2xx status in time counts as delivered, even if the body never ends; a timeout does not", async () => {
     const tenant = await newTenant(database);
     const endless = await startReceiver((response) => {
       response.writeHead(202);
@@ -206,7 +206,7 @@ describeDatabase("callbacks", (open) => {
     expect(one!.durationMs).toBeLessThan(30_000);
   });
 
-  it("T77: the address is checked and pinned at each try: private ones, and names that lead there by now, are not called", async () => {
+  it("T77: the address is checked and pinned at each attempt, and private addresses are not called", async () => {
     const tenant = await newTenant(database);
     const receiver = await startReceiver();
     const urls = [
@@ -235,7 +235,7 @@ describeDatabase("callbacks", (open) => {
     expect(await errors()).toEqual([refused, refused, refused, refused, plain]);
   });
 
-  it("a workspace that does not sign sends nothing, and the delivery says why", async () => {
+  it("a workspace with signing disabled sends nothing, and the delivery has the reason", async () => {
     const tenant = await newTenant(database);
     const receiver = await startReceiver();
     await enableSigning(tenant, tenant.workspaceId, false);
@@ -249,7 +249,7 @@ describeDatabase("callbacks", (open) => {
     ]);
   });
 
-  it("an event that cannot be rendered is tried again like one that was refused", async () => {
+  it("an event that cannot be rendered is retried like a refused one", async () => {
     const tenant = await newTenant(database);
     const receiver = await startReceiver();
     const taskId = await tenant.end(receiver.url);

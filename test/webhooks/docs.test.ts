@@ -47,7 +47,7 @@ describeDatabase("signatures of callbacks", (open) => {
     database = await open();
   });
 
-  it("verify with the workspace's secret alone, the body and the time unaltered", async () => {
+  it("verify only with the workspace's secret and with unaltered body and time", async () => {
     const tenant = await newTenant(database);
     const receiver = await startReceiver();
     const deliverer = newDeliverer(database, tenant.clock);
@@ -74,7 +74,7 @@ describeDatabase("signatures of callbacks", (open) => {
     expect(both(secret, moved)).toEqual([false, false]);
   });
 
-  it("a rotated secret signs beside the new one for a day", async () => {
+  it("are made with the rotated and the new secret for a day", async () => {
     const tenant = await newTenant(database);
     const receiver = await startReceiver();
     const before = await tenant.secret();
@@ -98,7 +98,7 @@ describeDatabase("signatures of callbacks", (open) => {
   });
 });
 
-describe("what the page says", () => {
+describe("docs/callbacks.md", () => {
   const signed = (nowMs: number, secrets = ["whsec_AAAA"]): Received => ({
     path: "/",
     body: '{"a":"ü"}',
@@ -108,7 +108,7 @@ describe("what the page says", () => {
     ),
   });
 
-  it("the verifier is at most ten lines long, and takes the body as bytes too", () => {
+  it("has a verifier of at most ten lines, which also takes the body as bytes", () => {
     const lines = block
       .trim()
       .split("\n")
@@ -119,7 +119,7 @@ describe("what the page says", () => {
     expect(verify("whsec_AAAA", header, Buffer.from(body))).toBe(true);
   });
 
-  it("what is older than five minutes is refused, and so is what is no signature at all", () => {
+  it("has a verifier that refuses signatures older than five minutes and malformed ones", () => {
     const secret = "whsec_AAAA";
     expect(both(secret, signed(Date.now() - 290_000))).toEqual([true, true]);
     expect(both(secret, signed(Date.now() - 310_000))).toEqual([false, false]);
@@ -143,7 +143,7 @@ describe("what the page says", () => {
     }
   });
 
-  it("its schedule is the one in force, each pause up to a fifth longer or shorter", () => {
+  it("has the schedule in force, with pauses up to a fifth longer or shorter", () => {
     const shown = /\| pause +\|(.*)\|/
       .exec(page)![1]!
       .split("|")

@@ -82,7 +82,7 @@ const promptMs = inForm(12_000, 2_500);
 /** Shorter than the timeout of a dead name. */
 const promptByNameMs = inForm(4_000, 2_500);
 
-it("HOOK: a thousand dead names of one workspace do not delay the callback of another", async () => {
+it("a thousand unresolvable names of one workspace do not delay another workspace's callback", async () => {
   const tenant = await newTenant(database);
   const server = createServer(certificate, (_request, response) => void response.end());
   await once(server.listen(0, "127.0.0.1"), "listening");
@@ -93,7 +93,7 @@ it("HOOK: a thousand dead names of one workspace do not delay the callback of an
   server.close();
 });
 
-it("HOOK: receivers that hang, of twelve workspaces with many due each, leave room for another's", async () => {
+it("hanging receivers of twelve workspaces leave slots for another workspace", async () => {
   const tenant = await newTenant(database);
   const [hanging, live] = [await startReceiver(() => undefined), await startReceiver()];
   // Each has its own host, so that only the limit per workspace applies.
@@ -105,7 +105,7 @@ it("HOOK: receivers that hang, of twelve workspaces with many due each, leave ro
   expect(await deliveredMs(tenant, live.url)).toBeLessThan(promptMs);
 });
 
-it("HOOK: a receiver of several workspaces is not blocked for all by one of them", async () => {
+it("a slow path of one workspace does not block a receiver that other workspaces use", async () => {
   const tenant = await newTenant(database);
   const receiver = await startReceiver((response, { path }) => {
     if (path !== "/slow") response.end();
@@ -116,7 +116,7 @@ it("HOOK: a receiver of several workspaces is not blocked for all by one of them
   expect(receiver.received.filter(({ path }) => path === "/slow").length).toBeLessThanOrEqual(4);
 });
 
-it("HOOK: a receiver that answers byte by byte has as long as any other, and is then given up", async () => {
+it("a receiver that answers byte by byte has the usual timeout, and then counts as failed", async () => {
   const tenant = await newTenant(database);
   const slow = await startReceiver((response) => {
     const { socket } = response;
@@ -134,7 +134,7 @@ it("HOOK: a receiver that answers byte by byte has as long as any other, and is 
   });
 });
 
-it("HOOK: a deliverer that was stopped for longer than its lease does not send what another has sent meanwhile", async () => {
+it("a deliverer that was stopped for longer than its lease does not send what another has sent", async () => {
   const tenant = await newTenant(database);
   const receiver = await startReceiver();
   const taskId = await tenant.end(receiver.url);

@@ -68,7 +68,7 @@ describe("callbacks of a gateway", () => {
   const settled = (taskId: string) =>
     until(async () => ["delivered", "failed"].includes((await delivery(taskId))?.status ?? ""));
 
-  it("HOOK-01 VID-23: a task that ends, in whichever state, is posted to its webhook_url", async () => {
+  it("HOOK-01 VID-23: a task that ends, in any state, is posted to its webhook_url", async () => {
     const scripts = {
       succeeded: {},
       failed: { task_outcome: "failed" },
@@ -106,7 +106,7 @@ describe("callbacks of a gateway", () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it("HOOK-03 HOOK-04 HOOK-10: the signature verifies with the workspace's secret, and with an altered body does not", async () => {
+  it("HOOK-03 HOOK-04 HOOK-10: the signature verifies with the workspace's secret, and not with an altered body", async () => {
     const receiver = await startReceiver();
     const { id } = await create(receiver.url);
     await settled(id);
@@ -133,7 +133,7 @@ describe("callbacks of a gateway", () => {
     expect(() => others.verify(body, signed)).toThrow("No matching signature");
   });
 
-  it("HOOK-05: whatever is sent has the header: first tries, repeated ones, redelivered ones, tests, during a rotation", async () => {
+  it("HOOK-05: every request is signed: first attempts, retries, redeliveries and tests, also during a rotation", async () => {
     const receiver = await startReceiver(500, 200);
     const { id } = await create(receiver.url);
     await until(() => receiver.received.length === 1);
@@ -156,7 +156,7 @@ describe("callbacks of a gateway", () => {
     );
   });
 
-  it("HOOK-06: without a signing secret a task succeeds, and its receiver gets nothing", async () => {
+  it("HOOK-06: without a signing secret a task succeeds, and its receiver gets no request", async () => {
     const receiver = await startReceiver();
     await enableSigning(context(), gateway.workspaceId, false);
     const { id } = await create(receiver.url);
@@ -167,7 +167,7 @@ describe("callbacks of a gateway", () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it("HOOK-09: the payload is the event's id, type and time, and the task as GET answers it", async () => {
+  it("HOOK-09: the payload is the event's id, type and time, and the task as GET returns it", async () => {
     const receiver = await startReceiver();
     for (const script of [{}, { task_outcome: "failed" }]) {
       const { id } = await create(receiver.url, script);
@@ -184,7 +184,7 @@ describe("callbacks of a gateway", () => {
     }
   });
 
-  it("HOOK-11: a failing receiver is tried nine times in 28 hours, always with the same id; 410 is believed", async () => {
+  it("HOOK-11: a failing receiver is tried nine times in 28 hours with the same event id, and 410 ends the attempts", async () => {
     const failing = await startReceiver(500);
     const gone = await startReceiver(410);
     const { id } = await create(failing.url);
@@ -208,7 +208,7 @@ describe("callbacks of a gateway", () => {
   });
 });
 
-describe("addresses of callbacks", () => {
+describe("the webhook_url of a task", () => {
   let gateway: GatewayUnderTest;
   beforeAll(async () => {
     gateway = await startTestGateway({ tasks, environment });
@@ -235,12 +235,12 @@ describe("addresses of callbacks", () => {
     return error["message"]!;
   }
 
-  it("HOOK-07: an address that is not HTTPS is refused when the task is created", async () => {
+  it("HOOK-07: is refused with the submission if it is not HTTPS", async () => {
     const others = ["http://example.com/hook", "ftp://example.com/", "example.com", "", 7, {}];
     for (const url of others) await refused(url);
   });
 
-  it("HOOK-08: an address in a private network is refused, however it is written", async () => {
+  it("HOOK-08: is refused if its host is a private address in any notation", async () => {
     const hosts = (
       "127.0.0.1 127.1 2130706433 0x7f.1 0.0.0.0 localhost a.localhost 10.0.0.1 10.255.255.255 " +
       "172.16.0.1 172.31.255.255 192.168.1.1 169.254.169.254 100.64.0.1 " +
@@ -249,7 +249,7 @@ describe("addresses of callbacks", () => {
     for (const host of hosts) await refused(`https://${host}/hook`);
   });
 
-  it("HOOK-08: a name that resolves into a private network is refused", async () => {
+  it("HOOK-08: is refused if its name resolves to a private network", async () => {
     // The machine's own name resolves to itself, if it resolves at all.
     const name = hostname();
     const found = await lookup(name, { all: true }).catch(() => []);

@@ -50,7 +50,7 @@ describeDatabase("an outbox with several deliverers", (open) => {
     expect(claims.size).toBe(3);
   });
 
-  it("of those that found the same events due, one gets each, until its lease is over", async () => {
+  it("events found due by several deliverers are claimed by one each, until its lease ends", async () => {
     const tenant = await newTenant(database);
     for (let index = 0; index < 30; index += 1) await tenant.end("https://receiver.example/");
     const nowMs = tenant.clock.now();
@@ -64,7 +64,7 @@ describeDatabase("an outbox with several deliverers", (open) => {
     expect(await claimDue(database, due, nowMs + 1_000, lease)).toHaveLength(30);
   });
 
-  it("the text of an event is kept once, by who holds its lease: nobody else may send another", async () => {
+  it("the text of an event is stored once, and only by the deliverer that holds the lease", async () => {
     const tenant = await newTenant(database);
     await tenant.end("https://receiver.example/");
     const lease = { leaseMs: 1_000, tryMs: 500 };
@@ -86,7 +86,7 @@ describeDatabase("an outbox with several deliverers", (open) => {
     expect(row!.body).toBe("the heir's");
   });
 
-  it("what a deliverer held when it died between sending and noting is sent again, same event; its ghost writes nothing", async () => {
+  it("an event of a deliverer that dies before recording its success is sent again, and the dead one records nothing", async () => {
     const tenant = await newTenant(database);
     const receiver = await startReceiver(200, 500);
     const taskId = await tenant.end(receiver.url);
@@ -121,7 +121,7 @@ describeDatabase("an outbox with several deliverers", (open) => {
     });
   });
 
-  it("closing lets receivers answer for a moment, and what is cut off is due again at once", async () => {
+  it("closing gives receivers a moment to answer, and an interrupted attempt is due again at once", async () => {
     const tenant = await newTenant(database);
     const answers: ServerResponse[] = [];
     const receiver = await startReceiver((response) => void answers.push(response), 204);
@@ -144,7 +144,7 @@ describeDatabase("an outbox with several deliverers", (open) => {
     await next.close();
   });
 
-  it("tries that the gateway cut off are none of the schedule's: the first pause follows them", async () => {
+  it("attempts that the gateway interrupted do not count in the schedule", async () => {
     const tenant = await newTenant(database);
     let answers = 0;
     const receiver = await startReceiver((response) => {
@@ -169,7 +169,7 @@ describeDatabase("an outbox with several deliverers", (open) => {
     });
   });
 
-  it("an outbox with nothing due is read once a wake, not again and again", async () => {
+  it("an outbox with nothing due is read once per wake-up", async () => {
     const tenant = await newTenant(database);
     let reads = 0;
     const counted = {
@@ -187,7 +187,7 @@ describeDatabase("an outbox with several deliverers", (open) => {
     await deliverer.close();
   });
 
-  it("closing cuts nobody off at once who was not asked to hurry", async () => {
+  it("closing without a time limit waits for a receiver's answer", async () => {
     const tenant = await newTenant(database);
     const answers: ServerResponse[] = [];
     const receiver = await startReceiver((response) => void answers.push(response));
@@ -202,7 +202,7 @@ describeDatabase("an outbox with several deliverers", (open) => {
     expect((await tenant.delivery(taskId)).status).toBe("delivered");
   });
 
-  it("a receiver that hangs with more events than are looked at does not hide those behind them", async () => {
+  it("a hanging receiver with more due events than one query reads does not hide later events", async () => {
     const tenant = await newTenant(database);
     const [dead, live] = [await startReceiver(() => undefined), await startReceiver()];
     await tenant.end(dead.url);
@@ -221,7 +221,7 @@ describeDatabase("an outbox with several deliverers", (open) => {
     await deliverer.close();
   });
 
-  it("a receiver that hangs holds four places, and others are served meanwhile", async () => {
+  it("a hanging receiver takes four slots, and others are served meanwhile", async () => {
     const tenant = await newTenant(database);
     const dead = await startReceiver(() => undefined);
     const live = await startReceiver();
@@ -236,7 +236,7 @@ describeDatabase("an outbox with several deliverers", (open) => {
     expect(dead.received).toHaveLength(4);
   });
 
-  it("a clock that ran ahead and is set back puts nothing off for longer than it should be", async () => {
+  it("a clock that ran ahead and is set back does not delay retries", async () => {
     const tenant = await newTenant(database);
     const receiver = await startReceiver(503, 200);
     const taskId = await tenant.end(receiver.url);
@@ -252,7 +252,7 @@ describeDatabase("an outbox with several deliverers", (open) => {
     await second.close();
   });
 
-  it("a clock that jumps ahead during a try does not send it twice at once", async () => {
+  it("a clock that jumps ahead during an attempt does not cause a second attempt", async () => {
     const tenant = await newTenant(database);
     const answers: ServerResponse[] = [];
     const receiver = await startReceiver((response) => void answers.push(response));
@@ -269,7 +269,7 @@ describeDatabase("an outbox with several deliverers", (open) => {
   });
 });
 
-it("a process that is killed while its receiver works has its event sent again by another", async () => {
+it("the event of a deliverer process that is killed during its attempt is sent again by another", async () => {
   const url = await (await sharedPostgres()).createDatabase();
   const database = await openDatabase({ url, log: silentLog });
   await migrate(database);
