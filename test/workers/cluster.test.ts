@@ -15,7 +15,7 @@ import {
 const withoutSockets = new URL("../support/no-bound-sockets.mjs", import.meta.url).href;
 
 it.skipIf(process.platform !== "linux")(
-  "without sockets of their own: calls, a worker that dies, SIGHUP without a failed call, and the end",
+  "without shared listening sockets, calls, a worker's death, SIGHUP and the stop work as usual",
   { timeout: 400_000 },
   async () => {
     const gateway = await startWorkers({ NODE_OPTIONS: `--import=${withoutSockets}` });

@@ -11,7 +11,7 @@ import { eventually } from "../money/support.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
 import { listenersOf, startWorkers, workersOf } from "./support.ts";
 
-it("one with the embedded database, one for each core with a server, or as many as asked for", () => {
+it("the default is one worker with the embedded database, and one per core with a database server", () => {
   const wanted = (variables: Record<string, string>) => workersWanted(readEnvironment(variables));
   const DATABASE_URL = "postgres://user@host/database";
   expect(wanted({})).toBe(1);
@@ -20,7 +20,7 @@ it("one with the embedded database, one for each core with a server, or as many 
   expect(wanted({ DATABASE_URL, TOLLGATE_WORKERS: "1" })).toBe(1);
 });
 
-it("each has ten connections and a listener where there are enough, with one worker more while they are replaced", () => {
+it("each worker has ten connections and a listener if there are enough, including one worker more during a reload", () => {
   expect(planWorkers(4, { max: 100, taken: 3 })).toEqual({
     count: 4,
     poolMax: 10,
@@ -28,7 +28,7 @@ it("each has ten connections and a listener where there are enough, with one wor
   });
 });
 
-it("with fewer the pools shrink, then the workers, and it says what would be needed", () => {
+it("with fewer connections the pools shrink, then the number of workers, and the reason is given", () => {
   expect(planWorkers(8, { max: 100, taken: 3 })).toMatchObject({ count: 8, poolMax: 9 });
   expect(planWorkers(14, { max: 100, taken: 3 })).toMatchObject({ count: 14, poolMax: 5 });
   const { count, poolMax, reduced } = planWorkers(32, { max: 100, taken: 3 });
@@ -38,7 +38,7 @@ it("with fewer the pools shrink, then the workers, and it says what would be nee
   expect(planWorkers(4, { max: 5, taken: 3 })).toMatchObject({ count: 1, poolMax: 5 });
 });
 
-it("what fits is never more than the database has", () => {
+it("the planned connections never exceed those of the database", () => {
   for (let max = 30; max <= 400; max += 7)
     for (const wanted of [2, 3, 8, 16, 64]) {
       const { count, poolMax } = planWorkers(wanted, { max, taken: 3 });
@@ -48,7 +48,7 @@ it("what fits is never more than the database has", () => {
     }
 });
 
-it("connections and bodies are divided, and the largest body fits everywhere", () => {
+it("connections and body bytes are divided among workers, and the largest body fits in each share", () => {
   const { limits } = defaultSettings;
   expect(shareOf(limits, 1)).toBe(limits);
   const two = shareOf(limits, 2);
@@ -60,7 +60,7 @@ it("connections and bodies are divided, and the largest body fits everywhere", (
 });
 
 it.skipIf(process.platform !== "linux")(
-  "a server that takes few connections: there are fewer workers, and the banner says why",
+  "a database with few connections gets fewer workers, and the banner says why",
   { timeout: 400_000 },
   async () => {
     const url = await (await sharedPostgres()).createMigrated();

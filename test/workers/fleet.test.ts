@@ -55,7 +55,7 @@ async function startFleet(processesMax = Infinity, liveness?: LivenessLimits) {
 
 const stops = ({ told }: Fake): ToWorker[] => told.filter(({ kind }) => kind === "stop");
 
-it("BILL-01: a stop that comes while workers are replaced starts no more of them, which nobody would stop in order", async () => {
+it("BILL-01: a stop during a reload starts no more workers, and stops all that run", async () => {
   const { fleet, fakes } = await startFleet();
   const reloaded = fleet.reload();
   await expect.poll(() => fakes.length).toBe(3);
@@ -71,7 +71,7 @@ it("BILL-01: a stop that comes while workers are replaced starts no more of them
   await stopped;
 });
 
-it("a worker that answers no question any more is ended, and another takes its place", async () => {
+it("a worker that does not answer health checks is ended, and another replaces it", async () => {
   const { fleet, fakes } = await startFleet(4, { everyMs: 20, missedMax: 2 });
   await expect.poll(() => fakes.length).toBe(4);
   const numbers = fakes.map(({ worker }) => worker.number);
@@ -79,7 +79,7 @@ it("a worker that answers no question any more is ended, and another takes its p
   fleet.kill();
 });
 
-it("BILL-01: a worker that was replaced and has time for its calls is told when all stop", () => {
+it("BILL-01: a replaced worker that still has calls learns when the whole gateway stops", () => {
   const received: ((message: ToWorker) => void)[] = [];
   const start = { number: 1, count: 2, host: "127.0.0.1", port: 0, configPath: undefined };
   const link = createLink(start, {
@@ -100,7 +100,7 @@ it("BILL-01: a worker that was replaced and has time for its calls is told when 
   expect(told).toEqual([true, false]);
 });
 
-it("a reload for which no process can be made leaves the old workers, and ends", async () => {
+it("a reload that cannot start a process keeps the old workers, and ends", async () => {
   const { fleet, fakes } = await startFleet(2);
   await fleet.reload();
   expect(fakes.flatMap(stops)).toEqual([]);
@@ -109,7 +109,7 @@ it("a reload for which no process can be made leaves the old workers, and ends",
   await stopped;
 });
 
-it("a reload that ends half-way says that workers have two configurations, and only then", async () => {
+it("a reload that ends halfway reports two configurations, and one that replaced no worker does not", async () => {
   const none = await startFleet(2);
   await none.fleet.reload();
   expect(none.errors).toMatchObject([{ worker: 1, replaced: 0, of: 2 }]);
@@ -126,7 +126,7 @@ it("a reload that ends half-way says that workers have two configurations, and o
   half.fleet.kill();
 });
 
-it("workers that are killed as they start are tried so often, and then the operator is told what helps", async () => {
+it("workers that are killed at their start are retried a limited number of times, and then the fix is logged", async () => {
   const logged: object[] = [];
   const fakes: Fake[] = [];
   const { promise: hopeless, resolve: gaveUp } = Promise.withResolvers<readonly unknown[]>();

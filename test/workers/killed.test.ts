@@ -17,7 +17,7 @@ describe.skipIf(process.platform !== "linux")("two workers with tasks", () => {
   const keysOf = (method: string) =>
     workers.vendor.calls(method).map(({ headers }) => String(headers.authorization));
 
-  it("T84: a key that is replaced is used by both for what comes, without a restart, and for the polls of what it did not submit", async () => {
+  it("T84: a replaced key is used for new submissions and for polls of older tasks, without a restart", async () => {
     const { vendor, gateway } = workers;
     vendor.plan("GET", says.running);
     const { id } = await submit();
@@ -50,7 +50,7 @@ describe.skipIf(process.platform !== "linux")("two workers with tasks", () => {
     expect(done.status).toBe("succeeded");
   });
 
-  it("T79: a task that workers polled as they were killed ends soon after, asked for once", async () => {
+  it("T79: a task whose polling workers are killed ends soon after, submitted once", async () => {
     const { vendor, gateway } = workers;
     const asked = vendor.calls("POST").length;
     vendor.plan("GET", says.nothing);
@@ -78,7 +78,7 @@ describe.skipIf(process.platform !== "linux")("two workers with tasks", () => {
     expect(vendor.calls("POST")).toHaveLength(asked + 1);
   });
 
-  it("those that were killed or ran out of heap are named with what helps, and are back", async () => {
+  it("workers that were killed or ran out of heap are logged with the fix, and replaced", async () => {
     const { gateway } = workers;
     const ended = await eventually(() => {
       const lines = gateway.printed().split("\n");
@@ -102,7 +102,7 @@ describe.skipIf(process.platform !== "linux")("two workers with tasks", () => {
 });
 
 it.each(["code 1", "ended by its supervisor"])(
-  "of %s the lines before it say what is to be said",
+  "an end with %s has no advice, because the log lines before it have the reason",
   (how) => {
     expect(adviceOnEnd(how)).toEqual({});
   },

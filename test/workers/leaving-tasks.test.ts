@@ -64,7 +64,7 @@ async function isSoonOver(work: Promise<void>): Promise<boolean> {
   return seen.isOver;
 }
 
-it("T81: are asked for to the end, and succeed", async () => {
+it("T81: a task of a replaced worker waits for its vendor's answer, and succeeds", async () => {
   const closing = gateway.close({ callsMs: 600_000 });
   await eventually(
     () =>
@@ -80,7 +80,7 @@ it("T81: are asked for to the end, and succeed", async () => {
   expect(await statusOf()).toBe("succeeded");
 });
 
-it("T81: have no more time than calls where all workers stop meanwhile", async () => {
+it("T81: a task of a replaced worker is cut with the calls when all workers stop", async () => {
   const closing = gateway.close({ callsMs: 600_000 });
   await eventually(
     () =>

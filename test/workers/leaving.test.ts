@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
 import { stopServer } from "../../src/http/index.ts";
 
-it("BILL-01: calls under way that had minutes are cut when they are to end sooner", async () => {
+it("BILL-01: calls in flight of a replaced worker are cut when the whole gateway has to stop sooner", async () => {
   const server = createServer(() => undefined).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

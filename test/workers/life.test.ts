@@ -47,7 +47,7 @@ const answered = async (url: string, more: number): Promise<void> => {
 };
 
 /** Each test continues with the state of the one before: starting three processes for each would take longer than the tests. */
-describe.skipIf(!linux)("one gateway, from a worker's death to its own end", () => {
+describe.skipIf(!linux)("a gateway, from a worker's death to its own end", () => {
   let running: WorkersGateway;
   let environment: Record<string, string>;
   const file = join(temporaryDirectory(), "tollgate.yaml");
@@ -59,7 +59,7 @@ describe.skipIf(!linux)("one gateway, from a worker's death to its own end", () 
   afterAll(() => running?.kill());
 
   it(
-    "BILL-01 T65: kill -9 of a worker under load: only its calls in flight fail, and it is started again",
+    "BILL-01 T65: only the calls in flight of a worker killed under load fail, and the worker is started again",
     { timeout: 400_000 },
     async () => {
       let over = false;
@@ -89,7 +89,7 @@ describe.skipIf(!linux)("one gateway, from a worker's death to its own end", () 
   );
 
   it(
-    "BILL-01 T65: kill -9 of the supervisor under load: two seconds later nothing is left, the embedded database included",
+    "BILL-01 T65: after a SIGKILL of the supervisor under load no process is left, including the embedded database",
     { timeout: 400_000 },
     async () => {
       const { child, url, key, dataDir } = running;
@@ -117,7 +117,7 @@ describe.skipIf(!linux)("one gateway, from a worker's death to its own end", () 
     },
   );
 
-  it("a wrong configuration is told, and changes nothing", async () => {
+  it("an invalid configuration is logged at SIGHUP, and changes nothing", async () => {
     const old = workersOf(running.child.pid!);
     writeFileSync(file, "limits: {text_body_mb: none}\n");
     running.child.kill("SIGHUP");
@@ -130,7 +130,7 @@ describe.skipIf(!linux)("one gateway, from a worker's death to its own end", () 
     expect((await callOnce(running)).outcome).toBe("200");
   });
 
-  it("BILL-01 T65: SIGTERM: calls under way end, /readyz says 503 while balancers leave, nothing is left, and the ledger adds up", async () => {
+  it("BILL-01 T65: SIGTERM lets calls in flight end, /readyz answers 503 meanwhile, no process is left, and the ledger is consistent", async () => {
     const before = await journalOf(running);
     const { url, child, dataDir } = running;
     const workers = workersOf(child.pid!);
@@ -155,9 +155,9 @@ describe.skipIf(!linux)("one gateway, from a worker's death to its own end", () 
   });
 });
 
-describe.skipIf(!linux)("under load", () => {
+describe.skipIf(!linux)("a gateway under load", () => {
   it.skipIf(!isLong)(
-    "SIGHUP reads the configuration again and replaces the workers one after the other: 0 calls fail",
+    "reads its configuration again at SIGHUP and replaces its workers one by one, without a failed call",
     { timeout: 400_000 },
     async () => {
       const directory = temporaryDirectory();
@@ -204,7 +204,7 @@ describe.skipIf(!linux)("under load", () => {
 
 describe.skipIf(!linux)("a worker that cannot be started again", () => {
   it.skipIf(!isLong)(
-    "leaves its connections to the others, is tried again, and comes back",
+    "leaves its connections to the others, is retried, and comes back",
     { timeout: 400_000 },
     async () => {
       const running = (gateway = await startWorkers());
@@ -232,7 +232,7 @@ describe.skipIf(!linux)("a worker that cannot be started again", () => {
   );
 
   it.skipIf(!isLong)(
-    "when none can, the gateway says why and ends",
+    "makes the gateway end with the reason if no other worker can start either",
     { timeout: 400_000 },
     async () => {
       // In the short form it tries three times, not six, with pauses that begin at 20 ms.
@@ -251,8 +251,8 @@ describe.skipIf(!linux)("a worker that cannot be started again", () => {
   );
 });
 
-describe.skipIf(!linux)("signals that hurry", () => {
-  it("a second signal ends everything at once", async () => {
+describe.skipIf(!linux)("a stop in a hurry", () => {
+  it("ends everything at once at the second signal", async () => {
     const running = (gateway = await startWorkers());
     const workers = workersOf(running.child.pid!);
     const call = callOnce(running, '#sandbox {"delay_ms": 30000}');
@@ -266,28 +266,24 @@ describe.skipIf(!linux)("signals that hurry", () => {
     await expect.poll(() => workers.filter(isAlive)).toEqual([]);
   });
 
-  it.skipIf(!isLong)(
-    "a worker that does not end is killed with the rest",
-    { timeout: 600_000 },
-    async () => {
-      const dataDir = await preparedDataDir();
-      const running = (gateway = await startWorkers({ TOLLGATE_DATA_DIR: dataDir }));
-      const [hung] = workersOf(running.child.pid!);
-      process.kill(hung!, "SIGSTOP");
-      // The failing worker takes no calls: the other one alone is enough.
-      await eventually(
-        async () => {
-          const { status, workers } = await readiness(running.url);
-          return status === "ready" && workers?.ready === 1 ? true : undefined;
-        },
-        "one that is ready",
-        20_000,
-      );
-      expect(await running.stop()).toBe(0);
-      expect(isAlive(hung!)).toBe(false);
-      expect(readFileSync(join(dataDir, "database/server.log"), "utf8")).not.toMatch(/PANIC/);
-    },
-  );
+  it.skipIf(!isLong)("kills a worker that does not end", { timeout: 600_000 }, async () => {
+    const dataDir = await preparedDataDir();
+    const running = (gateway = await startWorkers({ TOLLGATE_DATA_DIR: dataDir }));
+    const [hung] = workersOf(running.child.pid!);
+    process.kill(hung!, "SIGSTOP");
+    // The failing worker takes no calls: the other one alone is enough.
+    await eventually(
+      async () => {
+        const { status, workers } = await readiness(running.url);
+        return status === "ready" && workers?.ready === 1 ? true : undefined;
+      },
+      "one that is ready",
+      20_000,
+    );
+    expect(await running.stop()).toBe(0);
+    expect(isAlive(hung!)).toBe(false);
+    expect(readFileSync(join(dataDir, "database/server.log"), "utf8")).not.toMatch(/PANIC/);
+  });
 });
 
 async function journalOf({ sandboxUrl }: WorkersGateway): Promise<number> {

@@ -34,7 +34,7 @@ function watch(worker: Watched, everyMs: number) {
   return { lines, over: watchLiveness(worker, { error }, { everyMs, missedMax: 3 }) };
 }
 
-it("a worker that stands still is said and ended, and one that stood still for a moment is not", async () => {
+it("a worker that hangs is logged and killed, and one that stops only for a moment is not", async () => {
   const worker = await answering();
   const { lines, over } = watch(worker, 400);
   worker.child.kill("SIGSTOP");
@@ -49,7 +49,7 @@ it("a worker that stands still is said and ended, and one that stood still for a
   expect(lines).toEqual([{ worker: 2, seconds: 1, msg: "a worker stands still; it is ended" }]);
 });
 
-it("nothing is said of a worker that ends by itself, also while a question is open, and no rejection is left", async () => {
+it("a worker that ends by itself is not logged as hanging, and leaves no unhandled rejection", async () => {
   const left: unknown[] = [];
   const note = (reason: unknown): void => void left.push(reason);
   process.on("unhandledRejection", note);

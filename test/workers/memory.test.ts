@@ -34,11 +34,11 @@ it.each([
   [1024, [64, 32, 114]],
   [2048, [64, 32, 256]],
   [65_536, [64, 32, 256]],
-])("%i MB have room for %j", (megabytes, sizes) => {
+])("%i MB of memory give these limits in MB: %j", (megabytes, sizes) => {
   expect(sizesIn(megabytes)).toEqual(sizes);
 });
 
-it("all of it fits into the memory, and the largest body into what is under way", () => {
+it("everything fits into the memory, and the largest body into the limit of bytes in flight", () => {
   for (let megabytes = 340; megabytes < 8_192; megabytes += 61)
     for (const count of [1, 2, 4]) {
       const sharing = { count, databaseUrl: undefined };
@@ -52,7 +52,7 @@ it("all of it fits into the memory, and the largest body into what is under way"
     }
 });
 
-it("what the file sets holds, and a body of the size that it sets has room", () => {
+it("configured limits are kept, and there is room for a body of the configured size", () => {
   const { isSet } = limits;
   const budget = { ...limits, isSet: { ...isSet, bodiesUnderWayBytes: true } };
   expect(sizesIn(512, budget)).toEqual([64, 32, 256]);
@@ -62,7 +62,7 @@ it("what the file sets holds, and a body of the size that it sets has room", () 
   expect(sizesIn(512, text)).toEqual([32, 32, 42]);
 });
 
-it("where nobody says how many workers there are, each has a gigabyte", () => {
+it("the default number of workers is one per gigabyte, at most one per core", () => {
   const server = { workers: undefined, databaseUrl: "postgresql://db.example/tollgate" };
   expect(workersWanted(server, 512 * mebibyte)).toBe(1);
   expect(workersWanted(server, 2_047 * mebibyte)).toBe(1);
@@ -74,17 +74,17 @@ it.each([
   [512, ["--max-semi-space-size=8", "--max-old-space-size=192"]],
   [1024, ["--max-semi-space-size=16", "--max-old-space-size=384"]],
   [2048, ["--max-semi-space-size=64"]],
-])("of %i MB Node may take its part for objects", (megabytes, flags) => {
+])("with %i MB Node gets flags for its heap", (megabytes, flags) => {
   expect(roomFlagsFor(megabytes * mebibyte)).toEqual(flags);
 });
 
-it("what NODE_OPTIONS says of the heap holds", () => {
+it("heap flags in NODE_OPTIONS are not overridden", () => {
   const [young] = roomFlagsFor(512 * mebibyte);
   expect(roomFlagsFor(512 * mebibyte, "--max_old_space_size=300")).toEqual([young]);
   expect(roomFlagsFor(2 ** 40, "--max-semi-space-size=16")).toEqual([]);
 });
 
-it("objects begin among the young, also those whose kind has lived long", () => {
+it("objects are allocated in the young generation, even of kinds that lived long", () => {
   const code = `const make = () => ({ parts: [1, 2, 3] });
     const kept = [];
     for (let count = 0; count < 1_000_000; count += 1) kept[count % 300_000] = make();
@@ -94,7 +94,7 @@ it("objects begin among the young, also those whose kind has lived long", () => 
   expect([stdout, stderr]).toEqual(["true\n", ""]);
 });
 
-it("freed buffers are given back at once where memory is little, and nowhere else", () => {
+it("freed buffers are returned to the system at once if memory is scarce, and only then", () => {
   expect(roomVariablesFor(512 * mebibyte)).toHaveProperty("MALLOC_MMAP_THRESHOLD_");
   expect(roomVariablesFor(2_048 * mebibyte)).toEqual({});
 });

@@ -7,8 +7,8 @@ import { closeListeners, listenOnAll } from "../../src/http/front/listeners.ts";
 
 const host = "127.0.0.1";
 
-describe.runIf(canShare())("a port", () => {
-  it("is one gateway's from when it is taken: workers listen on it seconds later", async () => {
+describe.runIf(canShare())("a port of the gateway", () => {
+  it("belongs to one gateway from when it is taken, even before its workers listen", async () => {
     const one = await GatewayPort.take(host, 0);
     await expect(GatewayPort.take(host, one.port)).rejects.toMatchObject({
       code: "EADDRINUSE",
@@ -26,7 +26,7 @@ describe.runIf(canShare())("a port", () => {
     (await GatewayPort.take(host, one.port)).settled();
   });
 
-  it("is free again where it could not be taken", async () => {
+  it("is free again after it could not be taken", async () => {
     const other = createServer().listen(0, host);
     await new Promise((resolve) => other.once("listening", resolve));
     const { port } = other.address() as AddressInfo;
@@ -35,7 +35,7 @@ describe.runIf(canShare())("a port", () => {
     (await GatewayPort.take(host, port)).settled();
   });
 
-  it("is two gateways' at two addresses", async () => {
+  it("can belong to two gateways at two addresses", async () => {
     const one = await GatewayPort.take(host, 0);
     const two = await GatewayPort.take("127.0.0.2", one.port);
     expect(two.port).toBe(one.port);

@@ -27,7 +27,7 @@ function newWorker() {
   return { worker: worker as unknown as WorkerProcess, sent, answer: asked.resolve };
 }
 
-it("a worker that ends while the others are still asked is counted once", async () => {
+it("a worker that ends while the others are still asked for metrics is counted once", async () => {
   const hub = new Hub(2);
   const [ending, slow] = [newWorker(), newWorker()];
   for (const { worker } of [ending, slow]) hub.enter(worker, false);

@@ -55,7 +55,7 @@ async function drive(url: string, key: string): Promise<void> {
 }
 
 it.skipIf(!isLong || process.platform !== "linux")(
-  "two workers take at most a sixth more processor time a call than one",
+  "two workers on two cores have at least 1.7 times the throughput of one, by processor time per call",
   async () => {
     const vendors = await startVendors();
     const directory = temporaryDirectory();

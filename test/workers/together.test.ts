@@ -35,20 +35,20 @@ describe.skipIf(!linux)("two workers", () => {
     await gateway.kill();
   });
 
-  it("are two processes below one, and the first start is told once", () => {
+  it("are two processes below a supervisor, and the first start is printed once", () => {
     expect(workersOf(gateway.child.pid!)).toHaveLength(2);
     expect(gateway.banner.match(/gw_live_/g)).toHaveLength(2);
     expect(gateway.banner).toMatch(/^ {2}Workers +2$/m);
   });
 
-  it("have above them a process that loads nothing of what answers calls", () => {
+  it("have a supervisor that loads no code for answering calls", () => {
     const answering = ["http", "calls", "protocols", "routing", "upstream"];
     expect(telling.parts(workersOf(gateway.child.pid!)[0])).toContain("calls");
     expect(telling.parts(gateway.child.pid)).toContain("storage");
     for (const part of answering) expect(telling.parts(gateway.child.pid)).not.toContain(part);
   });
 
-  it("share the connections", async () => {
+  it("share new connections", async () => {
     const port = Number(new URL(gateway.url).port);
     const sockets = Array.from({ length: 60 }, () => connect(port, "127.0.0.1"));
     const workers = workersOf(gateway.child.pid!);
@@ -61,7 +61,7 @@ describe.skipIf(!linux)("two workers", () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  it("answer /metrics for both: the sums are the calls made", async () => {
+  it("answer /metrics with the sums of both", async () => {
     const before = await metric(gateway.url, "tollgate_calls_total");
     const calls = await Promise.all(Array.from({ length: 40 }, () => callOnce(gateway)));
     expect(new Set(calls.map(({ outcome }) => outcome))).toEqual(new Set(["200"]));
@@ -81,7 +81,7 @@ describe.skipIf(!linux)("two workers", () => {
     });
   });
 
-  it("LIM-17: a key's limit of requests holds over both", async () => {
+  it("LIM-17: share a key's request limit", async () => {
     const token = readFileSync(join(gateway.dataDir, "admin-token"), "utf8").trim();
     const admin = async (path: string, body?: object) => {
       const response = await fetch(`${gateway.url}/admin/v1${path}`, {
@@ -104,7 +104,7 @@ describe.skipIf(!linux)("two workers", () => {
     expect(outcomes.slice(10)).toEqual(Array(6).fill("429"));
   });
 
-  it("one of them looks for work that nobody announced, and the other when that one dies", async () => {
+  it("elect one of them to search for unannounced work, and the other takes over when it dies", async () => {
     const log = join(gateway.dataDir, "database/server.log");
     /** Ids of the database processes that looked for tasks since the log had length `from`; each serves one worker. */
     const looked = (from: number): number[] =>
@@ -134,7 +134,7 @@ describe.skipIf(!linux)("two workers", () => {
     await whenReady(gateway.url);
   });
 
-  it("tell their number in each line of the log", () => {
+  it("write their number in each line of the log", () => {
     const lines = gateway
       .printed()
       .split("\n")
@@ -144,14 +144,14 @@ describe.skipIf(!linux)("two workers", () => {
   });
 });
 
-describe.skipIf(!linux)("ports", () => {
+describe.skipIf(!linux)("the ports of a gateway with workers", () => {
   let gateway: WorkersGateway;
   beforeAll(async () => {
     gateway = await startWorkers({ TOLLGATE_METRICS_PORT: "0" });
   });
   afterAll(() => gateway.kill());
 
-  it("one of its own for /metrics answers for both", async () => {
+  it("a port for /metrics answers for both workers", async () => {
     const url = /Metrics +(\S+)\/metrics/.exec(gateway.banner)![1]!;
     const calls = await Promise.all(Array.from({ length: 12 }, () => callOnce(gateway)));
     expect(new Set(calls.map(({ outcome }) => outcome))).toEqual(new Set(["200"]));
@@ -160,7 +160,7 @@ describe.skipIf(!linux)("ports", () => {
     expect((await fetch(`${gateway.url}/metrics`)).status).toBe(404);
   });
 
-  it("one that is taken is told once, by another Tollgate with workers too", async () => {
+  it("a port in use is reported once, also if another Tollgate with workers uses it", async () => {
     const port = new URL(gateway.url).port;
     const told = await spawnGateway({
       PORT: port,
@@ -176,8 +176,8 @@ describe.skipIf(!linux)("ports", () => {
   });
 });
 
-describe("starting", () => {
-  it("a gateway none of whose workers can start says why once, and ends", async () => {
+describe("the start of a gateway with workers", () => {
+  it("reports once why no worker can start, and ends", async () => {
     const dataDir = await preparedDataDir();
     // This file blocks the path of the files' directory.
     writeFileSync(join(dataDir, "files"), "");
@@ -194,7 +194,7 @@ describe("starting", () => {
     expect(told).toMatch(/ended with code 1: tollgate: .*files/s);
   });
 
-  it("a wrong number of workers is told", async () => {
+  it("refuses an invalid number of workers", async () => {
     for (const [name, value] of [
       ["TOLLGATE_WORKERS", "0"],
       ["TOLLGATE_WORKERS", "many"],
