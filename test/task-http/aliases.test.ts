@@ -67,7 +67,7 @@ describe("`/api/v1/tasks`", () => {
   });
 
   it.each(["failed", "blocked", "expired"])(
-    "ALIAS-09: a task that %s at the vendor is FAILED with the reason",
+    "ALIAS-09: with outcome %s at the vendor, a task is FAILED with the reason",
     async (outcome) => {
       const task = await bench.create(
         { ...video, prompt: scripted({ task_outcome: outcome }) },
@@ -109,7 +109,7 @@ describe("`/api/v1/tasks`", () => {
     ]);
   });
 
-  it("ALIAS-10 ALIAS-11 ERR-02 ERR-10: errors have the vendor's shape; a missing task and another workspace's task get the same answer", async () => {
+  it("ALIAS-10 ALIAS-11 ERR-02 ERR-10: errors have the vendor's shape; missing and foreign tasks get the same answer", async () => {
     const { id } = await bench.create(video);
     const texts = [];
     for (const [name, key] of [

@@ -58,7 +58,7 @@ it("a gateway that leaves its load balancer finishes its running steps, and leav
   await painter.close();
 });
 
-it("TASK-17: a caller that waits in place gets the running task before a stopping gateway cuts calls", async () => {
+it("TASK-17: a caller with `Prefer: wait` gets the running task before a stopping gateway cuts calls", async () => {
   const vendor = await startRecorder((request, response) => {
     if (request.method === "POST") response.end(JSON.stringify({ request_id: "job" }));
     else response.writeHead(202).end();

@@ -12,7 +12,7 @@ afterAll(() => bench?.close());
 const wait = (seconds: number) => ({ prefer: `wait=${seconds}` });
 
 describe("reading tasks", () => {
-  it("TASK-41 TASK-42 ERR-10: answers 200 in every state, and one 404 for another workspace's task, a missing task and an invalid id", async () => {
+  it("TASK-41 TASK-42 ERR-10: answers 200 in every state, and the same 404 for a foreign, a missing and an invalid id", async () => {
     const { id } = await bench.create({ ...video, prompt: scripted({ task_seconds: 600 }) });
     expect((await bench.get(`/v1/tasks/${id}`)).status).toBe(200);
     const texts = [];

@@ -33,7 +33,7 @@ const refusal = async (answer: Response) => {
 };
 
 describe("creating tasks", () => {
-  it("TASK-01 TASK-07 TASK-19 TASK-21 TASK-22 TASK-37: answers 202 before the result, in the shape in which the task is read, with its price reserved", async () => {
+  it("TASK-01 TASK-07 TASK-19 TASK-21 TASK-22 TASK-37: answers 202 before the result, with the task as it is read, and reserves its price", async () => {
     const before = await bench.available();
     const answer = await post(slow(image));
     const made = (await answer.json()) as TaskBody;
@@ -80,7 +80,7 @@ describe("creating tasks", () => {
     expect((await bench.until(id, "succeeded")).output.videos).toHaveLength(1);
   });
 
-  it("TASK-08 TASK-17 TASK-23 TASK-26 TASK-38: waiting in place answers 200 with the result, whose files can be fetched", async () => {
+  it("TASK-08 TASK-17 TASK-23 TASK-26 TASK-38: with `Prefer: wait` answers 200 with the result, whose files can be fetched", async () => {
     const form = await formOf({
       ...image,
       n: "2",
@@ -104,7 +104,7 @@ describe("creating tasks", () => {
     }
   });
 
-  it("TASK-09: a wait that runs out is answered with 202 and the task", async () => {
+  it("TASK-09: a `Prefer: wait` that runs out is answered with 202 and the task", async () => {
     const started = performance.now();
     const answer = await post(slow(image), wait(1));
     const tookMs = performance.now() - started;

@@ -71,7 +71,7 @@ const pictures = (count: number, file = png) =>
   Array.from({ length: count }, (_, at) => ["image[]", file, `${at}.png`] as const);
 
 describe("a request whose body is not read yet", () => {
-  it("is refused with 401 without a key, with 413 if it announces too many bytes, and with 400 for an invalid idempotency key", async () => {
+  it("is refused with 401 without a key, 413 for too many bytes, and 400 for an invalid idempotency key", async () => {
     const stranger = begin([form, "content-length: 400000000"]);
     await stranger.answered(/^HTTP\/1\.1 401 /);
     const large = begin([form, authorized(), "content-length: 500000000"]);
