@@ -135,7 +135,7 @@ it("STORE-01: two tasks whose results the bucket could not store succeed once it
   await expectClean();
 });
 
-it("T81 STORE-01: after a kill, a result that the vendor keeps is fetched; a result that only the gateway had fails its task, without a charge or a resubmission", async () => {
+it("T81 STORE-01: after a kill, a result at the vendor is fetched; one that only the gateway had fails its task, unbilled", async () => {
   const first = await live(environment);
   const key = first.key!;
   const tasks = await bothMade(first, key);

@@ -99,7 +99,7 @@ describe("two gateway processes and a third runner on one PostgreSQL", () => {
 
 describe("concurrent submissions", () => {
   const [asked, paid] = inForm([150, 60], [500, 200]);
-  it(`TASK-14: with ${asked} submissions on a balance for ${paid}, exactly ${paid} are accepted, and nothing of the others is kept`, async () => {
+  it(`TASK-14: with ${asked} submissions on a balance for ${paid}, exactly ${paid} succeed and nothing else is kept`, async () => {
     const gateway = await startTestGateway({
       config: clipConfiguration(vendor.recorder.url, queue),
       databaseUrl: await (await sharedPostgres()).createMigrated(),

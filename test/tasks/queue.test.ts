@@ -47,7 +47,7 @@ const post = async (key = bench.key) => {
 const full = { status: 503, code: "queue_full", id: undefined, after: "10" };
 
 describe("the limit on queued tasks", () => {
-  it("TASK-15 LIM-18: per workspace refuses with 503 and Retry-After until a task has ended, and leaves other workspaces alone", async () => {
+  it("TASK-15 LIM-18: per workspace refuses with 503 and Retry-After until a task ends, and only in that workspace", async () => {
     await start("limits: { queue: { global: 10, per_workspace: 2 } }\n");
     const before = await bench.available();
     const { id } = await post();

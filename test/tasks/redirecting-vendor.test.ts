@@ -20,7 +20,7 @@ const redirect =
     void response.writeHead(status, { location: `${elsewhere.url}/api/v3/jobs` }).end();
 
 it.each([301, 302, 303, 307, 308])(
-  "T77 T81: a submission answered with redirect %i is not redirected or sent again",
+  "T77 T81: the redirect %i of a submission is not followed, and the submission is not repeated",
   async (status) => {
     world.vendor.plan("POST", redirect(status));
     const { id } = await jobOf(world, "acme/clip");
@@ -34,7 +34,7 @@ it.each([301, 302, 303, 307, 308])(
 );
 
 it.each([302, 307])(
-  "T77 T80: a poll answered with redirect %i is not redirected, and the task keeps running",
+  "T77 T80: the redirect %i of a poll is not followed, and the task keeps running",
   async (status) => {
     world.vendor.plan("GET", redirect(status));
     const job = await running(world);
@@ -44,7 +44,7 @@ it.each([302, 307])(
   },
 );
 
-it("T77 T82: a cancellation answered with a redirect is not confirmed", async () => {
+it("T77 T82: the redirect of a cancellation is not followed, and confirms nothing", async () => {
   world.vendor.plan("GET", says.running);
   world.vendor.plan("DELETE", redirect(307));
   const job = await running(world);

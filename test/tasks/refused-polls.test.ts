@@ -103,7 +103,7 @@ describe("a refused poll", () => {
     ["moderated", 2],
     ["moderated in words", 1],
     ["moderated, as 200 says", 2],
-  ])("because the video was %s ends the task at once, without a charge", async (name, times) => {
+  ])("ends the task at once, without a charge, if the video was %s", async (name, times) => {
     const { id } = await bench.create(clip(name));
     const task = await bench.until(id, "failed", "succeeded", "expired");
     expect(task).toMatchObject({
@@ -117,7 +117,7 @@ describe("a refused poll", () => {
     expect([asked(name), await heldFor(id)]).toEqual([times, 0]);
   });
 
-  it("T80: because the job is invalid ends the task after repeated refusals, with the vendor's message", async () => {
+  it("T80: ends the task after repeated refusals if the job is invalid, with the vendor's message", async () => {
     const { id } = await bench.create(clip("wrong"));
     const task = await bench.until(id, "failed", "succeeded", "expired");
     expect(task).toMatchObject({

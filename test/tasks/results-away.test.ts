@@ -76,28 +76,25 @@ describe("a result that cannot be fetched", () => {
           .write(mp4, () => response.destroy()),
     ],
     ["tells no end", (response) => response.writeHead(200, { connection: "close" }).end(mp4)],
-  ])(
-    "STORE-01: because it %s is fetched again at the next poll, and its task succeeds",
-    async (_what, first) => {
-      let isThere = false;
-      const store = await startRecorder((_request, response) => {
-        response.useChunkedEncodingByDefault = false;
-        if (!isThere) return void first(response);
-        response.writeHead(200, { "content-length": mp4.length }).end(mp4);
-      });
-      world.vendor.plan("GET", doneAt(`${store.url}/made`));
-      const job = await running(world, taken);
-      await pollStep(world.services, job);
-      expect(await rowOf(world, job.id)).toMatchObject({
-        status: "running",
-        attempts: [{ outcome: "not_fetched", tries: 1 }],
-      });
-      isThere = true;
-      const ended = await pollAgain(job);
-      expect(ended).toMatchObject({ status: "succeeded", artifacts: [{ bytes: mp4.length }] });
-      await store.close();
-    },
-  );
+  ])("STORE-01: is fetched again because it %s, and its task succeeds", async (_what, first) => {
+    let isThere = false;
+    const store = await startRecorder((_request, response) => {
+      response.useChunkedEncodingByDefault = false;
+      if (!isThere) return void first(response);
+      response.writeHead(200, { "content-length": mp4.length }).end(mp4);
+    });
+    world.vendor.plan("GET", doneAt(`${store.url}/made`));
+    const job = await running(world, taken);
+    await pollStep(world.services, job);
+    expect(await rowOf(world, job.id)).toMatchObject({
+      status: "running",
+      attempts: [{ outcome: "not_fetched", tries: 1 }],
+    });
+    isThere = true;
+    const ended = await pollAgain(job);
+    expect(ended).toMatchObject({ status: "succeeded", artifacts: [{ bytes: mp4.length }] });
+    await store.close();
+  });
 
   it("STORE-01: is fetched from the new URL that its vendor reports when the first one no longer works", async () => {
     const store = await startRecorder((request, response) => {
@@ -113,7 +110,7 @@ describe("a result that cannot be fetched", () => {
     await store.close();
   });
 
-  it("STORE-01: in five attempts over the allowed time fails its task, without a charge or a file", async () => {
+  it("STORE-01: fails its task after five attempts over the allowed time, without a charge or a file", async () => {
     const store = await startRecorder((_request, response) => {
       response.writeHead(200, { "content-length": 10_000 });
       response.write(mp4, () => response.destroy());
@@ -167,7 +164,7 @@ describe("a result that cannot be fetched", () => {
     await store.close();
   });
 
-  it("T80: a following 404 for its job is not taken as a result, and the task keeps running", async () => {
+  it("T80: does not count as a missing job, so a later 404 for its job leaves the task running", async () => {
     const store = await startRecorder((_request, response) => void response.writeHead(503).end());
     world.vendor.plan("GET", doneAt(`${store.url}/made`), says.refused(404));
     const timing = { ...defaultTiming, missesMin: 1 };

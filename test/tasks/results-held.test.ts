@@ -89,7 +89,7 @@ it("STORE-01: a picture that cannot be stored for the allowed time fails its tas
   expect(await moneyOf(job.id)).toEqual({ held: 0, charged: 0n });
 });
 
-it("STORE-01: a held picture is tried once more when its gateway stops, and its task fails with a message before the gateway exits", async () => {
+it("STORE-01: a held picture is tried once more when its gateway stops, and then its task fails with a message", async () => {
   const { state, services } = withStorage({ closeMs: 2_000, keepPauseMs: 10_000 });
   const job = await jobOf(world, "acme/pictures", due);
   const runner = startRunner(services);

@@ -53,7 +53,7 @@ describe("a vendor that gives a new task the job id of another running task", ()
     expect(world.vendor.calls("DELETE")).toEqual([]);
   });
 
-  it("gives the job to one of two concurrent tasks only", async () => {
+  it("two concurrent tasks: only one gets the job", async () => {
     world.vendor.plan("POST", says.taken("cgt-both"));
     const jobs = [await jobOf(world, "acme/clip"), await jobOf(world, "acme/clip")];
     const { database } = world;

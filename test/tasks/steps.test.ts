@@ -31,7 +31,7 @@ import { says } from "./support.ts";
 const world = useWorld();
 
 describe("the acceptance of a task", () => {
-  it("TASK-14: a task that the balance does not cover is refused after one attempt", async () => {
+  it("TASK-14: a task that the balance does not cover is refused without a retry", async () => {
     let looks = 0;
     const acceptance = createAcceptance({ ...world.services, at: () => void (looks += 1) });
     await expect(

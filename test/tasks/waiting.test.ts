@@ -68,7 +68,7 @@ it("a waiting call ends with the task's present state when its caller leaves or 
   expect(await closed.seen()).toEqual([2, "running"]);
 });
 
-it("TASK-09: a database error does not end a waiting call: it gets the last known state, or the end once the database is back", async () => {
+it("TASK-09: a database error does not end a waiting call: it gets the last known state, or the end after recovery", async () => {
   const broken = waitingFor("task_1");
   broken.fail();
   await broken.seen();
