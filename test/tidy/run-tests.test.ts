@@ -61,7 +61,7 @@ async function run(names: readonly (keyof typeof files)[], hasSecondTry = true):
   return { totals: { passed, failed, skipped }, unsteady };
 }
 
-it("a test that passes in a second run of its file has passed, and is reported with its first error", async () => {
+it("a test that passes in a second run of its file counts as passed, and is reported with its first error", async () => {
   const { totals, unsteady } = await run(["steady", "loading", "unhandled", "right"]);
   expect(totals).toEqual({ passed: 5, failed: 0, skipped: 1 });
   expect(unsteady).toHaveLength(4);
@@ -71,7 +71,7 @@ it("a test that passes in a second run of its file has passed, and is reported w
   expect(unsteady.join("\n")).toMatch(/unhandled-2\.test\.ts\n.*lost/);
 });
 
-it("a wrong test fails twice, and is reported once", async () => {
+it("a test that fails twice counts as one failure", async () => {
   expect(await run(["wrong", "right"])).toEqual({
     totals: { passed: 1, failed: 1, skipped: 0 },
     unsteady: [],
@@ -88,6 +88,6 @@ it.each([
   expect(unsteady).toEqual([]);
 });
 
-it("a run without second tries reports the first failures", async () => {
+it("a run without second tries counts the first failures", async () => {
   expect((await run(["steady"], false)).totals.failed).toBe(2);
 });

@@ -87,7 +87,7 @@ describe.each(
     expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
   });
 
-  it("has only arrows between rooms that are real calls", () => {
+  it("has a real call for each arrow between rooms", () => {
     const arrows = steps.flat().filter(isBetweenRooms);
     expect(arrows.length).toBeGreaterThan(7);
     expect(arrows.filter((arrow) => !isReal(arrow))).toEqual([]);

@@ -105,7 +105,7 @@ describe("the files of the repository", () => {
     expect(status).toBe(0);
   });
 
-  it("a copy with other names is found, and tables are not reported", () => {
+  it("the check for duplicates finds a copy with other names, and ignores tables", () => {
     const folder = mkdtempSync(join(tmpdir(), "tollgate-twice-"));
     const steps = (name: string, count: number) =>
       `function ${name}() {\n${`  ${name}.step(${name}, "${name}");\n`.repeat(count)}}\n`;
@@ -151,7 +151,7 @@ describe("the ids of requirements and traps", () => {
     expect(status).toBe(0);
   });
 
-  it("are in the repository, like everything that comments and pages cite", () => {
+  it("everything that comments and pages cite is in the repository", () => {
     const { stderr, status } = run("scripts/citations.ts");
     expect(stderr).toBe("");
     expect(status).toBe(0);
@@ -159,19 +159,19 @@ describe("the ids of requirements and traps", () => {
 });
 
 describe("the documentation", () => {
-  it("has current generated pages", () => {
+  it("generated pages are current", () => {
     const { stderr, status } = run("scripts/docs.ts", "--check");
     expect(stderr).toBe("");
     expect(status).toBe(0);
   });
 
-  it("has no sentence of more than 30 words", () => {
+  it("no sentence has more than 30 words", () => {
     const { stderr, status } = run("scripts/prose.ts");
     expect(stderr).toBe("");
     expect(status).toBe(0);
   });
 
-  it("has no two lists that render as one, and no sentence of docs/media.md inside a list item", () => {
+  it("no two lists of a page render as one, and no sentence of docs/media.md is inside a list item", () => {
     const lists = pages.flatMap((path) =>
       [...read(path).matchAll(/^- .*(?:\n {2}.*)*\n\n(- .*)/gm)].map(
         ([, second]) => `${path}: ${second}`,
@@ -181,7 +181,7 @@ describe("the documentation", () => {
     expect(read("docs/media.md")).not.toMatch(/^ +(?:Dropped|Refused)/m);
   });
 
-  it("has only links to files and headings that exist", () => {
+  it("every link within the repository leads to an existing file and heading", () => {
     const slugs = (path: string) =>
       [...read(path).matchAll(/^#{1,6} (.+)$/gm)].map(([, heading]) =>
         heading!
@@ -201,7 +201,7 @@ describe("the documentation", () => {
     expect(broken).toEqual([]);
   });
 
-  it("has the lines of our code in docs/architecture.md, within a tenth", () => {
+  it("docs/architecture.md states the lines of our code within a tenth", () => {
     const rows = [
       ...read("docs/architecture.md").matchAll(/^\| .*\(`([\w/*.-]+)`\) +\| ([\d,]+) +\|/gm),
     ];
@@ -217,7 +217,7 @@ describe("the documentation", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("has the right numbers of faults and vendors in README, the vendors within a tenth", () => {
+  it("README states the number of faults exactly, and of vendors within a tenth", () => {
     const count = (pattern: RegExp) => Number(pattern.exec(read("README.md"))?.[1]);
     const { rows } = JSON.parse(read("docs/reliability.json")) as { rows: unknown[] };
     expect(count(/(\d+) faults under load/)).toBe(rows.length);
@@ -225,7 +225,7 @@ describe("the documentation", () => {
     expect(Math.abs(count(/about (\d+) vendors/) / vendors - 1)).toBeLessThan(0.1);
   });
 
-  it("draws only files that exist in docs/architecture.md", () => {
+  it("every file that docs/architecture.md draws exists", () => {
     const drawn = [...read("docs/architecture.md").matchAll(/^  participant \w+ as (\S+\.ts)$/gm)];
     expect(drawn.length).toBeGreaterThan(20);
     expect(
@@ -233,7 +233,7 @@ describe("the documentation", () => {
     ).toEqual([]);
   });
 
-  it("lists the imports that lint allows for each folder in docs/architecture.md", () => {
+  it("docs/architecture.md lists the imports that lint allows for each folder", () => {
     const [tables = ""] = read("docs/architecture.md").split("## The console");
     const rows = tables.matchAll(/^\| `(?:src\/)?([\w-]+)` .*\| +(.+?) +\|$/gm);
     const told = new Map([...rows].map(([, name, may]) => [name, may!.split(", ").toSorted()]));
@@ -243,7 +243,7 @@ describe("the documentation", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("draws every folder, and only arrows that lint allows, in docs/architecture.md", () => {
+  it("docs/architecture.md draws every folder, and only arrows that lint allows", () => {
     const [, house = ""] = /flowchart TD\n([^]*?)```/.exec(read("docs/architecture.md")) ?? [];
     const names = [...house.matchAll(/^  (\w+)\["([\w-]+)<br/gm)].map(
       ([, short, name]) => [short!, name!] as const,
@@ -266,7 +266,7 @@ describe("the documentation", () => {
     expect(refused).toEqual([]);
   });
 
-  it("gives a reason for every dependency in docs/architecture.md", () => {
+  it("docs/architecture.md gives a reason for every dependency", () => {
     const { dependencies } = JSON.parse(read("package.json")) as {
       dependencies: Record<string, string>;
     };
@@ -274,7 +274,7 @@ describe("the documentation", () => {
     expect(Object.keys(dependencies).filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
   });
 
-  it("names only `npm run` scripts that exist", () => {
+  it("every `npm run` in the documentation is a script", () => {
     const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
     const named = pages.flatMap((path) =>
       [...read(path).matchAll(/\bnpm run (?:-s )?([\w:]+)/g)].map(([, name]) => name!),
