@@ -34,7 +34,7 @@ describe("an answer that arrives in pieces", () => {
     ],
     ["until its connection closes", `${ok}a: b\r\n\r\nhello`],
   ] as const;
-  it.each(whole)("is read like a whole one, for any cut, when it is %s", async (_, bytes) => {
+  it.each(whole)("is read like a whole one, for any cut: %s", async (_, bytes) => {
     const expected = await toldOf(bytes);
     expect(expected).toMatchObject({ status: 200, body: "hello" });
     const upstream = await startRaw(() => undefined);

@@ -236,7 +236,7 @@ it("a consumer that throws breaks only its own exchange", async () => {
   expect((await toldBy(ask())).body).toBe("hello");
 });
 
-it("an IPv6 address in the URL is connected to", async () => {
+it("a URL with an IPv6 address is reached", async () => {
   const server = createTcpServer((socket) => void socket.once("data", () => socket.write(ok())));
   const port = await listen(server, "::1");
   // A machine without IPv6 cannot test this.

@@ -50,7 +50,7 @@ describe("a credential that a vendor echoes", () => {
     ["with its end behind stars", `key ****${key.slice(-4)} is unknown`],
     ["crossed out", `key ${key.slice(0, 4)}xxxxxxxx${key.slice(-4)}`],
     ["by its beginning and stars", `key ${key.slice(0, 12)}*****`],
-  ])("is masked when it is %s", (_how, text) => {
+  ])("is masked: %s", (_how, text) => {
     const told = mask(text);
     expect(told).toContain("[credential]");
     for (const one of [key, other])

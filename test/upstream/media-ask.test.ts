@@ -124,7 +124,7 @@ describe("a request to a media vendor", () => {
     expect(ahead).toBeLessThan(64 * mebibyte.length);
   });
 
-  it("holds an answer of one-byte chunks in memory by its bytes, not by its chunks", async () => {
+  it("takes memory in proportion to the answer's bytes, even for one-byte chunks", async () => {
     const count = 2_000_000;
     const head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
     const server = createServer((socket) => {

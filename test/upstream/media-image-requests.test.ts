@@ -164,7 +164,7 @@ const bodies: readonly [
 
 describe("an image request", () => {
   it.each(bodies)(
-    "has the path, body and headers of %s",
+    "has the expected path, body and headers: %s",
     async (...[, vendor, fields, path, body]) => {
       const ask = submitAsk(vendor, image(fields), "m");
       expect(ask).toMatchObject({ method: "POST", path });

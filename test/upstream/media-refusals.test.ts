@@ -144,7 +144,7 @@ const rows: readonly Row[] = [
 ];
 
 describe("a media vendor's refusal", () => {
-  it.each(rows)("has its outcome: %s (%i)", (...[, status, code, message, expected]) => {
+  it.each(rows)("has the right outcome: %s (%i)", (...[, status, code, message, expected]) => {
     const outcome = outcomeOfRefusal({ state: "refused", status, code, message });
     expect(outcome).toMatchObject(expected);
     expect(outcome.message).not.toContain("sk-abc");

@@ -73,7 +73,7 @@ async function ended(vendor: Vendor, model: string, script: object): Promise<Ans
 }
 
 describe.each(vendors)("a job at the sandbox's %s", (vendor, model) => {
-  it("ends with a video to fetch and its seconds", async () => {
+  it("ends with the URL of the video and its seconds", async () => {
     const answer = await ended(vendor, model, { video_seconds: 3 });
     expect(answer).toMatchObject({ state: "succeeded", reported: { seconds: 3 } });
     const [result] = (answer as Extract<Answer, { state: "succeeded" }>).results;

@@ -238,7 +238,7 @@ const bodies: readonly [
 ];
 
 describe("a video request", () => {
-  it.each(bodies)("has the body of %s", async (...[, vendor, model, fields, expected]) => {
+  it.each(bodies)("has the expected body: %s", async (...[, vendor, model, fields, expected]) => {
     expect(await bodyOf(submitAsk(vendor, video(fields), model))).toBe(JSON.stringify(expected));
   });
 

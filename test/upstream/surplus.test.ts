@@ -57,7 +57,7 @@ const surpluses: readonly (readonly [string, (text: string) => string, number | 
 
 describe.each(clients)("the client for %s", (_name, call) => {
   it.each(surpluses)(
-    "gives %s to no call, and does not reuse its connections",
+    "delivers %s to no call, and does not reuse the connection",
     async (_, more, ms) => {
       const isNobodys = async (text: string): Promise<void> => {
         const upstream = await startRaw((socket) => {
