@@ -100,7 +100,7 @@ it("BILL-01: a replaced worker that still has calls learns when the whole gatewa
   expect(told).toEqual([true, false]);
 });
 
-it("a reload that cannot start a process keeps the old workers, and ends", async () => {
+it("a reload that cannot start a process ends and keeps the old workers", async () => {
   const { fleet, fakes } = await startFleet(2);
   await fleet.reload();
   expect(fakes.flatMap(stops)).toEqual([]);
@@ -109,7 +109,7 @@ it("a reload that cannot start a process keeps the old workers, and ends", async
   await stopped;
 });
 
-it("a reload that ends halfway reports two configurations, and one that replaced no worker does not", async () => {
+it("a reload that ends halfway logs that workers have two configurations, and one that replaced none logs that the old ones stay", async () => {
   const none = await startFleet(2);
   await none.fleet.reload();
   expect(none.errors).toMatchObject([{ worker: 1, replaced: 0, of: 2 }]);

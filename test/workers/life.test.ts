@@ -130,7 +130,7 @@ describe.skipIf(!linux)("a gateway, from a worker's death to its own end", () =>
     expect((await callOnce(running)).outcome).toBe("200");
   });
 
-  it("BILL-01 T65: SIGTERM lets calls in flight end, /readyz answers 503 meanwhile, no process is left, and the ledger is consistent", async () => {
+  it("BILL-01 T65: SIGTERM lets calls in flight end, /readyz answers 503, no process is left, and the ledger is consistent", async () => {
     const before = await journalOf(running);
     const { url, child, dataDir } = running;
     const workers = workersOf(child.pid!);
