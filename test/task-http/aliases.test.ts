@@ -254,7 +254,7 @@ describe("`/api/v3/contents/generations/tasks`", () => {
     ["no model", { content: [] }, "MissingParameter", "model"],
     ["no content", { model: tokens.model }, "InvalidParameter", "content"],
     [
-      "content that is no list",
+      "content that is not a list",
       { model: tokens.model, content: "A boat" },
       "InvalidParameter",
       "content",
@@ -300,7 +300,7 @@ describe("`/api/v3/contents/generations/tasks`", () => {
       "content[1].role",
     ],
     [
-      "a ratio it does not have",
+      "an unsupported ratio",
       { model: tokens.model, content: [{ type: "text", text: "x" }], ratio: "5:4" },
       "InvalidParameter",
       "ratio",

@@ -28,8 +28,8 @@ it.each([
 ])("a list filtered by the model name %j has %i tasks", async (model, count) => {
   const headers = { "idempotency-key": "one" };
   const body = { model: "clip", prompt: "A boat", duration: 1, resolution: "480p" };
-  const { id, model: told } = await bench.create(body, headers);
-  expect(told).toBe("acme/clip");
+  const { id, model: modelId } = await bench.create(body, headers);
+  expect(modelId).toBe("acme/clip");
   const listed = await bench.send("GET", `/v1/tasks?model=${encodeURIComponent(model)}`);
   const { data } = (await listed.json()) as { data: { id: string }[] };
   expect(data.map((task) => task.id)).toEqual(Array.from({ length: count }, () => id));

@@ -94,14 +94,14 @@ describe("a multipart body", () => {
 
   it.each([
     ["no boundary", "hello"],
-    ["nothing", ""],
+    ["no bytes", ""],
     ["no end", field("a", "1")],
     ["an end in the header", "--b\r\nContent-Disposition: form-da"],
-    ["an end at once", "--b"],
+    ["an end after the first boundary", "--b"],
     ["a part without a header", "--b\r\n\r\n\r\nvalue\r\n--b--"],
     ["a part without a disposition", "--b\r\nContent-Type: image/png\r\n\r\nvalue\r\n--b--"],
     [
-      "a disposition that is none",
+      "a disposition that is not form-data",
       '--b\r\nContent-Disposition: attachment; name="a"\r\n\r\nv\r\n--b--',
     ],
     ["a part without a name", "--b\r\nContent-Disposition: form-data\r\n\r\nv\r\n--b--"],
@@ -115,15 +115,15 @@ describe("a multipart body", () => {
       '--b\r\nContent-Disposition: form-data; name="a"\r\nContent-Disposition: form-data; name="b"\r\n\r\nv\r\n--b--',
     ],
     [
-      "a header that is none",
+      "a malformed header line",
       '--b\r\nhello\r\nContent-Disposition: form-data; name="a"\r\n\r\nv\r\n--b--',
     ],
     ["a bare line feed", '--b\r\nContent-Disposition: form-data;\n name="a"\r\n\r\nv\r\n--b--'],
     [
-      "an encoding",
+      "a transfer encoding",
       '--b\r\nContent-Disposition: form-data; name="a"\r\nContent-Transfer-Encoding: base64\r\n\r\nv\r\n--b--',
     ],
-    ["something behind a boundary", `--bx\r\n${field("a", "1").slice(5)}--b--`],
+    ["text after a boundary", `--bx\r\n${field("a", "1").slice(5)}--b--`],
     ["a long preamble", `${"x".repeat(2000)}\r\n${field("a", "1")}--b--`],
     [
       "a long header",

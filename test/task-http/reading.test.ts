@@ -31,11 +31,13 @@ describe("reading tasks", () => {
       );
     }
     expect(new Set(texts).size).toBe(1);
-    const told = { error: { code: "task_not_found", type: "not_found_error", param: "id" } };
-    expect(JSON.parse(texts[0]!)).toMatchObject(told);
+    const notFoundBody = {
+      error: { code: "task_not_found", type: "not_found_error", param: "id" },
+    };
+    expect(JSON.parse(texts[0]!)).toMatchObject(notFoundBody);
     const cancel = await bench.send("POST", `/v1/tasks/${id}/cancel`, { key: bench.otherKey });
     expect(cancel.status).toBe(404);
-    expect(await cancel.json()).toMatchObject(told);
+    expect(await cancel.json()).toMatchObject(notFoundBody);
   });
 
   it("TASK-42 NVID-35 ARK-11 ALIAS-10: an id of thousands of characters is answered with 404 on every path", async () => {

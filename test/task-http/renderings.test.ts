@@ -53,27 +53,27 @@ interface Family {
   readonly request: VideoRequest | ImageRequest;
   readonly usage: MediaUsage;
   /** The usage in the unified rendering, and its value before there is any. */
-  readonly told: object;
-  readonly nothing: object;
+  readonly shownUsage: object;
+  readonly emptyUsage: object;
 }
 const noTokens = { input_tokens: 0, output_tokens: 0, total_tokens: 0 };
 const bySeconds = (family: VideoFamily): Family => ({
   request: videoRequest(family),
   usage: seconds(6),
-  told: { ...noTokens, output_video_seconds: 6 },
-  nothing: { ...noTokens, output_video_seconds: 0 },
+  shownUsage: { ...noTokens, output_video_seconds: 6 },
+  emptyUsage: { ...noTokens, output_video_seconds: 0 },
 });
 const byTokens = (family: ImageFamily): Family => ({
   request: imageRequest(family),
   usage: tokens,
-  told: { input_tokens: 107, output_tokens: 4003, total_tokens: 4110 },
-  nothing: noTokens,
+  shownUsage: { input_tokens: 107, output_tokens: 4003, total_tokens: 4110 },
+  emptyUsage: noTokens,
 });
 const byImages = (family: ImageFamily): Family => ({
   request: imageRequest(family),
   usage: images,
-  told: { output_images: 2, input_images: 3 },
-  nothing: { output_images: 0, input_images: 0 },
+  shownUsage: { output_images: 2, input_images: 3 },
+  emptyUsage: { output_images: 0, input_images: 0 },
 });
 const families: Family[] = [
   bySeconds("video-v1"),
@@ -82,8 +82,8 @@ const families: Family[] = [
   {
     request: videoRequest("video-tokens"),
     usage: { unit: "video_tokens", tokens: 108_900 },
-    told: { ...noTokens, output_video_tokens: 108_900 },
-    nothing: { ...noTokens, output_video_tokens: 0 },
+    shownUsage: { ...noTokens, output_video_tokens: 108_900 },
+    emptyUsage: { ...noTokens, output_video_tokens: 0 },
   },
   byImages("task-image-1"),
   byImages("image-c"),
@@ -148,7 +148,7 @@ describe("the unified rendering", () => {
         created_at: "2026-11-20T05:10:00.000Z",
         cost: done ? "0.06" : "0",
       });
-      expect(task.usage).toEqual(done ? family.told : family.nothing);
+      expect(task.usage).toEqual(done ? family.shownUsage : family.emptyUsage);
       const urls = (...names: string[]) =>
         done ? names.map((name, index) => ({ index, url: fileUrl(name) })) : [];
       expect(task.output).toEqual(
@@ -173,7 +173,7 @@ describe("the unified rendering", () => {
     const stale = { ...leftover, usage: seconds(5), costNano: 5n };
     const task = renderUnified(taskOf(families[0]!, "expired", stale), fileUrl);
     expect(task).toMatchObject({ cost: "0", output: { images: [], videos: [] } });
-    expect(task.usage).toEqual(families[0]!.nothing);
+    expect(task.usage).toEqual(families[0]!.emptyUsage);
     expect(task.error).toEqual({ code: "expired", message: expect.any(String) as string });
   });
 });

@@ -36,17 +36,17 @@ describe("creating tasks", () => {
   it("TASK-01 TASK-07 TASK-19 TASK-21 TASK-22 TASK-37: answers 202 before the result, with the task as it is read, and reserves its price", async () => {
     const before = await bench.available();
     const answer = await post(slow(image));
-    const made = (await answer.json()) as TaskBody;
+    const created = (await answer.json()) as TaskBody;
     expect(answer.status).toBe(202);
-    expect(answer.headers.get("location")).toBe(`/v1/tasks/${made.id}`);
+    expect(answer.headers.get("location")).toBe(`/v1/tasks/${created.id}`);
     expect(answer.headers.get("retry-after")).toBe("3");
     expect(answer.headers.get("vary")).toBe("Prefer");
     expect(answer.headers.get("preference-applied")).toBeNull();
-    const read = await bench.read(made.id);
-    for (const task of [made, read]) expect(faults(named("Task"), task)).toEqual([]);
-    expect(made).toMatchObject({ status: "queued", model: image.model, cost: "0" });
-    expect(made.id).toMatch(/^task_.+/);
-    expect(made.created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    const read = await bench.read(created.id);
+    for (const task of [created, read]) expect(faults(named("Task"), task)).toEqual([]);
+    expect(created).toMatchObject({ status: "queued", model: image.model, cost: "0" });
+    expect(created.id).toMatch(/^task_.+/);
+    expect(created.created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     // One picture of the low tier at 1K.
     expect(before - (await bench.available())).toBe(parseUsd("0.02"));
   });
@@ -74,9 +74,9 @@ describe("creating tasks", () => {
     const url = `data:image/png;base64,${(await picture("png")).toString("base64")}`;
     expect(await refusal(await post({ ...image, image: url }))).toMatchObject({ status: 400 });
     expect(await refusal(await post({ ...image, image: { url } }))).toMatchObject({ status: 400 });
-    const made = await post({ ...video, image: { url } });
-    expect(made.status).toBe(200);
-    const { id } = (await made.json()) as TaskBody;
+    const created = await post({ ...video, image: { url } });
+    expect(created.status).toBe(200);
+    const { id } = (await created.json()) as TaskBody;
     expect((await bench.until(id, "succeeded")).output.videos).toHaveLength(1);
   });
 
@@ -205,13 +205,13 @@ describe("an idempotency key", () => {
     const key = { "idempotency-key": "order 17/3" };
     const before = await bench.available();
     const first = await bench.create(body, key);
-    const held = before - (await bench.available());
+    const reservedNano = before - (await bench.available());
     await bench.until(first.id, "succeeded");
     const answer = await post({ duration: 2, prompt: body.prompt, model: body.model }, key);
     expect(answer.status).toBe(200);
     expect(answer.headers.get("idempotent-replayed")).toBe("true");
     expect((await answer.json()) as TaskBody).toMatchObject({ id: first.id, status: "succeeded" });
-    expect(held).toBe(parseUsd("0.1"));
+    expect(reservedNano).toBe(parseUsd("0.1"));
     expect(before - (await bench.available())).toBe(parseUsd("0.1"));
     const sent = await bench.received(/generations/);
     expect(sent.filter((one) => one.body["prompt"] === "Once only")).toHaveLength(1);

@@ -45,7 +45,7 @@ export function bodyOf(entries: readonly Entry[]): Buffer {
   return Buffer.concat([...parts, Buffer.from("--xyz--\r\n")]);
 }
 
-export interface Place {
+export interface UploadStore {
   readonly files: FileStore;
   /** The names of all kept files, including half-written ones. */
   kept(): string[];
@@ -54,7 +54,7 @@ export interface Place {
 }
 
 /** A file store below a directory. */
-async function openPlace(database: Database, directory: string): Promise<Place> {
+async function openUploadStore(database: Database, directory: string): Promise<UploadStore> {
   const files = await openFileStore({ kind: "local" }, directory);
   return {
     files,
@@ -64,15 +64,18 @@ async function openPlace(database: Database, directory: string): Promise<Place> 
 }
 
 /** A database and a store of its own, for the tests of one file. */
-export function usePlace(): { readonly database: Database; readonly place: Place } {
+export function useUploadStore(): {
+  readonly database: Database;
+  readonly uploadStore: UploadStore;
+} {
   let dataDir: string;
   let database: Database;
-  let place: Place;
+  let uploadStore: UploadStore;
   beforeAll(async () => {
     dataDir = mkdtempSync(join(tmpdir(), "tollgate-uploads-"));
     database = await openDatabase({ dataDir, log: silentLog });
     await migrate(database);
-    place = await openPlace(database, dataDir);
+    uploadStore = await openUploadStore(database, dataDir);
   });
   afterAll(async () => {
     await database.close();
@@ -82,8 +85,8 @@ export function usePlace(): { readonly database: Database; readonly place: Place
     get database() {
       return database;
     },
-    get place() {
-      return place;
+    get uploadStore() {
+      return uploadStore;
     },
   };
 }

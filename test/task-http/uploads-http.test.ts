@@ -21,9 +21,9 @@ beforeAll(async () => {
 afterAll(() => bench?.close());
 
 const mebibyte = 1_048_576;
-const kept = () => readdirSync(join(bench.directory, "data", "files"));
+const storedNames = () => readdirSync(join(bench.directory, "data", "files"));
 /** The number of uploads that are still kept a minute from now. */
-async function inputs(): Promise<number> {
+async function countKeptUploads(): Promise<number> {
   const rows = await bench.database.query(
     "select name from files where purpose = 'input' and expires_at > now() + interval '1 minute'",
   );
@@ -31,7 +31,7 @@ async function inputs(): Promise<number> {
 }
 beforeEach(async () => {
   // The uploads of the previous test belong to tasks that have ended.
-  while ((await inputs()) > 0) await sleep(50);
+  while ((await countKeptUploads()) > 0) await sleep(50);
 });
 
 /** A socket that has sent a request's head, and the answer on it. */
@@ -72,8 +72,8 @@ const pictures = (count: number, file = png) =>
 
 describe("a request whose body is not read yet", () => {
   it("is refused with 401 without a key, 413 for too many bytes, and 400 for an invalid idempotency key", async () => {
-    const stranger = begin([form, "content-length: 400000000"]);
-    await stranger.answered(/^HTTP\/1\.1 401 /);
+    const unauthorized = begin([form, "content-length: 400000000"]);
+    await unauthorized.answered(/^HTTP\/1\.1 401 /);
     const large = begin([form, authorized(), "content-length: 500000000"]);
     await large.answered(/^HTTP\/1\.1 413 /);
     const badKey = begin([
@@ -83,7 +83,7 @@ describe("a request whose body is not read yet", () => {
       `idempotency-key: ${"x".repeat(256)}`,
     ]);
     await badKey.answered(/^HTTP\/1\.1 400 [^]*Idempotency-Key/);
-    for (const { socket } of [stranger, large, badKey]) socket.destroy();
+    for (const { socket } of [unauthorized, large, badKey]) socket.destroy();
   });
 });
 
@@ -98,7 +98,7 @@ describe("a body that is being read", () => {
     const most = 30 * mebibyte;
     call.socket.write(body.subarray(0, most));
     await call.answered(/^HTTP\/1\.1 400 [^]*image_too_large/);
-    expect(kept()).toEqual([]);
+    expect(storedNames()).toEqual([]);
     // The client goes on sending, as clients do. The next request on the same connection is answered.
     call.socket.write(body.subarray(most));
     call.socket.write("GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n");
@@ -116,8 +116,8 @@ describe("a body that is being read", () => {
       call.socket.write(body.subarray(0, Math.floor(body.length * share)));
       await sleep(150);
       call.socket.destroy();
-      await expect.poll(kept).toEqual([]);
-      await expect.poll(inputs).toBe(0);
+      await expect.poll(storedNames).toEqual([]);
+      await expect.poll(countKeptUploads).toBe(0);
     }
   });
 });
@@ -132,21 +132,21 @@ describe("a body that is read completely", () => {
       refused.status,
       ((await refused.json()) as { error: { code: string } }).error.code,
     ]).toEqual([400, "too_many_images"]);
-    expect(kept()).toEqual([]);
+    expect(storedNames()).toEqual([]);
     expect(await bench.received(/images/)).toEqual([]);
-    const taken = await of(5);
-    expect(taken.status).toBe(202);
-    const { id } = (await taken.json()) as TaskBody;
+    const accepted = await of(5);
+    expect(accepted.status).toBe(202);
+    const { id } = (await accepted.json()) as TaskBody;
     expect((await bench.until(id, "succeeded")).usage["input_images"]).toBe(5);
   });
 
   it("TIMG1-08 TASK-05: pictures named image[0] and image[1] are edited, and text in such a field is refused", async () => {
     const model = fields("sandbox/task-image-model-1");
-    const taken = await send(
+    const accepted = await send(
       bodyOf([...model, ["image[0]", png, "0.png"], ["image[1]", png, "1.png"]]),
     );
-    expect(taken.status).toBe(202);
-    const task = (await taken.json()) as TaskBody;
+    expect(accepted.status).toBe(202);
+    const task = (await accepted.json()) as TaskBody;
     expect(task).not.toHaveProperty("notes");
     expect((await bench.until(task.id, "succeeded")).usage["input_images"]).toBe(2);
     const text = await send(bodyOf([...model, ["image[0]", "https://example.com/a.png"]]));
@@ -160,9 +160,9 @@ describe("a body that is read completely", () => {
     const of = (count: number) =>
       send(bodyOf([...fields("sandbox/task-image-model-2"), ...pictures(count)]));
     expect((await of(17)).status).toBe(400);
-    const taken = await of(16);
-    expect(taken.status).toBe(202);
-    await bench.until(((await taken.json()) as TaskBody).id, "succeeded");
+    const accepted = await of(16);
+    expect(accepted.status).toBe(202);
+    await bench.until(((await accepted.json()) as TaskBody).id, "succeeded");
   });
 
   it("uploads are kept until their task ends", async () => {
@@ -178,7 +178,7 @@ describe("a body that is read completely", () => {
     );
     expect(rows).toEqual([{ task_id: id }, { task_id: id }]);
     await bench.until(id, "succeeded");
-    expect(await inputs()).toBe(0);
+    expect(await countKeptUploads()).toBe(0);
   });
 
   it("TASK-14: a balance below the reservation is refused with 402, and nothing is kept or sent", async () => {
@@ -201,12 +201,12 @@ describe("a body that is read completely", () => {
     // 3.75, 3.75 and 2.50 of 10 dollars.
     for (const duration of [15, 15, 10])
       expect((await other({ ...long, duration })).status).toBe(200);
-    const before = kept();
+    const before = storedNames();
     const answer = await other(bodyOf([...fields("sandbox/task-image-model-1"), ...pictures(1)]));
     expect(answer.status).toBe(402);
     expect(answer.headers.get("retry-after")).toBeNull();
     // Inputs of finished tasks may be removed meanwhile. No new file stays.
-    await expect.poll(() => kept().filter((name) => !before.includes(name))).toEqual([]);
+    await expect.poll(() => storedNames().filter((name) => !before.includes(name))).toEqual([]);
   });
 });
 

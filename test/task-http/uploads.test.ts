@@ -12,12 +12,12 @@ import {
   type UploadLimits,
 } from "../../src/http/forms/uploads.ts";
 import { sweepFiles } from "../../src/files/index.ts";
-import { bodyOf, padded, picture, usePlace } from "./upload-support.ts";
+import { bodyOf, padded, picture, useUploadStore } from "./upload-support.ts";
 
-const used = usePlace();
+const used = useUploadStore();
 beforeEach(async () => {
   await used.database.query("delete from files");
-  for (const name of used.place.kept()) await used.place.files.remove(name);
+  for (const name of used.uploadStore.kept()) await used.uploadStore.files.remove(name);
 });
 
 interface ReadOptions {
@@ -36,7 +36,7 @@ function read(
   const bounds = { ...uploadLimits, ...limits };
   return readMultipart(Readable.from(pieces), {
     boundary: "xyz",
-    store: used.place.uploads(),
+    store: used.uploadStore.uploads(),
     limits: bounds,
     lease: new ByteBudget(1e9).lease(),
     stored: stored.lease(),
@@ -46,7 +46,7 @@ function read(
 const readOpen = (source: Readable, stored = uploadBudget()) =>
   readMultipart(source, {
     boundary: "xyz",
-    store: used.place.uploads(),
+    store: used.uploadStore.uploads(),
     limits: uploadLimits,
     lease: new ByteBudget(1e9).lease(),
     stored: stored.lease(),
@@ -54,7 +54,7 @@ const readOpen = (source: Readable, stored = uploadBudget()) =>
 
 /** The number of rows that would stay for good. It sweeps first, because the sweep removes expired files and those without a task. */
 async function rowsLeft(now: Date): Promise<number> {
-  await sweepFiles(used.database, used.place.files, now);
+  await sweepFiles(used.database, used.uploadStore.files, now);
   return (await used.database.query("select name from files")).length;
 }
 
@@ -92,8 +92,10 @@ describe("uploads", () => {
       { mediaType: "image/webp", bytes: webp.length, width: 5, height: 6 },
     ]);
     expect(form.mask).toMatchObject({ mediaType: "image/webp" });
-    expect(used.place.kept()).toEqual([...form.images, form.mask!].map(({ name }) => name).sort());
-    const stored = await used.place.files.open(form.images[1]!.name);
+    expect(used.uploadStore.kept()).toEqual(
+      [...form.images, form.mask!].map(({ name }) => name).sort(),
+    );
+    const stored = await used.uploadStore.files.open(form.images[1]!.name);
     expect(Buffer.concat(await stored!.stream.toArray())).toEqual(jpeg);
     const rows = await used.database.query<{ purpose: string; task_id: string | null }>(
       "select purpose, task_id from files",
@@ -184,7 +186,7 @@ describe("uploads", () => {
       { bodyBytes: 1000 },
     ],
     [
-      "a field twice",
+      "a repeated field",
       async () =>
         bodyOf([
           ["a", "1"],
@@ -202,7 +204,7 @@ describe("uploads", () => {
       "invalid_value",
     ],
     [
-      "text that is no UTF-8",
+      "text that is not UTF-8",
       async () => bodyOf([["a", Buffer.from([0xff, 0xfe])]]),
       "invalid_value",
     ],
@@ -223,11 +225,11 @@ describe("uploads", () => {
   ];
   it.each(refusals)("%s is refused, and nothing is kept", async (_name, body, code, limits) => {
     const before = bodyOf([["image", await png(), "first.png"]]).toString("latin1");
-    const whole = Buffer.from(before.replace(/--xyz--\r\n$/, ""), "latin1");
+    const unfinished = Buffer.from(before.replace(/--xyz--\r\n$/, ""), "latin1");
     await expect(
-      read(Buffer.concat([whole, await body()]), { limits: limits ?? {} }),
+      read(Buffer.concat([unfinished, await body()]), { limits: limits ?? {} }),
     ).rejects.toMatchObject({ code });
-    expect(used.place.kept()).toEqual([]);
+    expect(used.uploadStore.kept()).toEqual([]);
     expect(await rowsLeft(new Date())).toBe(0);
   });
 
@@ -268,7 +270,7 @@ describe("uploads", () => {
     );
     const options = {
       boundary: "xyz",
-      store: used.place.uploads(),
+      store: used.uploadStore.uploads(),
       limits: { ...uploadLimits, fileBytes: limit },
       lease: new ByteBudget(1e9).lease(),
       stored: uploadBudget().lease(),
@@ -281,7 +283,7 @@ describe("uploads", () => {
     expect(sent).toBeLessThan(limit + 1_048_576);
     expect(endless.destroyed).toBe(false);
     endless.destroy();
-    expect(used.place.kept()).toEqual(form.images.map(({ name }) => name));
+    expect(used.uploadStore.kept()).toEqual(form.images.map(({ name }) => name));
   });
 
   it("all callers together may store only a bounded number of bytes before their tasks are reserved", async () => {
@@ -290,7 +292,7 @@ describe("uploads", () => {
     const others = stored.lease();
     others.take(2 * 1_048_576);
     await expect(read(body, { stored })).rejects.toMatchObject({ code: "overloaded", status: 503 });
-    expect(used.place.kept()).toEqual([]);
+    expect(used.uploadStore.kept()).toEqual([]);
     others.release();
     expect((await read(body, { stored: uploadBudget(4 * 1_048_576) })).images).toHaveLength(1);
   });
@@ -309,7 +311,7 @@ describe("uploads", () => {
     await expect(reading).rejects.toMatchObject({ code: "malformed_request" });
     expect(source.destroyed).toBe(true);
     expect(stored.heldBytes).toBe(2 * 1_048_576);
-    expect(used.place.kept()).toEqual([]);
+    expect(used.uploadStore.kept()).toEqual([]);
   });
 
   it("a client that disconnects in the middle leaves no files and rows", async () => {
@@ -324,25 +326,25 @@ describe("uploads", () => {
       await sleep(20);
       source.destroy(new Error("aborted"));
       await expect(reading).rejects.toMatchObject({ code: "malformed_request" });
-      expect(used.place.kept()).toEqual([]);
+      expect(used.uploadStore.kept()).toEqual([]);
     }
     expect(await rowsLeft(new Date())).toBe(0);
   });
 
   it("a damaged body is accepted or refused with 400 or 413, and only accepted bodies leave files", async () => {
     const file = await png();
-    const whole = bodyOf([
+    const complete = bodyOf([
       ["model", "m"],
       ["image", file, "a.png"],
       ["image[]", padded(file, 3000), "b.png"],
       ["mask", file, "m.png"],
     ]);
     const change = fc.oneof(
-      fc.record({ kind: fc.constant("cut"), at: fc.nat(whole.length) }),
-      fc.record({ kind: fc.constant("drop"), at: fc.nat(whole.length), length: fc.nat(40) }),
+      fc.record({ kind: fc.constant("cut"), at: fc.nat(complete.length) }),
+      fc.record({ kind: fc.constant("drop"), at: fc.nat(complete.length), length: fc.nat(40) }),
       fc.record({
         kind: fc.constant("put"),
-        at: fc.nat(whole.length),
+        at: fc.nat(complete.length),
         bytes: fc.oneof(
           fc.uint8Array({ maxLength: 30 }),
           fc.constantFrom("--xyz\r\n", "\r\n--xyz--", "\r\n\r\n", '"', ";", "\0", "x".repeat(9000)),
@@ -364,7 +366,7 @@ describe("uploads", () => {
         fc.array(change, { minLength: 1, maxLength: 3 }),
         fc.integer({ min: 1, max: 4000 }),
         async (edits, piece) => {
-          const body = edits.reduce(apply, whole);
+          const body = edits.reduce(apply, complete);
           const outcome = await read(body, { piece }).then(
             ({ images, mask }) => ({
               kept: [...images, ...(mask ? [mask] : [])],
@@ -374,13 +376,13 @@ describe("uploads", () => {
           );
           accepted += outcome.error === undefined ? 1 : 0;
           const names = outcome.kept.map(({ name }) => name).sort();
-          expect(used.place.kept()).toEqual(names);
+          expect(used.uploadStore.kept()).toEqual(names);
           expect(outcome.error ?? new GatewayError("invalid_value", "")).toBeInstanceOf(
             GatewayError,
           );
           const { status = 400 } = (outcome.error ?? {}) as Partial<GatewayError>;
           expect([400, 413]).toContain(status);
-          for (const name of names) await used.place.files.remove(name);
+          for (const name of names) await used.uploadStore.files.remove(name);
         },
       ),
       { numRuns: 120 },

@@ -24,7 +24,7 @@ interface Native {
 
 const post = (body: object, headers: Record<string, string> = {}) =>
   bench.send("POST", "/v1/videos/generations", { body, headers });
-async function make(body: object): Promise<string> {
+async function createVideo(body: object): Promise<string> {
   const answer = await post(body);
   expect(answer.status).toBe(200);
   return ((await answer.json()) as { request_id: string }).request_id;
@@ -37,9 +37,9 @@ const read = async (id: string): Promise<Native> => {
   return video;
 };
 /** The body that the vendor received for a task. */
-async function upstreamOf(body: object): Promise<Record<string, unknown>> {
+async function vendorBodyOf(body: object): Promise<Record<string, unknown>> {
   await bench.received(/./);
-  const id = await make(body);
+  const id = await createVideo(body);
   await bench.until(id, "succeeded", "failed");
   return (await bench.received(/generations$/))[0]!.body;
 }
@@ -62,39 +62,41 @@ describe("creating videos", () => {
   });
 
   it("NVID-10 NVID-13 NVID-18: omitted fields have their defaults at the vendor", async () => {
-    expect(await upstreamOf(v1)).toMatchObject({
+    expect(await vendorBodyOf(v1)).toMatchObject({
       duration: 8,
       resolution: "480p",
       aspect_ratio: "16:9",
     });
-    expect(await upstreamOf({ ...v1, duration: 1, generate_audio: false })).toMatchObject({
+    expect(await vendorBodyOf({ ...v1, duration: 1, generate_audio: false })).toMatchObject({
       generate_audio: false,
     });
   });
 
   it("NVID-15 NVID-16 NVID-21: the pictures in the request reach the vendor as first frame, last frame or references", async () => {
-    expect(await upstreamOf({ ...v15, duration: 1 })).not.toHaveProperty("image");
-    expect(await upstreamOf({ ...v15, duration: 1, image: data })).toMatchObject({ image: data });
-    expect(await upstreamOf({ ...v15, duration: 1, reference_images: [data, data] })).toMatchObject(
-      {
-        reference_images: [data, data],
-      },
-    );
+    expect(await vendorBodyOf({ ...v15, duration: 1 })).not.toHaveProperty("image");
+    expect(await vendorBodyOf({ ...v15, duration: 1, image: data })).toMatchObject({ image: data });
+    expect(
+      await vendorBodyOf({ ...v15, duration: 1, reference_images: [data, data] }),
+    ).toMatchObject({
+      reference_images: [data, data],
+    });
     const frames = { image: data, last_frame: data };
-    expect(await upstreamOf({ ...v15, duration: 1, ...frames })).toMatchObject(frames);
+    expect(await vendorBodyOf({ ...v15, duration: 1, ...frames })).toMatchObject(frames);
   });
 
-  const many = (count: number) => ({ reference_images: Array.from({ length: count }, () => data) });
-  const silent = { model: v1.model };
+  const withReferences = (count: number) => ({
+    reference_images: Array.from({ length: count }, () => data),
+  });
+  const withoutPrompt = { model: v1.model };
   const accepted: [string, object][] = [
     ["NVID-04", { ...v15, resolution: "1080p" }],
-    ["NVID-05", { ...v15, ...many(1), duration: 15 }],
+    ["NVID-05", { ...v15, ...withReferences(1), duration: 15 }],
     ["NVID-06", { ...v1, resolution: "720p" }],
     ["NVID-07", { ...v1, duration: 15 }],
-    ["NVID-08", { ...v1, ...many(1), duration: 10 }],
-    ["NVID-09", { ...silent, image: data, duration: 1 }],
+    ["NVID-08", { ...v1, ...withReferences(1), duration: 10 }],
+    ["NVID-09", { ...withoutPrompt, image: data, duration: 1 }],
     ["NVID-12", { ...v1, image: data, aspect_ratio: "1:1", duration: 1 }],
-    ["NVID-17", { ...v1, ...many(14), duration: 1 }],
+    ["NVID-17", { ...v1, ...withReferences(14), duration: 1 }],
   ];
   it.each(accepted)("%s: %j is accepted", async (_row, body) => {
     expect((await post(body)).status).toBe(200);
@@ -102,15 +104,15 @@ describe("creating videos", () => {
 
   const refused: [string, object, string][] = [
     ["NVID-03", { prompt: "x" }, "model"],
-    ["NVID-05", { ...v15, ...many(1), duration: 16 }, "duration"],
+    ["NVID-05", { ...v15, ...withReferences(1), duration: 16 }, "duration"],
     ["NVID-07", { ...v1, duration: 16 }, "duration"],
     ["NVID-07", { ...v1, duration: 0 }, "duration"],
-    ["NVID-08", { ...v1, ...many(1), duration: 11 }, "duration"],
+    ["NVID-08", { ...v1, ...withReferences(1), duration: 11 }, "duration"],
     ["NVID-08", { ...v1, image: data, last_frame: data, duration: 11 }, "duration"],
-    ["NVID-09", silent, "prompt"],
+    ["NVID-09", withoutPrompt, "prompt"],
     ["NVID-11", { ...v1, aspect_ratio: "5:4" }, "aspect_ratio"],
     ["NVID-14", { ...v1, resolution: "1080p" }, "resolution"],
-    ["NVID-17", { ...v1, ...many(15), duration: 1 }, "reference_images"],
+    ["NVID-17", { ...v1, ...withReferences(15), duration: 1 }, "reference_images"],
     ["NVID-19", { ...v1, moderation: "none" }, "moderation"],
     ["NVID-22", { ...v1, image: url }, "image"],
     ["NVID-22", { ...v1, image: data, last_frame: url }, "last_frame"],
@@ -165,7 +167,7 @@ describe("creating videos", () => {
 
 describe("reading videos", () => {
   it("NVID-28 NVID-30 NVID-31 NVID-34: the video is pending, then done with the produced seconds, and no cost is shown", async () => {
-    const id = await make({
+    const id = await createVideo({
       ...v1,
       duration: 8,
       prompt: scripted({ task_seconds: 0.6, video_seconds: 6 }),
@@ -189,7 +191,11 @@ describe("reading videos", () => {
   ])(
     "NVID-32 NVID-33 NVID-35 ERR-03: with outcome %s at the vendor, the status is failed, with the error of the task",
     async (outcome, status) => {
-      const id = await make({ ...v1, duration: 1, prompt: scripted({ task_outcome: outcome }) });
+      const id = await createVideo({
+        ...v1,
+        duration: 1,
+        prompt: scripted({ task_outcome: outcome }),
+      });
       const task = await bench.until(id, status);
       expect(await read(id)).toEqual({ status: "failed", model: v1.model, error: task.error });
       expect(Object.keys(task.error!).sort()).toEqual(["code", "message"]);
@@ -197,7 +203,7 @@ describe("reading videos", () => {
   );
 
   it("NVID-35: another workspace's video, a missing video and an image task are not found", async () => {
-    const id = await make({ ...v1, duration: 1 });
+    const id = await createVideo({ ...v1, duration: 1 });
     const image = await bench.create({ model: "sandbox/task-image-model-1", prompt: "x" });
     const missing = `task_${"0".repeat(26)}`;
     const texts = [];
@@ -215,7 +221,7 @@ describe("reading videos", () => {
 
   it("NVID-26: a 1080p video is charged at the price of its resolution", async () => {
     const before = await bench.available();
-    const id = await make({ ...v15, resolution: "1080p", duration: 2 });
+    const id = await createVideo({ ...v15, resolution: "1080p", duration: 2 });
     expect((await bench.until(id, "succeeded")).cost).toBe("0.5");
     expect(before - (await bench.available())).toBe(parseUsd("0.5"));
   });
