@@ -25,7 +25,7 @@ const answers =
   (body: object): Reply =>
   (response) =>
     void response.end(JSON.stringify(body));
-const again = (id: string) =>
+const leaseAgain = (id: string) =>
   world.database.query("update tasks set lease_token = 'mine' where id = $1", [id]);
 
 describe("a vendor that misreports a task", () => {
@@ -34,12 +34,12 @@ describe("a vendor that misreports a task", () => {
     const video = { content: { video_url: `${world.vendor.url}/other.mp4` } };
     for (const status of ["succeeded", "failed", "cancelled", "expired"]) {
       world.vendor.plan("GET", answers({ id: "job-2", status, ...video }));
-      await again(job.id);
+      await leaseAgain(job.id);
       await pollStep(world.services, await rowOf(world, job.id));
       expect(await rowOf(world, job.id)).toMatchObject({ status: "running", artifacts: [] });
     }
     world.vendor.plan("GET", world.vendor.done);
-    await again(job.id);
+    await leaseAgain(job.id);
     await pollStep(world.services, await rowOf(world, job.id));
     expect(await rowOf(world, job.id)).toMatchObject({ status: "succeeded", costNano: dollar });
   });
@@ -57,7 +57,7 @@ describe("a vendor that misreports a task", () => {
     await expect(pollStep(dying, job)).rejects.toThrow("died here");
     const seen: string[] = [];
     for (let polls = 0; polls < 3; polls += 1) {
-      await again(job.id);
+      await leaseAgain(job.id);
       await pollStep(world.services, { ...job });
       seen.push((await rowOf(world, job.id)).status);
     }
@@ -265,7 +265,7 @@ it("10,000 due tasks of one workspace do not delay the task of another workspace
   ]);
   const timing = { ...defaultTiming, questionMs: 20_000, sweepMs: 600_000 };
   const asked: string[] = [];
-  const { promise: come, resolve } = Promise.withResolvers<number>();
+  const { promise: claimedMs, resolve } = Promise.withResolvers<number>();
   const begunMs = performance.now();
   const runner = startRunner({
     ...world.services,
@@ -282,7 +282,7 @@ it("10,000 due tasks of one workspace do not delay the task of another workspace
       }) as typeof world.database.query,
     },
   });
-  expect(await come).toBeLessThan(2_000);
+  expect(await claimedMs).toBeLessThan(2_000);
   // They take half of the account's concurrent polls.
   expect(asked.filter((id) => id !== `${other}1`)).toHaveLength(atOnceMax / 2);
   runner.stopSteps();

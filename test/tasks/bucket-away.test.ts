@@ -68,9 +68,9 @@ const headersOf = (key: string) => ({
   "content-type": "application/json",
 });
 
-type Place = Pick<Life, "url">;
+type GatewayUrl = Pick<Life, "url">;
 
-async function submit({ url }: Place, key: string, body: object): Promise<string> {
+async function submit({ url }: GatewayUrl, key: string, body: object): Promise<string> {
   const answer = await fetch(`${url}/v1/tasks`, {
     method: "POST",
     headers: headersOf(key),
@@ -79,16 +79,16 @@ async function submit({ url }: Place, key: string, body: object): Promise<string
   return ((await answer.json()) as TaskBody).id;
 }
 
-async function read({ url }: Place, key: string, id: string): Promise<TaskBody> {
+async function read({ url }: GatewayUrl, key: string, id: string): Promise<TaskBody> {
   return (await (
     await fetch(`${url}/v1/tasks/${id}`, { headers: headersOf(key) })
   ).json()) as TaskBody;
 }
 
 /** Waits for the end of a task. Returns `status cost`. */
-const endOf = (life: Place, key: string, id: string): Promise<string> =>
+const endOf = (gateway: GatewayUrl, key: string, id: string): Promise<string> =>
   eventually(async () => {
-    const { status, cost } = await read(life, key, id);
+    const { status, cost } = await read(gateway, key, id);
     return ["queued", "running"].includes(status) ? undefined : `${status} ${cost}`;
   }, "the end of a task");
 
@@ -96,13 +96,13 @@ const clip = { model: "acme/clip", duration: 2 };
 const drawing = { model: "acme/pictures" };
 
 /** Two tasks whose results are made while the bucket is away. */
-async function bothMade(
-  life: Place,
+async function createBothResults(
+  gateway: GatewayUrl,
   key: string,
 ): Promise<readonly [drawing: string, clip: string]> {
-  const drawn = await submit(life, key, drawing);
+  const drawn = await submit(gateway, key, drawing);
   await eventually(() => painter.requests.length === 1, "a picture");
-  const filmed = await submit(life, key, clip);
+  const filmed = await submit(gateway, key, clip);
   await eventually(() => videos.done.has("job-boat"), "a video");
   return [drawn, filmed];
 }
@@ -115,30 +115,30 @@ async function expectClean(): Promise<void> {
 
 it("STORE-01: two tasks whose results the bucket could not store succeed once it is back, and are charged once", async () => {
   // This gateway is not killed.
-  const life = await liveHere({ ...environment, TOLLGATE_INITIAL_CREDIT: "1000" });
-  const tasks = await bothMade(life, life.key!);
+  const gateway = await liveHere({ ...environment, TOLLGATE_INITIAL_CREDIT: "1000" });
+  const tasks = await createBothResults(gateway, gateway.key!);
   // An earlier version gave up after three tries with three requests each. The long form takes half a minute.
   await eventually(() => bucket.unanswered() >= inForm(30, 100), "tries", 60_000);
-  for (const id of tasks) expect((await read(life, life.key!, id)).status).toBe("running");
+  for (const id of tasks) expect((await read(gateway, gateway.key!, id)).status).toBe("running");
   bucket.setAway(false);
-  expect(await Promise.all(tasks.map((id) => endOf(life, life.key!, id)))).toEqual([
+  expect(await Promise.all(tasks.map((id) => endOf(gateway, gateway.key!, id)))).toEqual([
     "succeeded 0.01",
     "succeeded 0.1",
   ]);
   expect([painter.requests.length, videos.submitted.get("boat")]).toEqual([1, 1]);
   for (const id of tasks) {
-    const { output } = await read(life, life.key!, id);
+    const { output } = await read(gateway, gateway.key!, id);
     const { url } = [...(output.videos ?? []), ...output.images][0]!;
     expect((await fetch(url)).status).toBe(200);
   }
-  await life.end();
+  await gateway.end();
   await expectClean();
 });
 
 it("T81 STORE-01: after a kill, a result at the vendor is fetched; one that only the gateway had fails its task, unbilled", async () => {
   const first = await live(environment);
   const key = first.key!;
-  const tasks = await bothMade(first, key);
+  const tasks = await createBothResults(first, key);
   first.child.kill("SIGKILL");
   await first.gone;
   bucket.setAway(false);

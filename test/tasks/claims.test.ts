@@ -6,7 +6,7 @@ import { describeDatabase } from "../support/postgres.ts";
 
 const nowMs = Date.UTC(2026, 10, 3, 12);
 
-describeDatabase("a key that both find free", (open) => {
+describeDatabase("an idempotency key that two submissions claim", (open) => {
   const claimOf = (key: string, taskId: string, workspaceId = "w1") => ({
     workspaceId,
     key,

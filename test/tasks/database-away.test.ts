@@ -28,7 +28,7 @@ afterAll(async () => {
   await postgres.stop();
 });
 
-const told = async (answer: Response) => ({
+const errorOf = async (answer: Response) => ({
   status: answer.status,
   code: ((await answer.json()) as { error: { code: string } }).error.code,
   retryAfter: Number(answer.headers.get("retry-after")) > 0,
@@ -45,7 +45,7 @@ it("T68: a request for a produced file gets 503 database_unavailable during an o
     async () => (await bench.send("GET", "/readyz")).status === 503,
     "the database is away",
   );
-  expect(await told(await file())).toEqual(unavailable);
+  expect(await errorOf(await file())).toEqual(unavailable);
   const waiting = file();
   await outage.back();
   expect((await waiting).status).toBe(200);
@@ -58,7 +58,7 @@ it("T68: a submission during a database restart gets 503 database_unavailable, a
   };
   const send = () =>
     bench.send("POST", "/v1/tasks", { body: video, headers: { "idempotency-key": "once" } });
-  expect(await told(await send())).toEqual(unavailable);
+  expect(await errorOf(await send())).toEqual(unavailable);
   const again = await eventually(async () => {
     const answer = await send();
     return answer.ok && answer;

@@ -48,15 +48,17 @@ const clip = {
   camera_fixed: true,
   moderation: "low",
 };
-const lost = (param: string) => `${param}: not supported by this model's provider, dropped`;
+const droppedNote = (param: string) => `${param}: not supported by this model's provider, dropped`;
 
 it("VID-28: after a failover, a task's notes in its answer and its row are those of the provider that made it", async () => {
   ark.plan("POST", says.refused(503));
   const { id, notes } = await bench.create(clip);
-  expect(notes ?? []).not.toContain(lost("seed"));
+  expect(notes ?? []).not.toContain(droppedNote("seed"));
   const task = await bench.until(id, "succeeded", "failed");
   expect(xai.requests[0]!.body["seed"]).toBeUndefined();
-  expect(task.notes).toEqual(expect.arrayContaining([lost("seed"), lost("camera_fixed")]));
+  expect(task.notes).toEqual(
+    expect.arrayContaining([droppedNote("seed"), droppedNote("camera_fixed")]),
+  );
   const [row] = await bench.database.query<{ notes: string[] }>(
     "select notes from tasks where id = $1",
     [id],

@@ -14,15 +14,15 @@ const world = useWorld();
 it("T86: forty videos that finish at once are fetched in half of the slots, and all are stored", async () => {
   const { files } = world.services;
   const gate = Promise.withResolvers<void>();
-  let now = 0;
-  let most = 0;
+  let active = 0;
+  let activeMax = 0;
   const slow: WatchedFiles = {
     ...files,
     async put(...given) {
-      now += 1;
-      most = Math.max(most, now);
+      active += 1;
+      activeMax = Math.max(activeMax, active);
       await gate.promise;
-      now -= 1;
+      active -= 1;
       return files.put(...given);
     },
   };
@@ -31,10 +31,13 @@ it("T86: forty videos that finish at once are fetched in half of the slots, and 
   for (let made = 0; made < 40; made += 1) jobs.push(await running(world));
   const services = { ...world.services, files: slow };
   const steps = Promise.all(jobs.map((job) => pollStep(services, job)));
-  await eventually(() => Promise.resolve(now === fetchesMax / 2), "half of the places are taken");
+  await eventually(
+    () => Promise.resolve(active === fetchesMax / 2),
+    "half of the places are taken",
+  );
   gate.resolve();
   await steps;
-  expect(most).toBe(fetchesMax / 2);
+  expect(activeMax).toBe(fetchesMax / 2);
   const after = await Promise.all(jobs.map(({ id }) => rowOf(world, id)));
   expect(new Set(after.map(({ status }) => status))).toEqual(new Set(["succeeded"]));
 });

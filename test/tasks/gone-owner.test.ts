@@ -43,7 +43,7 @@ async function startOwner(number: number) {
   };
 }
 
-const nobody = 1_999_999_999;
+const unusedNumber = 1_999_999_999;
 /** Columns of a task leased to an owner for a minute. `asking`: the owner may have submitted a job. */
 const leasedTo = (token: string, asking = false) => ({
   lease_token: token,
@@ -59,13 +59,13 @@ const isFree = async (lane: LaneName, id: string): Promise<boolean> => {
 
 describe("a lease of a dead process on this machine", () => {
   it("T79 T81: is released at once, even during a submission, but not while the process lives", async () => {
-    const { owner, kill } = await startOwner(nobody);
+    const { owner, kill } = await startOwner(unusedNumber);
     const polled = await running(world, leasedTo(newToken(owner)));
     const asked = await jobOf(world, "acme/clip", leasedTo(newToken(owner), true));
-    const gone = createDeadOwners(world.services);
-    expect([isDead(owner), await gone.releaseLeases()]).toEqual([false, 0]);
+    const deadOwners = createDeadOwners(world.services);
+    expect([isDead(owner), await deadOwners.releaseLeases()]).toEqual([false, 0]);
     await kill();
-    expect([isDead(owner), await gone.releaseLeases()]).toEqual([true, 2]);
+    expect([isDead(owner), await deadOwners.releaseLeases()]).toEqual([true, 2]);
     expect([await isFree("poll", polled.id), await isFree("ask", asked.id)]).toEqual([true, true]);
     // The submission is not sent a second time.
     const [job] = await claimDue(world.services, [{ workspaceId: "w1", id: asked.id }], {
@@ -81,8 +81,11 @@ describe("a lease of a dead process on this machine", () => {
   });
 
   it("T79 HOOK-11: a callback of a dead process is due at once, but not while its process lives or may live", async () => {
-    const { owner, kill } = await startOwner(nobody);
-    const elsewhere = { number: nobody, place: { machine: "0".repeat(16), pid: 1, began: "1" } };
+    const { owner, kill } = await startOwner(unusedNumber);
+    const otherMachine = {
+      number: unusedNumber,
+      place: { machine: "0".repeat(16), pid: 1, began: "1" },
+    };
     await world.database.query(
       `insert into webhook_deliveries (workspace_id, id, type, url, due_at, lease_token, lease_until, created_at, updated_at)
        select 'w1', id, 'test', 'https://example.com', $1, token, $2, $1, $1 from unnest($3::text[], $4::text[]) as t(id, token)`,
@@ -90,19 +93,19 @@ describe("a lease of a dead process on this machine", () => {
         new Date(clock.now() - 1),
         new Date(clock.now() + 60_000),
         ["evt_here", "evt_there"],
-        [newToken(owner), newToken(elsewhere)],
+        [newToken(owner), newToken(otherMachine)],
       ],
     );
     const wanted = { nowMs: clock.now(), limit: 10, fullHosts: [], fullWorkspaces: [] };
     const due = async () => (await findDueCallbacks(world.database, wanted)).map(({ id }) => id);
     let nowMs = 0;
-    const gone = createDeadOwners(world.services, () => nowMs);
-    await gone.releaseLeases();
+    const deadOwners = createDeadOwners(world.services, () => nowMs);
+    await deadOwners.releaseLeases();
     expect(await due()).toEqual([]);
     await kill();
-    await gone.releaseLeases();
+    await deadOwners.releaseLeases();
     nowMs = 2 * absentMs;
-    await gone.releaseLeases();
+    await deadOwners.releaseLeases();
     expect(await due()).toEqual(["evt_here"]);
     await world.database.query("delete from webhook_deliveries where workspace_id = 'w1'");
   });
@@ -135,7 +138,7 @@ describe("a lease of a dead process on this machine", () => {
   });
 
   it("T79: an owner whose process id was reused is dead; the state of an owner on another machine is unknown", async () => {
-    const here = currentOwner(nobody);
+    const here = currentOwner(unusedNumber);
     const place = here.place!;
     expect(isDead(here)).toBe(false);
     expect(isDead({ ...here, place: { ...place, began: `${Number(place.began) + 1}` } })).toBe(
@@ -154,18 +157,21 @@ describe("a lease of a dead process on this machine", () => {
 });
 
 describe("a lease of a process on another machine", () => {
-  const elsewhere = { number: nobody, place: { machine: "0".repeat(16), pid: 1, began: "1" } };
+  const otherMachine = {
+    number: unusedNumber,
+    place: { machine: "0".repeat(16), pid: 1, began: "1" },
+  };
 
   it("T79 T81: is released after a time without a connection, but not during a submission", async () => {
     let nowMs = 0;
-    const gone = createDeadOwners(world.services, () => nowMs);
-    const polled = await running(world, leasedTo(newToken(elsewhere)));
-    const asked = await jobOf(world, "acme/clip", leasedTo(newToken(elsewhere), true));
-    expect(await gone.releaseLeases()).toBe(0);
+    const deadOwners = createDeadOwners(world.services, () => nowMs);
+    const polled = await running(world, leasedTo(newToken(otherMachine)));
+    const asked = await jobOf(world, "acme/clip", leasedTo(newToken(otherMachine), true));
+    expect(await deadOwners.releaseLeases()).toBe(0);
     nowMs = absentMs - 1;
-    expect(await gone.releaseLeases()).toBe(0);
+    expect(await deadOwners.releaseLeases()).toBe(0);
     nowMs = absentMs;
-    expect(await gone.releaseLeases()).toBe(1);
+    expect(await deadOwners.releaseLeases()).toBe(1);
     expect([await isFree("poll", polled.id), await isFree("ask", asked.id)]).toEqual([true, false]);
     // If this process owns the database, any other owner is dead.
     const own = createDeadOwners({ ...world.services, ownsDatabase: true }, () => nowMs);
@@ -181,13 +187,13 @@ describe("a lease of a process on another machine", () => {
     const other = await openDatabase({ url, log: silentLog });
     other.signals.subscribe("anything", () => undefined);
     await eventually(() => (other.signals.healthy() ? true : undefined), "its listener");
-    const owner = { ...elsewhere, number: other.signals.number };
+    const owner = { ...otherMachine, number: other.signals.number };
     let nowMs = 0;
-    const gone = createDeadOwners(world.services, () => nowMs);
+    const deadOwners = createDeadOwners(world.services, () => nowMs);
     const job = await running(world, leasedTo(newToken(owner)));
     const afterMs = async (ms: number): Promise<number> => {
       nowMs += ms;
-      return gone.releaseLeases();
+      return deadOwners.releaseLeases();
     };
     expect([await afterMs(0), await afterMs(absentMs)]).toEqual([0, 0]);
     await other.close();
@@ -201,12 +207,12 @@ describe("a lease of a process on another machine", () => {
   });
 
   it("T79: a process that returns after its lease was released can no longer extend it", async () => {
-    const job = { ...(await jobOf(world, "acme/clip", leasedTo(newToken(elsewhere)))) };
+    const job = { ...(await jobOf(world, "acme/clip", leasedTo(newToken(otherMachine)))) };
     let nowMs = 0;
-    const gone = createDeadOwners(world.services, () => nowMs);
-    await gone.releaseLeases();
+    const deadOwners = createDeadOwners(world.services, () => nowMs);
+    await deadOwners.releaseLeases();
     nowMs = absentMs;
-    expect(await gone.releaseLeases()).toBe(1);
+    expect(await deadOwners.releaseLeases()).toBe(1);
     await extendLeases(world.services, [job]);
     expect(job.localLease).toMatchObject({ endMs: -Infinity });
     expect(await rowOf(world, job.id)).toMatchObject({ leaseToken: null });
@@ -214,7 +220,7 @@ describe("a lease of a process on another machine", () => {
 });
 
 it("T79: a gateway that starts takes over tasks of a dead process of its machine before their leases end", async () => {
-  const { owner, kill } = await startOwner(nobody);
+  const { owner, kill } = await startOwner(unusedNumber);
   await kill();
   const job = await running(world, leasedTo(newToken(owner)));
   world.vendor.plan("GET", world.vendor.done);

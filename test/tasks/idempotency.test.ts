@@ -15,16 +15,16 @@ import {
 
 const body = { model: "acme/clip", prompt: "A boat", duration: 2 };
 /** The point where the next submission stops, and the promise that resumes it. Undefined: it does not stop. */
-let held:
-  | { readonly at: string; readonly come: () => void; readonly go: Promise<void> }
+let pendingHold:
+  | { readonly at: string; readonly reach: () => void; readonly resumed: Promise<void> }
   | undefined;
 
-/** Stops the next submission at a point until `letGo` is called. */
+/** Stops the next submission at a point until `resume` is called. */
 function hold(at: string) {
-  const coming = Promise.withResolvers<void>();
-  const going = Promise.withResolvers<void>();
-  held = { at, come: coming.resolve, go: going.promise };
-  return { reached: coming.promise, letGo: going.resolve };
+  const arrival = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  pendingHold = { at, reach: arrival.resolve, resumed: release.promise };
+  return { reached: arrival.promise, resume: release.resolve };
 }
 
 let vendor: ArkVendor;
@@ -44,11 +44,11 @@ beforeAll(async () => {
     tasks: {
       timing,
       async at(point) {
-        if (held?.at !== point) return;
-        const { come, go } = held;
-        held = undefined;
-        come();
-        await go;
+        if (pendingHold?.at !== point) return;
+        const { reach, resumed } = pendingHold;
+        pendingHold = undefined;
+        reach();
+        await resumed;
       },
     },
   });
@@ -65,10 +65,10 @@ const post = (index: number, key: string, change: object = {}) => {
   return gateways[index]!.post("/v1/tasks", { ...body, ...change }, headers);
 };
 async function answerOf(response: Response) {
-  const told = (await response.json()) as { id?: string; error?: { code: string } };
+  const result = (await response.json()) as { id?: string; error?: { code: string } };
   return {
     status: response.status,
-    told: told.error?.code ?? told.id,
+    result: result.error?.code ?? result.id,
     replayed: response.headers.get("idempotent-replayed"),
     retryAfter: response.headers.get("retry-after"),
   };
@@ -85,27 +85,27 @@ describe.each([
     async (point) => {
       const key = `${point}-${other}`;
       const prompt = `A boat, ${key}`;
-      const { reached, letGo } = hold(point);
+      const { reached, resume } = hold(point);
       const first = post(0, key, { prompt });
       await reached;
       const meanwhile = await answerOf(await post(other, key, { prompt }));
       const otherBody = await answerOf(await post(other, key, { prompt, duration: 3 }));
-      letGo();
-      const { status, told: id } = await answerOf(await first);
+      resume();
+      const { status, result: id } = await answerOf(await first);
       expect([status, id]).toEqual([200, expect.stringMatching(/^task_/)]);
       // A committed task is known everywhere, except in the process that has not answered its submission yet.
       const known = point === "submit.committed" && other === 1;
       expect(meanwhile).toEqual(
         known
-          ? { status: 200, told: id, replayed: "true", retryAfter: "15" }
-          : { status: 409, told: "idempotency_in_progress", replayed: null, retryAfter: "1" },
+          ? { status: 200, result: id, replayed: "true", retryAfter: "15" }
+          : { status: 409, result: "idempotency_in_progress", replayed: null, retryAfter: "1" },
       );
-      expect([otherBody.status, otherBody.told]).toEqual(
+      expect([otherBody.status, otherBody.result]).toEqual(
         known ? [422, "idempotency_key_reuse"] : [409, "idempotency_in_progress"],
       );
       expect(await answerOf(await post(other, key, { prompt }))).toMatchObject({
         status: 200,
-        told: id,
+        result: id,
         replayed: "true",
       });
       expect(await tasksOf(prompt)).toHaveLength(1);
@@ -124,12 +124,14 @@ describe("concurrent requests with idempotency keys", () => {
     const made = answers.filter(({ status }) => status === 200);
     const waiting = answers.filter(({ status }) => status === 409);
     expect(made.length + waiting.length).toBe(40);
-    expect(new Set(made.map(({ told }) => told)).size).toBe(1);
+    expect(new Set(made.map(({ result }) => result)).size).toBe(1);
     expect(made.filter(({ replayed }) => replayed === null)).toHaveLength(1);
     expect(await tasksOf(prompt)).toHaveLength(1);
     const books = booksOf(gateways[0]!.database);
     await books.expectClean();
-    const charges = (await books.charges()).filter(({ reference }) => reference === made[0]!.told);
+    const charges = (await books.charges()).filter(
+      ({ reference }) => reference === made[0]!.result,
+    );
     expect(charges).toHaveLength(1);
     expect(vendor.calls("POST").filter(({ text }) => text.includes(prompt))).toHaveLength(1);
   });
@@ -154,10 +156,10 @@ describe("concurrent requests with idempotency keys", () => {
     await gateways[0]!.credit("10000");
     const second = await send();
     expect(second.map(({ status }) => status)).toEqual(first.map(() => 200));
-    for (const [index, { status, told }] of first.entries()) {
+    for (const [index, { status, result }] of first.entries()) {
       const again = second[index]!;
-      expect([again.replayed, status === 200 ? again.told : told]).toEqual(
-        status === 200 ? ["true", told] : [null, "insufficient_balance"],
+      expect([again.replayed, status === 200 ? again.result : result]).toEqual(
+        status === 200 ? ["true", result] : [null, "insufficient_balance"],
       );
     }
     expect(await tasksOf("Dear")).toHaveLength(count);

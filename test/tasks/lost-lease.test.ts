@@ -35,7 +35,7 @@ function suspendFor(ms: number): void {
   vi.spyOn(Date, "now").mockImplementation(() => realDate() + ms);
 }
 
-const steppedWith = (at: TaskServices["at"]): TaskServices => ({ ...world.services, at });
+const servicesWith = (at: TaskServices["at"]): TaskServices => ({ ...world.services, at });
 
 it("T80: a task whose hold was already ended is not ended as if it were charged", async () => {
   const job = await jobOf(world, "acme/clip");
@@ -57,11 +57,11 @@ describe("a request that was not sent yet", () => {
   it.each([
     ["its process was stopped", stopFor],
     ["its machine was suspended", suspendFor],
-  ])("T81: is not sent after its lease has ended because %s", async (_why, passes) => {
+  ])("T81: is not sent after its lease has ended because %s", async (_why, jump) => {
     const job = await jobOf(world, "acme/clip");
     const held = { ...job, localLease: newLocalLease(defaultTiming.leaseMs) };
-    const services = steppedWith((point) => {
-      if (point === "ask.intended") passes(defaultTiming.leaseMs);
+    const services = servicesWith((point) => {
+      if (point === "ask.intended") jump(defaultTiming.leaseMs);
     });
     await submitStep(services, held);
     expect(world.vendor.calls("POST")).toEqual([]);
@@ -83,7 +83,7 @@ describe("a request that was not sent yet", () => {
 
   it("T82: is not sent if its task was canceled before the intent was stored", async () => {
     const job = await jobOf(world, "acme/clip");
-    const services = steppedWith(async (point) => {
+    const services = servicesWith(async (point) => {
       if (point === "ask.claimed") await cancelTask(world.services, "w1", job.id);
     });
     await submitStep(services, job);
@@ -92,14 +92,14 @@ describe("a request that was not sent yet", () => {
   });
 
   it("T81: is aborted in the middle of a streamed body when the lease ends, and counts as not sent", async () => {
-    let whole = 0;
+    let received = 0;
     const vendor = await startRecorder((_request, response) => {
-      whole += 1;
+      received += 1;
       response.end('{"id":"job-1"}');
     });
     const pools = createPools();
     const provider = { ...world.catalog.providers.get("one")!, baseUrl: vendor.url };
-    let may = true;
+    let isAllowed = true;
     const body = {
       contentLength: 20,
       open: () =>
@@ -107,7 +107,7 @@ describe("a request that was not sent yet", () => {
           (async function* () {
             yield Buffer.alloc(10);
             await new Promise((resume) => setImmediate(resume));
-            may = false;
+            isAllowed = false;
             yield Buffer.alloc(10);
           })(),
           { objectMode: false, highWaterMark: 1 },
@@ -118,10 +118,10 @@ describe("a request that was not sent yet", () => {
         pools.forMedia(vendor.url, 5_000, provider),
         provider,
         { method: "POST", path: "/x", headers: {}, body },
-        { maySend: () => may },
+        { maySend: () => isAllowed },
       );
       await expect(asked).rejects.toMatchObject({ failure: "aborted", sent: false });
-      expect(whole).toBe(0);
+      expect(received).toBe(0);
     } finally {
       await pools.close();
       await vendor.close();
@@ -197,7 +197,7 @@ describe("a request that was sent", () => {
   });
 
   /** A database that fails the first `failures` writes after the vendor's answer; each failure takes 20 s. */
-  function awayAfterAnswer(failures: number) {
+  function withDatabaseAwayAfterAnswer(failures: number) {
     let left = 0;
     const fail = () => {
       left -= 1;
@@ -219,7 +219,7 @@ describe("a request that was sent", () => {
 
   it("T81 T83: the vendor's answer is stored once the database is back, even after minutes", async () => {
     const job = await jobOf(world, "acme/clip");
-    await submitStep(awayAfterAnswer(5), job);
+    await submitStep(withDatabaseAwayAfterAnswer(5), job);
     expect(await rowOf(world, job.id)).toMatchObject({ status: "running", upstreamId: "job-1" });
     expect(world.vendor.calls("POST")).toHaveLength(1);
   });
@@ -235,7 +235,7 @@ describe("a request that was sent", () => {
   it("T83: a picture in the vendor's answer is stored and charged once the database is back", async () => {
     const job = await pictureJob();
     // More failures than one attempt to store a picture retries.
-    await submitStep(awayAfterAnswer(8), job);
+    await submitStep(withDatabaseAwayAfterAnswer(8), job);
     const { status, costNano, artifacts } = await rowOf(world, job.id);
     expect([status, costNano > 0n, artifacts.length]).toEqual(["succeeded", true, 1]);
     expect(world.painter.requests).toHaveLength(1);
@@ -243,11 +243,11 @@ describe("a request that was sent", () => {
 
   /** Another process fails the task while its vendor answers; `lines` collects the logged errors. */
   function givenUp(id: string, lines: unknown[]): TaskServices {
-    const gaveUp =
+    const giveUpSql =
       "update tasks set status = 'failed', lease_token = null, due_at = null where id = $1";
     return {
-      ...steppedWith(async (point) => {
-        if (point === "ask.answered") await world.database.query(gaveUp, [id]);
+      ...servicesWith(async (point) => {
+        if (point === "ask.answered") await world.database.query(giveUpSql, [id]);
       }),
       log: { ...silentLog, error: (fields: unknown) => void lines.push(fields) },
     };

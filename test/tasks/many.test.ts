@@ -25,7 +25,11 @@ afterAll(() => vendor.recorder.close());
 const queue = "limits: { queue: { global: 5000, per_workspace: 5000 } }\n";
 
 /** Runs `work` for each number below `count`, `atOnce` at a time. */
-async function each(count: number, atOnce: number, work: (index: number) => Promise<void>) {
+async function runConcurrently(
+  count: number,
+  atOnce: number,
+  work: (index: number) => Promise<void>,
+) {
   let next = 0;
   const worker = async () => {
     while (next < count) await work(next++);
@@ -65,27 +69,27 @@ describe("two gateway processes and a third runner on one PostgreSQL", () => {
     });
     try {
       const urls = [first.url, second.url, third.url];
-      await each(count, 24, async (index) => {
+      await runConcurrently(count, 24, async (index) => {
         const response = await submit(urls[index % 3]!, first.key!, `clip ${index}`);
         expect(`${response.status} ${await response.text()}`).toMatch(/^200 /);
       });
-      const open = async () =>
+      const statusCounts = async () =>
         third.database.query<{ status: string; count: bigint }>(
           "select status, count(*) as count from tasks group by status",
         );
       await eventually(
         async () => {
-          const rows = await open();
+          const rows = await statusCounts();
           return rows.every(({ status }) => status === "succeeded") ? true : undefined;
         },
         "the end of every task",
         120_000,
       );
-      expect(await open()).toEqual([{ status: "succeeded", count: BigInt(count) }]);
-      const once = (counts: ReadonlyMap<string, number>) =>
+      expect(await statusCounts()).toEqual([{ status: "succeeded", count: BigInt(count) }]);
+      const notOnce = (counts: ReadonlyMap<string, number>) =>
         [...counts].filter(([, times]) => times !== 1);
-      expect([vendor.submitted.size, once(vendor.submitted)]).toEqual([count, []]);
-      expect([vendor.done.size, once(vendor.done)]).toEqual([count, []]);
+      expect([vendor.submitted.size, notOnce(vendor.submitted)]).toEqual([count, []]);
+      expect([vendor.done.size, notOnce(vendor.done)]).toEqual([count, []]);
       const books = booksOf(third.database);
       await books.expectClean();
       expect((await books.charges()).map((row) => row.amount_nano)).toEqual(

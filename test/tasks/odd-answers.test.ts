@@ -41,9 +41,9 @@ describe("text that the database cannot store", () => {
 
   it.each([
     ["U+0000", "bad \\u0000 thing", "bad  thing"],
-    ["half a character", "bad \\ud83d thing", "bad \ufffd thing"],
+    ["half of a surrogate pair", "bad \\ud83d thing", "bad \ufffd thing"],
     [
-      "a character where it is cut",
+      "a surrogate pair at the cut",
       `${"x".repeat(1999)}\\ud83d\\ude00`,
       `${"x".repeat(1999)}\ufffd`,
     ],
@@ -93,12 +93,12 @@ it("T81 T86: a job id or an answer of megabytes fails the task as uncertain, and
 describe("usage that a job cannot have", () => {
   it.each(["1e30", "1e15", "90000000000", '"1000"', "-5", "null"])(
     "T61: %s reported tokens are charged as reserved, and the log marks the usage as estimated",
-    async (told) => {
+    async (reported) => {
       const done = (tokens: string) =>
         json(
           `{"status":"succeeded","content":{"video_url":"${vendor.url}/made.mp4"},"usage":{"completion_tokens":${tokens}}}`,
         );
-      vendor.plan("GET", done(told));
+      vendor.plan("GET", done(reported));
       const { id } = await bench.create(clip);
       const task = await bench.until(id, "succeeded", "failed");
       const [row] = await bench.database.query<{ reserved_nano: bigint; cost_nano: bigint }>(
@@ -126,9 +126,9 @@ it.each([
   ["-1", 2],
 ])(
   "NVID-31: %s reported seconds of a video billed by tokens are shown if they are plausible",
-  async (told, shown) => {
+  async (reported, shown) => {
     const video = `"content":{"video_url":"${vendor.url}/made.mp4"},"usage":{"completion_tokens":1000}`;
-    vendor.plan("GET", json(`{"status":"succeeded","duration":${told},${video}}`));
+    vendor.plan("GET", json(`{"status":"succeeded","duration":${reported},${video}}`));
     const { id } = await bench.create(clip);
     const task = await bench.until(id, "succeeded", "failed");
     const native = await bench.send("GET", `/v1/videos/${id}`);

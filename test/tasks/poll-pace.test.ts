@@ -9,7 +9,7 @@ import { clock, jobOf, rowOf, running, useWorld } from "./steps-support.ts";
 import { says } from "./support.ts";
 
 const task = (id: string, workspaceId = "w1") => ({ workspaceId, id });
-const paced = () => {
+const createPaced = () => {
   const time = { nowMs: 0 };
   const pace = createPollRateLimiter(() => time.nowMs);
   /** Begins and ends a poll. Returns whether it was allowed to begin. */
@@ -34,7 +34,7 @@ const answered = (pace: ReturnType<typeof createPollRateLimiter>) => () => pace.
 
 describe("the poll rate of an account", () => {
   it("is unlimited until a poll is refused, and then half of the polls of the last second", () => {
-    const { pace, pollFor, time, begin } = paced();
+    const { pace, pollFor, time, begin } = createPaced();
     for (let count = 0; count < 40; count += 1) begin();
     expect([pace.pausedAccounts(), pace.waitMs()]).toEqual([[], undefined]);
     // All polls that were in flight with it are refused too, and count as one refusal.
@@ -47,22 +47,22 @@ describe("the poll rate of an account", () => {
   });
 
   it("a refused account pauses as long as the vendor asks, at most two minutes, and longer with each refusal in a row", () => {
-    const { pace, time, begin } = paced();
+    const { pace, time, begin } = createPaced();
     begin();
     pace.refused("one a", 0, 45_000);
     expect(pace.waitMs()).toBe(45_000);
     pace.refused("one a", 0, 86_400_000);
     expect(pace.waitMs()).toBe(120_000);
-    const rests = [];
-    for (time.nowMs = 120_000; rests.length < 6; time.nowMs += rests.at(-1)!) {
+    const pauses = [];
+    for (time.nowMs = 120_000; pauses.length < 6; time.nowMs += pauses.at(-1)!) {
       pace.refused("one a", time.nowMs);
-      rests.push(pace.waitMs()!);
+      pauses.push(pace.waitMs()!);
     }
-    expect(rests).toEqual([2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
+    expect(pauses).toEqual([2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
   });
 
   it("grows by a tenth of a poll per second each second, and is unlimited after ten minutes without a refusal", () => {
-    const { pace, time, pollFor, begin } = paced();
+    const { pace, time, pollFor, begin } = createPaced();
     for (let count = 0; count < 10; count += 1) begin();
     pace.refused("one a", 0);
     time.nowMs = 1_000;
@@ -78,7 +78,7 @@ describe("the poll rate of an account", () => {
   });
 
   it("finds the vendor's own limit: less than one percent of the polls are refused", () => {
-    const { pace, time, pollFor, begin } = paced();
+    const { pace, time, pollFor, begin } = createPaced();
     let refused = 0;
     const times: number[] = [];
     // The vendor allows twenty polls in any second.
@@ -102,7 +102,7 @@ describe("the poll rate of an account", () => {
 });
 
 it("an account has a limited number of concurrent polls, half of them for one workspace, even if an end is reported twice", () => {
-  const { pace } = paced();
+  const { pace } = createPaced();
   const beginAll = (workspace: string): number => {
     const names = Array.from({ length: 100 }, (_, at) => task(`${workspace} ${at}`, workspace));
     return names.filter((one) => pace.begin("one a", one)).length;

@@ -14,7 +14,7 @@ interface Line {
 }
 
 /** A task that its vendor has accepted. */
-const taken = () =>
+const acceptedTask = () =>
   running(world, {
     attempts: JSON.stringify([
       {
@@ -28,7 +28,7 @@ const taken = () =>
   });
 
 /** Services whose log keeps its lines, and whose poll troubles have a manual clock. */
-function watched() {
+function collectingServices() {
   const lines: Line[] = [];
   const to = (level: Line["level"]) => (fields: object, message: string) =>
     void lines.push({ level, message, outcome: "outcome" in fields ? fields.outcome : undefined });
@@ -45,8 +45,8 @@ function watched() {
 }
 
 it("T80: a vendor that is down is logged once for all polls of all its tasks, and once when it answers again", async () => {
-  const { lines, advance, services } = watched();
-  const jobs = [await taken(), await taken(), await taken()];
+  const { lines, advance, services } = collectingServices();
+  const jobs = [await acceptedTask(), await acceptedTask(), await acceptedTask()];
   const pollAll = async (): Promise<void> => {
     for (const { id } of jobs) {
       await world.database.query("update tasks set lease_token = 'mine' where id = $1", [id]);
@@ -73,8 +73,8 @@ it("T80: a vendor that is down is logged once for all polls of all its tasks, an
 });
 
 it("T80: each kind of refusal is logged once, and each failed job has its own line", async () => {
-  const { lines, services } = watched();
-  const pollNew = async (): Promise<void> => pollStep(services, await taken());
+  const { lines, services } = collectingServices();
+  const pollNew = async (): Promise<void> => pollStep(services, await acceptedTask());
   for (const reply of [says.refused(503), says.refused(503), says.refused(429)]) {
     world.vendor.plan("GET", reply);
     await pollNew();
@@ -92,13 +92,13 @@ it("T80: each kind of refusal is logged once, and each failed job has its own li
 it("trouble that comes and goes within a minute is logged once, and again after a long time without it", () => {
   let nowMs = 0;
   const troubles = createPollTroubles(() => nowMs);
-  const told: number[] = [];
+  const loggedAtMs: number[] = [];
   for (; nowMs < 600_000; nowMs += 10_000) {
-    if (troubles.shouldLogStart("one unreachable")) told.push(nowMs);
+    if (troubles.shouldLogStart("one unreachable")) loggedAtMs.push(nowMs);
     expect(troubles.shouldLogRecovery("two unreachable")).toBe(false);
     expect(nowMs < 60_000 && troubles.shouldLogRecovery("one unreachable")).toBe(false);
   }
-  expect(told).toEqual([0]);
+  expect(loggedAtMs).toEqual([0]);
   nowMs += 600_000;
   expect(troubles.shouldLogStart("one unreachable")).toBe(true);
 });

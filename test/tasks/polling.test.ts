@@ -71,8 +71,8 @@ describe("a poll that fails", () => {
     ["is not answered", says.nothing, isLong],
     ["is answered with 429", says.refused(429), isLong],
     ["is closed", says.closed, true],
-    ["is broken off", says.brokenOff, true],
-    ["is answered with a page", says.page, true],
+    ["is cut off", says.brokenOff, true],
+    ["is answered with an HTML page", says.page, true],
     ["is answered with 500", says.refused(500), true],
     ["is answered with 401", says.refused(401), true],
   ])("T80: when it %s, the task succeeds later and is charged once", async (...row) => {
@@ -102,7 +102,7 @@ describe("a poll that fails", () => {
 
 describe("a submission", () => {
   it.each([
-    ["answered with half a sentence", says.brokenOff],
+    ["answered with a cut body", says.brokenOff],
     ["never answered", says.closed],
     ["answered without an id", says.page],
   ])("T81: is not sent again to any vendor when it is %s", async (_how, reply) => {
@@ -138,10 +138,10 @@ describe("a cancellation", () => {
 
   it.each([
     ["refuses", says.refused(409)],
-    ["says with 200 that it does not", says.notCanceled],
-    ["is a page of somebody in between", says.page],
+    ["answers 200 with an error", says.notCanceled],
+    ["answers with an HTML page", says.page],
     ["does not answer", says.nothing],
-    ["breaks off", says.closed],
+    ["closes the connection", says.closed],
   ])("T82: if the vendor %s, the task goes on and is charged once", async (_how, reply) => {
     vendor.plan("GET", says.running);
     vendor.plan("DELETE", reply);

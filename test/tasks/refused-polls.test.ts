@@ -61,7 +61,7 @@ const polls: Record<string, Poll[]> = {
   ],
   page: Array.from({ length: 5 }, (): Poll => [400, "<html>Bad Request</html>"]),
 };
-const ending = new Set(["moderated", "moderated in words", "moderated, as 200 says", "wrong"]);
+const endsTask = new Set(["moderated", "moderated in words", "moderated, as 200 says", "wrong"]);
 
 let vendor: Recorder;
 let bench: Bench;
@@ -76,12 +76,12 @@ beforeAll(async () => {
     const name = decodeURIComponent(request.path.split("/").at(-1)!);
     const at = next.get(name) ?? 0;
     next.set(name, at + 1);
-    const said = polls[name]!;
+    const answers = polls[name]!;
     const done: Poll = [
       200,
       { status: "done", video: { url: `${vendor.url}/v.mp4`, duration: 1 } },
     ];
-    const [status, body] = said[at] ?? (ending.has(name) ? said.at(-1)! : done);
+    const [status, body] = answers[at] ?? (endsTask.has(name) ? answers.at(-1)! : done);
     response.writeHead(status).end(typeof body === "string" ? body : JSON.stringify(body));
   });
   bench = await startBench({ config: clipConfiguration(`${vendor.url}/v1`), tasks: { timing } });
@@ -94,7 +94,7 @@ afterAll(async () => {
 });
 
 const clip = (prompt: string) => ({ model: "acme/clip", prompt, duration: 1, resolution: "480p" });
-const asked = (name: string) =>
+const pollCount = (name: string) =>
   vendor.requests.filter(({ path }) => decodeURIComponent(path).endsWith(`/videos/${name}`)).length;
 const heldFor = async (id: string) => (await books.holds()).filter((hold) => hold.id === id).length;
 
@@ -114,7 +114,7 @@ describe("a refused poll", () => {
         message: "Generated video rejected by content moderation.",
       },
     });
-    expect([asked(name), await heldFor(id)]).toEqual([times, 0]);
+    expect([pollCount(name), await heldFor(id)]).toEqual([times, 0]);
   });
 
   it("T80: ends the task after repeated refusals if the job is invalid, with the vendor's message", async () => {
@@ -125,7 +125,7 @@ describe("a refused poll", () => {
       cost: "0",
       error: { code: "invalid_argument", message: "A prompt is required." },
     });
-    expect(asked("wrong")).toBeGreaterThanOrEqual(timing.missesMin);
+    expect(pollCount("wrong")).toBeGreaterThanOrEqual(timing.missesMin);
     expect(await heldFor(id)).toBe(0);
   });
 

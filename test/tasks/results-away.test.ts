@@ -30,7 +30,7 @@ const doneAt =
     );
 
 const attempt = { provider: "one", credential: "default", outcome: "taken" };
-const taken = { attempts: JSON.stringify([attempt]) };
+const withAttempt = { attempts: JSON.stringify([attempt]) };
 
 const page = (type: string, text: string) => (response: ServerResponse) =>
   response.writeHead(200, { "content-type": type, "content-length": text.length }).end(text);
@@ -65,17 +65,20 @@ describe("a result that cannot be fetched", () => {
   it.each<[what: string, (response: ServerResponse) => unknown]>([
     ["is empty", (response) => response.writeHead(200, { "content-length": 0 }).end()],
     // An error page of a failing server or proxy, with any content type.
-    ["is a page", page("video/mp4", "\n <!doctype html><h1>502 Bad Gateway</h1>")],
+    ["is an HTML page", page("video/mp4", "\n <!doctype html><h1>502 Bad Gateway</h1>")],
     ["is an error in JSON", page("application/octet-stream", '{"error":"try again"}')],
     ["is a text", page("text/plain", "Service unavailable.")],
     [
-      "is shorter than it says",
+      "is shorter than its Content-Length",
       (response) =>
         response
           .writeHead(200, { "content-length": 2 * mp4.length })
           .write(mp4, () => response.destroy()),
     ],
-    ["tells no end", (response) => response.writeHead(200, { connection: "close" }).end(mp4)],
+    [
+      "has no declared length",
+      (response) => response.writeHead(200, { connection: "close" }).end(mp4),
+    ],
   ])("STORE-01: is fetched again because it %s, and its task succeeds", async (_what, first) => {
     let isThere = false;
     const store = await startRecorder((_request, response) => {
@@ -84,7 +87,7 @@ describe("a result that cannot be fetched", () => {
       response.writeHead(200, { "content-length": mp4.length }).end(mp4);
     });
     world.vendor.plan("GET", doneAt(`${store.url}/made`));
-    const job = await running(world, taken);
+    const job = await running(world, withAttempt);
     await pollStep(world.services, job);
     expect(await rowOf(world, job.id)).toMatchObject({
       status: "running",
@@ -116,7 +119,7 @@ describe("a result that cannot be fetched", () => {
       response.write(mp4, () => response.destroy());
     });
     world.vendor.plan("GET", doneAt(`${store.url}/made`));
-    const job = await running(world, taken);
+    const job = await running(world, withAttempt);
     await pollStep(world.services, job);
     expect((await rowOf(world, job.id)).status).toBe("running");
     // As if gateways were stopped or the clock was set: there was no try meanwhile.
@@ -147,9 +150,12 @@ describe("a result that cannot be fetched", () => {
     });
     world.vendor.plan("GET", doneAt(`${store.url}/made`));
     const { services } = world;
-    const full: WatchedFiles = { ...services.files, put: () => Promise.reject(new Error("full")) };
-    const job = await running(world, taken);
-    await pollStep({ ...services, files: full }, job);
+    const failingFiles: WatchedFiles = {
+      ...services.files,
+      put: () => Promise.reject(new Error("full")),
+    };
+    const job = await running(world, withAttempt);
+    await pollStep({ ...services, files: failingFiles }, job);
     const lastOf = ({ attempts }: Job) => attempts.at(-1)?.outcome;
     expect(lastOf(await rowOf(world, job.id))).toBe("not_stored");
     clock.advance(2 * defaultTiming.downloadMs);
@@ -183,7 +189,7 @@ it("STORE-01: no file is kept when our storage accepts only some of several resu
   const job = await running(world);
   const { files } = world.services;
   let puts = 0;
-  const short: WatchedFiles = {
+  const partlyFailing: WatchedFiles = {
     ...files,
     put(...given) {
       puts += 1;
@@ -194,7 +200,7 @@ it("STORE-01: no file is kept when our storage accepts only some of several resu
   const results = Array.from({ length: 3 }, () => ({ from: "base64", base64 }) as const);
   const target = takenTarget(world.services, job)!;
   const answer = { state: "succeeded", results, reported: {} } as const;
-  const once = { ...world.services, files: short };
+  const once = { ...world.services, files: partlyFailing };
   await expect(collect(once, job, { target, answer })).rejects.toThrow("the disk is full");
   const rows = await world.database.query<{ name: string; expires_at: Date }>(
     "select name, expires_at from files where task_id = $1",
@@ -210,7 +216,7 @@ it("STORE-01: no file is kept when our storage accepts only some of several resu
 
 it.each([
   ["a picture", Buffer.from(pixel, "base64")],
-  ["no file at all", Buffer.from("not yet")],
+  ["not a media file", Buffer.from("not yet")],
 ])("STORE-01: a result inside the answer fails a video task if it is %s", async (_what, bytes) => {
   const job = await running(world);
   const target = takenTarget(world.services, job)!;
@@ -238,8 +244,11 @@ const storageFaults: readonly [what: string, error: Error][] = [
 it.each(storageFaults)(
   "STORE-01: with %s a result is fetched again after growing pauses of up to five minutes",
   async (_what, error) => {
-    const full: WatchedFiles = { ...world.services.files, put: () => Promise.reject(error) };
-    const services = { ...world.services, files: full };
+    const failingFiles: WatchedFiles = {
+      ...world.services.files,
+      put: () => Promise.reject(error),
+    };
+    const services = { ...world.services, files: failingFiles };
     world.vendor.plan("GET", world.vendor.done);
     const job = await running(world);
     await pollStep(services, job);

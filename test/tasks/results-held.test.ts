@@ -22,7 +22,7 @@ afterAll(() => painter?.close());
 function withStorage(timing: Partial<TaskTiming> = {}) {
   const state = { isAway: true, names: new Set<string>(), tries: 0 };
   const { files } = world.services;
-  const away: WatchedFiles = {
+  const failingFiles: WatchedFiles = {
     ...files,
     put(...given) {
       state.tries += 1;
@@ -33,7 +33,7 @@ function withStorage(timing: Partial<TaskTiming> = {}) {
   const catalog = taskCatalogOf(world.vendor, painter);
   const services: TaskServices = {
     ...world.services,
-    files: away,
+    files: failingFiles,
     catalog: () => catalog,
     timing: { ...defaultTiming, keepPauseMs: 2, ...timing },
   };

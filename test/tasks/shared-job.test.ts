@@ -14,7 +14,7 @@ const world = useWorld();
 let faults: object[] = [];
 beforeEach(() => void (faults = []));
 
-function askNoting(job: Job, other: Partial<TaskServices> = {}): Promise<void> {
+function submitLogged(job: Job, other: Partial<TaskServices> = {}): Promise<void> {
   const log = { ...world.services.log, error: (fields: object) => void faults.push(fields) };
   return submitStep({ ...world.services, log, ...other }, job);
 }
@@ -28,7 +28,7 @@ describe("a vendor that gives a new task the job id of another running task", ()
     const before = await balance();
     world.vendor.plan("POST", says.taken("cgt-same"));
     const second = await jobOf(world, "acme/clip");
-    await askNoting(second);
+    await submitLogged(second);
     expect(faults).toEqual([
       {
         task: second.id,
@@ -57,8 +57,8 @@ describe("a vendor that gives a new task the job id of another running task", ()
     world.vendor.plan("POST", says.taken("cgt-both"));
     const jobs = [await jobOf(world, "acme/clip"), await jobOf(world, "acme/clip")];
     const { database } = world;
-    const looked = Promise.withResolvers<void>();
-    const goesOn = Promise.withResolvers<void>();
+    const checked = Promise.withResolvers<void>();
+    const resumed = Promise.withResolvers<void>();
     // The first one pauses between its check and its write.
     const slow: Database = {
       ...database,
@@ -67,21 +67,21 @@ describe("a vendor that gives a new task the job id of another running task", ()
           const query = async (...asked: Parameters<typeof tx.query>) => {
             const rows = await tx.query(...asked);
             if (!asked[0].includes("due_at is not null and upstream_id")) return rows;
-            looked.resolve();
-            await goesOn.promise;
+            checked.resolve();
+            await resumed.promise;
             return rows;
           };
           return work({ ...tx, query: query as typeof tx.query });
         }, options),
     };
-    const first = askNoting(jobs[0]!, { database: slow });
-    await looked.promise;
-    const second = askNoting(jobs[1]!);
+    const first = submitLogged(jobs[0]!, { database: slow });
+    await checked.promise;
+    const second = submitLogged(jobs[1]!);
     await eventually(async () => {
       const waiting = "select from pg_locks where locktype = 'advisory' and not granted";
       return (await database.query(waiting)).length > 0;
     }, "the second one waits for its turn");
-    goesOn.resolve();
+    resumed.resolve();
     await Promise.all([first, second]);
     expect(await rowOf(world, jobs[0]!.id)).toMatchObject({ status: "running" });
     expect(await rowOf(world, jobs[1]!.id)).toMatchObject({ status: "failed" });
@@ -93,7 +93,7 @@ describe("a vendor that gives a new task the job id of another running task", ()
     await endTask(world.services, first, failed({ code: "upstream_error", message: "no" }));
     world.vendor.plan("POST", says.taken("cgt-again"));
     const second = await jobOf(world, "acme/clip");
-    await askNoting(second);
+    await submitLogged(second);
     expect(await rowOf(world, second.id)).toMatchObject({
       status: "running",
       upstreamId: "cgt-again",
@@ -106,7 +106,7 @@ describe("a vendor that gives a new task the job id of another running task", ()
     world.vendor.plan("POST", says.taken("cgt-given-up"));
     const second = await jobOf(world, "acme/clip");
     const given = failed({ code: "submission_uncertain", message: "given up" });
-    await askNoting(second, {
+    await submitLogged(second, {
       at: async (point) => {
         if (point === "ask.answered")
           await endTask(world.services, await rowOf(world, second.id), given);

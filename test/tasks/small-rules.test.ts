@@ -86,24 +86,24 @@ it("callbacks have four slots for each receiver of a workspace, twenty for each 
     ({ id: `d${number}`, host, workspaceId }) as DueDelivery;
   const many = (count: number, of: (number: number) => DueDelivery) =>
     Array.from({ length: count }, (_, number) => of(number));
-  const fresh = () => createSlotLimiter<DueDelivery>(triesMax);
-  expect(fresh().take(many(9, (one) => due(one, "h", "w")))).toHaveLength(4);
+  const newLimiter = () => createSlotLimiter<DueDelivery>(triesMax);
+  expect(newLimiter().take(many(9, (one) => due(one, "h", "w")))).toHaveLength(4);
   // One workspace must not block a receiver that several workspaces use.
-  expect(fresh().take(many(9, (one) => due(one, "h", `w${one}`)))).toHaveLength(9);
-  expect(fresh().take(many(30, (one) => due(one, `h${one}`, "w")))).toHaveLength(20);
-  const places = fresh();
-  const all = places.take(many(250, (one) => due(one, `h${one}`, `w${one}`)));
-  expect([all.length, places.hasRoom()]).toEqual([200, false]);
-  expect(places.release(all[0]!)).toBe(true);
-  expect(places.take([all[1]!, all[0]!])).toEqual([all[0]]);
+  expect(newLimiter().take(many(9, (one) => due(one, "h", `w${one}`)))).toHaveLength(9);
+  expect(newLimiter().take(many(30, (one) => due(one, `h${one}`, "w")))).toHaveLength(20);
+  const slots = newLimiter();
+  const all = slots.take(many(250, (one) => due(one, `h${one}`, `w${one}`)));
+  expect([all.length, slots.hasRoom()]).toEqual([200, false]);
+  expect(slots.release(all[0]!)).toBe(true);
+  expect(slots.take([all[1]!, all[0]!])).toEqual([all[0]]);
 });
 
 it("forty workspaces with thousands of due tasks leave slots to a new workspace", () => {
-  const places = createSlotLimiter({ total: 128 });
+  const slots = createSlotLimiter({ total: 128 });
   for (let round = 0; round < 100; round += 1)
     for (let workspace = 0; workspace < 40; workspace += 1)
-      places.take([{ id: `t${round}`, workspaceId: `w${workspace}` }]);
-  expect(places.take([{ id: "t", workspaceId: "new" }])).toHaveLength(1);
+      slots.take([{ id: `t${round}`, workspaceId: `w${workspace}` }]);
+  expect(slots.take([{ id: "t", workspaceId: "new" }])).toHaveLength(1);
   const alone = createSlotLimiter({ total: 128 });
   const tasks = Array.from({ length: 500 }, (_, task) => ({ id: `t${task}`, workspaceId: "w" }));
   expect(alone.take(tasks)).toHaveLength(64);

@@ -114,8 +114,8 @@ models:
       const { id } = await one.create({ model: "acme/clip", prompt: "A boat", duration: 1 });
       const asked = () => vendor.requests.filter(({ method }) => method === "GET").length;
       await expect.poll(asked).toBeGreaterThan(2);
-      const told = (await (await one.get(`/api/v1/tasks/${id}`)).json()) as { output: object };
-      expect(told.output).toEqual({ task_id: id, task_status: "PENDING" });
+      const rendered = (await (await one.get(`/api/v1/tasks/${id}`)).json()) as { output: object };
+      expect(rendered.output).toEqual({ task_id: id, task_status: "PENDING" });
       expect((await one.read(id)).status).toBe("running");
     } finally {
       await one.close();

@@ -225,7 +225,7 @@ export const running = (world: World, change: object = {}): Promise<Job> =>
   });
 
 /** Lets a provider of `acme/clips` fail until its circuit opens. */
-export function breakDown({ catalog, services: { health } }: World, id: string): void {
+export function openCircuit({ catalog, services: { health } }: World, id: string): void {
   const offers = catalog.models.get("acme/clips")!.offers as readonly MediaOffer[];
   const offer = offers.find((one) => one.provider === id)!;
   const provider = catalog.providers.get(id)!;

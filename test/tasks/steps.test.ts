@@ -17,7 +17,7 @@ import type { Job } from "../../src/tasks/rows.ts";
 import { startRunner } from "../../src/tasks/runner.ts";
 import { json, startRecorder } from "../support/recorder.ts";
 import {
-  breakDown,
+  openCircuit,
   clock,
   dollar,
   jobOf,
@@ -32,14 +32,14 @@ const world = useWorld();
 
 describe("the acceptance of a task", () => {
   it("TASK-14: a task that the balance does not cover is refused without a retry", async () => {
-    let looks = 0;
-    const acceptance = createAcceptance({ ...world.services, at: () => void (looks += 1) });
+    let tries = 0;
+    const acceptance = createAcceptance({ ...world.services, at: () => void (tries += 1) });
     await expect(
       acceptance.accept(submissionOf(world, "acme/clip", 1_000n * dollar)),
     ).rejects.toMatchObject({
       code: "insufficient_balance",
     });
-    expect(looks).toBe(1);
+    expect(tries).toBe(1);
   });
 
   it("is idle once all tasks in flight are decided", async () => {
@@ -81,7 +81,7 @@ describe("a submission step", () => {
   });
 
   it("skips a failing provider in the first round only, and never the only provider", async () => {
-    breakDown(world, "one");
+    openCircuit(world, "one");
     const several = await jobOf(world, "acme/clips");
     await submitStep(world.services, several);
     expect(world.vendor.calls("POST")).toHaveLength(0);
@@ -372,13 +372,13 @@ it("T80: a step that fails because of our own error is repeated, but not past th
 });
 
 it("a stop waits at most twenty seconds for a step that hangs", async () => {
-  let come: () => void = () => undefined;
-  const hanging = new Promise<void>((resolve) => (come = resolve));
+  let reach: () => void = () => undefined;
+  const hanging = new Promise<void>((resolve) => (reach = resolve));
   const job = await jobOf(world, "acme/clip", { lease_token: null });
   const forever = new Promise<void>(() => undefined);
   const runner = startRunner({
     ...world.services,
-    at: (point) => (point === "ask.claimed" ? (come(), forever) : undefined),
+    at: (point) => (point === "ask.claimed" ? (reach(), forever) : undefined),
   });
   await hanging;
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });

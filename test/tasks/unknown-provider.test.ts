@@ -26,7 +26,7 @@ it("a poll is left to gateways that know its provider and key, until none has ta
     without,
     otherKey: services(new Map([...providers, ["one", another]])),
   };
-  const takes = async (id: string, asked: TaskServices): Promise<boolean> => {
+  const canClaim = async (id: string, asked: TaskServices): Promise<boolean> => {
     const found = await findDue(asked, {
       lane: "poll",
       limit: 500,
@@ -37,20 +37,20 @@ it("a poll is left to gateways that know its provider and key, until none has ta
     });
     return found.some((task) => task.id === id);
   };
-  const takers = async (id: string): Promise<string[]> => {
+  const claimersOf = async (id: string): Promise<string[]> => {
     const all = Object.entries(gateways);
-    const taken = await Promise.all(all.map(([, asked]) => takes(id, asked)));
+    const taken = await Promise.all(all.map(([, asked]) => canClaim(id, asked)));
     return all.flatMap(([name], at) => (taken[at] === true ? [name] : []));
   };
   const dueMs = clock.now();
   const job = await running(world, { due_at: new Date(dueMs) });
-  expect(await takers(job.id)).toEqual(["knows", "retired"]);
+  expect(await claimersOf(job.id)).toEqual(["knows", "retired"]);
   clock.advance(otherGatewaysFirstMs);
-  expect(await takers(job.id)).toEqual(Object.keys(gateways));
+  expect(await claimersOf(job.id)).toEqual(Object.keys(gateways));
   clock.advance(-otherGatewaysFirstMs);
 
   const over = await running(world, { due_at: new Date(dueMs), expires_at: new Date(dueMs) });
-  expect(await takers(over.id)).toEqual(Object.keys(gateways));
+  expect(await claimersOf(over.id)).toEqual(Object.keys(gateways));
 });
 
 describe("a running task whose key was removed from the configuration", () => {
@@ -79,7 +79,7 @@ describe("a running task whose key was removed from the configuration", () => {
   it.each([
     ["does not know it", says.refused(404)],
     ["may not see it", says.refused(403, "AccessDenied")],
-    ["finds the question wrong", says.refused(400, "InvalidParameter")],
+    ["finds the request invalid", says.refused(400, "InvalidParameter")],
   ])("T80 T84: keeps running if the account of that key %s", async (_what, reply) => {
     world.vendor.plan("GET", reply);
     const job = await running(world, {

@@ -6,10 +6,10 @@ import type { Task } from "../../src/tasks/index.ts";
 import { createWaiting } from "../../src/tasks/wait.ts";
 
 function waitingFor(id: string) {
-  let hear: (name: string) => void = () => undefined;
+  let notify: (name: string) => void = () => undefined;
   const signals = {
-    subscribe: (_channel: string, handler: typeof hear) => {
-      hear = handler;
+    subscribe: (_channel: string, handler: typeof notify) => {
+      notify = handler;
       return () => undefined;
     },
   } as unknown as Signals;
@@ -23,16 +23,16 @@ function waitingFor(id: string) {
     // Stop a reader that asks without a pause, as it would block the event loop.
     return reads > 50 ? new Promise(() => undefined) : Promise.resolve(now);
   });
-  let woken: Task | undefined;
+  let outcome: Task | undefined;
   const abort = new AbortController();
   waiting.until(task, 60_000, abort.signal).then(
-    (latest) => (woken = latest),
-    (error: Error) => (woken = { ...task, status: error.message as Task["status"] }),
+    (latest) => (outcome = latest),
+    (error: Error) => (outcome = { ...task, status: error.message as Task["status"] }),
   );
   return {
     abort,
     waiting,
-    hear: (name: string) => hear(name),
+    notify: (name: string) => notify(name),
     fail: () => void (fails = true),
     end() {
       fails = false;
@@ -41,7 +41,7 @@ function waitingFor(id: string) {
     /** After some turns of the event loop, returns the number of reads and the answered status. */
     async seen() {
       for (let turns = 0; turns < 20; turns += 1) await setImmediate();
-      return [reads, woken?.status];
+      return [reads, outcome?.status];
     },
   };
 }
@@ -50,10 +50,10 @@ it("TASK-09: a waiting call wakes at once when its own task ends, not for anothe
   const one = waitingFor("task_1");
   expect(await one.seen()).toEqual([1, undefined]);
   one.end();
-  one.hear("w1 task_2");
-  one.hear("w2 task_1");
+  one.notify("w1 task_2");
+  one.notify("w2 task_1");
   expect(await one.seen()).toEqual([1, undefined]);
-  one.hear("w1 task_1");
+  one.notify("w1 task_1");
   expect(await one.seen()).toEqual([2, "succeeded"]);
 });
 
@@ -72,14 +72,14 @@ it("TASK-09: a database error does not end a waiting call: it gets the last know
   const broken = waitingFor("task_1");
   broken.fail();
   await broken.seen();
-  broken.hear("w1 task_1");
+  broken.notify("w1 task_1");
   await broken.seen();
   broken.abort.abort();
   expect((await broken.seen())[1]).toBe("running");
-  const mended = waitingFor("task_1");
-  mended.fail();
-  await mended.seen();
-  mended.end();
-  mended.hear("w1 task_1");
-  expect((await mended.seen())[1]).toBe("succeeded");
+  const recovered = waitingFor("task_1");
+  recovered.fail();
+  await recovered.seen();
+  recovered.end();
+  recovered.notify("w1 task_1");
+  expect((await recovered.seen())[1]).toBe("succeeded");
 });

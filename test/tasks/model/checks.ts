@@ -1,7 +1,7 @@
 /** The conditions at the end of a history. */
 import { readdirSync } from "node:fs";
 import { sweepFiles } from "../../../src/files/index.ts";
-import type { Known } from "./history.ts";
+import type { KnownTask } from "./history.ts";
 import type { World } from "./world.ts";
 
 interface Row {
@@ -24,7 +24,7 @@ const rowsSql = `
   from tasks t where t.id = any($1)`;
 
 /** Returns the violated conditions as sentences. */
-export async function faultsOf(world: World, tasks: readonly Known[]): Promise<string[]> {
+export async function faultsOf(world: World, tasks: readonly KnownTask[]): Promise<string[]> {
   const { database, vendors, clock, files, directory } = world;
   const rows = await database.query<Row>(rowsSql, [tasks.map(({ id }) => id)]);
   const faults = rows.flatMap((row) => {
@@ -32,24 +32,25 @@ export async function faultsOf(world: World, tasks: readonly Known[]): Promise<s
     const jobs = vendors.jobs.filter(({ prompt }) => prompt === task.prompt);
     const logged = world.requestRows.filter(({ id }) => id === row.id);
     const seen = [...task.troubles].join(", ");
-    return wrongWith(row, { task, jobs, logged: logged.length }).map(
+    return faultsOfRow(row, { task, jobs, logged: logged.length }).map(
       (fault) => `${row.id} (${row.status} ${row.error?.code ?? ""}; ${seen}): ${fault}`,
     );
   });
   await sweepFiles(database, files, new Date(clock.now()));
-  const kept = await database.query<{ name: string; task_id: string }>(
+  const fileRows = await database.query<{ name: string; task_id: string }>(
     "select name, task_id from files",
   );
-  const named = new Set(rows.flatMap(({ artifacts }) => artifacts.map(({ name }) => name)));
-  const there = new Set(readdirSync(directory));
-  for (const name of named) if (!there.has(name)) faults.push(`the file ${name} is gone`);
+  const artifactNames = new Set(rows.flatMap(({ artifacts }) => artifacts.map(({ name }) => name)));
+  const fileNames = new Set(readdirSync(directory));
+  for (const name of artifactNames)
+    if (!fileNames.has(name)) faults.push(`the file ${name} is gone`);
   const died = new Set(tasks.flatMap(({ id, troubles }) => (troubles.has("died") ? [id] : [])));
   const ids = new Set(tasks.map(({ id }) => id));
-  for (const { name, task_id: id } of kept)
-    if (ids.has(id) && !named.has(name) && !died.has(id))
+  for (const { name, task_id: id } of fileRows)
+    if (ids.has(id) && !artifactNames.has(name) && !died.has(id))
       faults.push(`${id} left the file ${name}`);
-  const own = new Set(kept.map(({ name }) => name));
-  for (const name of there) if (!own.has(name)) faults.push(`the file ${name} is nobody's`);
+  const own = new Set(fileRows.map(({ name }) => name));
+  for (const name of fileNames) if (!own.has(name)) faults.push(`the file ${name} is nobody's`);
   const [held] = await database.query<{ n: number }>(
     "select count(*)::integer as n from ledger_holds",
     [],
@@ -59,29 +60,29 @@ export async function faultsOf(world: World, tasks: readonly Known[]): Promise<s
 }
 
 interface Context {
-  readonly task: Known;
+  readonly task: KnownTask;
   readonly jobs: World["vendors"]["jobs"];
   readonly logged: number;
 }
 
-type Fault = readonly [isSo: boolean, fault: string];
+type Fault = readonly [isOk: boolean, fault: string];
 
-function wrongWith(row: Row, context: Context): string[] {
+function faultsOfRow(row: Row, context: Context): string[] {
   const { jobs } = context;
   const one: Fault = [jobs.length <= 1, `the vendors have ${jobs.length} jobs of it`];
   return [
     one,
-    ...moneyOf(row),
-    ...toldOf(row, context),
-    ...madeOf(row, context),
-    endOf(row, context),
+    ...moneyFaults(row),
+    ...reportFaults(row, context),
+    ...resultFaults(row, context),
+    endFault(row, context),
   ]
-    .filter(([isSo]) => !isSo)
+    .filter(([isOk]) => !isOk)
     .map(([, fault]) => fault);
 }
 
 /** A task that succeeded was charged once; any other was released once. */
-function moneyOf({ entries, status, cost_nano: cost }: Row): Fault[] {
+function moneyFaults({ entries, status, cost_nano: cost }: Row): Fault[] {
   const [entry] = entries;
   return [
     [entries.length === 1, `it has ${entries.length} entries`],
@@ -91,7 +92,7 @@ function moneyOf({ entries, status, cost_nano: cost }: Row): Fault[] {
 }
 
 /** One callback if the task has an address. One log row, unless the process died before it wrote the row. */
-function toldOf({ callbacks, status }: Row, { task, logged }: Context): Fault[] {
+function reportFaults({ callbacks, status }: Row, { task, logged }: Context): Fault[] {
   const expected = task.webhook ? [`task.${status}`] : [];
   return [
     [String(callbacks) === String(expected), `its callbacks are ${String(callbacks)}`],
@@ -104,7 +105,10 @@ const nanoPerToken = 1_000_000n;
 const pictureNano = 10_000_000n;
 
 /** The artifacts and the cost match the vendor's job. */
-function madeOf({ status, artifacts, usage, cost_nano: cost }: Row, { jobs }: Context): Fault[] {
+function resultFaults(
+  { status, artifacts, usage, cost_nano: cost }: Row,
+  { jobs }: Context,
+): Fault[] {
   const isMade = status === "succeeded";
   const files: Fault = [artifacts.length === (isMade ? 1 : 0), `${artifacts.length} artifacts`];
   if (!isMade) return [files];
@@ -121,7 +125,7 @@ function madeOf({ status, artifacts, usage, cost_nano: cost }: Row, { jobs }: Co
 }
 
 /** The end of the task has a legitimate reason. */
-function endOf({ status, error }: Row, { task, jobs }: Context): Fault {
+function endFault({ status, error }: Row, { task, jobs }: Context): Fault {
   const [job] = jobs;
   const { troubles } = task;
   const isUncertain = error?.code === "submission_uncertain";
@@ -131,7 +135,7 @@ function endOf({ status, error }: Row, { task, jobs }: Context): Fault {
   }
   if (status === "canceled")
     return [(job?.state ?? "canceled") === "canceled", `the vendor's job is ${job?.state}`];
-  const isLost = status !== "succeeded" && job?.state === "done" && job.isTold;
+  const isLost = status !== "succeeded" && job?.state === "done" && job.isAcknowledged;
   // The gateway's storage only fails for a while, so it may not be the final reason.
   const isUnavailable =
     error?.code === "artifact_unavailable" && !error.message.includes("the gateway's storage");

@@ -18,13 +18,13 @@ const stepsOfHistory = 70;
 /** Runs the history of a seed. Returns its faults and how its tasks ended. */
 async function run(world: World, seed: number) {
   const history = new History(world, seed);
-  const stuck = await history.run(stepsOfHistory).then(
+  const runErrors = await history.run(stepsOfHistory).then(
     (): string[] => [],
     (error: unknown) => [String(error)],
   );
-  const faults = [...stuck, ...(await faultsOf(world, history.tasks))];
-  const told = faults.length === 0 ? [] : [`seed ${seed}`, ...faults, ...history.log];
-  return { told, ends: history.tasks.map(({ status }) => status) };
+  const faults = [...runErrors, ...(await faultsOf(world, history.tasks))];
+  const report = faults.length === 0 ? [] : [`seed ${seed}`, ...faults, ...history.log];
+  return { report, ends: history.tasks.map(({ status }) => status) };
 }
 
 it(
@@ -35,7 +35,7 @@ it(
     const seen = new Set<string>();
     for (let seed = firstSeed; seed < firstSeed + histories; seed += 1) {
       const history = await run(world, seed);
-      expect(history.told).toEqual([]);
+      expect(history.report).toEqual([]);
       for (const end of history.ends) seen.add(end);
     }
     // The cases that matter did happen.

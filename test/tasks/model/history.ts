@@ -34,11 +34,11 @@ interface Activity {
   readonly job: Job | undefined;
   /** The point where it waits, and the functions that resume or kill it. */
   gate: { readonly point: TaskPoint; go(): void; die(): void } | undefined;
-  isOver: boolean;
+  isDone: boolean;
 }
 
 /** A task as the history knows it. */
-export interface Known {
+export interface KnownTask {
   readonly id: string;
   readonly prompt: string;
   readonly model: string;
@@ -59,7 +59,7 @@ const leaseStepMs = defaultTiming.leaseMs / 3;
 
 export class History {
   readonly world: World;
-  readonly tasks: Known[] = [];
+  readonly tasks: KnownTask[] = [];
   readonly log: string[] = [];
   readonly #choices: Choices;
   readonly #gateways: Gateway[];
@@ -68,7 +68,7 @@ export class History {
   #activities: Activity[] = [];
   #count = 0;
   /** True at the end, when nothing fails any more. */
-  #calm = false;
+  #isCalm = false;
 
   constructor(world: World, seed: number) {
     this.world = world;
@@ -82,8 +82,8 @@ export class History {
   async run(steps: number): Promise<void> {
     for (let count = 0; count < steps; count += 1) {
       await this.#next();
-      await this.#settled();
-      await this.#look();
+      await this.#waitUntilQuiet();
+      await this.#checkStates();
     }
     await this.#end();
   }
@@ -93,17 +93,17 @@ export class History {
     if (this.tasks.length === 0 || (share < 0.04 && this.tasks.length < tasksMax))
       return this.#submit();
     if (share < 0.24) return this.#begin(this.#choices.pick(this.#gateways)!);
-    if (share < 0.54) return this.#goOn();
+    if (share < 0.54) return this.#resume();
     if (share < 0.7) return this.#answer();
     if (share < 0.76) return this.#cancel();
     if (share < 0.77) return this.#kill();
     if (share < 0.8) return this.#fault();
-    if (share < 0.83) return this.#spoilFile();
+    if (share < 0.83) return this.#failDownload();
     if (share < 0.88) return this.#vendorsWork();
     if (share < 0.89) return this.#sweep();
     if (share < 0.91) return this.#reconfigure();
-    if (share < 0.94) return this.#spoilStorage();
-    return this.#pass();
+    if (share < 0.94) return this.#failStorage();
+    return this.#passTime();
   }
 
   #note(...words: unknown[]): void {
@@ -138,15 +138,15 @@ export class History {
     work: (services: Gateway["services"]) => Promise<unknown>,
   ): void {
     const name = `a${(this.#count += 1)}`;
-    const activity: Activity = { ...of, name, gateway, gate: undefined, isOver: false };
+    const activity: Activity = { ...of, name, gateway, gate: undefined, isDone: false };
     const at = (point: TaskPoint): void | Promise<void> => {
       if (!gateway.alive) throw new Killed();
-      if (this.#calm) return;
+      if (this.#isCalm) return;
       // No other work can continue while this transaction locks the account.
       if (point === "end.written") {
         if (!this.#choices.chance(0.04)) return;
         this.#note("dies in its transaction", name);
-        this.#dies(gateway);
+        this.#killGateway(gateway);
         throw new Killed();
       }
       return new Promise((resolve, reject) => {
@@ -162,7 +162,7 @@ export class History {
       .catch((error: unknown) => {
         if (!(error instanceof Killed || error instanceof GatewayError)) throw error;
       })
-      .finally(() => (activity.isOver = true));
+      .finally(() => (activity.isDone = true));
   }
 
   async #begin(gateway: Gateway): Promise<void> {
@@ -176,14 +176,14 @@ export class History {
       if (one === undefined) continue;
       const [job] = await claimDue(services, [one], { lane, takesAbandoned: true }).catch(() => []);
       if (job === undefined) continue;
-      if (job.asking) this.#trouble(job.id, "abandoned");
+      if (job.asking) this.#addTrouble(job.id, "abandoned");
       this.#note("step", job.id, lane);
       const of = { isCancel: false, taskId: job.id, job };
       return this.#start(gateway, of, (given) => runStep(given, job));
     }
   }
 
-  #goOn(): void {
+  #resume(): void {
     const waiting = this.#activities.filter((one) => one.gate !== undefined);
     const one = this.#choices.pick(waiting);
     if (one === undefined) return;
@@ -211,7 +211,7 @@ export class History {
 
   async #cancel(): Promise<void> {
     const task = this.#choices.pick(this.tasks.filter(({ end }) => end === undefined));
-    if (task === undefined || this.#activities.some((one) => one.isCancel && !one.isOver)) return;
+    if (task === undefined || this.#activities.some((one) => one.isCancel && !one.isDone)) return;
     // Such a cancellation is refused, but only after three seconds.
     const job = await readJob(this.world.database, "w1", task.id);
     if (job!.asking) return;
@@ -224,12 +224,12 @@ export class History {
     });
   }
 
-  #dies(gateway: Gateway): void {
+  #killGateway(gateway: Gateway): void {
     gateway.alive = false;
     gateway.services.shutdown.abort();
     for (const one of this.#activities) {
-      if (one.gateway !== gateway || one.isOver) continue;
-      this.#trouble(one.taskId, "died");
+      if (one.gateway !== gateway || one.isDone) continue;
+      this.#addTrouble(one.taskId, "died");
       one.gate?.die();
     }
     this.#gateways[this.#gateways.indexOf(gateway)] = this.#newGateway();
@@ -237,7 +237,7 @@ export class History {
 
   #kill(): void {
     this.#note("kill");
-    this.#dies(this.#choices.pick(this.#gateways)!);
+    this.#killGateway(this.#choices.pick(this.#gateways)!);
   }
 
   #fault(): void {
@@ -256,14 +256,14 @@ export class History {
       change === "as it was" ? catalog : changedCatalog(catalog, id, change === "gone");
   }
 
-  #spoilFile(): void {
+  #failDownload(): void {
     const how = this.#choices.pick(["away", "cut", "page", "gone"] as const)!;
     this.#note("file", how);
     this.world.vendors.files.push(how);
   }
 
   /** The storage refuses the next writes, of several files or of retries of one. */
-  #spoilStorage(): void {
+  #failStorage(): void {
     this.world.failingPuts = this.#choices.pick([1, 2, 4, 8])!;
     this.#note("storage fails", this.world.failingPuts);
   }
@@ -282,7 +282,7 @@ export class History {
   }
 
   /** Lets time pass. One of the gateways may be paused meanwhile. */
-  async #pass(): Promise<void> {
+  async #passTime(): Promise<void> {
     const ms = this.#choices.pick([
       600, 600, 5_000, 5_000, 16_000, 16_000, 70_000, 70_000, 400_000,
     ])!;
@@ -304,15 +304,15 @@ export class History {
     }
     // Other gateways may only treat it as dead after this time.
     if (stopped === undefined || stopped.silentMs < defaultTiming.abandonMs) return;
-    for (const { id } of this.#jobsOf(stopped)) this.#trouble(id, "silent");
+    for (const { id } of this.#jobsOf(stopped)) this.#addTrouble(id, "silent");
   }
 
   #jobsOf(gateway: Gateway): Job[] {
-    const own = this.#activities.filter((one) => one.gateway === gateway && !one.isOver);
+    const own = this.#activities.filter((one) => one.gateway === gateway && !one.isDone);
     return own.flatMap(({ job }) => (job ? [job] : []));
   }
 
-  #trouble(id: string, what: string): void {
+  #addTrouble(id: string, what: string): void {
     this.tasks.find((task) => task.id === id)?.troubles.add(what);
   }
 
@@ -320,7 +320,7 @@ export class History {
     const asked = new Set([...this.world.vendors.questions].map(({ step }) => step));
     return this.#activities.every(
       (one) =>
-        one.isOver ||
+        one.isDone ||
         one.gate !== undefined ||
         asked.has(one.isCancel ? undefined : one.name) ||
         this.#waitsForOther(one),
@@ -335,17 +335,17 @@ export class History {
   }
 
   /** Waits until all work is over, or waits for a decision of this history. */
-  async #settled(): Promise<void> {
+  async #waitUntilQuiet(): Promise<void> {
     const endMs = performance.now() + stuckMs;
     while (!this.#isQuiet()) {
       if (performance.now() > endMs) throw new Error("some work under way does not go on");
       await turn();
     }
-    this.#activities = this.#activities.filter((one) => !one.isOver);
+    this.#activities = this.#activities.filter((one) => !one.isDone);
   }
 
   /** Checks the visible state of each task: its transitions, and that it does not change after its end. */
-  async #look(): Promise<void> {
+  async #checkStates(): Promise<void> {
     const rows = await this.world.database.query<{ id: string; status: TaskStatus; row: string }>(
       "select id, status, to_jsonb(t)::text as row from tasks t where id = any($1)",
       [this.tasks.map(({ id }) => id)],
@@ -366,15 +366,15 @@ export class History {
   /** Ends the history without further failures: vendors answer truthfully, and steps run until all tasks have ended. */
   async #end(): Promise<void> {
     this.#note("calm");
-    this.#calm = true;
+    this.#isCalm = true;
     this.world.vendors.files.length = 0;
     this.world.failingPuts = 0;
     for (const gateway of this.#gateways)
       Object.assign(gateway, { fault: undefined, catalog: this.world.catalog });
     for (let round = 0; round < 400; round += 1) {
       for (const one of this.#activities) one.gate?.go();
-      await this.#answersTruly();
-      await this.#look();
+      await this.#answerTruthfully();
+      await this.#checkStates();
       if (this.#activities.length === 0 && this.tasks.every(({ end }) => end !== undefined)) return;
       if (this.#activities.length === 0) await this.#passMs(60_000);
       for (const gateway of this.#gateways) await this.#begin(gateway);
@@ -382,10 +382,10 @@ export class History {
     throw new Error("some task does not end");
   }
 
-  async #answersTruly(): Promise<void> {
+  async #answerTruthfully(): Promise<void> {
     const endMs = performance.now() + stuckMs;
     const isUnderWay = (one: Activity): boolean =>
-      !one.isOver && one.gate === undefined && !this.#waitsForOther(one);
+      !one.isDone && one.gate === undefined && !this.#waitsForOther(one);
     while (this.#activities.some(isUnderWay)) {
       if (performance.now() > endMs) throw new Error("some work under way does not end");
       for (const question of this.world.vendors.questions) {
@@ -395,6 +395,6 @@ export class History {
       }
       await turn();
     }
-    await this.#settled();
+    await this.#waitUntilQuiet();
   }
 }

@@ -12,7 +12,7 @@ export interface Job {
   readonly tokens: number;
   state: "running" | "done" | "failed" | "canceled";
   /** True if the gateway got the job's id. */
-  isTold: boolean;
+  isAcknowledged: boolean;
 }
 
 /** A request that waits for its answer. */
@@ -103,7 +103,13 @@ let jobCount = 0;
 function begin({ jobs }: Vendors, { prompt, isPainter }: Question): Job {
   jobCount += 1;
   const state = isPainter ? "done" : "running";
-  const job: Job = { id: `job-${jobCount}`, prompt, tokens: 900 + jobCount, state, isTold: false };
+  const job: Job = {
+    id: `job-${jobCount}`,
+    prompt,
+    tokens: 900 + jobCount,
+    state,
+    isAcknowledged: false,
+  };
   jobs.push(job);
   return job;
 }
@@ -154,7 +160,7 @@ function replyToSubmit(vendors: Vendors, question: Question, how: AnswerName): v
   switch (how) {
     case "taken": {
       const job = begin(vendors, question);
-      job.isTold = true;
+      job.isAcknowledged = true;
       if (!question.isPainter) return answer(question, 200, { id: job.id });
       return answer(question, 200, { data: [{ b64_json: png }] });
     }
