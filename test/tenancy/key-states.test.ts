@@ -3,7 +3,7 @@ import { disableKey, enableKey, getKey, revokeKey } from "../../src/tenancy/inde
 import { describeDatabase } from "../support/postgres.ts";
 import { createTenant, refusal, type Tenant } from "./support.ts";
 
-const moves = { disable: disableKey, enable: enableKey, revoke: revokeKey };
+const transitions = { disable: disableKey, enable: enableKey, revoke: revokeKey };
 
 describeDatabase("states of an API key", (open) => {
   let tenant: Tenant;
@@ -42,7 +42,7 @@ describeDatabase("states of an API key", (open) => {
     "KEY-08 KEY-10: %s, then %s: the key is %s, and a call gives: %s",
     async (from, move, to, call) => {
       const { key, reference, before } = await keyIn(from);
-      const after = await moves[move](tenant, reference);
+      const after = await transitions[move](tenant, reference);
       const now = new Date(tenant.clock.now());
       const revokedAt = to === "revoked" ? now : null;
       expect(after).toEqual({ ...before, status: to, updatedAt: now, revokedAt });
@@ -59,7 +59,7 @@ describeDatabase("states of an API key", (open) => {
     "%s, then %s: nothing changes, not even a time, and a call gives: %s",
     async (from, move, call) => {
       const { key, reference, before } = await keyIn(from);
-      expect(await moves[move](tenant, reference)).toEqual(before);
+      expect(await transitions[move](tenant, reference)).toEqual(before);
       expect(await getKey(tenant, reference)).toEqual(before);
       expect(await callWith(key)).toBe(call);
     },
@@ -69,7 +69,7 @@ describeDatabase("states of an API key", (open) => {
     "KEY-12: a revoked key cannot be changed by: %s",
     async (move) => {
       const { key, reference, before } = await keyIn("revoked");
-      expect(await refusal(moves[move](tenant, reference))).toBe("conflict");
+      expect(await refusal(transitions[move](tenant, reference))).toBe("conflict");
       expect(await getKey(tenant, reference)).toEqual(before);
       expect(await callWith(key)).toBe("401 api_key_revoked");
     },

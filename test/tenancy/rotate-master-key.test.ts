@@ -36,18 +36,18 @@ async function installation(database: Database, keys = 3) {
   const context = { database, clock: systemClock, secrets };
   const { id: organizationId } = await createOrganization(context, { name: "Acme" });
   const workspace = await createWorkspace(context, { name: "Team", organizationId });
-  const made = [];
+  const createdKeys = [];
   for (let at = 0; at < keys; at += 1)
-    made.push(
+    createdKeys.push(
       await createKey(context, { workspaceId: workspace.id, name: `k${at}`, createdBy: null }),
     );
-  return { context, workspace, made, organizationId };
+  return { context, workspace, createdKeys, organizationId };
 }
 
 describeDatabase("the replacement of the master key", (openDatabase) => {
   it("API keys and signing secrets stay readable before, during and after two replacements", async () => {
     const database = await openDatabase();
-    const { context, workspace, made, organizationId } = await installation(database);
+    const { context, workspace, createdKeys, organizationId } = await installation(database);
     await rotateSigningSecret(context, workspace.id);
     const signing = await readSigningSecret(context, workspace.id);
     expect(signing.previous).not.toBeNull();
@@ -65,7 +65,7 @@ describeDatabase("the replacement of the master key", (openDatabase) => {
     expect(running.masterKeys().sealing).toBe(later.masterKeys().sealing);
     for (const secrets of [running, later]) {
       const at = { ...context, secrets };
-      for (const { record, key } of made) {
+      for (const { record, key } of createdKeys) {
         expect((await revealKey(at, { id: record.id })).key).toBe(key);
         expect(secrets.lookup(key)).toEqual(context.secrets.lookup(key));
       }
@@ -87,7 +87,9 @@ describeDatabase("the replacement of the master key", (openDatabase) => {
 
     await rotateMasterKey({ database, dataDir, masterKey: third, previousMasterKey: fresh });
     const last = { ...context, secrets: await open(database, { masterKey: third }) };
-    expect((await revealKey(last, { id: made[0]!.record.id })).key).toBe(made[0]!.key);
+    expect((await revealKey(last, { id: createdKeys[0]!.record.id })).key).toBe(
+      createdKeys[0]!.key,
+    );
     expect(last.secrets.lookup("a")).toEqual(context.secrets.lookup("a"));
     expect((await readSigningSecret(last, second.id)).secret).toBe(next.secret);
     expect(await readSigningSecret(last, workspace.id)).toEqual(rotated);
@@ -97,7 +99,7 @@ describeDatabase("the replacement of the master key", (openDatabase) => {
 
   it("KEY-04: a replacement can be reversed by one run, and a run reports the previous key", async () => {
     const database = await openDatabase();
-    const { context, made } = await installation(database);
+    const { context, createdKeys } = await installation(database);
     const id = (secrets: OpenSecrets): string => secrets.masterKeys().sealing;
     const oldId = id(context.secrets);
     await rotateMasterKey({ ...both, database });
@@ -109,7 +111,7 @@ describeDatabase("the replacement of the master key", (openDatabase) => {
       resealed: { "api_keys.ciphertext": 3 },
     });
     const again = { ...context, secrets: await open(database, { masterKey: old }) };
-    for (const { record, key } of made)
+    for (const { record, key } of createdKeys)
       expect((await revealKey(again, { id: record.id })).key).toBe(key);
     // A second run reports the same, and has nothing to do.
     expect(await rotateMasterKey(back)).toMatchObject({ from: freshId, to: oldId });
@@ -119,7 +121,7 @@ describeDatabase("the replacement of the master key", (openDatabase) => {
 
   it("an interrupted run is completed by the next; until then a gateway needs both keys", async () => {
     const database = await openDatabase();
-    const { context, made } = await installation(database, 1_100);
+    const { context, createdKeys } = await installation(database, 1_100);
     await expect(
       rotateMasterKey({
         ...both,
@@ -140,7 +142,7 @@ describeDatabase("the replacement of the master key", (openDatabase) => {
     );
     // Values under either key can be read meanwhile.
     const meanwhile = { ...context, secrets: await open(database, both) };
-    for (const { record, key } of [made[0]!, made.at(-1)!])
+    for (const { record, key } of [createdKeys[0]!, createdKeys.at(-1)!])
       expect((await revealKey(meanwhile, { id: record.id })).key).toBe(key);
     // Another pair of keys cannot begin in the middle.
     await expect(
@@ -150,20 +152,20 @@ describeDatabase("the replacement of the master key", (openDatabase) => {
       "api_keys.ciphertext": 600,
     });
     const after = { ...context, secrets: await open(database, { masterKey: fresh }) };
-    for (const { record, key } of made)
+    for (const { record, key } of createdKeys)
       expect((await revealKey(after, { id: record.id })).key).toBe(key);
   });
 
   it("T71: keys that are created and rotated during two concurrent runs are never lost", async () => {
     const database = await openDatabase();
-    const { context, made, workspace } = await installation(database, 600);
+    const { context, createdKeys, workspace } = await installation(database, 600);
     const secrets = await open(database, both);
     const at = { ...context, secrets };
-    const current = new Map(made.map(({ record, key }) => [record.id, key]));
-    const over = new AbortController();
+    const current = new Map(createdKeys.map(({ record, key }) => [record.id, key]));
+    const stopChanges = new AbortController();
     const changing = async (): Promise<void> => {
-      for (let turn = 0; !over.signal.aborted; turn += 1) {
-        const { id } = made[(turn * 7) % made.length]!.record;
+      for (let turn = 0; !stopChanges.signal.aborted; turn += 1) {
+        const { id } = createdKeys[(turn * 7) % createdKeys.length]!.record;
         current.set(id, (await rotateKey(at, { id })).key);
         const input = { workspaceId: workspace.id, name: "late", createdBy: null };
         const { record, key } = await createKey(at, input);
@@ -176,7 +178,7 @@ describeDatabase("the replacement of the master key", (openDatabase) => {
     const runs = [rotateMasterKey({ ...both, database }), rotateMasterKey({ ...both, database })];
     // A gateway that has not checked yet may seal under the old key until the very end; then the database refuses it.
     const ends = await Promise.allSettled(runs);
-    over.abort();
+    stopChanges.abort();
     const refusals = [...ends, ...(await changes)].flatMap((end) =>
       end.status === "rejected" ? [String(end.reason)] : [],
     );
@@ -198,11 +200,13 @@ describeDatabase("the replacement of the master key", (openDatabase) => {
 
   it("a process that missed the replacement cannot store values under the old key", async () => {
     const database = await openDatabase();
-    const { context, workspace, made } = await installation(database);
+    const { context, workspace, createdKeys } = await installation(database);
     await rotateMasterKey({ ...both, database });
     const input = { workspaceId: workspace.id, name: "asleep", createdBy: null };
     await expect(createKey(context, input)).rejects.toThrow(/the master key was replaced/);
-    await expect(rotateKey(context, { id: made[0]!.record.id })).rejects.toThrow(/was replaced/);
+    await expect(rotateKey(context, { id: createdKeys[0]!.record.id })).rejects.toThrow(
+      /was replaced/,
+    );
     await expect(readSigningSecret(context, workspace.id)).rejects.toThrow(/is not held here/);
     const { n } = (
       await database.query<{ n: number }>("select count(*)::int as n from api_keys")
