@@ -6,10 +6,10 @@ it("a test file that leaves an endless loop in the event loop fails, and one tha
   const timer = setInterval(() => {}, 1);
   await atRest(1_000);
   clearInterval(timer);
-  let goesOn = true;
-  const turn = (): void => void (goesOn && setImmediate(turn));
+  let isRunning = true;
+  const turn = (): void => void (isRunning && setImmediate(turn));
   turn();
   await expect(atRest(100)).rejects.toThrow("each turn of the event loop");
-  goesOn = false;
+  isRunning = false;
   await atRest(1_000);
 });

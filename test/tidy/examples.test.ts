@@ -17,10 +17,10 @@ interface Block {
 }
 
 const blocks: Block[] = pages.flatMap((page) => {
-  const whole = readFileSync(root + page, "utf8");
-  return [...whole.matchAll(/^( *)```(\w*)\n([^]*?)^ *```$/gm)].map(
+  const markdown = readFileSync(root + page, "utf8");
+  return [...markdown.matchAll(/^( *)```(\w*)\n([^]*?)^ *```$/gm)].map(
     ({ 1: indent, 2: language, 3: text, index }) => ({
-      at: `${page}:${whole.slice(0, index).split("\n").length}`,
+      at: `${page}:${markdown.slice(0, index).split("\n").length}`,
       language: language!,
       text: text!.replaceAll(new RegExp(`^${indent!}`, "gm"), ""),
     }),
@@ -45,8 +45,8 @@ describe("the settings in the pages", () => {
     expect(parse(text)).toBeTypeOf("object");
     const result = checkConfig(text, { environment: {} });
     const mistakes = "mistakes" in result ? result.mistakes : [];
-    const told = mistakes.map(({ path, message, fix }) => `${path}: ${message}; ${fix}`);
-    expect(told.filter((line) => !isElsewhere.test(line))).toEqual([]);
+    const messages = mistakes.map(({ path, message, fix }) => `${path}: ${message}; ${fix}`);
+    expect(messages.filter((line) => !isElsewhere.test(line))).toEqual([]);
   });
 });
 
@@ -54,7 +54,7 @@ describe("the commands in the pages", () => {
   const program = createProgram();
 
   /** The unknown commands and options among the words behind `tollgate`. Empty if they name no command, such as `tollgate's`. */
-  function wrong(words: readonly string[]): string[] {
+  function unknownWords(words: readonly string[]): string[] {
     let command: Command = program;
     let depth = 0;
     for (; depth < words.length; depth++) {
@@ -86,6 +86,6 @@ describe("the commands in the pages", () => {
       ].map(([all, words]) => ({ at, all, words: words!.trim().split(/\s+/) })),
     );
     expect(commands.length).toBeGreaterThan(100);
-    expect(commands.filter(({ words }) => wrong(words).length > 0)).toEqual([]);
+    expect(commands.filter(({ words }) => unknownWords(words).length > 0)).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { replaced } from "../../src/storage/baseline.ts";
 import { compatibleFromOf } from "../../src/storage/migrate.ts";
-import { takenAway } from "./migrations.ts";
+import { removalsOf } from "./migrations.ts";
 
 function textsOf(place: string) {
   const folder = new URL(`../../src/storage/${place}/`, import.meta.url);
@@ -16,7 +16,7 @@ const migrations = textsOf("migrations");
 it("every migration keeps what previous versions need, or names the migration after which they no longer need it", () => {
   expect(migrations.length).toBeGreaterThan(0);
   const found = migrations.flatMap((one, at) => {
-    const words = takenAway(one, [...baseline, ...migrations.slice(0, at)]);
+    const words = removalsOf(one, [...baseline, ...migrations.slice(0, at)]);
     return words.map((word) => `${one.name} ${word}`);
   });
   expect(found).toEqual([]);
@@ -63,7 +63,7 @@ const earlier = [
     sql: "create table t (a text); create function f(p text) returns int language sql as $$ select 1 $$;",
   },
 ];
-const of = (sql: string): string[] => takenAway({ name: "0002_b.sql", sql }, earlier);
+const removalsIn = (sql: string): string[] => removalsOf({ name: "0002_b.sql", sql }, earlier);
 
 it.each([
   ["drops", "drop table t"],
@@ -93,10 +93,10 @@ it.each([
     "create or replace function f(p text, q text) returns int language sql as $$ select 1 $$",
   ],
 ])('a migration is refused as "%s": %s', (words, sql) => {
-  expect(of(sql)).toContain(words);
-  expect(of(`-- contracts after: 0001_a.sql\n${sql}`)).toEqual([]);
-  expect(of(`-- compatible: nothing that runs writes to this table\n${sql}`)).toEqual([]);
-  expect(of(`-- compatible: yes\n${sql}`)).toContain(words);
+  expect(removalsIn(sql)).toContain(words);
+  expect(removalsIn(`-- contracts after: 0001_a.sql\n${sql}`)).toEqual([]);
+  expect(removalsIn(`-- compatible: nothing that runs writes to this table\n${sql}`)).toEqual([]);
+  expect(removalsIn(`-- compatible: yes\n${sql}`)).toContain(words);
 });
 
 it.each([
@@ -109,5 +109,5 @@ it.each([
   "create or replace function f(p text) returns int language sql as $$ drop table t $$",
   "-- drop table t\nselect 1",
 ])("a migration is accepted: %s", (sql) => {
-  expect(of(sql)).toEqual([]);
+  expect(removalsIn(sql)).toEqual([]);
 });

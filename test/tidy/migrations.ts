@@ -60,7 +60,7 @@ function functionsOf(statements: readonly string[]): Map<string, string> {
 }
 
 /** The removals of a migration, as texts. Empty if it says after which migration, or why it removes nothing. */
-export function takenAway(one: MigrationText, before: readonly MigrationText[]): string[] {
+export function removalsOf(one: MigrationText, before: readonly MigrationText[]): string[] {
   if (contracts.test(one.sql) || compatible.test(one.sql)) return [];
   const statements = statementsOf(one.sql);
   const own = new Set(

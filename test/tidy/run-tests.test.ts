@@ -80,9 +80,9 @@ it("a test that fails twice counts as one failure", async () => {
 
 it.each([
   ["a test that looks for races", ["races"], 1],
-  ["one beside others", ["races", "steady"], 3],
+  ["such a test beside others", ["races", "steady"], 3],
   ["more than three files", ["steady", "wrong", "wrong", "wrong"], 5],
-] as const)("%s has no second run", async (_name, names, failed) => {
+] as const)("there is no second run for %s", async (_name, names, failed) => {
   const { totals, unsteady } = await run(names);
   expect(totals.failed).toBe(failed);
   expect(unsteady).toEqual([]);

@@ -28,9 +28,14 @@ function run(text: string, graceMs: number): Promise<Ran> {
 }
 
 it.skipIf(process.platform !== "linux").each([
-  ["ends and leaves a process has that ended", 333, "", 0],
-  ["waits for what it left ends with it, in its own way", 334, "left.stdout.ref();", 0],
-  ["never ends is ended, and has failed", 335, "setInterval(() => {}, 1e9);", 1],
+  ["leaves a process succeeds, and the process is ended", 333, "", 0],
+  [
+    "waits for a process that it left succeeds once that process is ended",
+    334,
+    "left.stdout.ref();",
+    0,
+  ],
+  ["never ends is ended, and fails", 335, "setInterval(() => {}, 1e9);", 1],
 ])("a test run that %s", async (_name, seconds, end, status) => {
   expect(await run(program(seconds, end), 300)).toEqual({ status, left: [`sleep ${seconds}`] });
 });

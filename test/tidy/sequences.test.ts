@@ -57,15 +57,15 @@ function reachOf(file: string, seen = new Set<string>()): Set<string> {
 const opensTo = (file: string): boolean => reachOf(`src/${roomOf(file)}/index.ts`).has(file);
 
 /** Functions that `cli`, which puts everything together, passes to a file: the file that passes it, and the function. */
-const given: Readonly<Record<string, readonly [giver: string, name: string]>> = {
+const passedFunctions: Readonly<Record<string, readonly [giver: string, name: string]>> = {
   "src/calls/text.ts src/request-log/writer.ts": ["src/cli/http-services.ts", "finished"],
 };
 
 const reaches = (from: string, to: string): boolean =>
   reachOf(from).has(`src/${roomOf(to)}/index.ts`) && opensTo(to);
 
-function isGiven({ from, to }: Arrow): boolean {
-  const [giver, name] = given[`${from} ${to}`] ?? [];
+function isPassed({ from, to }: Arrow): boolean {
+  const [giver, name] = passedFunctions[`${from} ${to}`] ?? [];
   if (giver === undefined) return false;
   const doors = [from, to].map((file) => `src/${roomOf(file)}/index.ts`);
   const calls = readFileSync(join(root, from), "utf8").includes(`${name}(`);
@@ -73,7 +73,7 @@ function isGiven({ from, to }: Arrow): boolean {
 }
 
 /** A call into a lower room. The opposite direction is a callback that an upper room has passed down. */
-const isEntry = (arrow: Arrow): boolean => reaches(arrow.from, arrow.to) || isGiven(arrow);
+const isEntry = (arrow: Arrow): boolean => reaches(arrow.from, arrow.to) || isPassed(arrow);
 
 const isReal = (arrow: Arrow): boolean => isEntry(arrow) || reaches(arrow.to, arrow.from);
 

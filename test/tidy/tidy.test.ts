@@ -206,13 +206,13 @@ describe("the documentation", () => {
       ...read("docs/architecture.md").matchAll(/^\| .*\(`([\w/*.-]+)`\) +\| ([\d,]+) +\|/gm),
     ];
     expect(rows.length).toBeGreaterThan(5);
-    const wrong = rows.flatMap(([, what, told]) => {
+    const wrong = rows.flatMap(([, what, stated]) => {
       const path = `src/${what!.replace(/^src\//, "")}`;
       const lines = files(path.endsWith(".ts") ? path : `${path}/**/*.ts`)
         .map((file) => read(file).split("\n").length - 1)
         .reduce((sum, count) => sum + count, 0);
-      const share = Number(told!.replace(",", "")) / lines;
-      return share > 0.9 && share < 1.1 ? [] : [`${what}: ${told}, and there are ${lines}`];
+      const share = Number(stated!.replace(",", "")) / lines;
+      return share > 0.9 && share < 1.1 ? [] : [`${what}: ${stated}, and there are ${lines}`];
     });
     expect(wrong).toEqual([]);
   });
@@ -236,9 +236,11 @@ describe("the documentation", () => {
   it("docs/architecture.md lists the imports that lint allows for each folder", () => {
     const [tables = ""] = read("docs/architecture.md").split("## The console");
     const rows = tables.matchAll(/^\| `(?:src\/)?([\w-]+)` .*\| +(.+?) +\|$/gm);
-    const told = new Map([...rows].map(([, name, may]) => [name, may!.split(", ").toSorted()]));
+    const stated = new Map(
+      [...rows].map(([, name, allowed]) => [name, allowed!.split(", ").toSorted()]),
+    );
     const wrong = Object.entries({ ...layers, ...rooms }).filter(
-      ([name, may]) => told.get(name)?.join() !== (may.toSorted().join() || "none"),
+      ([name, allowed]) => stated.get(name)?.join() !== (allowed.toSorted().join() || "none"),
     );
     expect(wrong).toEqual([]);
   });
@@ -249,12 +251,12 @@ describe("the documentation", () => {
       ([, short, name]) => [short!, name!] as const,
     );
     const name = new Map(names);
-    const may: Record<string, string[]> = {
+    const allowed: Record<string, string[]> = {
       ...layers,
       cli: Object.keys(layers),
       sandbox: ["base"],
     };
-    expect(names.map(([, folder]) => folder).toSorted()).toEqual(Object.keys(may).toSorted());
+    expect(names.map(([, folder]) => folder).toSorted()).toEqual(Object.keys(allowed).toSorted());
     const arrows = house
       .split("\n")
       .map((line) => line.split(" --> ").map((ends) => ends.trim().split(" & ")))
@@ -262,7 +264,7 @@ describe("the documentation", () => {
       .flatMap(([from, to]) => from.flatMap((one) => to.map((end) => [one, end] as const)))
       .map(([from, to]) => [name.get(from)!, name.get(to)!] as const);
     expect(arrows.length).toBeGreaterThan(40);
-    const refused = arrows.filter(([from, to]) => !may[from]!.includes(to) && to !== "sandbox");
+    const refused = arrows.filter(([from, to]) => !allowed[from]!.includes(to) && to !== "sandbox");
     expect(refused).toEqual([]);
   });
 
