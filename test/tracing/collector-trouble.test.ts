@@ -84,7 +84,7 @@ const troubles: readonly (readonly [string, (response: ServerResponse) => void])
     },
   ],
   ["closes the connection", (response) => void response.destroy()],
-  ["says what is no protobuf", (response) => void response.writeHead(200).end("<html>")],
+  ["does not answer with protobuf", (response) => void response.writeHead(200).end("<html>")],
 ];
 
 it.each(troubles)(
@@ -105,7 +105,7 @@ it.each(troubles)(
     await eventually(() => total() === made, "every span to be sent, refused or dropped");
     const { sent, dropped, refused } = tracing.counts();
     // If the collector answered 200, the spans count as sent.
-    expect([sent, refused]).toEqual(what === "says what is no protobuf" ? [100, 0] : [0, 100]);
+    expect([sent, refused]).toEqual(what === "does not answer with protobuf" ? [100, 0] : [0, 100]);
     expect(dropped).toBe(900);
     // One line for all of them.
     expect(warnings).toHaveLength(refused === 0 ? 0 : 1);
@@ -116,9 +116,11 @@ it.each(troubles)(
 );
 
 it("a collector that cannot be reached loses spans, and has no other effect", async () => {
-  const gone = await startCollector();
-  await gone.close();
-  const tracing = openTracing(options(`${gone.url}/v1/traces`), { warn: () => undefined });
+  const closedCollector = await startCollector();
+  await closedCollector.close();
+  const tracing = openTracing(options(`${closedCollector.url}/v1/traces`), {
+    warn: () => undefined,
+  });
   tracing.tracer.start("internal", "work").end();
   await eventually(() => tracing.counts().refused === 1, "the span to be given up");
   await tracing.close();

@@ -21,12 +21,14 @@ export interface Measured {
 }
 
 /** A process of its own, so that the collector's cost does not count as the gateway's. */
-const sink = `
+const collectorProgram = `
 const { createServer } = require("node:http");
 createServer((request, response) => request.resume().on("end", () => response.end()))
   .listen(0, "127.0.0.1", function () { console.log(this.address().port); });
 `;
-const child = spawn(process.execPath, ["-e", sink], { stdio: ["ignore", "pipe", "inherit"] });
+const child = spawn(process.execPath, ["-e", collectorProgram], {
+  stdio: ["ignore", "pipe", "inherit"],
+});
 const port = await new Promise<string>((resolve) =>
   createInterface({ input: child.stdout }).once("line", resolve),
 );
@@ -55,14 +57,14 @@ const requestPart = sharedParts((route: string, method: string, status: number) 
   },
 }));
 const provider = { id: "openai", dialect: "openai", baseUrl: "http://127.0.0.1:1/v1" } as Provider;
-const asked = {
+const attemptFields = {
   credential: "default",
   upstream_model: "model-of-the-vendor",
   status: 200,
   outcome: "ok",
   started_ms: 1,
 };
-const said = {
+const callFields = {
   workspaceId: "ws_01jd4m8q2v9x3t7k5r1w6y0zna",
   protocol: "chat",
   model: "openai/model",
@@ -70,7 +72,7 @@ const said = {
   status: "succeeded",
   errorCode: null,
   httpStatus: 200,
-  attempts: [asked],
+  attempts: [attemptFields],
   costNano: 1_230_000n,
   answeredBy: "model-of-the-vendor",
   metered: { usage: { inputTokens: 1_200, outputTokens: 340 }, source: "upstream" },
@@ -83,8 +85,8 @@ function trace(): void {
   request.keep();
   const attempt = request.child("client", "attempt");
   attempt.passedTo(provider.baseUrl);
-  const record = { ...said, span: request } as unknown as AnyRecord;
-  endAttempt(attempt, { provider, attempt: asked, record });
+  const record = { ...callFields, span: request } as unknown as AnyRecord;
+  endAttempt(attempt, { provider, attempt: attemptFields, record });
   traceCall(record);
   request.share(requestPart("/v1/chat/completions", "POST", 200));
   request.add("tollgate.request_id", newId("req"));

@@ -13,8 +13,8 @@ const program = fileURLToPath(new URL("cost-child.ts", import.meta.url));
 it("the spans of a call cost less than 12 microseconds of processor time", async () => {
   const measuring = fork(program);
   // Without a message the process has failed; its exit code then replaces the measurement.
-  const [told] = await Promise.race([once(measuring, "message"), once(measuring, "exit")]);
-  const { costUs, dropped } = told as Measured;
+  const [message] = await Promise.race([once(measuring, "message"), once(measuring, "exit")]);
+  const { costUs, dropped } = message as Measured;
   expect(costUs).toBeLessThan(12);
   expect(dropped).toBe(0);
 });

@@ -202,7 +202,7 @@ it("a stream records when its first chunk came, and requests without a tracepare
   }
 });
 
-const hostile = [
+const invalidTraceparents = [
   "",
   "00",
   `00-${"0".repeat(32)}-${parentId}-01`,
@@ -215,7 +215,7 @@ const hostile = [
   "x".repeat(5_000),
 ];
 
-it.each(hostile.map((value) => [value.slice(0, 80), value]))(
+it.each(invalidTraceparents.map((value) => [value.slice(0, 80), value]))(
   "an invalid traceparent is ignored: %j",
   async (_, value) => {
     const response = await call({}, { traceparent: value });

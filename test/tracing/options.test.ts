@@ -67,14 +67,14 @@ it.each([
 ])("%s=%s is refused by name, without repeating a possible secret", (name, value) => {
   expect(() => read({ ...endpoint, [name]: value })).toThrow(name);
   const isSecret = name.endsWith("HEADERS");
-  const said = [() => read({ ...endpoint, [name]: value })].map((call) => {
+  const messages = [() => read({ ...endpoint, [name]: value })].map((call) => {
     try {
       return JSON.stringify(call());
     } catch (error) {
       return (error as Error).message;
     }
   });
-  expect(said.some((text) => isSecret && text.includes(value))).toBe(false);
+  expect(messages.some((text) => isSecret && text.includes(value))).toBe(false);
 });
 
 it("headers can be read from a file, like secrets", () => {

@@ -5,11 +5,11 @@ import { newSpanId, newTraceId, type SpanId, type TraceId } from "../../src/trac
 import { readTraceparent } from "../../src/tracing/traceparent.ts";
 
 /** Version, trace, parent, flags. The rest of a later version is ignored. */
-const form =
+const pattern =
   /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/s;
 
-function byForm(text: string): readonly [string, string, boolean] | undefined {
-  const match = text.length > 256 ? null : form.exec(text);
+function readByPattern(text: string): readonly [string, string, boolean] | undefined {
+  const match = text.length > 256 ? null : pattern.exec(text);
   if (match === null || (match[1] === "00" && match[5] !== undefined)) return undefined;
   return [match[2]!, match[3]!, (Number.parseInt(match[4]!, 16) & 1) === 1];
 }
@@ -32,7 +32,7 @@ const hex = (digits: number) =>
     { arbitrary: fc.constant("0".repeat(digits)), weight: 1 },
     { arbitrary: fc.constant("f".repeat(digits)), weight: 1 },
   );
-const whole = fc
+const complete = fc
   .tuple(
     fc.oneof(hex(2), fc.constant("00")),
     hex(32),
@@ -42,21 +42,21 @@ const whole = fc
   )
   .map(([version, trace, span, flags, more]) => `${version}-${trace}-${span}-${flags}${more}`);
 /** A traceparent with one character that may be invalid. */
-const spoiled = fc
+const damaged = fc
   .tuple(
-    whole,
+    complete,
     fc.nat(54),
     fc.constantFrom("A", "F", "g", "-", " ", "/", ":", "`", "é", "0", "\u{ff10}"),
   )
   .map(([text, at, character]) => text.slice(0, at) + character + text.slice(at + 1));
-const cut = fc.tuple(whole, fc.nat(60)).map(([text, length]) => text.slice(0, length));
+const cut = fc.tuple(complete, fc.nat(60)).map(([text, length]) => text.slice(0, length));
 
 it("exactly the traceparents of the specification are read", () => {
   const seen = { read: 0, refused: 0 };
   fc.assert(
-    fc.property(fc.oneof(whole, spoiled, cut, fc.string()), (text) => {
+    fc.property(fc.oneof(complete, damaged, cut, fc.string()), (text) => {
       const read = readTraceparent(text);
-      const wanted = byForm(text);
+      const wanted = readByPattern(text);
       seen[wanted === undefined ? "refused" : "read"] += 1;
       expect(read && [read.traceId.text, read.spanId.text, read.isSampled]).toEqual(wanted);
       expect(read && [traceText(read.traceId), spanText(read.spanId)]).toEqual(wanted?.slice(0, 2));
