@@ -34,16 +34,16 @@ models:
 `;
 
 const commits = [previous.commit, ...(isLong ? previous.earlier : [])];
-const there = commits.filter(isInHistory);
+const present = commits.filter(isInHistory);
 
-it.skipIf(there.length > 0)(
+it.skipIf(present.length > 0)(
   "skipped: the previous release is not in the history of this copy",
   () => {
     expect(isInHistory(previous.commit)).toBe(false);
   },
 );
 
-describe.each(there)("the previous release, %s, on this schema", (commit) => {
+describe.each(present)("the previous release, %s, on this schema", (commit) => {
   let sandbox: Sandbox;
   let environment: Record<string, string>;
   let program: string;
@@ -221,7 +221,7 @@ describe.each(there)("the previous release, %s, on this schema", (commit) => {
   });
 
   it("the previous release starts again on this schema, or reports why it does not", async () => {
-    const said = await spawnGateway(withDirectory(), { program }).then(
+    const outcome = await spawnGateway(withDirectory(), { program }).then(
       async (again) => {
         const { status } = await chat(again, key);
         await again.stop();
@@ -230,6 +230,6 @@ describe.each(there)("the previous release, %s, on this schema", (commit) => {
       (error: Error) => error.message,
     );
     const starts = previous.restart.includes(commit);
-    expect(said).toMatch(starts ? "started: 200" : /changed by a newer version of Tollgate/);
+    expect(outcome).toMatch(starts ? "started: 200" : /changed by a newer version of Tollgate/);
   });
 });
