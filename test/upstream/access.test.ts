@@ -33,7 +33,11 @@ function providerOf(baseUrl: string, lines: string): Provider {
 
 const ownBody = { model: "org/model 1", messages: [], temperature: 1, user: "u" };
 
-async function asked(lines: string, more: Partial<TextRequest> = {}, body: JsonObject = ownBody) {
+async function sentRequest(
+  lines: string,
+  more: Partial<TextRequest> = {},
+  body: JsonObject = ownBody,
+) {
   const upstream = await startRecorder((_request, response) => void response.end("{}"));
   const pools = createPools();
   closers.push(
@@ -61,14 +65,17 @@ describe("a provider's own settings", () => {
     ["auth: { type: bearer }", "authorization", `Bearer ${key}`],
     ["auth: { type: header, name: X-Own-Key }", "x-own-key", key],
   ])("send the key by %s", async (lines, name, value) => {
-    const { headers } = await asked(lines, { protocol: "messages" });
+    const { headers } = await sentRequest(lines, { protocol: "messages" });
     expect(headers[name]).toBe(value);
     expect(JSON.stringify(headers).split(key)).toHaveLength(2);
   });
 
   it("send the key in the query, beside other parameters", async () => {
     const lines = 'auth: { type: query, name: key }\nquery: { api-version: "2026 10" }';
-    const { path, headers } = await asked(lines, { protocol: "generate_content", stream: true });
+    const { path, headers } = await sentRequest(lines, {
+      protocol: "generate_content",
+      stream: true,
+    });
     expect(path).toBe(
       `/v1/models/org/model%201:streamGenerateContent?alt=sse&api-version=2026%2010&key=${key}`,
     );
@@ -76,29 +83,29 @@ describe("a provider's own settings", () => {
   });
 
   it("send no key with auth type none", async () => {
-    const { path, headers } = await asked("auth: { type: none }");
+    const { path, headers } = await sentRequest("auth: { type: none }");
     expect(JSON.stringify(headers) + path).not.toContain(key);
   });
 
   it("override the dialect's headers, in any case", async () => {
-    const { headers } = await asked("headers: { User-Agent: ours, X-Title: t }");
+    const { headers } = await sentRequest("headers: { User-Agent: ours, X-Title: t }");
     expect(headers).toMatchObject({ "user-agent": "ours", "x-title": "t" });
   });
 
   it("choose a path for each protocol", async () => {
     const lines = 'paths: { chat: "/d/{model}/chat", generate_content: "/g/{model}:{method}" }';
-    expect((await asked(lines)).path).toBe("/v1/d/org/model%201/chat");
-    const streamed = await asked(lines, { protocol: "generate_content", stream: true });
+    expect((await sentRequest(lines)).path).toBe("/v1/d/org/model%201/chat");
+    const streamed = await sentRequest(lines, { protocol: "generate_content", stream: true });
     expect(streamed.path).toBe("/v1/g/org/model%201:streamGenerateContent?alt=sse");
-    const whole = await asked(lines, { protocol: "generate_content" });
+    const whole = await sentRequest(lines, { protocol: "generate_content" });
     expect(whole.path).toBe("/v1/g/org/model%201:generateContent");
-    expect((await asked(lines, { protocol: "responses" })).path).toBe("/v1/responses");
+    expect((await sentRequest(lines, { protocol: "responses" })).path).toBe("/v1/responses");
   });
 
   it("add and remove fields without changing the caller's body", async () => {
     const body = { model: "m", messages: [], temperature: 1, user: "u" };
     const lines = "request: { add: { temperature: 0.5, own: { a: [1] } }, remove: [user] }";
-    const { body: sent } = await asked(lines, {}, body);
+    const { body: sent } = await sentRequest(lines, {}, body);
     expect(sent).toEqual({ model: "m", messages: [], temperature: 0.5, own: { a: [1] } });
     expect(body).toEqual({ model: "m", messages: [], temperature: 1, user: "u" });
   });
@@ -137,8 +144,10 @@ describe("a provider's own settings", () => {
     "a secret in %s is masked in the vendor's text and where it is shown; another value is not",
     (own) => {
       const provider = providerOf("http://x.test", own);
-      const said = "bad second-secret-of-ours for application-name";
-      expect(withoutCredentials(provider, said)).toBe("bad [credential] for application-name");
+      const vendorText = "bad second-secret-of-ours for application-name";
+      expect(withoutCredentials(provider, vendorText)).toBe(
+        "bad [credential] for application-name",
+      );
       const shown = JSON.stringify(shownProvider(provider));
       expect(shown).toContain("application-name");
       expect(shown).not.toContain("second-secret");

@@ -62,7 +62,7 @@ const failureOf = (work: Promise<unknown>) =>
   );
 
 const text = JSON.stringify({ words: "Grüße ".repeat(5_000) });
-const coded: readonly [string, Buffer][] = [
+const encodings: readonly [string, Buffer][] = [
   ["gzip", gzipSync(text)],
   ["x-gzip", gzipSync(text)],
   ["GZIP", gzipSync(text)],
@@ -82,7 +82,7 @@ function withWindow(log: number): Buffer {
   return Buffer.concat([Buffer.from(head), block.subarray(0, 3), body]);
 }
 
-const whole =
+const respondWhole =
   (coding: string, body: Buffer): Answer =>
   (_request, response) => {
     response.writeHead(200, { "content-encoding": coding, "content-length": body.length });
@@ -90,7 +90,7 @@ const whole =
   };
 
 /** Answers with an encoded body, a few bytes at a time. */
-const inPieces =
+const respondInPieces =
   (coding: string, body: Buffer): Answer =>
   async (_request, response) => {
     response.writeHead(200, { "content-encoding": coding });
@@ -102,10 +102,10 @@ const inPieces =
   };
 
 describe("a whole answer", () => {
-  it.each(coded)(
+  it.each(encodings)(
     "in %s is decoded by both clients, whether it comes at once or in small pieces",
     async (coding, body) => {
-      for (const answer of [whole(coding, body), inPieces(coding, body)]) {
+      for (const answer of [respondWhole(coding, body), respondInPieces(coding, body)]) {
         const exchange = await exchangeWith(answer);
         expect((await exchange.readAll(1e6)).toString()).toBe(text);
         expect((await (await askWith(answer)).answer).body.toString()).toBe(text);
@@ -114,9 +114,9 @@ describe("a whole answer", () => {
   );
 
   it("without a body is not a failure", async () => {
-    const exchange = await exchangeWith(whole("gzip", Buffer.alloc(0)));
+    const exchange = await exchangeWith(respondWhole("gzip", Buffer.alloc(0)));
     expect((await exchange.readAll(10)).length).toBe(0);
-    const { answer } = await askWith(whole("br", Buffer.alloc(0)));
+    const { answer } = await askWith(respondWhole("br", Buffer.alloc(0)));
     expect((await answer).body.length).toBe(0);
   });
 
@@ -133,12 +133,12 @@ describe("a whole answer", () => {
   ])(
     "in %s that cannot be decoded fails with an error that says so",
     async (coding, body, said) => {
-      const exchange = await exchangeWith(whole(coding, body));
+      const exchange = await exchangeWith(respondWhole(coding, body));
       expect(exchange.status).toBe(200);
       const told = await failureOf(exchange.readAll(1e6));
       expect(told).toMatch(/^unreadable: /);
       expect(told).toMatch(said);
-      const asked = await failureOf((await askWith(whole(coding, body))).answer);
+      const asked = await failureOf((await askWith(respondWhole(coding, body))).answer);
       expect(asked).toMatch(/^unreadable: /);
       expect(asked).toMatch(said);
     },
@@ -148,9 +148,9 @@ describe("a whole answer", () => {
     const bomb = gzipSync(Buffer.alloc(2 * answerBytesMax), { level: 9 });
     expect(bomb.length).toBeLessThan(1e6);
     const before = process.memoryUsage().rss;
-    const exchange = await exchangeWith(whole("gzip", bomb));
+    const exchange = await exchangeWith(respondWhole("gzip", bomb));
     expect(await failureOf(exchange.readAll(4e6))).toMatch(/^too_large: .* 4000000 bytes/);
-    const streamed = await exchangeWith(whole("gzip", bomb));
+    const streamed = await exchangeWith(respondWhole("gzip", bomb));
     let seen = 0;
     const failed = new Promise((resolve, reject) =>
       streamed.consume({
@@ -161,7 +161,7 @@ describe("a whole answer", () => {
     );
     expect(await failureOf(failed)).toMatch(/^too_large: .*once it is decoded/);
     expect(seen).toBeLessThanOrEqual(answerBytesMax);
-    const { answer } = await askWith(whole("zstd", zstdCompressSync(Buffer.alloc(64e6))), {
+    const { answer } = await askWith(respondWhole("zstd", zstdCompressSync(Buffer.alloc(64e6))), {
       bytesMax: 1e6,
     });
     expect(await failureOf(answer)).toMatch(/^too_large: /);
@@ -202,14 +202,14 @@ describe("a stream", () => {
     async (coding) => {
       for (const client of ["text", "media"]) {
         const source = eventsIn(coding);
-        let heard = "";
+        let received = "";
         let isOver = false;
         if (client === "text") {
           const exchange = await exchangeWith(source.answer);
           exchange.consume({
-            data: (chunk) => void (heard += chunk.toString()),
+            data: (chunk) => void (received += chunk.toString()),
             end: () => void (isOver = true),
-            fail: (error) => void (heard += error.message),
+            fail: (error) => void (received += error.message),
           });
         } else {
           const { upstream, pools } = await upstreamOf(source.answer);
@@ -220,14 +220,14 @@ describe("a stream", () => {
             request,
           );
           if (!("stream" in answer)) throw new Error("it is no stream");
-          answer.stream.on("data", (chunk: Buffer) => void (heard += chunk.toString()));
+          answer.stream.on("data", (chunk: Buffer) => void (received += chunk.toString()));
           answer.stream.on("end", () => void (isOver = true));
         }
         let said = "";
         for (const word of ["one", "two", "three"]) {
           said += `data: ${word}\n\n`;
           source.send(`data: ${word}\n\n`);
-          await expect.poll(() => heard).toBe(said);
+          await expect.poll(() => received).toBe(said);
         }
         expect(isOver).toBe(false);
         source.end();
@@ -247,10 +247,10 @@ describe("a stream", () => {
         if (!compressor.write(block)) await new Promise((go) => compressor.once("drain", go));
       compressor.end();
     });
-    let heard = 0;
+    let received = 0;
     const done = new Promise<void>((resolve, reject) =>
       exchange.consume({
-        data: (chunk) => void (heard += chunk.length),
+        data: (chunk) => void (received += chunk.length),
         end: resolve,
         fail: reject,
       }),
@@ -263,7 +263,7 @@ describe("a stream", () => {
     expect(written).toBe(before);
     exchange.resume();
     await done;
-    expect(heard).toBe(40 * block.length);
+    expect(received).toBe(40 * block.length);
   });
 
   it("delivers what arrived before a cut, and then fails; an aborted one fails as aborted", async () => {
@@ -272,19 +272,19 @@ describe("a stream", () => {
       response.writeHead(200, { "content-encoding": "gzip", "content-length": body.length });
       response.write(body.subarray(0, body.length - 20), () => response.destroy());
     });
-    let heard = "";
+    let received = "";
     const failed = new Promise((resolve, reject) =>
       cut.consume({
-        data: (chunk) => void (heard += chunk.toString()),
+        data: (chunk) => void (received += chunk.toString()),
         end: () => resolve(0),
         fail: reject,
       }),
     );
     expect(await failureOf(failed)).toMatch(/^broken: /);
-    expect(text.startsWith(heard)).toBe(true);
-    expect(heard.length).toBeGreaterThan(0);
+    expect(text.startsWith(received)).toBe(true);
+    expect(received.length).toBeGreaterThan(0);
 
-    const left = await exchangeWith(inPieces("gzip", gzipSync(Buffer.alloc(1e6, "abc"))));
+    const left = await exchangeWith(respondInPieces("gzip", gzipSync(Buffer.alloc(1e6, "abc"))));
     const reading = left.readAll(1e7);
     left.abort();
     expect(await failureOf(reading)).toMatch(/^aborted: /);

@@ -139,9 +139,9 @@ describe("an exchange", () => {
 
     const late = await open((_request, response) => void response.writeHead(200).write("a"));
     const exchange = await late.answer;
-    const whole = failureOf(exchange.readAll(100));
+    const reading = failureOf(exchange.readAll(100));
     late.abort();
-    expect(await whole).toBe("aborted");
+    expect(await reading).toBe("aborted");
     await until(() => late.upstream.requests[0]!.aborted);
   });
 

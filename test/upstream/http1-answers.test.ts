@@ -5,17 +5,17 @@ import type { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import {
   asker,
-  startAfterthought,
+  startLateSender,
   startRaw,
   toldBy,
   usePools,
-  type Told,
+  type ExchangeResult,
 } from "./http1-support.ts";
 
 const ok = "HTTP/1.1 200 OK\r\n";
 
 /** The result of an answer with these bytes; with `at`, they are sent in two writes. */
-async function toldOf(bytes: string, at?: number): Promise<Told> {
+async function resultOfBytes(bytes: string, at?: number): Promise<ExchangeResult> {
   const upstream = await startRaw((socket) => {
     if (at === undefined) return void socket.end(bytes, "latin1");
     socket.write(bytes.slice(0, at), "latin1");
@@ -35,7 +35,7 @@ describe("an answer that arrives in pieces", () => {
     ["until its connection closes", `${ok}a: b\r\n\r\nhello`],
   ] as const;
   it.each(whole)("is read like a whole one, for any cut: %s", async (_, bytes) => {
-    const expected = await toldOf(bytes);
+    const expected = await resultOfBytes(bytes);
     expect(expected).toMatchObject({ status: 200, body: "hello" });
     const upstream = await startRaw(() => undefined);
     const ask = asker(upstream.url);
@@ -64,7 +64,7 @@ describe("an answer that arrives in pieces", () => {
 describe("a bad answer", () => {
   const length = "content-length: 5\r\n";
   const chunked = "transfer-encoding: chunked\r\n";
-  const rows: readonly [string, string, Told][] = [
+  const rows: readonly [string, string, ExchangeResult][] = [
     ["no HTTP at all", "220 smtp.example.com ESMTP\r\n", {}],
     ["lines that end in LF alone", "HTTP/1.1 200 OK\ncontent-length: 5\n\nhello", {}],
     ["a folded line", `${ok}a: b\r\n c\r\n${length}\r\nhello`, {}],
@@ -86,10 +86,10 @@ describe("a bad answer", () => {
   ];
   it.each(rows)("is unreadable, or broken if it was cut: %s", async (name, bytes, known) => {
     for (const at of [undefined, Math.floor(bytes.length / 2)]) {
-      const told = await toldOf(bytes, at);
+      const result = await resultOfBytes(bytes, at);
       const failure = /^(a cut|no answer|nothing but)/.test(name) ? "broken" : "unreadable";
-      expect(told).toMatchObject({ ...known, failure });
-      expect(told.status).toBe(known.status);
+      expect(result).toMatchObject({ ...known, failure });
+      expect(result.status).toBe(known.status);
     }
   });
 });
@@ -103,9 +103,9 @@ describe("bytes after the end of an answer", () => {
     const upstream = await startRaw((socket) => void socket.write(bytes));
     const ask = asker(upstream.url);
     for (const connection of [0, 1]) {
-      const told = await toldBy(ask());
-      expect(told.failure).toBeUndefined();
-      expect(["hello", ""]).toContain(told.body);
+      const result = await toldBy(ask());
+      expect(result.failure).toBeUndefined();
+      expect(["hello", ""]).toContain(result.body);
       expect(upstream.requests.at(-1)!.connection).toBe(connection);
     }
   });
@@ -113,7 +113,7 @@ describe("bytes after the end of an answer", () => {
   it("are never taken as the next answer, even if they arrived while the connection was idle", async () => {
     const hello = `${ok}content-length: 5\r\n\r\nhello`;
     const poison = `${ok}content-length: 6\r\n\r\npoison`;
-    const upstream = await startAfterthought(hello, poison);
+    const upstream = await startLateSender(hello, poison);
     const ask = asker(upstream.url);
     for (let times = 0; times < 3; times += 1) {
       expect((await toldBy(ask())).body).toBe("hello");
@@ -124,7 +124,7 @@ describe("bytes after the end of an answer", () => {
 });
 
 /** The result of Node's own client for the answer of a URL. */
-function toldByNode(url: string): Promise<Told> {
+function resultByNode(url: string): Promise<ExchangeResult> {
   return new Promise((resolve, reject) => {
     const asked = nodeRequest(`${url}/v1/x`, { method: "POST" }, (response) => {
       const chunks: Buffer[] = [];
@@ -188,7 +188,7 @@ it("a well-formed answer is read as Node's own client reads it", async () => {
       const isChunked = kind === "chunked" && !isBare;
       const bytes = head + (isChunked ? `${chunks.join("")}0\r\n\r\n` : content);
       upstream.answer((socket) => void socket.end(bytes, "latin1"));
-      expect(await toldBy(ask())).toEqual(await toldByNode(upstream.url));
+      expect(await toldBy(ask())).toEqual(await resultByNode(upstream.url));
     }),
     { numRuns: 60 },
   );

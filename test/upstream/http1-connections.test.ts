@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import {
   asker,
   listen,
-  startAfterthought,
+  startLateSender,
   sleep,
   startRaw,
   toldBy,
@@ -50,8 +50,8 @@ describe("a connection", () => {
   it.each([
     ["Connection: close", ok("connection: close\r\n")],
     ["HTTP/1.0", ok("connection: keep-alive\r\n").replace("1.1", "1.0")],
-    ["a server that keeps it for a second", ok("keep-alive: timeout=1\r\n")],
-    ["a body announced where there is none", "HTTP/1.1 304 Not\r\ncontent-length: 5\r\n\r\n"],
+    ["Keep-Alive: timeout=1", ok("keep-alive: timeout=1\r\n")],
+    ["a 304 with a Content-Length", "HTTP/1.1 304 Not\r\ncontent-length: 5\r\n\r\n"],
   ])("is not reused after %s", async (_, text) => {
     const upstream = await startRaw(answering(text));
     const ask = asker(upstream.url);
@@ -77,7 +77,7 @@ describe("a connection", () => {
   });
 
   it("is not reused if its server closed it while idle, even if the close was not read yet", async () => {
-    const upstream = await startAfterthought(ok(), "");
+    const upstream = await startLateSender(ok(), "");
     const ask = asker(upstream.url);
     for (let times = 0; times < 3; times += 1) {
       expect((await toldBy(ask())).body).toBe("hello");
@@ -159,14 +159,14 @@ describe("a deadline", () => {
       (socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\na"),
     );
     const exchange = await asker(upstream.url)({ idleMs: 300 }).answer;
-    const heard: string[] = [];
+    const received: string[] = [];
     const done = new Promise<void>((resolve) =>
       exchange.consume({
         data(chunk) {
-          heard.push(chunk.toString());
+          received.push(chunk.toString());
         },
         end: resolve,
-        fail: (error) => resolve(void heard.push(error.failure)),
+        fail: (error) => resolve(void received.push(error.failure)),
       }),
     );
     exchange.pause();
@@ -174,7 +174,7 @@ describe("a deadline", () => {
     exchange.resume();
     upstream.sockets[0]!.write("b");
     await done;
-    expect(heard).toEqual(["a", "b"]);
+    expect(received).toEqual(["a", "b"]);
   });
 
   it("affects only its own exchange, even a short one after a long one", async () => {
@@ -182,13 +182,13 @@ describe("a deadline", () => {
     const ask = asker(upstream.url);
     const long = ask();
     const begun = performance.now();
-    const told = await Promise.all(
+    const result = await Promise.all(
       [300, 40, 120].map(async (firstByteMs) => ({
         ...(await toldBy(ask({ firstByteMs }))),
         ms: performance.now() - begun - firstByteMs,
       })),
     );
-    for (const { failure, ms } of told) {
+    for (const { failure, ms } of result) {
       expect(failure).toBe("first_byte_timeout");
       expect(ms).toBeGreaterThan(-2);
       // The long exchange has a deadline of half a minute.
@@ -199,7 +199,7 @@ describe("a deadline", () => {
   });
 
   it("does not fail an answer that arrived in time while this process was busy", async () => {
-    const upstream = await startAfterthought(ok().replace("hello", ""), "hello");
+    const upstream = await startLateSender(ok().replace("hello", ""), "hello");
     const exchange = await asker(upstream.url)({ idleMs: 60 }).answer;
     upstream.block(150);
     expect((await exchange.readAll(100)).toString()).toBe("hello");
@@ -240,7 +240,7 @@ it("a URL with an IPv6 address is reached", async () => {
   const server = createTcpServer((socket) => void socket.once("data", () => socket.write(ok())));
   const port = await listen(server, "::1");
   // A machine without IPv6 cannot test this.
-  const told =
+  const result =
     port === undefined ? { body: "hello" } : await toldBy(asker(`http://[::1]:${port}`)());
-  expect(told.body).toBe("hello");
+  expect(result.body).toBe("hello");
 });

@@ -62,11 +62,11 @@ describe("a request", () => {
     ["an empty name", { "": "z" }, "name"],
     ["a length of its own", { "Content-Length": "0" }, "Content-Length"],
     ["a coding of its own", { "transfer-encoding": "chunked" }, "transfer-encoding"],
-  ])("with %s is not sent, and the error does not show the value", async (_, headers, told) => {
+  ])("with %s is not sent, and the error does not show the value", async (_, headers, named) => {
     const upstream = await startRaw(answering(ok()));
     const { failure, message } = await toldBy(asker(upstream.url)({ headers }));
     expect(failure).toBe("broken");
-    expect(message).toContain(told);
+    expect(message).toContain(named);
     expect(message).not.toContain("Bearer");
     expect(upstream.sockets).toHaveLength(0);
   });

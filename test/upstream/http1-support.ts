@@ -73,7 +73,7 @@ export async function startRaw(
  * `after` on the same connection without a request; if `after` is empty, it closes the connection.
  * `block` blocks this thread until that has happened once more, and for at least `ms`.
  */
-export async function startAfterthought(
+export async function startLateSender(
   answer: string,
   after: string,
 ): Promise<{ url: string; block(ms?: number): void }> {
@@ -148,7 +148,7 @@ export function asker(url: string, pools = usePools()) {
 }
 
 /** An answer as far as it arrived, or the failure. */
-export interface Told {
+export interface ExchangeResult {
   readonly status?: number;
   readonly headers?: Record<string, unknown>;
   readonly body?: string;
@@ -157,8 +157,8 @@ export interface Told {
 }
 
 /** The result of an exchange, with the body as Latin-1, so that each byte is visible. */
-export async function toldBy(opening: ReturnType<typeof openExchange>): Promise<Told> {
-  let head: Told = {};
+export async function toldBy(opening: ReturnType<typeof openExchange>): Promise<ExchangeResult> {
+  let head: ExchangeResult = {};
   const chunks: Buffer[] = [];
   try {
     const exchange = await opening.answer;

@@ -33,33 +33,33 @@ describe("a credential that a vendor echoes", () => {
     ["in JSON", JSON.stringify({ error: { message: `"${key}" is wrong` } })],
     ["in JSON with escaped slashes", JSON.stringify({ key }).replaceAll("/", "\\/")],
     ["in JSON within JSON", JSON.stringify({ raw: JSON.stringify({ key: `${key}"` }) })],
-    ["in escapes throughout", `{"key":"${escaped(key)}"}`],
+    ["escaped completely", `{"key":"${escaped(key)}"}`],
     ["in escapes within escapes", `{"raw":"${escaped(key).replaceAll("\\", "\\\\")}"}`],
     ["URL-encoded", `https://x.example/v1?key=${encodeURIComponent(key)}&alt=sse`],
-    ["URL-encoded throughout", `?key=${encoded(key)}`],
+    ["URL-encoded completely", `?key=${encoded(key)}`],
     ["URL-encoded twice", `?next=${encodeURIComponent(encodeURIComponent(key))}`],
     ["in HTML", `<b>${key.replaceAll("+", "&#43;").replaceAll("/", "&#x2f;")}</b>`],
-    ["of another credential of the provider", `?key=${other}: not valid`],
+    ["another credential of the provider", `?key=${other}: not valid`],
     ["twice, and both", `${key} ${key} ${other}`],
     ["cut at its end", `key ${key.slice(0, 20)}`],
     ["cut at its beginning", `key ending with ${key.slice(-12)}`],
-    ["with its middle only", `...${key.slice(10, 22)}...`],
+    ["only its middle", `...${key.slice(10, 22)}...`],
     ["starred as OpenAI does", `provided: ${key.slice(0, 8)}${"*".repeat(28)}${key.slice(-4)}.`],
     ["dotted", `provided: ${key.slice(0, 3)}...${key.slice(-4)}`],
     ["with an ellipsis", `key ${key.slice(0, 5)}…${key.slice(-3)} is unknown`],
-    ["with its end behind stars", `key ****${key.slice(-4)} is unknown`],
+    ["stars and its end", `key ****${key.slice(-4)} is unknown`],
     ["crossed out", `key ${key.slice(0, 4)}xxxxxxxx${key.slice(-4)}`],
-    ["by its beginning and stars", `key ${key.slice(0, 12)}*****`],
+    ["its beginning and stars", `key ${key.slice(0, 12)}*****`],
   ])("is masked: %s", (_how, text) => {
-    const told = mask(text);
-    expect(told).toContain("[credential]");
+    const masked = mask(text);
+    expect(masked).toContain("[credential]");
     for (const one of [key, other])
       for (let at = 0; at + 8 <= one.length; at += 1)
-        expect(told).not.toContain(one.slice(at, at + 8));
-    for (const end of [key, other].map((one) => one.slice(-4))) expect(told).not.toContain(end);
-    expect(told).not.toContain(encoded(key).slice(9, 30));
-    expect(told).not.toContain(escaped(key).slice(12, 40));
-    expect(told.includes("is unknown")).toBe(text.includes("is unknown"));
+        expect(masked).not.toContain(one.slice(at, at + 8));
+    for (const end of [key, other].map((one) => one.slice(-4))) expect(masked).not.toContain(end);
+    expect(masked).not.toContain(encoded(key).slice(9, 30));
+    expect(masked).not.toContain(escaped(key).slice(12, 40));
+    expect(masked.includes("is unknown")).toBe(text.includes("is unknown"));
   });
 
   it("is masked so that JSON stays valid", () => {
@@ -67,8 +67,8 @@ describe("a credential that a vendor echoes", () => {
       JSON.stringify({ a: `x"${key}"y`, b: [`${key}\n`] }),
       `{"key":"${escaped(key)}","b":"\\u00fc"}`,
     ]) {
-      const told = JSON.parse(mask(text)) as object;
-      expect(JSON.stringify(told)).toContain("[credential]");
+      const masked = JSON.parse(mask(text)) as object;
+      expect(JSON.stringify(masked)).toContain("[credential]");
     }
   });
 

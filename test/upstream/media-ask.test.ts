@@ -26,8 +26,8 @@ afterEach(async () => {
 function askAt(url: string, request: Partial<MediaAsk> = {}, limits: AskLimits = {}) {
   const pools = createPools();
   closers.push(() => pools.close());
-  const whole = { method: "POST", path: "/x", headers: {}, body: "{}", ...request } as const;
-  return ask(pools.forMedia(url, 20_000), provider("xai", url), whole, {
+  const fullRequest = { method: "POST", path: "/x", headers: {}, body: "{}", ...request } as const;
+  return ask(pools.forMedia(url, 20_000), provider("xai", url), fullRequest, {
     totalMs: 60_000,
     ...limits,
   });
@@ -154,11 +154,11 @@ describe("a request to a media vendor", () => {
     closers.push(() => void server.close());
     const work = askAt(await listen(server), { body: streamed(64) });
     // The vendor may close before its answer is read: then the connection is broken, and the vendor began nothing.
-    const told = await work.then(
+    const outcome = await work.then(
       ({ status }) => `answered ${status}`,
       (error: unknown) => (error as AskFailure).failure,
     );
-    expect(["answered 413", "broken"]).toContain(told);
+    expect(["answered 413", "broken"]).toContain(outcome);
   });
 });
 
@@ -174,19 +174,19 @@ describe("a counted answer", () => {
     const url = await sending(8 * mebibyte.length);
     const ended: boolean[] = [];
     let [kept, meanwhile] = [0, 0];
-    let goOn: (() => void) | undefined;
+    let resume: (() => void) | undefined;
     const room = roomOf((bytes) => {
       kept += bytes;
-      if (goOn !== undefined) meanwhile += bytes;
-      if (kept < mebibyte.length || goOn !== undefined) return undefined;
-      return new Promise<void>((resolve) => (goOn = resolve));
+      if (resume !== undefined) meanwhile += bytes;
+      if (kept < mebibyte.length || resume !== undefined) return undefined;
+      return new Promise<void>((resolve) => (resume = resolve));
     }, ended);
     const asked = askAt(url, {}, { room });
-    await eventually(() => goOn !== undefined, "it waits");
+    await eventually(() => resume !== undefined, "it waits");
     // Other requests do not wait.
     expect((await askAt(url)).body.length).toBe(8 * mebibyte.length);
     expect(meanwhile).toBe(0);
-    goOn!();
+    resume!();
     expect((await asked).body.length).toBe(8 * mebibyte.length);
     expect([kept, ended]).toEqual([8 * mebibyte.length, [true]]);
   });

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { bytes, dialectOf } from "./media-support.ts";
 
-const rows: readonly [title: string, body: unknown, told: object][] = [
-  ["no word", "", { message: "The upstream answered with status 422." }],
+const rows: readonly [title: string, body: unknown, expected: object][] = [
+  ["an empty body", "", { message: "The upstream answered with status 422." }],
   [
     "plain text",
     "Failed to deserialize the JSON body into the target type: duration: invalid type",
@@ -40,7 +40,7 @@ describe.each([
     (body: unknown) => dialectOf("openai", "image").readSubmit(422, bytes(body), {} as never),
   ],
 ])("the refusal of %s", (_what, read) => {
-  it.each(rows)("is read from %s", (_title, body, told) => {
-    expect(read(body)).toMatchObject({ state: "refused", status: 422, ...told });
+  it.each(rows)("is read from %s", (_title, body, expected) => {
+    expect(read(body)).toMatchObject({ state: "refused", status: 422, ...expected });
   });
 });

@@ -122,7 +122,7 @@ const rows: readonly Row[] = [
     { state: "failed", code: "upstream_error" },
   ],
   ["openai: no list", "openai", 200, { data: {} }, { state: "refused", status: 200 }],
-  ["openai: no JSON", "openai", 200, "<html>", { state: "refused", status: 200 }],
+  ["openai: not JSON", "openai", 200, "<html>", { state: "refused", status: 200 }],
   [
     "xai: pictures, one of them withheld",
     "xai",
@@ -343,11 +343,11 @@ describe("an image stream", () => {
       "an error frame",
       'event: error\ndata: {"type":"error","error":{"message":"m","type":"server_error","param":null,"code":"c"}}\n\n',
     ],
-    ["an error without a frame of its own", 'data: {"error":{"message":"m","code":"c"}}\n\n'],
+    ["an error in an unnamed frame", 'data: {"error":{"message":"m","code":"c"}}\n\n'],
     ["a frame without a picture", 'data: {"type":"image_edit.completed"}\n\n'],
     ["nothing at all", ""],
     [
-      "previews alone",
+      "only previews",
       'data: {"type":"image_edit.partial_image","b64_json":"AAAA","partial_image_index":0}\n\n',
     ],
     ["no events", "<html>bad gateway</html>"],

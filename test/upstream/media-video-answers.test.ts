@@ -15,9 +15,9 @@ const polls: Readonly<Record<Vendor, readonly Row[]>> = {
   xai: [
     ["202 without a body", 202, "", { state: "pending" }],
     ["202 with progress", 202, { status: "pending", progress: 37 }, { state: "pending" }],
-    ["202 that is no JSON", 202, "<html>", { state: "pending" }],
+    ["202 that is not JSON", 202, "<html>", { state: "pending" }],
     ["200 pending", 200, { status: "pending" }, { state: "pending" }],
-    ["a state it does not know", 200, { status: "warming" }, { state: "pending" }],
+    ["an unknown state", 200, { status: "warming" }, { state: "pending" }],
     [
       "done",
       200,
@@ -32,7 +32,7 @@ const polls: Readonly<Record<Vendor, readonly Row[]>> = {
       { state: "succeeded", results: [{ from: "url", url }], reported: { seconds: 8 } },
     ],
     [
-      "no status beside an address",
+      "a URL without a status",
       200,
       { video: { url } },
       { state: "succeeded", results: [{ from: "url", url }], reported: { seconds: undefined } },
@@ -50,7 +50,7 @@ const polls: Readonly<Record<Vendor, readonly Row[]>> = {
       blocked,
     ],
     [
-      "blocked, with an address",
+      "blocked, with a URL",
       200,
       { status: "done", video: { url, respect_moderation: false } },
       blocked,
@@ -61,7 +61,7 @@ const polls: Readonly<Record<Vendor, readonly Row[]>> = {
       { status: "failed", video: { respect_moderation: false } },
       blocked,
     ],
-    ["done without an address", 200, { status: "done", video: { storage_error: "full" } }, broken],
+    ["done without a URL", 200, { status: "done", video: { storage_error: "full" } }, broken],
     [
       "failed by its argument",
       200,
@@ -78,7 +78,7 @@ const polls: Readonly<Record<Vendor, readonly Row[]>> = {
       { status: "failed", error: { code: "internal_error", message: "node xai-17 crashed" } },
       { ...broken, message: "node xai-17 crashed" },
     ],
-    ["failed without a word", 200, { status: "failed" }, broken],
+    ["failed without a reason", 200, { status: "failed" }, broken],
     ["expired", 200, { status: "expired" }, { state: "expired" }],
     ["unknown id", 404, { error: "Not found" }, { state: "missing" }],
     [
@@ -100,7 +100,7 @@ const polls: Readonly<Record<Vendor, readonly Row[]>> = {
       "<html><h1>502 Bad Gateway</h1>",
       { state: "refused", status: 502, message: "502 Bad Gateway" },
     ],
-    ["a success that is no JSON", 200, "<html>", { state: "refused", status: 200 }],
+    ["a success that is not JSON", 200, "<html>", { state: "refused", status: 200 }],
   ],
   dashscope: [
     ["pending", 200, { output: { task_id: "t", task_status: "PENDING" } }, { state: "pending" }],
@@ -141,7 +141,7 @@ const polls: Readonly<Record<Vendor, readonly Row[]>> = {
       },
       { state: "succeeded", results: [{ from: "url", url }], reported: { seconds: 5 } },
     ],
-    ["succeeded with nothing", 200, { output: { task_status: "SUCCEEDED" } }, broken],
+    ["succeeded without a result", 200, { output: { task_status: "SUCCEEDED" } }, broken],
     [
       "failed by inspection",
       200,
@@ -161,7 +161,7 @@ const polls: Readonly<Record<Vendor, readonly Row[]>> = {
       { state: "failed", code: "invalid_argument", message: "Bad size." },
     ],
     [
-      "failed by our bill",
+      "failed by our unpaid account",
       200,
       { output: { task_status: "FAILED", code: "Arrearage", message: "Account 17 owes money." } },
       { ...broken, message: "The provider failed to make the result." },
@@ -209,7 +209,7 @@ const polls: Readonly<Record<Vendor, readonly Row[]>> = {
         reported: { seconds: 5, videoTokens: 108_900 },
       },
     ],
-    ["succeeded with nothing", 200, { status: "succeeded", content: {} }, broken],
+    ["succeeded without a result", 200, { status: "succeeded", content: {} }, broken],
     [
       "failed by its content",
       200,

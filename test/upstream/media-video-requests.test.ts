@@ -289,14 +289,14 @@ describe("a video request", () => {
 
   it("is polled and canceled by the vendor's id, which cannot change the path", () => {
     const id = "../x?y#z";
-    const told = (["xai", "dashscope", "ark"] as const).flatMap((name) => {
+    const requests = (["xai", "dashscope", "ark"] as const).flatMap((name) => {
       const dialect = dialectOf(name, "video");
       return [
         dialect.poll(providers[name], "k", id),
         dialect.cancel?.(providers[name], "k", id),
       ].map((ask) => ask && `${ask.method} ${ask.path}`);
     });
-    expect(told).toEqual([
+    expect(requests).toEqual([
       "GET /v1/videos/..%2Fx%3Fy%23z",
       undefined,
       "GET /api/v1/tasks/..%2Fx%3Fy%23z",

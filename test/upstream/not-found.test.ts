@@ -17,7 +17,7 @@ const google = (message: string, code = 404, status = "NOT_FOUND") => ({
   error: { code, message, status },
 });
 
-const named: readonly Row[] = [
+const aboutObjects: readonly Row[] = [
   [
     "openai, a previous response",
     "responses",
@@ -45,7 +45,7 @@ const named: readonly Row[] = [
     openai("File cfile_68628828 not found on container cntr_686287a8."),
   ],
   ["openai, a container", "responses", openai("Container with id 'cntr_1' not found.")],
-  ["openai, a container that is over", "responses", openai("Container cntr_1 has expired.")],
+  ["openai, an expired container", "responses", openai("Container cntr_1 has expired.")],
   ["openai, a conversation", "responses", openai("Conversation with id 'conv_1' not found.")],
   ["openai, a vector store", "responses", openai("Vector store with id 'vs_1' not found.")],
   ["openai, a prompt", "responses", openai("Prompt with id 'pmpt_1' not found.")],
@@ -57,13 +57,13 @@ const named: readonly Row[] = [
   ["anthropic, a skill", "messages", anthropic("Skill with ID 'skill_1' was not found")],
   ["google, a cache", "generate_content", google("CachedContent cachedContents/a1 not found.")],
   [
-    "google, a cache it does not own up to",
+    "google, a cache behind a 403",
     "generate_content",
     google("CachedContent not found (or permission denied)", 403, "PERMISSION_DENIED"),
     403,
   ],
   [
-    "google, a file it does not own up to",
+    "google, a file behind a 403",
     "generate_content",
     google(
       "You do not have permission to access the File files/abc or it may not exist.",
@@ -74,14 +74,14 @@ const named: readonly Row[] = [
   ],
 ];
 
-const ours: readonly Row[] = [
+const aboutProvider: readonly Row[] = [
   [
     "openai, its model",
     "chat",
     openai("The model `gpt-9` does not exist or you do not have access to it.", "model_not_found"),
   ],
   ["openai, its path", "chat", openai("Invalid URL (POST /v2/chat/completions)")],
-  ["openai, no word of what", "chat", openai("Not found")],
+  ["openai, without a subject", "chat", openai("Not found")],
   [
     "vllm, its model",
     "chat",
@@ -133,7 +133,7 @@ const ours: readonly Row[] = [
       "models/gemini-9 is not found for API version v1beta, or is not supported for generateContent. Call ListModels to see the list of available models and their supported methods.",
     ),
   ],
-  ["google, who says nothing", "generate_content", google("Requested entity was not found.")],
+  ["google, without a subject", "generate_content", google("Requested entity was not found.")],
   [
     "vertex, its model",
     "generate_content",
@@ -147,7 +147,7 @@ const ours: readonly Row[] = [
     "<html><head><title>404 Not Found</title></head><body>nginx</body></html>",
   ],
   ["a web server without the file", "chat", "File not found.\n"],
-  ["a path that is called like a thing", "responses", openai("Unknown path /v1/responses")],
+  ["a path that is named like an object", "responses", openai("Unknown path /v1/responses")],
   ["fastapi, its path", "chat", { detail: "Not Found" }],
   ["an empty body", "chat", ""],
   [
@@ -173,7 +173,7 @@ const outcomeOf = ([, protocol, body, status = 404]: Row, request: object = {}) 
 const titled = (rows: readonly Row[]) => rows.map((row) => [row[0], row[1], row] as const);
 
 describe("a vendor's 404", () => {
-  it.each(titled(named))(
+  it.each(titled(aboutObjects))(
     "about %s (%s) is the caller's fault, with the vendor's message",
     (_title, _protocol, row) => {
       const outcome = outcomeOf(row);
@@ -185,15 +185,18 @@ describe("a vendor's 404", () => {
     },
   );
 
-  it.each(titled(ours))("about %s (%s) is the provider's fault", (_title, _protocol, row) => {
-    const outcome = outcomeOf(row);
-    expect(outcome.fault).toBe("provider");
-    expect(outcome.hurtsHealth).toBe((row[3] ?? 404) === 404);
-    expect(outcome.error.code).toBe("upstream_error");
-  });
+  it.each(titled(aboutProvider))(
+    "about %s (%s) is the provider's fault",
+    (_title, _protocol, row) => {
+      const outcome = outcomeOf(row);
+      expect(outcome.fault).toBe("provider");
+      expect(outcome.hurtsHealth).toBe((row[3] ?? 404) === 404);
+      expect(outcome.error.code).toBe("upstream_error");
+    },
+  );
 
   it("from Google without a subject is the caller's fault if the request names a stored object", () => {
-    const row = ours.find(([title]) => title === "google, who says nothing")!;
+    const row = aboutProvider.find(([title]) => title === "google, without a subject")!;
     const contents = [{ parts: [{ fileData: { fileUri: "https://g/files/1" } }] }];
     expect(outcomeOf(row, { cachedContent: "cachedContents/1" }).fault).toBe("caller");
     expect(outcomeOf(row, { contents }).fault).toBe("caller");

@@ -34,9 +34,15 @@ describe("the Retry-After of a refusal", () => {
       header: undefined,
       seconds: 35,
     },
-    { title: "the header before the body", status: 429, wire: google, header: "2", seconds: 2 },
     {
-      title: "five seconds where nothing is said",
+      title: "the header rather than the body",
+      status: 429,
+      wire: google,
+      header: "2",
+      seconds: 2,
+    },
+    {
+      title: "five seconds without a hint",
       status: 429,
       wire: silent,
       header: undefined,
@@ -50,21 +56,21 @@ describe("the Retry-After of a refusal", () => {
       seconds: 30,
     },
     {
-      title: "five seconds where the date is over",
+      title: "five seconds for a past date",
       status: 429,
       wire: silent,
       header: "Fri, 20 Nov 2026 07:59:59 GMT",
       seconds: 5,
     },
     {
-      title: "five seconds where it cannot be read",
+      title: "five seconds for an unreadable value",
       status: 429,
       wire: silent,
       header: "soon",
       seconds: 5,
     },
     { title: "an hour at most", status: 503, wire: silent, header: "86400", seconds: 3600 },
-    { title: "an overload's own word", status: 529, wire: silent, header: "12", seconds: 12 },
+    { title: "the header of an overload", status: 529, wire: silent, header: "12", seconds: 12 },
   ])("is: $title", ({ status, wire, header, seconds }) => {
     const { error } = outcomeOfStatus({ status, wire, headers: { "retry-after": header } }, nowMs);
     expect(error.retryAfterSeconds).toBe(seconds);
@@ -126,8 +132,8 @@ describe("the outcome of a status", () => {
     { type: "exceeded_current_quota_error" },
     { code: "enforced_spend_limit_reached" },
     { code: "contract_spend_limit_reached" },
-  ])("an account without money is not a rate limit: %o", (said) => {
-    const refusal = { status: 429, wire: { message: "no", ...said }, headers: {} };
+  ])("an account without money is not a rate limit: %o", (fields) => {
+    const refusal = { status: 429, wire: { message: "no", ...fields }, headers: {} };
     expect(outcomeOfStatus(refusal, nowMs)).toMatchObject({
       fault: "provider",
       retrySame: false,
@@ -188,14 +194,14 @@ describe("the outcome of a status", () => {
     ],
   ])(
     "a status %i after moderation is the caller's fault, and its message does not show the key: %s",
-    (status, message, told) => {
+    (status, message, shown) => {
       const refused = outcomeOfStatus(
         { status, wire: { message, code: "permission-denied" }, headers: {} },
         nowMs,
       );
       expect(refused).toMatchObject({ fault: "caller", hurtsHealth: false, retrySame: false });
       expect(refused.credential).toBeUndefined();
-      expect(refused.error).toMatchObject({ code: "upstream_rejected", status, message: told });
+      expect(refused.error).toMatchObject({ code: "upstream_rejected", status, message: shown });
     },
   );
 

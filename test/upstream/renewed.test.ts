@@ -8,7 +8,7 @@ afterEach(() => vi.useRealTimers());
 const lifeMs = 100_000;
 
 /** A source with values 1, 2, 3 ..., whose fetches end when the test says. */
-function world() {
+function createSource() {
   const fetches: { succeed(): void; fail(): void }[] = [];
   const renewed = new RenewingValue<number>(() => {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -19,8 +19,8 @@ function world() {
   return { fetches, renewed };
 }
 
-async function begun() {
-  const { fetches, renewed } = world();
+async function createFetchedSource() {
+  const { fetches, renewed } = createSource();
   const first = renewed.get();
   fetches[0]!.succeed();
   await first;
@@ -28,7 +28,7 @@ async function begun() {
 }
 
 it("concurrent calls share one fetch", async () => {
-  const { fetches, renewed } = world();
+  const { fetches, renewed } = createSource();
   const calls = [renewed.get(), renewed.get(), renewed.get()];
   fetches[0]!.succeed();
   expect(await Promise.all(calls)).toEqual([1, 1, 1]);
@@ -36,7 +36,7 @@ it("concurrent calls share one fetch", async () => {
 });
 
 it("a value is renewed after three quarters of its life, while calls use the old one", async () => {
-  const { fetches, renewed } = await begun();
+  const { fetches, renewed } = await createFetchedSource();
   await renewed.get();
   await vi.advanceTimersByTimeAsync(lifeMs * 0.74);
   expect(fetches).toHaveLength(1);
@@ -49,7 +49,7 @@ it("a value is renewed after three quarters of its life, while calls use the old
 });
 
 it("a failed renewal keeps the old value in use, and is retried before its end", async () => {
-  const { fetches, renewed } = await begun();
+  const { fetches, renewed } = await createFetchedSource();
   await renewed.get();
   await vi.advanceTimersByTimeAsync(lifeMs * 0.76);
   fetches[1]!.fail();
@@ -63,7 +63,7 @@ it("a failed renewal keeps the old value in use, and is retried before its end",
 });
 
 it("an unused value is not renewed, but fetched for the next call", async () => {
-  const { fetches, renewed } = await begun();
+  const { fetches, renewed } = await createFetchedSource();
   await vi.advanceTimersByTimeAsync(lifeMs * 3);
   expect(fetches).toHaveLength(1);
   const late = renewed.get();
@@ -72,7 +72,7 @@ it("an unused value is not renewed, but fetched for the next call", async () => 
 });
 
 it("a refused value is dropped, and a newer one is not", async () => {
-  const { fetches, renewed } = await begun();
+  const { fetches, renewed } = await createFetchedSource();
   renewed.drop(1);
   const next = renewed.get();
   fetches[1]!.succeed();
@@ -83,7 +83,7 @@ it("a refused value is dropped, and a newer one is not", async () => {
 });
 
 it("a new value that is refused at once is kept for some seconds, so that refusals do not cause a fetch each", async () => {
-  const { fetches, renewed } = await begun();
+  const { fetches, renewed } = await createFetchedSource();
   renewed.drop(1);
   const next = renewed.get();
   fetches[1]!.succeed();
@@ -101,7 +101,7 @@ it("a new value that is refused at once is kept for some seconds, so that refusa
 });
 
 it("a failed fetch fails its call, and the next call tries again", async () => {
-  const { fetches, renewed } = world();
+  const { fetches, renewed } = createSource();
   const first = renewed.get();
   fetches[0]!.fail();
   await expect(first).rejects.toThrow("refused");
@@ -111,7 +111,7 @@ it("a failed fetch fails its call, and the next call tries again", async () => {
 });
 
 it("a kept value is fetched before its first use and renewed without calls, until it is released", async () => {
-  const { fetches, renewed } = world();
+  const { fetches, renewed } = createSource();
   const kept = renewed.keep();
   fetches[0]!.succeed();
   await kept;
@@ -130,7 +130,7 @@ it("a kept value is fetched before its first use and renewed without calls, unti
 });
 
 it("a kept value that cannot be fetched is retried, and no call waits for the retry", async () => {
-  const { fetches, renewed } = world();
+  const { fetches, renewed } = createSource();
   const kept = renewed.keep();
   fetches[0]!.fail();
   await expect(kept).rejects.toThrow("refused");

@@ -73,10 +73,10 @@ describe("a refusal or a failure", () => {
     [0, 5],
     [-7, 5],
     [7, 7],
-  ])("with %s seconds in its body has a Retry-After of %i", (retryAfterSeconds, told) => {
+  ])("with %s seconds in its body has a Retry-After of %i", (retryAfterSeconds, expected) => {
     const wire = { message: "Slow down.", retryAfterSeconds };
     const outcome = outcomeOfStatus({ status: 429, wire, headers: {} }, 0);
-    expect(outcome.error.retryAfterSeconds).toBe(told);
+    expect(outcome.error.retryAfterSeconds).toBe(expected);
   });
 
   it("says why an answer cannot be used, but not how a connection broke", () => {
@@ -153,9 +153,9 @@ it("temporary keys of AWS send their session token in every request, and it is m
   } as const;
   const dialRoutes = { dialRoute: () => ({ name: "" }) };
   const target = { origin: "https://bedrock.example.com", path: "/model/x/converse", headers: {} };
-  const lent = await awsKeys({ ...auth, sessionToken: "session-of-an-hour" }, dialRoutes);
-  expect(lent.value.secrets).toEqual([auth.secretAccessKey, "session-of-an-hour"]);
-  expect(await awsHeaders(lent.value, target, "{}")).toMatchObject({
+  const temporary = await awsKeys({ ...auth, sessionToken: "session-of-an-hour" }, dialRoutes);
+  expect(temporary.value.secrets).toEqual([auth.secretAccessKey, "session-of-an-hour"]);
+  expect(await awsHeaders(temporary.value, target, "{}")).toMatchObject({
     "x-amz-security-token": "session-of-an-hour",
   });
   const own = await awsKeys(auth, dialRoutes);
@@ -172,20 +172,20 @@ it("a connection that breaks during its quiet time is not reused", () => {
 });
 
 it("pausing, resuming and aborting a framed stream is passed to its connection", async () => {
-  const heard: string[] = [];
+  const calls: string[] = [];
   const below = {
     status: 200,
     headers: { "content-type": streamType },
-    pause: () => heard.push("pause"),
-    resume: () => heard.push("resume"),
-    abort: () => heard.push("abort"),
+    pause: () => calls.push("pause"),
+    resume: () => calls.push("resume"),
+    abort: () => calls.push("abort"),
   } as unknown as Exchange;
   const events = await packetsAsEvents(below);
   expect(events).not.toBe(below);
   events.pause();
   events.resume();
   events.abort();
-  expect(heard).toEqual(["pause", "resume", "abort"]);
+  expect(calls).toEqual(["pause", "resume", "abort"]);
 });
 
 it("a frame in many reads takes linear time, and its waiting bytes are reported", async () => {

@@ -26,7 +26,7 @@ const chunked = (body = "hello"): string =>
 const connectionsOf = ({ requests }: RawUpstream) => requests.map(({ connection }) => connection);
 
 /** A log that collects its warnings. */
-function listening() {
+function collectingLog() {
   const warnings: object[] = [];
   const log: Log = { ...silentLog, warn: (fields) => void warnings.push(fields) };
   return { log, warnings };
@@ -51,21 +51,21 @@ const surpluses: readonly (readonly [string, (text: string) => string, number | 
   ["a second answer in the same packet", (text) => text + ok("surplus"), undefined],
   ["a second answer at once", () => ok("surplus"), 0],
   ["a second answer 20 ms later", () => ok("surplus"), 20],
-  ["no HTTP at all, 20 ms later", () => "garbage\r\n", 20],
-  ["no HTTP in the same packet", (text) => `${text}\0\0`, undefined],
+  ["bytes that are not HTTP, 20 ms later", () => "garbage\r\n", 20],
+  ["bytes that are not HTTP in the same packet", (text) => `${text}\0\0`, undefined],
 ];
 
 describe.each(clients)("the client for %s", (_name, call) => {
   it.each(surpluses)(
     "delivers %s to no call, and does not reuse the connection",
     async (_, more, ms) => {
-      const isNobodys = async (text: string): Promise<void> => {
+      const checkSurplus = async (text: string): Promise<void> => {
         const upstream = await startRaw((socket) => {
           if (ms === undefined) return void socket.write(more(text), "latin1");
           socket.write(text);
           setTimeout(() => socket.write(more(text), "latin1"), ms);
         });
-        const { log, warnings } = listening();
+        const { log, warnings } = collectingLog();
         const pools = usePools({ log });
         // Each call starts directly after the last answer: a reused connection would deliver the surplus.
         for (let calls = 0; calls < 5; calls += 1)
@@ -81,7 +81,7 @@ describe.each(clients)("the client for %s", (_name, call) => {
         expect(warnings).toEqual([{ origin: upstream.url, seconds: 600 }]);
         await until(() => upstream.sockets.every((socket) => socket.destroyed));
       };
-      await Promise.all([ok(), chunked()].map(isNobodys));
+      await Promise.all([ok(), chunked()].map(checkSurplus));
     },
   );
 
@@ -99,7 +99,7 @@ describe.each(clients)("the client for %s", (_name, call) => {
 
 it("surplus bytes close the idle connections of both clients and of all timeouts", async () => {
   const upstream = await startRaw((socket) => void socket.write(ok()));
-  const { log, warnings } = listening();
+  const { log, warnings } = collectingLog();
   const pools = usePools({ log });
   await clients[1]![1](pools, upstream.url);
   await toldBy(asker(upstream.url, { ...pools, get: (origin) => pools.get(origin, 1_234) })());
@@ -111,7 +111,7 @@ it("surplus bytes close the idle connections of both clients and of all timeouts
 });
 
 it("an origin is suspected for ten minutes after its last surplus, and warned about once in ten minutes", () => {
-  const { log, warnings } = listening();
+  const { log, warnings } = collectingLog();
   let nowMs = 5;
   const suspects = new Suspects(log, () => nowMs);
   expect(suspects.has("http://a")).toBe(false);

@@ -16,9 +16,9 @@ it.each([
 
 it.each([
   ["a wrong key", { type, code: "invalid_api_key", message: "no" }],
-  ["a model that there is not", { type, code: "model_not_found", message: "no" }],
+  ["an unknown model", { type, code: "model_not_found", message: "no" }],
   [
-    "a name that Amazon does not know",
+    "a model id that Amazon does not know",
     { type, message: "validationException: The provided model identifier is invalid." },
   ],
   ["an empty account", { type, message: "Your credit balance is too low to access the API." }],

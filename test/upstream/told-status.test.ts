@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { upstreamErrors, type JsonObject, type ProtocolName } from "../../src/protocols/index.ts";
 import { answeredError, outcomeOfFailure, outcomeOfStatus } from "../../src/upstream/index.ts";
 
-const told = (protocol: ProtocolName, error: JsonObject) =>
+const outcomeOf = (protocol: ProtocolName, error: JsonObject) =>
   outcomeOfFailure(
     answeredError("it holds an error", upstreamErrors(protocol).decodeError(200, { error })),
   );
@@ -19,7 +19,7 @@ describe("an error within an answer", () => {
       { code: 429, status: "RESOURCE_EXHAUSTED", message: "Quota exceeded." },
     ],
   ] as const)("about a rate limit, %s, has the outcome of a 429", (_whose, protocol, error) => {
-    const { fault, retrySame, hurtsHealth, credential, error: ours } = told(protocol, error);
+    const { fault, retrySame, hurtsHealth, credential, error: ours } = outcomeOf(protocol, error);
     expect({ fault, retrySame, hurtsHealth }).toEqual({
       fault: "provider",
       retrySame: true,
@@ -30,12 +30,15 @@ describe("an error within an answer", () => {
   });
 
   it("about an account without money has the outcome of a 402", () => {
-    const outcome = told("responses", { code: "insufficient_quota", message: "You exceeded." });
+    const outcome = outcomeOf("responses", {
+      code: "insufficient_quota",
+      message: "You exceeded.",
+    });
     expect(outcome).toMatchObject({ hurtsHealth: false, credential: { of: "credential" } });
   });
 
   it("about anything else counts against the provider", () => {
-    const outcome = told("messages", { type: "overloaded_error", message: "Overloaded" });
+    const outcome = outcomeOf("messages", { type: "overloaded_error", message: "Overloaded" });
     expect(outcome).toMatchObject({ hurtsHealth: true, retrySame: false });
   });
 });
@@ -77,9 +80,9 @@ describe("an invalid tool call of a model", () => {
   });
 
   it("T60: does not count against health within an answer, with Groq's code or Gemini's message", () => {
-    expect(told("chat", wire)).toMatchObject({ fault: "provider", hurtsHealth: false });
+    expect(outcomeOf("chat", wire)).toMatchObject({ fault: "provider", hurtsHealth: false });
     const { type } = wire;
     const worded = { type, message: "Oh. See 'failed_generation' for more details." };
-    expect(told("chat", worded)).toMatchObject({ fault: "provider", hurtsHealth: false });
+    expect(outcomeOf("chat", worded)).toMatchObject({ fault: "provider", hurtsHealth: false });
   });
 });

@@ -38,14 +38,14 @@ describe("a request that is too long for its model", () => {
   });
 
   it("is recognized in an error inside an answer, and other errors count against the provider", () => {
-    const told = (message: string) =>
+    const outcomeInAnswer = (message: string) =>
       outcomeOfFailure(answeredError("it is an error", { message }));
-    expect(told(words[1]!)).toMatchObject({
+    expect(outcomeInAnswer(words[1]!)).toMatchObject({
       fault: "caller",
       hurtsHealth: false,
       error: { code: "context_length_exceeded", message: words[1] },
     });
-    expect(told("The server had an error.")).toMatchObject({
+    expect(outcomeInAnswer("The server had an error.")).toMatchObject({
       fault: "provider",
       hurtsHealth: true,
       error: { code: "upstream_error" },

@@ -6,7 +6,7 @@ import { createVendorLookup } from "../../src/upstream/dial/vendor-lookup.ts";
 import { createNames } from "../../src/upstream/names.ts";
 import { startDns } from "../support/dns.ts";
 
-const there: LookupAddress[] = [{ address: "10.0.0.1", family: 4 }];
+const knownAddresses: LookupAddress[] = [{ address: "10.0.0.1", family: 4 }];
 const failing = (code: string) => Promise.reject(Object.assign(new Error(code), { code }));
 const never = () => new Promise<never>(() => undefined);
 
@@ -26,7 +26,7 @@ function twoThreads(): (name: string) => Promise<LookupAddress[]> {
     free -= 1;
     if (name.startsWith("dead")) return never();
     free += 1;
-    return there;
+    return knownAddresses;
   };
 }
 
@@ -35,7 +35,7 @@ it("many lookups of a name without an answer leave a system thread for other nam
   const dead = Array.from({ length: 20 }, () => addressesOf(lookup, "dead.example"));
   const ended = Promise.allSettled(dead);
   const begunMs = performance.now();
-  expect(await addressesOf(lookup, "live.example")).toEqual(there);
+  expect(await addressesOf(lookup, "live.example")).toEqual(knownAddresses);
   expect(performance.now() - begunMs).toBeLessThan(500);
   expect(await ended).toEqual(
     dead.map(() => ({
@@ -60,11 +60,11 @@ it("DNS is asked directly while names without an answer block all system threads
 });
 
 it("a name keeps its addresses while the resolver fails, and gets new ones when it is back", async () => {
-  let system: () => Promise<LookupAddress[]> = () => Promise.resolve(there);
+  let system: () => Promise<LookupAddress[]> = () => Promise.resolve(knownAddresses);
   const lookup = createVendorLookup({ system: () => system(), direct: () => failing("EAI_AGAIN") });
-  expect(await addressesOf(lookup, "vendor.example")).toEqual(there);
+  expect(await addressesOf(lookup, "vendor.example")).toEqual(knownAddresses);
   system = () => failing("EAI_AGAIN");
-  expect(await addressesOf(lookup, "vendor.example")).toEqual(there);
+  expect(await addressesOf(lookup, "vendor.example")).toEqual(knownAddresses);
   // ENOTFOUND is an answer: the name does not exist any more.
   system = () => failing("ENOTFOUND");
   await expect(addressesOf(lookup, "vendor.example")).rejects.toMatchObject({ code: "ENOTFOUND" });
@@ -75,9 +75,9 @@ it("a name keeps its addresses while the resolver fails, and gets new ones when 
   system = () => new Promise((resolve) => void (answer = resolve));
   // The lookup does not wait for a slow answer, but uses it for the next connection.
   expect(await addressesOf(lookup, "vendor.example")).toEqual(moved);
-  answer!(there);
+  answer!(knownAddresses);
   system = () => failing("EAI_AGAIN");
-  expect(await addressesOf(lookup, "vendor.example")).toEqual(there);
+  expect(await addressesOf(lookup, "vendor.example")).toEqual(knownAddresses);
 });
 
 it("the answer is the system's own", async () => {

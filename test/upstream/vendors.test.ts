@@ -20,7 +20,7 @@ const key = "key-of-the-account";
 const ownBody = { model: "org/model 1", messages: [] };
 
 /** A vendor that answers everything with `{}`, and a request for it. */
-async function world(basePath: string, ask: Partial<TextAsk> = {}) {
+async function startVendor(basePath: string, ask: Partial<TextAsk> = {}) {
   const upstream = await startRecorder((_request, response) => void response.end("{}"));
   const pools = createPools();
   closers.push(
@@ -64,7 +64,7 @@ describe("a vendor without a row", () => {
     ["messages", "/v1/messages", "x-api-key", key],
     ["generate_content", "/v1/models/org/model%201:generateContent", "x-goog-api-key", key],
   ] as const)("is called in %s at %s, with its key in %s", async (protocol, path, name, value) => {
-    const { asked } = await world("/v1", { protocol });
+    const { asked } = await startVendor("/v1", { protocol });
     const request = await asked();
     expect(request.path).toBe(path);
     expect(request.headers[name]).toBe(value);
@@ -72,14 +72,14 @@ describe("a vendor without a row", () => {
   });
 
   it("gets no key header if the provider takes no key", async () => {
-    const { asked } = await world("/v1", { apiKey: "" });
+    const { asked } = await startVendor("/v1", { apiKey: "" });
     expect((await asked()).headers).not.toHaveProperty("authorization");
   });
 });
 
 describe("a vendor's row", () => {
   it("can add a query, also to one that the protocol has", async () => {
-    const { asked } = await world("/v1");
+    const { asked } = await startVendor("/v1");
     const vendor: Vendor = { query: "api-version=2026-10-01" };
     expect((await asked(vendor)).path).toBe("/v1/chat/completions?api-version=2026-10-01");
     const streamed = await asked(vendor, { protocol: "generate_content", stream: true });
@@ -89,7 +89,7 @@ describe("a vendor's row", () => {
   });
 
   it("can set the path, the header of the key, further headers and the body", async () => {
-    const { asked } = await world("/openai");
+    const { asked } = await startVendor("/openai");
     const sent = await asked({
       keyHeader: "api-key",
       headers: { "x-vendor": "yes" },
@@ -104,7 +104,7 @@ describe("a vendor's row", () => {
   });
 
   it("can sign each request by its target and bytes, without sending the key", async () => {
-    const { asked } = await world("/v1");
+    const { asked } = await startVendor("/v1");
     const sent = await asked({
       authorize: async ({ path }, body, { apiKey }) => {
         await Promise.resolve();
@@ -118,7 +118,7 @@ describe("a vendor's row", () => {
   });
 
   it("does not send a request that was aborted during its authorization", async () => {
-    const { upstream, pools, request } = await world("/v1");
+    const { upstream, pools, request } = await startVendor("/v1");
     const { promise, resolve } = Promise.withResolvers<Readonly<Record<string, string>>>();
     const asked = askText(pools, request, { authorize: () => promise });
     asked.abort();
@@ -130,7 +130,7 @@ describe("a vendor's row", () => {
   });
 
   it("sends a body when its promise resolves, and never if the request was aborted before", async () => {
-    const { upstream, pools, request, asked } = await world("/v1");
+    const { upstream, pools, request, asked } = await startVendor("/v1");
     const body = Promise.withResolvers<string>();
     const aborted = askText(pools, { ...request, body: body.promise });
     aborted.abort();
@@ -142,14 +142,14 @@ describe("a vendor's row", () => {
   });
 
   it("fails the request if its authorization fails", async () => {
-    const { pools, request } = await world("/v1");
+    const { pools, request } = await startVendor("/v1");
     const refused = new ExchangeError("broken", "no token");
     const asked = askText(pools, request, { authorize: () => Promise.reject(refused) });
     await expect(asked.answer).rejects.toBe(refused);
   });
 
   it("can change the answer", async () => {
-    const { pools, request } = await world("/v1");
+    const { pools, request } = await startVendor("/v1");
     const asked = askText(pools, request, {
       answer: (exchange) => {
         exchange.headers["content-type"] = "text/event-stream";
