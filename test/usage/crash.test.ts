@@ -22,11 +22,11 @@ async function foldAndDie(url: string, steps: number): Promise<void> {
     [new URL("./crash-child.ts", import.meta.url).pathname, url],
     { stdio: ["ignore", "pipe", "inherit"] },
   );
-  let said = 0;
+  let lineCount = 0;
   const lines = createInterface({ input: child.stdout });
   const ended = once(lines, "close");
-  lines.on("line", (line) => (said += line === "0" ? 0 : 1));
-  await expect.poll(() => said, { timeout: patienceMs }).toBeGreaterThanOrEqual(steps);
+  lines.on("line", (line) => (lineCount += line === "0" ? 0 : 1));
+  await expect.poll(() => lineCount, { timeout: patienceMs }).toBeGreaterThanOrEqual(steps);
   child.kill("SIGKILL");
   await ended;
 }

@@ -29,7 +29,7 @@ function onceBounded(database: Database, work: () => Promise<void>): Database {
   };
 }
 
-describeDatabase("the bound of a step", (open) => {
+describeDatabase("the bound of a fold step", (open) => {
   it("a free call of three days ago that is logged during a step is counted by the next step", async () => {
     const database = await open();
     await addWorkspace(database, "w1");

@@ -41,7 +41,7 @@ interface Row {
 const columnOf = (group: string): string =>
   ["key", "member", "workspace"].includes(group) ? `${group}_id` : group;
 
-async function ask(database: Database, question: Question): Promise<object> {
+async function readAnswer(database: Database, question: Question): Promise<object> {
   const { team, ...equal } = question.equal ?? {};
   const filter: UsageFilter = {
     visibility: seesEverything,
@@ -199,7 +199,10 @@ describeDatabase("sums of usage", (open) => {
           const latePaid: Parameters<Calls["charge"]>[0][] = [];
           const compare = async (asked: readonly Question[]): Promise<void> => {
             for (const one of asked)
-              expect({ one, is: await ask(database, one) }).toEqual({ one, is: calls.answer(one) });
+              expect({ one, is: await readAnswer(database, one) }).toEqual({
+                one,
+                is: calls.answer(one),
+              });
           };
           for (const [one, then] of history) {
             const recent = one.kind === "late" || one.kind === "freeThenPaid";

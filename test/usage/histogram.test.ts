@@ -13,12 +13,12 @@ describe("the percentiles", () => {
     ["one time below 1.25 ms", { 0: 1 }, 1, 1],
     ["one time of 1.25 to 1.56 ms", { 1: 1 }, 1, 1],
     ["one time of 9.3 to 11.6 ms", { 10: 1 }, 10, 10],
-    ["half of the times in each of two", { 0: 5, 20: 5 }, 1, 97],
-    ["one more in the second", { 0: 5, 20: 6 }, 97, 97],
-    ["nineteen of twenty", { 10: 19, 30: 1 }, 10, 10],
-    ["eighteen of twenty", { 10: 18, 30: 2 }, 10, 903],
+    ["half of the times in each of two counters", { 0: 5, 20: 5 }, 1, 97],
+    ["one more time in the second counter", { 0: 5, 20: 6 }, 97, 97],
+    ["nineteen of twenty in the lower counter", { 10: 19, 30: 1 }, 10, 10],
+    ["eighteen of twenty in the lower counter", { 10: 18, 30: 2 }, 10, 903],
     ["counts of eleven digits", { 10: 99_999_999_999, 63: 1 }, 10, 10],
-    ["the last one", { 63: 3 }, 1_424_905, 1_424_905],
+    ["the last counter", { 63: 3 }, 1_424_905, 1_424_905],
   ])("are read for: %s", (_what, counts, p50, p95) => {
     expect(percentilesOf(histogram(counts))).toEqual({ p50, p95 });
   });

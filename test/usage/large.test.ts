@@ -149,7 +149,7 @@ function readOf(node: Node): { rows: number; scans: string[] } {
 }
 
 /** The number of searches in the log's indexes so far. */
-async function looksIntoLog(database: Database): Promise<number> {
+async function countLogIndexScans(database: Database): Promise<number> {
   return database.transaction(async (tx) => {
     await tx.query("select pg_stat_force_next_flush()", []);
     const [row] = await tx.query<{ n: string }>(
@@ -163,15 +163,15 @@ async function looksIntoLog(database: Database): Promise<number> {
 describeDatabase("usage of a large installation", (open) => {
   let database: Database;
   let seededMs = 0;
-  let looks = 0;
+  let indexScans = 0;
   beforeAll(async () => {
     database = await open();
     const began = performance.now();
     await seedCalls(database, size);
     seededMs = performance.now() - began;
-    const before = await looksIntoLog(database);
+    const before = await countLogIndexScans(database);
     await foldUsage(database);
-    looks = (await looksIntoLog(database)) - before;
+    indexScans = (await countLogIndexScans(database)) - before;
     // The server does the same within a minute. A plan reads ranges of the time indexes completely until they are summarized.
     await database.query("vacuum analyze");
   });
@@ -192,13 +192,13 @@ describeDatabase("usage of a large installation", (open) => {
   });
 
   it("the fold looks up the log for many calls at once", () => {
-    console.log(`${looks} looks for ${size.requests} calls`);
-    expect(looks).toBeLessThan(size.requests / 50);
+    console.log(`${indexScans} looks for ${size.requests} calls`);
+    expect(indexScans).toBeLessThan(size.requests / 50);
   });
 
   it("groups requested together equal the groups requested one by one", async () => {
     const askers = { all: seesEverything, admin, member };
-    const asked: Omit<UsageFilter, "visibility">[] = [
+    const queries: Omit<UsageFilter, "visibility">[] = [
       { ...last(90), granularity: "total" },
       { ...last(90), granularity: "total", top: 3 },
       { ...last(30), granularity: "day", top: 2 },
@@ -207,7 +207,7 @@ describeDatabase("usage of a large installation", (open) => {
       { ...last(9), granularity: "day", timeZone: halfHourZone, top: 2 },
     ];
     for (const [who, visibility] of Object.values(askers).entries())
-      for (const [at, question] of asked.entries()) {
+      for (const [at, question] of queries.entries()) {
         // In the short form each question has one visibility, in turns.
         if (inForm((who + at) % 3 !== 0, false)) continue;
         const one: UsageFilter = { ...question, visibility };
@@ -248,27 +248,27 @@ describeDatabase("usage of a large installation", (open) => {
 
   it("each question and each list is answered in time", async () => {
     const ledger = createLedger(database);
-    const asked: Record<string, () => Promise<unknown>> = Object.fromEntries(
+    const queries: Record<string, () => Promise<unknown>> = Object.fromEntries(
       Object.entries(questions())
         // In the short form every fifth: the previous test has run them all, and a hanging statement fails there too.
         .filter((_question, at) => inForm(at % 5 === 0, true))
         .map(([name, filter]) => [name, () => readUsageBy(database, filter)]),
     );
     for (const [who, visibility] of Object.entries({ all: seesEverything, admin, member })) {
-      asked[`requests, ${who}`] = () => listRequests(database, { visibility, limit: 100 });
-      asked[`failed requests, ${who}`] = () =>
+      queries[`requests, ${who}`] = () => listRequests(database, { visibility, limit: 100 });
+      queries[`failed requests, ${who}`] = () =>
         listRequests(database, { visibility, limit: 100, equal: { status: "failed" } });
     }
-    asked["ledger"] = () => readEntries(database, seedId.workspace(1), { limit: 100 });
+    queries["ledger"] = () => readEntries(database, seedId.workspace(1), { limit: 100 });
     for (const [name, filter] of Object.entries({
       "of a key": { keyId: seedId.key(1) },
       credits: { kind: "credit" as const },
       "of a month": last(30),
     }))
-      asked[`ledger, ${name}`] = () =>
+      queries[`ledger, ${name}`] = () =>
         readEntries(database, seedId.workspace(1), { limit: 100, ...filter });
     for (const sort of keySorts)
-      asked[`keys by ${sort}`] = () =>
+      queries[`keys by ${sort}`] = () =>
         listKeys({ database, clock: systemClock }, { sort, limit: 100, visibility: admin });
     const timed = async (work: () => Promise<unknown>): Promise<number> => {
       const began = performance.now();
@@ -284,7 +284,7 @@ describeDatabase("usage of a large installation", (open) => {
       );
     const slow: Record<string, number> = {};
     const slowest: [number, string][] = [];
-    for (const [name, work] of Object.entries(asked)) {
+    for (const [name, work] of Object.entries(queries)) {
       const times: number[] = [];
       for (let round = 0; round < rounds; round += 1) times.push(await timed(work));
       times.sort((one, other) => one - other);

@@ -19,7 +19,7 @@ describeDatabase("usage of many workspaces", (open) => {
   });
 
   /** The answer, and the largest number of accounts that a plan expects to read. */
-  async function asked(filter: Pick<UsageFilter, "visibility" | "equal">) {
+  async function readWithPlan(filter: Pick<UsageFilter, "visibility" | "equal">) {
     let accounts = 0;
     const spy: Queryable = {
       async query(sql, params, options) {
@@ -45,28 +45,28 @@ describeDatabase("usage of many workspaces", (open) => {
   it("T86: a key's usage reads only the account of its workspace, even for an operator", async () => {
     const key = await keyOf();
     const given = { visibility: seesEverything, equal: { key_id: key.id } };
-    const { rows, accounts } = await asked(given);
+    const { rows, accounts } = await readWithPlan(given);
     expect(rows.length).toBeGreaterThan(0);
     expect(accounts).toBe(1);
     // The rows are the same if the workspace is given, and none if it is not visible.
-    const said = { ...given, equal: { key_id: key.id, workspace_id: key.workspace_id } };
-    expect((await asked(said)).rows).toEqual(rows);
+    const withWorkspace = { ...given, equal: { key_id: key.id, workspace_id: key.workspace_id } };
+    expect((await readWithPlan(withWorkspace)).rows).toEqual(rows);
     const elsewhere = { ...given, equal: { key_id: key.id, workspace_id: "ws_elsewhere" } };
-    expect((await asked(elsewhere)).rows).toEqual([]);
+    expect((await readWithPlan(elsewhere)).rows).toEqual([]);
     const strangers: Visibility = {
       ...seesEverything,
       everything: false,
       workspaceIds: ["ws_elsewhere"],
     };
-    expect((await asked({ ...given, visibility: strangers })).rows).toEqual([]);
+    expect((await readWithPlan({ ...given, visibility: strangers })).rows).toEqual([]);
   });
 
   it("T86: a member of one workspace reads only its account", async () => {
     const one = seedId.workspace(7);
     const visibility = { ...seesEverything, everything: false, workspaceIds: [one] };
-    const { rows, accounts } = await asked({ visibility });
+    const { rows, accounts } = await readWithPlan({ visibility });
     expect(rows.length).toBeGreaterThan(0);
     expect(accounts).toBe(1);
-    expect((await asked({ visibility: seesEverything })).accounts).toBe(workspaces);
+    expect((await readWithPlan({ visibility: seesEverything })).accounts).toBe(workspaces);
   });
 });
