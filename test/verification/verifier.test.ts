@@ -35,14 +35,14 @@ describeDatabase("verifiers of several gateways", (open) => {
   });
 
   /** Keeps every run waiting at its first entry until `work` is done. */
-  const heldUp = (work: () => Promise<void>): Promise<void> =>
+  const whileLocked = (work: () => Promise<void>): Promise<void> =>
     database.transaction(async (tx) => {
       await tx.query("lock table ledger_entries in access exclusive mode");
       await work();
     });
   /** A run's result is there a moment before its lock is free. */
-  const began = (by: Verifier) => eventually(() => by.start(), "a run may begin");
-  const ended = (of: Verifier) =>
+  const startRun = (by: Verifier) => eventually(() => by.start(), "a run may begin");
+  const endOfRun = (of: Verifier) =>
     eventually(async () => {
       const run = await of.read();
       return run?.state !== "running" && run;
@@ -51,8 +51,8 @@ describeDatabase("verifiers of several gateways", (open) => {
   it("a run is undefined before the first start, and finds no difference in a sound ledger", async () => {
     const one = verifier();
     expect(await one.read()).toBeUndefined();
-    await began(one);
-    const run = await ended(one);
+    await startRun(one);
+    const run = await endOfRun(one);
     expect(run).toMatchObject({ state: "done", differencesCount: 0, differences: [], entries: 2 });
     expect(run.finishedAt! >= run.startedAt).toBe(true);
   });
@@ -85,8 +85,8 @@ describeDatabase("verifiers of several gateways", (open) => {
     );
     const one = createVerifier(other, silentLog);
     opened.push(one);
-    await began(one);
-    const { differences } = (await ended(one)) as { differences: readonly object[] };
+    await startRun(one);
+    const { differences } = (await endOfRun(one)) as { differences: readonly object[] };
     for (const found of [differences, await verifyLedger(other)])
       expect(found).toEqual([
         {
@@ -106,15 +106,15 @@ describeDatabase("verifiers of several gateways", (open) => {
 
   it("concurrent starts begin one run, and every gateway sees that it runs", async () => {
     const [one, other] = [verifier(), verifier()];
-    await heldUp(async () => {
+    await whileLocked(async () => {
       const begun = await Promise.all([one.start(), other.start(), one.start(), other.start()]);
       expect(begun.filter(Boolean)).toHaveLength(1);
       for (const each of [one, other])
         expect(await each.read()).toMatchObject({ state: "running", finishedAt: null });
     });
-    expect(await ended(other)).toMatchObject({ state: "done" });
-    await began(other);
-    expect(await ended(one)).toMatchObject({ state: "done" });
+    expect(await endOfRun(other)).toMatchObject({ state: "done" });
+    await startRun(other);
+    expect(await endOfRun(one)).toMatchObject({ state: "done" });
   });
 
   it("a run is running while its lock is held, and once it is done the next can start", async () => {
@@ -126,30 +126,30 @@ describeDatabase("verifiers of several gateways", (open) => {
     });
     expect(await one.read()).toMatchObject({ state: "done" });
     expect(await one.start()).toBe(true);
-    expect(await ended(one)).toMatchObject({ state: "done" });
+    expect(await endOfRun(one)).toMatchObject({ state: "done" });
   });
 
   it("a run that a stop ends is interrupted, and can start again", async () => {
     const [one, other] = [verifier(), verifier()];
-    await heldUp(async () => {
-      await began(one);
+    await whileLocked(async () => {
+      await startRun(one);
       await one.close();
       expect(await other.read()).toMatchObject({ state: "interrupted", finishedAt: null });
       expect(await one.start()).toBe(false);
     });
-    await began(other);
-    expect(await ended(other)).toMatchObject({ state: "done" });
+    await startRun(other);
+    expect(await endOfRun(other)).toMatchObject({ state: "done" });
   });
 
   it("a run fails if the database cannot answer, and can start again", async () => {
     await database.query("alter table usage_folds rename to elsewhere");
     const one = verifier();
-    await began(one);
-    const run = await ended(one);
+    await startRun(one);
+    const run = await endOfRun(one);
     await database.query("alter table elsewhere rename to usage_folds");
     expect(run).toMatchObject({ state: "failed", differencesCount: 0 });
-    await began(one);
-    expect(await ended(one)).toMatchObject({ state: "done" });
+    await startRun(one);
+    expect(await endOfRun(one)).toMatchObject({ state: "done" });
   });
 
   it("a run reports which number is off and by how much, and keeps the first 200 differences", async () => {
@@ -158,8 +158,8 @@ describeDatabase("verifiers of several gateways", (open) => {
       "update ledger_accounts set credits_nano = credits_nano + 3 where workspace_id = 'w'",
     );
     const one = verifier();
-    await began(one);
-    const run = await ended(one);
+    await startRun(one);
+    const run = await endOfRun(one);
     expect(run.state).toBe("done");
     expect(run.differences).toEqual([
       {
@@ -175,8 +175,8 @@ describeDatabase("verifiers of several gateways", (open) => {
        overriding system value
        select 'w', 1000 + n, 'more-' || n, 'credit', 1, 0, -1, now() from generate_series(1, 2500) n`,
     );
-    await began(one);
-    const many = await ended(one);
+    await startRun(one);
+    const many = await endOfRun(one);
     expect(many.differencesCount).toBeGreaterThan(2_000);
     expect(many.differences).toHaveLength(200);
   });
