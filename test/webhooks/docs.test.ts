@@ -36,7 +36,7 @@ function byLibrary(secret: string, { headers, body }: Received): boolean {
 const asReceived = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
-const both = (secret: string, received: Received) => [
+const verifyBoth = (secret: string, received: Received) => [
   byDocs(secret, received),
   byLibrary(secret, received),
 ];
@@ -57,10 +57,13 @@ describeDatabase("signatures of callbacks", (open) => {
     await deliverer.close();
     const [received] = receiver.received as [Received];
     const secret = await tenant.secret();
-    expect(both(secret, received)).toEqual([true, true]);
-    expect(both(await (await newTenant(database)).secret(), received)).toEqual([false, false]);
+    expect(verifyBoth(secret, received)).toEqual([true, true]);
+    expect(verifyBoth(await (await newTenant(database)).secret(), received)).toEqual([
+      false,
+      false,
+    ]);
     const altered = { ...received, body: received.body.replace("succeeded", "failed") };
-    expect(both(secret, altered)).toEqual([false, false]);
+    expect(verifyBoth(secret, altered)).toEqual([false, false]);
     const later = (text: unknown) =>
       String(text).replace(/\d{10}/, (time) => `${Number(time) + 1}`);
     const moved = {
@@ -71,7 +74,7 @@ describeDatabase("signatures of callbacks", (open) => {
         "webhook-timestamp": later(received.headers["webhook-timestamp"]),
       },
     };
-    expect(both(secret, moved)).toEqual([false, false]);
+    expect(verifyBoth(secret, moved)).toEqual([false, false]);
   });
 
   it("are made with the rotated and the new secret for a day", async () => {
@@ -84,8 +87,8 @@ describeDatabase("signatures of callbacks", (open) => {
     await tenant.end(receiver.url);
     await until(() => receiver.received.length === 1);
     const [during] = receiver.received as [Received];
-    expect(both(before, during)).toEqual([true, true]);
-    expect(both(after, during)).toEqual([true, true]);
+    expect(verifyBoth(before, during)).toEqual([true, true]);
+    expect(verifyBoth(after, during)).toEqual([true, true]);
     tenant.clock.advance(signingOverlapMs);
     await tenant.end(receiver.url);
     await until(() => receiver.received.length === 2);
@@ -121,9 +124,9 @@ describe("docs/callbacks.md", () => {
 
   it("has a verifier that refuses signatures older than five minutes and malformed ones", () => {
     const secret = "whsec_AAAA";
-    expect(both(secret, signed(Date.now() - 290_000))).toEqual([true, true]);
-    expect(both(secret, signed(Date.now() - 310_000))).toEqual([false, false]);
-    expect(both(secret, signed(Date.now() + 310_000))).toEqual([false, false]);
+    expect(verifyBoth(secret, signed(Date.now() - 290_000))).toEqual([true, true]);
+    expect(verifyBoth(secret, signed(Date.now() - 310_000))).toEqual([false, false]);
+    expect(verifyBoth(secret, signed(Date.now() + 310_000))).toEqual([false, false]);
     const time = Math.floor(Date.now() / 1000);
     const hex = createHmac("sha256", secret).update(`${time}.{}`).digest("hex");
     const cases: [string, boolean][] = [

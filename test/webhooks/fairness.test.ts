@@ -139,7 +139,7 @@ it("a deliverer that was stopped for longer than its lease does not send what an
   const receiver = await startReceiver();
   const taskId = await tenant.end(receiver.url);
   const { promise: waking, resolve: wake } = Promise.withResolvers<void>();
-  const ghost = newDeliverer(database, tenant.clock, {
+  const stale = newDeliverer(database, tenant.clock, {
     leaseMs: 50,
     timeoutMs: 10,
     // The second try uses the stored body, so only the lease shows that the delivery belongs to another deliverer now.
@@ -147,7 +147,7 @@ it("a deliverer that was stopped for longer than its lease does not send what an
     send: createSender({ allowPrivate: true }),
   });
   await database.query("update webhook_deliveries set body = '{}' where task_id = $1", [taskId]);
-  ghost.start();
+  stale.start();
   await until(async () => {
     const [row] = await database.query<{ attempts: number }>(
       "select attempts from webhook_deliveries where task_id = $1",
@@ -156,13 +156,13 @@ it("a deliverer that was stopped for longer than its lease does not send what an
     return row!.attempts === 1;
   });
   tenant.clock.advance(60);
-  const heir = newDeliverer(database, tenant.clock);
-  heir.start();
+  const successor = newDeliverer(database, tenant.clock);
+  successor.start();
   await until(() => receiver.received.length === 1);
-  await heir.close();
+  await successor.close();
   await database.query("select pg_sleep(0.06)");
   wake();
-  await ghost.close();
+  await stale.close();
   expect(receiver.received).toHaveLength(1);
   expect((await tenant.delivery(taskId)).status).toBe("delivered");
 });

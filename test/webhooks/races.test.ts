@@ -75,13 +75,13 @@ describeDatabase("an outbox with several deliverers", (open) => {
     const own = (claimed: Awaited<ReturnType<typeof claimAt>>) =>
       claimed.find(({ workspaceId }) => workspaceId === tenant.workspaceId)!;
     const late = own(await claimAt(tenant.clock.now()));
-    const heir = own(await claimAt(tenant.clock.now() + 1_000));
+    const successor = own(await claimAt(tenant.clock.now() + 1_000));
     expect(await keepText(database, late, "the late one's")).toBe(false);
-    expect(await keepText(database, heir, "the heir's")).toBe(true);
-    expect(await keepText(database, heir, "another")).toBe(false);
+    expect(await keepText(database, successor, "the heir's")).toBe(true);
+    expect(await keepText(database, successor, "another")).toBe(false);
     const [row] = await database.query<{ body: string }>(
       "select body from webhook_deliveries where id = $1",
-      [heir.id],
+      [successor.id],
     );
     expect(row!.body).toBe("the heir's");
   });
@@ -90,25 +90,25 @@ describeDatabase("an outbox with several deliverers", (open) => {
     const tenant = await newTenant(database);
     const receiver = await startReceiver(200, 500);
     const taskId = await tenant.end(receiver.url);
-    let wakeGhost: () => void = () => undefined;
-    const ghostly = new Promise<void>((resolve) => (wakeGhost = resolve));
-    const ghost = newDeliverer(database, tenant.clock, {
+    let wakeStale: () => void = () => undefined;
+    const stalled = new Promise<void>((resolve) => (wakeStale = resolve));
+    const stale = newDeliverer(database, tenant.clock, {
       leaseMs: 10_000,
-      at: (point) => (point === "callback.sent" ? ghostly : undefined),
+      at: (point) => (point === "callback.sent" ? stalled : undefined),
     });
-    ghost.start();
+    stale.start();
     await until(() => receiver.received.length === 1);
-    const heir = newDeliverer(database, tenant.clock);
-    heir.start();
+    const successor = newDeliverer(database, tenant.clock);
+    successor.start();
     tenant.clock.advance(9_999);
     await new Promise((resume) => setTimeout(resume, 50));
     expect(receiver.received).toHaveLength(1);
     tenant.clock.advance(1);
     await until(async () => (await tenant.delivery(taskId)).tries.length === 1);
-    await heir.close();
+    await successor.close();
     // The first deliverer saw a success, but the second has recorded a failure since.
-    wakeGhost();
-    await ghost.close();
+    wakeStale();
+    await stale.close();
     expect(receiver.received.map((one) => one.headers["gw-delivery-attempt"])).toEqual(["1", "2"]);
     expect(new Set(eventIds(receiver)).size).toBe(1);
     expect(new Set(receiver.received.map((one) => one.body)).size).toBe(1);
@@ -289,10 +289,10 @@ it("the event of a deliverer process that is killed during its attempt is sent a
   child.kill("SIGKILL");
   await once(child, "exit");
   tenant.clock.set(Date.now() + 15_000 + 30_000);
-  const heir = newDeliverer(database, tenant.clock);
-  heir.start();
+  const successor = newDeliverer(database, tenant.clock);
+  successor.start();
   await until(async () => (await tenant.delivery(taskId)).status === "delivered");
-  await heir.close();
+  await successor.close();
   expect(new Set(eventIds(receiver)).size).toBe(1);
   expect(receiver.received.map((one) => one.body)[1]).toBe(receiver.received[0]!.body);
   await database.close();
