@@ -9,7 +9,7 @@ import type { WorkerProcess } from "../../src/cli/workers/worker-process.ts";
 
 interface Fake {
   readonly worker: WorkerProcess;
-  readonly told: ToWorker[];
+  readonly messages: ToWorker[];
   /** Ends the fake worker like a process. */
   end(): void;
 }
@@ -17,7 +17,7 @@ interface Fake {
 /** A worker that is ready at once, and ends when the test says so. */
 function fakeWorker(number: number): Fake {
   const ended = Promise.withResolvers<string>();
-  const told: ToWorker[] = [];
+  const messages: ToWorker[] = [];
   const worker: WorkerProcess = {
     number,
     state: "ready",
@@ -25,11 +25,11 @@ function fakeWorker(number: number): Fake {
     ready: Promise.resolve({ kind: "ready", first: undefined, metricsUrl: undefined }),
     ended: ended.promise,
     measured: [],
-    send: (message) => void told.push(message),
+    send: (message) => void messages.push(message),
     ask: () => Promise.resolve(undefined),
     kill: () => ended.resolve("killed"),
   };
-  return { worker, told, end: () => ended.resolve("code 0") };
+  return { worker, messages, end: () => ended.resolve("code 0") };
 }
 
 /** A fleet of two; no process can be started after `processesMax`. */
@@ -53,7 +53,7 @@ async function startFleet(processesMax = Infinity, liveness?: LivenessLimits) {
   return { fleet, fakes, errors };
 }
 
-const stops = ({ told }: Fake): ToWorker[] => told.filter(({ kind }) => kind === "stop");
+const stops = ({ messages }: Fake): ToWorker[] => messages.filter(({ kind }) => kind === "stop");
 
 it("BILL-01: a stop during a reload starts no more workers, and stops all that run", async () => {
   const { fleet, fakes } = await startFleet();
@@ -86,18 +86,19 @@ it("BILL-01: a replaced worker that still has calls learns when the whole gatewa
     send: () => undefined,
     receive: (handler) => void received.push(handler),
   });
-  const told: boolean[] = [];
+  const messages: boolean[] = [];
   link.serve({
     isOpen: () => true,
     measure: () => Promise.resolve([]),
     flushLogs: () => Promise.resolve(),
-    stop: ({ replaced }) => void told.push(replaced),
+    stop: ({ replaced }) => void messages.push(replaced),
   });
-  const say = (replaced: boolean): void => received[0]!({ kind: "stop", leaveMs: 0, replaced });
-  say(true);
-  say(false);
-  say(false);
-  expect(told).toEqual([true, false]);
+  const sendStop = (replaced: boolean): void =>
+    received[0]!({ kind: "stop", leaveMs: 0, replaced });
+  sendStop(true);
+  sendStop(false);
+  sendStop(false);
+  expect(messages).toEqual([true, false]);
 });
 
 it("a reload that cannot start a process ends and keeps the old workers", async () => {

@@ -37,7 +37,7 @@ const verify = (dataDir: string) =>
   tollgateHere(["verify"], { TOLLGATE_DATA_DIR: dataDir, DATABASE_URL: "" });
 
 /** Waits for `more` calls, by any caller, that ended well. */
-const answered = async (url: string, more: number): Promise<void> => {
+const waitForCalls = async (url: string, more: number): Promise<void> => {
   const from = await metric(url, "tollgate_calls_total");
   await eventually(
     async () => ((await metric(url, "tollgate_calls_total")) >= from + more ? true : undefined),
@@ -62,11 +62,11 @@ describe.skipIf(!linux)("a gateway, from a worker's death to its own end", () =>
     "BILL-01 T65: only the calls in flight of a worker killed under load fail, and the worker is started again",
     { timeout: 400_000 },
     async () => {
-      let over = false;
-      const calls = steadyCalls(running, 40, () => over, slow);
+      let isFinished = false;
+      const calls = steadyCalls(running, 40, () => isFinished, slow);
       const killed: number[] = [];
       for (let round = 0; round < inForm(1, 10); round += 1) {
-        await answered(running.url, 40);
+        await waitForCalls(running.url, 40);
         const [victim] = workersOf(running.child.pid!);
         const counted = await metric(running.url, "tollgate_calls_total");
         process.kill(victim!, "SIGKILL");
@@ -77,7 +77,7 @@ describe.skipIf(!linux)("a gateway, from a worker's death to its own end", () =>
         // The sums still include the counts of the dead worker.
         expect(await metric(running.url, "tollgate_calls_total")).toBeGreaterThanOrEqual(counted);
       }
-      over = true;
+      isFinished = true;
       const ended = await calls;
       const failed = ended.filter(({ outcome }) => outcome !== "200");
       const inFlight = (call: { startedMs: number; endedMs: number }) =>
@@ -94,12 +94,12 @@ describe.skipIf(!linux)("a gateway, from a worker's death to its own end", () =>
     async () => {
       const { child, url, key, dataDir } = running;
       const load = newLoad();
-      let over = false;
+      let isFinished = false;
       const driven = drive(
-        { url, key, perSecond: 30, model: "sandbox/chat", text: slow, until: () => over },
+        { url, key, perSecond: 30, model: "sandbox/chat", text: slow, until: () => isFinished },
         load,
       );
-      await answered(url, 20);
+      await waitForCalls(url, 20);
       const workers = workersOf(child.pid!);
       expect(workers).toHaveLength(2);
       const from = performance.now();
@@ -110,7 +110,7 @@ describe.skipIf(!linux)("a gateway, from a worker's death to its own end", () =>
         })
         .toEqual([]);
       expect(performance.now() - from).toBeLessThan(inForm(patienceMs, 2_000));
-      over = true;
+      isFinished = true;
       await driven;
       running = { ...(await startWorkers({ ...environment, TOLLGATE_DATA_DIR: dataDir })), key };
       expect((await callOnce(running)).outcome).toBe("200");
@@ -168,14 +168,14 @@ describe.skipIf(!linux)("a gateway under load", () => {
       const large = () => callOnce(running, "x".repeat(1_500_000));
       expect((await large()).outcome).toBe("413");
       const load = newLoad();
-      let over = false;
+      let isFinished = false;
       // Calls on kept-alive connections and on new ones.
       const kept = drive(
-        { url, key, perSecond: 30, model: "sandbox/chat", text: slow, until: () => over },
+        { url, key, perSecond: 30, model: "sandbox/chat", text: slow, until: () => isFinished },
         load,
       );
-      const fresh = steadyCalls(running, 20, () => over, slow);
-      await answered(url, 40);
+      const fresh = steadyCalls(running, 20, () => isFinished, slow);
+      await waitForCalls(url, 40);
       const old = workersOf(child.pid!);
       writeFileSync(file, "limits: {text_body_mb: 4}\n");
       child.kill("SIGHUP");
@@ -184,8 +184,8 @@ describe.skipIf(!linux)("a gateway under load", () => {
         "new workers",
         120_000,
       );
-      await answered(url, 20);
-      over = true;
+      await waitForCalls(url, 20);
+      isFinished = true;
       const calls = await fresh;
       await kept;
       expect({ cut: load.cut, refused: [...load.refused], whole: load.whole.size }).toEqual({

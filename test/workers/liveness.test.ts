@@ -50,8 +50,8 @@ it("a worker that hangs is logged and killed, and one that stops only for a mome
 });
 
 it("a worker that ends by itself is not logged as hanging, and leaves no unhandled rejection", async () => {
-  const left: unknown[] = [];
-  const note = (reason: unknown): void => void left.push(reason);
+  const rejections: unknown[] = [];
+  const note = (reason: unknown): void => void rejections.push(reason);
   process.on("unhandledRejection", note);
   onTestFinished(() => void process.off("unhandledRejection", note));
   const worker = await answering();
@@ -60,5 +60,5 @@ it("a worker that ends by itself is not logged as hanging, and leaves no unhandl
   worker.child.kill("SIGKILL");
   await over;
   expect(lines).toEqual([]);
-  expect(left).toEqual([]);
+  expect(rejections).toEqual([]);
 });

@@ -85,10 +85,10 @@ models:
       for (const name of names) {
         const { url, key, child } = gateways[name];
         const pids = [child.pid!, ...workersOf(child.pid!)];
-        const worked = () => pids.reduce((sum, pid) => sum + workedMs(pid), 0);
-        const before = worked();
+        const processorMs = () => pids.reduce((sum, pid) => sum + workedMs(pid), 0);
+        const before = processorMs();
         await drive(url, key);
-        times[name].push((worked() - before) / callsARound);
+        times[name].push((processorMs() - before) / callsARound);
       }
     const median = (list: number[]) => list.toSorted((a, b) => a - b)[list.length >> 1]!;
     const [one, two] = [median(times.one), median(times.two)];

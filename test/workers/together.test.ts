@@ -23,13 +23,13 @@ const linux = process.platform === "linux";
 
 describe.skipIf(!linux)("two workers", () => {
   let gateway: WorkersGateway;
-  const telling = tellingParts();
+  const partsLog = tellingParts();
   beforeAll(async () => {
     const dataDir = await preparedDataDir();
     // The database logs each statement with its process id.
     mkdirSync(join(dataDir, "database"), { recursive: true });
     appendFileSync(join(dataDir, "database/custom.conf"), "log_statement = all\n");
-    gateway = await startWorkers({ TOLLGATE_DATA_DIR: dataDir, ...telling.environment });
+    gateway = await startWorkers({ TOLLGATE_DATA_DIR: dataDir, ...partsLog.environment });
   });
   afterAll(async () => {
     await gateway.kill();
@@ -43,9 +43,9 @@ describe.skipIf(!linux)("two workers", () => {
 
   it("have a supervisor that loads no code for answering calls", () => {
     const answering = ["http", "calls", "protocols", "routing", "upstream"];
-    expect(telling.parts(workersOf(gateway.child.pid!)[0])).toContain("calls");
-    expect(telling.parts(gateway.child.pid)).toContain("storage");
-    for (const part of answering) expect(telling.parts(gateway.child.pid)).not.toContain(part);
+    expect(partsLog.parts(workersOf(gateway.child.pid!)[0])).toContain("calls");
+    expect(partsLog.parts(gateway.child.pid)).toContain("storage");
+    for (const part of answering) expect(partsLog.parts(gateway.child.pid)).not.toContain(part);
   });
 
   it("share new connections", async () => {
@@ -107,30 +107,34 @@ describe.skipIf(!linux)("two workers", () => {
   it("elect one of them to search for unannounced work, and the other takes over when it dies", async () => {
     const log = join(gateway.dataDir, "database/server.log");
     /** Ids of the database processes that looked for tasks since the log had length `from`; each serves one worker. */
-    const looked = (from: number): number[] =>
+    const searchesSince = (from: number): number[] =>
       [
         ...readFileSync(log, "utf8")
           .slice(from)
           .matchAll(/\[(\d+)\] LOG: {2}execute tasks_due/g),
       ].map(([, pid]) => Number(pid));
     const size = () => readFileSync(log, "utf8").length;
-    const looks = async (count: number, name: string): Promise<void> => {
+    const waitForSearches = async (count: number, name: string): Promise<void> => {
       const from = size();
-      await eventually(() => (looked(from).length >= count ? true : undefined), name, 60_000);
+      await eventually(
+        () => (searchesSince(from).length >= count ? true : undefined),
+        name,
+        60_000,
+      );
     };
     const numbered = (number: number): number =>
       workersOf(gateway.child.pid!).find((pid) => startOf(pid).includes(`"number":${number},`))!;
     // The first worker is elected. While it is stopped, no worker looks; while the other one is stopped, all is as usual.
     process.kill(numbered(2), "SIGSTOP");
-    await looks(4, "looks of the first");
+    await waitForSearches(4, "looks of the first");
     process.kill(numbered(2), "SIGCONT");
     process.kill(numbered(1), "SIGSTOP");
     const from = size();
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     // Statements that were in flight when it stopped.
-    expect(looked(from).length).toBeLessThanOrEqual(2);
+    expect(searchesSince(from).length).toBeLessThanOrEqual(2);
     process.kill(numbered(1), "SIGKILL");
-    await looks(4, "looks of the other");
+    await waitForSearches(4, "looks of the other");
     await whenReady(gateway.url);
   });
 
@@ -162,7 +166,7 @@ describe.skipIf(!linux)("the ports of a gateway with workers", () => {
 
   it("a port in use is reported once, also if another Tollgate with workers uses it", async () => {
     const port = new URL(gateway.url).port;
-    const told = await spawnGateway({
+    const output = await spawnGateway({
       PORT: port,
       TOLLGATE_WORKERS: "2",
       TOLLGATE_DATA_DIR: await preparedDataDir(),
@@ -171,8 +175,8 @@ describe.skipIf(!linux)("the ports of a gateway with workers", () => {
       () => "it started",
       (error: Error) => error.message,
     );
-    expect(told.match(new RegExp(`port ${port} on 127.0.0.1 is in use`, "g"))).toHaveLength(1);
-    expect(told).toMatch(/ended with code 1/);
+    expect(output.match(new RegExp(`port ${port} on 127.0.0.1 is in use`, "g"))).toHaveLength(1);
+    expect(output).toMatch(/ended with code 1/);
   });
 });
 
@@ -181,7 +185,7 @@ describe("the start of a gateway with workers", () => {
     const dataDir = await preparedDataDir();
     // This file blocks the path of the files' directory.
     writeFileSync(join(dataDir, "files"), "");
-    const told = await spawnGateway({
+    const output = await spawnGateway({
       TOLLGATE_WORKERS: "2",
       TOLLGATE_DATA_DIR: dataDir,
       DATABASE_URL: "",
@@ -190,8 +194,8 @@ describe("the start of a gateway with workers", () => {
       () => "it started",
       (error: Error) => error.message,
     );
-    expect(told.match(/tollgate: /g)).toHaveLength(1);
-    expect(told).toMatch(/ended with code 1: tollgate: .*files/s);
+    expect(output.match(/tollgate: /g)).toHaveLength(1);
+    expect(output).toMatch(/ended with code 1: tollgate: .*files/s);
   });
 
   it("refuses an invalid number of workers", async () => {
