@@ -195,22 +195,22 @@ it("the ledger is consistent after all of these tests", () => books.expectClean(
 
 describe("several providers and keys", () => {
   let vendors: ArkVendor[];
-  let wide: Bench;
+  let twoProviders: Bench;
   beforeAll(async () => {
     vendors = await Promise.all([startArkVendor(), startArkVendor()]);
     const provider = (id: string, one: ArkVendor) =>
       `  - { id: ${id}, dialect: ark, base_url: "${one.url}/api/v3", credentials: [{ id: a, api_key: ${id}-a }, { id: b, api_key: ${id}-b }] }`;
-    wide = await startBench({
+    twoProviders = await startBench({
       config: configurationOf(
         [provider("one", vendors[0]!), provider("two", vendors[1]!)],
         [clipModel("acme/clip", ["one", "two"])],
       ),
       tasks: { timing },
     });
-    await wide.credit("1000");
+    await twoProviders.credit("1000");
   });
   afterAll(async () => {
-    await wide?.close();
+    await twoProviders?.close();
     await Promise.all((vendors ?? []).map((one) => one.close()));
   });
 
@@ -227,10 +227,10 @@ describe("several providers and keys", () => {
     }
     const made = await Promise.all(
       Array.from({ length: 24 }, (_, index) =>
-        wide.create({ ...clip, model: `acme/clip:${index % 2 === 0 ? "one" : "two"}` }),
+        twoProviders.create({ ...clip, model: `acme/clip:${index % 2 === 0 ? "one" : "two"}` }),
       ),
     );
-    for (const { id } of made) await wide.until(id, "succeeded");
+    for (const { id } of made) await twoProviders.until(id, "succeeded");
     expect(new Set(keyOf.values())).toEqual(
       new Set(["one-a", "one-b", "two-a", "two-b"].map((key) => `Bearer ${key}`)),
     );

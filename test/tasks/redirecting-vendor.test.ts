@@ -8,16 +8,16 @@ import { jobOf, rowOf, running, useWorld } from "./steps-support.ts";
 import { says, type Reply } from "./support.ts";
 
 const world = useWorld();
-let elsewhere: Recorder;
+let redirectTarget: Recorder;
 beforeAll(async () => {
-  elsewhere = await startRecorder(json({ id: "job-2", status: "succeeded" }));
+  redirectTarget = await startRecorder(json({ id: "job-2", status: "succeeded" }));
 });
-afterAll(() => elsewhere.close());
+afterAll(() => redirectTarget.close());
 
 const redirect =
   (status: number): Reply =>
   (response) =>
-    void response.writeHead(status, { location: `${elsewhere.url}/api/v3/jobs` }).end();
+    void response.writeHead(status, { location: `${redirectTarget.url}/api/v3/jobs` }).end();
 
 it.each([301, 302, 303, 307, 308])(
   "T77 T81: the redirect %i of a submission is not followed, and the submission is not repeated",
@@ -29,7 +29,7 @@ it.each([301, 302, 303, 307, 308])(
       status: "failed",
       error: { code: "submission_uncertain" },
     });
-    expect([world.vendor.calls("POST").length, elsewhere.requests]).toEqual([1, []]);
+    expect([world.vendor.calls("POST").length, redirectTarget.requests]).toEqual([1, []]);
   },
 );
 
@@ -40,7 +40,7 @@ it.each([302, 307])(
     const job = await running(world);
     await pollStep(world.services, job);
     expect(await rowOf(world, job.id)).toMatchObject({ status: "running" });
-    expect(elsewhere.requests).toEqual([]);
+    expect(redirectTarget.requests).toEqual([]);
   },
 );
 
@@ -51,5 +51,5 @@ it("T77 T82: the redirect of a cancellation is not followed, and confirms nothin
   await expect(cancelTask(world.services, "w1", job.id)).rejects.toMatchObject({
     code: "task_not_cancelable",
   });
-  expect(elsewhere.requests).toEqual([]);
+  expect(redirectTarget.requests).toEqual([]);
 });
