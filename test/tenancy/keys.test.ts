@@ -170,11 +170,11 @@ describeDatabase("API keys", (open) => {
     expect(settings(record)).toEqual(plainSettings);
     expect(await getKey(tenant, { id: record.id })).toEqual(record);
     const foreign = await createWorkspace(tenant, { name: "Foreign", organizationId: null });
-    const elsewhere = { id: record.id, workspaceId: foreign.id };
-    expect(await refusal(getKey(tenant, elsewhere))).toBe("not_found");
-    expect(await refusal(revealKey(tenant, elsewhere))).toBe("not_found");
-    expect(await refusal(revokeKey(tenant, elsewhere))).toBe("not_found");
-    expect(await refusal(changeKey(tenant, elsewhere, { name: "mine" }))).toBe("not_found");
+    const foreignReference = { id: record.id, workspaceId: foreign.id };
+    expect(await refusal(getKey(tenant, foreignReference))).toBe("not_found");
+    expect(await refusal(revealKey(tenant, foreignReference))).toBe("not_found");
+    expect(await refusal(revokeKey(tenant, foreignReference))).toBe("not_found");
+    expect(await refusal(changeKey(tenant, foreignReference, { name: "mine" }))).toBe("not_found");
     expect((await getKey(tenant, { id: record.id })).status).toBe("active");
     expect(await refusal(tenant.newKey({ workspaceId: "ws_none" }))).toBe("not_found");
   });
