@@ -50,7 +50,7 @@ async function submitted(vendor: Vendor, job: MediaJob, apiKey = "sandbox"): Pro
 }
 
 /** Submits a job. Returns the vendor's id. */
-async function taken(vendor: Vendor, job: MediaJob): Promise<string> {
+async function acceptedId(vendor: Vendor, job: MediaJob): Promise<string> {
   const answer = await submitted(vendor, job);
   if (answer.state !== "pending" || answer.id === undefined)
     throw new Error(`not taken: ${JSON.stringify(answer)}`);
@@ -65,7 +65,7 @@ async function polled(vendor: Vendor, id: string): Promise<Answer> {
 
 /** Submits a job and polls it until it ends. */
 async function ended(vendor: Vendor, model: string, script: object): Promise<Answer> {
-  const id = await taken(vendor, jobOf(video({ prompt: scripted(script) }), model));
+  const id = await acceptedId(vendor, jobOf(video({ prompt: scripted(script) }), model));
   return eventually(async () => {
     const answer = await polled(vendor, id);
     return answer.state !== "pending" && answer;
@@ -121,10 +121,10 @@ describe.each(vendors)("a job at the sandbox's %s", (vendor, model) => {
     };
     const frames = video({ mode: "frames", ...given, lastFrame: url });
     const references = { ...frames, firstFrame: undefined, lastFrame: undefined };
-    expect(await taken(vendor, jobOf(frames, model))).not.toBe("");
-    expect(await taken(vendor, jobOf({ ...references, references: [url, url] }, model))).not.toBe(
-      "",
-    );
+    expect(await acceptedId(vendor, jobOf(frames, model))).not.toBe("");
+    expect(
+      await acceptedId(vendor, jobOf({ ...references, references: [url, url] }, model)),
+    ).not.toBe("");
   });
 
   it("is refused: a wrong key counts against the credential, a wrong value is the caller's fault", async () => {
@@ -153,10 +153,10 @@ describe.each(["dashscope", "ark"] as const)("a cancellation at the sandbox's %s
 
   it("succeeds while the job is queued, and is refused while it runs", async () => {
     const request = video({ prompt: scripted({ task_seconds: 2 }) });
-    const id = await taken(vendor, jobOf(request, model));
+    const id = await acceptedId(vendor, jobOf(request, model));
     expect(await canceled(id)).toBe("canceled");
     expect((await polled(vendor, id)).state).toBe("canceled");
-    const late = await taken(
+    const late = await acceptedId(
       vendor,
       jobOf({ ...request, prompt: scripted({ task_seconds: 0.4 }) }, model),
     );
