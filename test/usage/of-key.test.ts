@@ -51,8 +51,8 @@ describeDatabase("usage of many workspaces", (open) => {
     // The rows are the same if the workspace is given, and none if it is not visible.
     const withWorkspace = { ...given, equal: { key_id: key.id, workspace_id: key.workspace_id } };
     expect((await readWithPlan(withWorkspace)).rows).toEqual(rows);
-    const elsewhere = { ...given, equal: { key_id: key.id, workspace_id: "ws_elsewhere" } };
-    expect((await readWithPlan(elsewhere)).rows).toEqual([]);
+    const otherWorkspace = { ...given, equal: { key_id: key.id, workspace_id: "ws_elsewhere" } };
+    expect((await readWithPlan(otherWorkspace)).rows).toEqual([]);
     const strangers: Visibility = {
       ...seesEverything,
       everything: false,
