@@ -31,16 +31,16 @@ it.skipIf(process.platform !== "linux")(
       await eventually(() => (isAlive(workers[0]!) ? undefined : true), "its death");
       await whenReady(url);
       const load = newLoad();
-      let over = false;
+      let isFinished = false;
       const text = '#sandbox {"reply": "a short answer", "delay_ms": 100}';
       const driven = drive(
-        { url, key, perSecond: 20, model: "sandbox/chat", text, until: () => over },
+        { url, key, perSecond: 20, model: "sandbox/chat", text, until: () => isFinished },
         load,
       );
       const old = workersOf(child.pid!);
       child.kill("SIGHUP");
       await eventually(() => (old.some(isAlive) ? undefined : true), "new workers", 120_000);
-      over = true;
+      isFinished = true;
       await driven;
       expect({ cut: load.cut, refused: [...load.refused] }).toEqual({ cut: 0, refused: [] });
       expect(await gateway.stop()).toBe(0);
