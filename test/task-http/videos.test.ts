@@ -120,7 +120,7 @@ describe("creating videos", () => {
     ["NVID-23", { ...v1, reference_audios: [data] }, "reference_audios"],
   ];
   it.each(refused)(
-    "%s NVID-24: %j is refused at once and creates no task",
+    "%s NVID-24: %j is refused at once and reserves nothing",
     async (_row, body, param) => {
       const before = await bench.available();
       const answer = await post(body);
