@@ -46,7 +46,7 @@ describe("the caller's address", () => {
     expect(clientAddress(peer, header, trusted)).toBe(expected);
   });
 
-  it("without trusted proxies it is the connection's", () => {
+  it("is the connection's address if no proxies are trusted", () => {
     expect(clientAddress("127.0.0.1", "203.0.113.9", nobody)).toBe("127.0.0.1");
   });
 });
@@ -60,10 +60,10 @@ describe("the list of trusted proxies", () => {
     "::/129",
     "10.0.0.0/",
     "1.2.3.4/-1",
-  ])("%s is refused", (entry) => {
+  ])("refuses the entry %s", (entry) => {
     expect(() => parseTrustedProxies(`loopback, ${entry}`)).toThrow(`"${entry}" is no IP address`);
   });
-  it.each(["0.0.0.0/0", "::/0"])("%s would let anybody name any address", (entry) => {
+  it.each(["0.0.0.0/0", "::/0"])("refuses %s, which would trust every address", (entry) => {
     expect(() => parseTrustedProxies(entry)).toThrow("trusts everybody");
   });
 });
@@ -79,17 +79,17 @@ describe("limits by address", () => {
     ["::1", undefined],
     ["10.2.3.4", undefined],
     ["", undefined],
-  ])("%s counts as %s", (address, expected) => {
+  ])("count %s as %s", (address, expected) => {
     expect(limitedAddress(address, trusted)).toBe(expected);
   });
 
-  it("two addresses of one /64 count together, in every spelling", () => {
+  it("count two addresses of one /64 together, in any spelling", () => {
     const group = (text: string) => limitedAddress(normalAddress(text)!, nobody);
     expect(group("2001:DB8:0:0:ffff::1")).toBe(group("2001:db8::2"));
     expect(group("2001:db8:0:1::1")).not.toBe(group("2001:db8::1"));
   });
 
-  it("loopback without trusted proxies is not limited", () => {
+  it("do not apply to loopback if no proxies are trusted", () => {
     expect(limitedAddress("127.0.0.1", nobody)).toBeUndefined();
     expect([isLoopback("127.9.9.9"), isLoopback("::ffff:127.0.0.1")]).toEqual([true, true]);
     expect(isLoopback("128.0.0.1")).toBe(false);

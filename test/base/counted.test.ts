@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { counted } from "../../src/base/counted.ts";
 
-it("one is said in the singular, every other number in the plural", () => {
+it("a count of one has the singular noun, every other count the plural", () => {
   expect([0, 1, 2].map((count) => counted(count, "provider"))).toEqual([
     "0 providers",
     "1 provider",

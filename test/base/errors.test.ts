@@ -26,7 +26,7 @@ describe("docs/errors.md", () => {
     expect(documented).toEqual(expected);
   });
 
-  it("says of each shape which members it has and where the code stands", () => {
+  it("describes each error shape with its members and the place of the code", () => {
     const error = new GatewayError("task_not_found", "No such task.", { param: "id" });
     const styles = ["chat", "messages", "generate_content", "dashscope", "ark"] as const;
     const rows = [...page.matchAll(/^\| .*?\| `(\{.*?\})` +\| (.*?) +\|$/gm)];
@@ -45,21 +45,24 @@ describe("docs/errors.md", () => {
 });
 
 describe("the catalogue", () => {
-  it("errors of one status have one type", () => {
+  it("gives errors of one status one type", () => {
     const types = new Map<number, Set<string>>();
     for (const { status, type } of Object.values(errorCatalogue))
       types.set(status, (types.get(status) ?? new Set()).add(type));
     for (const names of types.values()) expect(names.size).toBe(1);
   });
 
-  it.each(codes)("%s is in snake_case, an error, and explained in whole sentences", (code) => {
-    const { status, meaning } = errorCatalogue[code];
-    expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
-    expect(status).toBeGreaterThanOrEqual(400);
-    expect(meaning).toMatch(/^[A-Z`].*\.$/);
-  });
+  it.each(codes)(
+    "has %s in snake_case, with an error status and a meaning in whole sentences",
+    (code) => {
+      const { status, meaning } = errorCatalogue[code];
+      expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
+      expect(status).toBeGreaterThanOrEqual(400);
+      expect(meaning).toMatch(/^[A-Z`].*\.$/);
+    },
+  );
 
-  it("there is a code for each layer and window of the spend caps", () => {
+  it("has a code for each layer and window of the spend caps", () => {
     for (const layer of ["workspace", "member", "key"]) {
       for (const period of ["total", "monthly", "weekly", "daily"])
         expect(codes).toContain(`${layer}_${period}_spend_cap_reached`);
@@ -68,13 +71,13 @@ describe("the catalogue", () => {
 });
 
 describe("GatewayError", () => {
-  it("takes status and type from the catalogue, and null for a parameter that is not named", () => {
+  it("takes status and type from the catalogue; its param is null if none is given", () => {
     const error = new GatewayError("model_not_found", "No such model: a/b.");
     expect(error).toMatchObject({ status: 404, type: "not_found_error", param: null });
     expect(error.shouldRetry).toBeUndefined();
   });
 
-  it("keeps an upstream's own status where one is passed on", () => {
+  it("keeps an upstream's own status if it is passed on", () => {
     const error = new GatewayError("upstream_rejected", "too long", {
       status: 422,
       param: "input",
@@ -82,7 +85,7 @@ describe("GatewayError", () => {
     expect(error).toMatchObject({ status: 422, type: "invalid_request_error", param: "input" });
   });
 
-  it("a fault that is not ours to show becomes internal_error, its text kept as the cause only", () => {
+  it("wraps an unknown error as internal_error, whose text is kept only as the cause", () => {
     const fault = new Error("password=hunter2");
     const error = toGatewayError(fault);
     expect(error.code).toBe("internal_error");
@@ -90,7 +93,7 @@ describe("GatewayError", () => {
     expect(error.cause).toBe(fault);
   });
 
-  it("an error of ours passes as it is", () => {
+  it("passes a GatewayError through unchanged", () => {
     const error = new GatewayError("invalid_json", "not JSON");
     expect(toGatewayError(error)).toBe(error);
   });

@@ -31,7 +31,7 @@ const number = fc
 const blanks = fc.constantFrom("", " ", "\n\t  ", " ".repeat(40));
 
 describe("numbers with more digits than a double holds", () => {
-  it("T3: come out of a body and of a text as they were read, blanks or not", () => {
+  it("T3: keep their digits through parsing and writing, for a body and for a text, with or without blanks", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(number, blanks, blanks)), fc.boolean(), (all, isEscaped) => {
         const name = isEscaped ? String.raw`"\u0061"` : '"a"';
@@ -53,7 +53,7 @@ describe("numbers with more digits than a double holds", () => {
     );
   });
 
-  it("T3: a zero with a sign is one of them, however it is written, and no other number is", () => {
+  it("T3: include a signed zero in any spelling, and no other short number", () => {
     const zeros = ["-0", "-0.0", "-0.00", "-0e5", "-0.0E+3", "-0e-1"];
     const others = ["-0.5", "-0.001", "0", "0.0", "-1", "-10", "-0.1e-3", '"-0"'];
     for (const blank of ["", " ", "\n  "]) {
@@ -74,7 +74,7 @@ describe("numbers with more digits than a double holds", () => {
     }
   });
 
-  it("T3: are told by their bytes as by their text", () => {
+  it("T3: are recognised in bytes exactly as in text", () => {
     const some = (max: number) =>
       fc.string({ unit: fc.constantFrom("0", "0", "1", "9"), minLength: 1, maxLength: max });
     const number = fc
@@ -104,7 +104,7 @@ describe("numbers with more digits than a double holds", () => {
     );
   });
 
-  it("are looked for in few texts only", () => {
+  it("are searched for only in texts that may contain them", () => {
     const text = (body: string) => {
       const shape = scanJson(Buffer.from(body));
       return typeof shape === "string" ? shape : [shape.hasLongNumbers, mayHoldLongNumbers(body)];
@@ -118,24 +118,24 @@ describe("numbers with more digits than a double holds", () => {
     expect(text('{"id":12345678901234567890}')).toEqual([true, true]);
   });
 
-  it("leave a value nested too deeply as it is", () => {
+  it("do not make the reader throw a TypeError in a value that is nested too deeply", () => {
     const text = `${'{"a":'.repeat(100_000)}12345678901234567890${"}".repeat(100_000)}`;
     expect(() => parseJsonText(text)).not.toThrow(TypeError);
   });
 
-  it("T3: of an exponent that is beyond all doubles are found in a body, however short they are", () => {
+  it("T3: include short numbers of a body whose exponent is beyond all doubles", () => {
     const numbers = ["1e400", "-1E+400", "1e-400", "12.5e309"];
     const list = parseJsonObject(Buffer.from(`{"a":[${numbers.join(" , ")}],"b":1e99}`))["a"];
     expect(exactText(list)).toBe(`[${numbers.join(",")}]`);
   });
 
-  it("of a million digits take no longer than others", async () => {
+  it("take no longer to parse if they have a million digits", async () => {
     const zeros = "0".repeat(1_000_000);
     for (const number of [`1${zeros}1`, `1.${zeros}1`, `0.${zeros}`])
       expect(await costMs(() => parseJsonText(`{"a":${number}}`))).toBeLessThan(400);
   });
 
-  it("cost a large list little, where one of its numbers is long", async () => {
+  it("cost little in a large list that contains one of them", async () => {
     const numbers = "0.123,".repeat(400_000);
     let value: unknown;
     const ms = await costMs(() => (value = parseJsonText(`{"a":[${numbers}9223372036854775807]}`)));
@@ -144,20 +144,20 @@ describe("numbers with more digits than a double holds", () => {
     expect(ms).toBeLessThan(450);
   });
 
-  it("are told from texts that look like them, as members of any name", () => {
+  it("are distinguished from strings that look like them, under any member name", () => {
     const text =
       '{"__proto__":{"7":9223372036854775807,"a":"x:9223372036854775807,"},"b":[{"c":[]}]}';
     expect(exactText(parseJsonText(text))).toBe(text);
   });
 
-  it("are left to doubles where they stand so deep that they could not be written", () => {
+  it("become doubles at depths that could not be written", () => {
     for (const depth of [1_500, 7_000]) {
       const text = `${'{"a":'.repeat(depth)}12345678901234567890${"}".repeat(depth)}`;
       expect(exactText(parseJsonText(text))).toContain('{"a":12345678901234567000}');
     }
   });
 
-  it("of a value without them is the value itself", () => {
+  it("are absent from a value whose exact twin is the value itself", () => {
     const value = parseJsonText('{"a":[1,2.5,"x"]}');
     expect(exactTwinOf(value)).toBe(value);
     expect(exactText(value)).toBe('{"a":[1,2.5,"x"]}');

@@ -74,7 +74,7 @@ const files: [name: string, make: () => Promise<Buffer>, expected: object][] = [
 ];
 
 describe("the header of a picture", () => {
-  it.each(files)("%s says what sharp says", async (_name, make, expected) => {
+  it.each(files)("is read from %s as sharp reads it", async (_name, make, expected) => {
     const file = await make();
     const { format, width, height } = await sharp(file).metadata();
     expect(readImageHeader(file)).toMatchObject({
@@ -85,7 +85,7 @@ describe("the header of a picture", () => {
     });
   });
 
-  it.each(files)("%s is never told wrongly from its first bytes", async (_name, make) => {
+  it.each(files)("is never read wrongly from the first bytes of %s", async (_name, make) => {
     const file = await make();
     const step = Math.max(1, Math.floor(file.length / 500));
     const readings = Array.from({ length: Math.floor(file.length / step) }, (_, at) =>
@@ -98,7 +98,7 @@ describe("the header of a picture", () => {
   });
 
   it.each(["jpeg", "png"] as const)(
-    "a %s behind 3 MB of metadata is told from pieces, of which next to nothing is kept",
+    "is found in a %s behind 3 MB of metadata, read in pieces",
     async (format) => {
       const file = withMetadata(await picture(7, 9).toFormat(format).toBuffer(), 3_000_000);
       expect(await sharp(file).metadata()).toMatchObject({ format, width: 7, height: 9 });
@@ -117,7 +117,7 @@ describe("the header of a picture", () => {
   it.each([
     ["fill bytes", Buffer.alloc(25_000_000, 0xff)],
     ["empty segments", Buffer.alloc(25_000_000, Buffer.from([0xe1, 0, 2, 0xff]))],
-  ])("a JPEG of nothing but %s is given up early", (_what, parts) => {
+  ])("is given up early in a JPEG of nothing but %s", (_what, parts) => {
     const reader = new ImageHeaderReader();
     const file = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff]), parts]);
     let read = 0;
@@ -125,18 +125,21 @@ describe("the header of a picture", () => {
     expect(read).toBeLessThan(1_000_000);
   });
 
-  it.each(files)("IMG-25: %s that was made has the size that sharp says", async (_name, make) => {
-    const file = await make();
-    const { format, width, height } = await sharp(file).metadata();
-    expect(readProducedPicture(file.toString("base64"))).toMatchObject({
-      mediaType: `image/${format}`,
-      width,
-      height,
-    });
-  });
+  it.each(files)(
+    "IMG-25: has the size that sharp reads, for %s that a vendor produced",
+    async (_name, make) => {
+      const file = await make();
+      const { format, width, height } = await sharp(file).metadata();
+      expect(readProducedPicture(file.toString("base64"))).toMatchObject({
+        mediaType: `image/${format}`,
+        width,
+        height,
+      });
+    },
+  );
 
   it.each(["jpeg", "png"] as const)(
-    "IMG-25: a %s that was made has its size behind metadata; a PNG also where the rest is missing",
+    "IMG-25: is read from a produced %s behind metadata; for a PNG also if the rest is missing",
     async (format) => {
       const file = withMetadata(await picture(7, 9).toFormat(format).toBuffer(), 3_000_000);
       const made = { mediaType: `image/${format}`, width: 7, height: 9 };
@@ -147,14 +150,14 @@ describe("the header of a picture", () => {
     },
   );
 
-  it("a PNG that was made without a size is none", () => {
+  it("is incomplete for a produced PNG without a size", () => {
     const start = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
     const none = Buffer.concat([start, Buffer.alloc(8), Buffer.from([8, 2, 0, 0, 0, 0, 0, 0, 0])]);
     expect(readProducedPicture(none.toString("base64"))).toBe("incomplete");
     expect(readProducedPicture(start.toString("base64"))).toBe("incomplete");
   });
 
-  it("other formats, and text, are invalid", async () => {
+  it("is invalid for other formats and for text", async () => {
     const gif = await picture(4, 4).gif().toBuffer();
     const tiff = await picture(4, 4).tiff().toBuffer();
     const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>');
@@ -163,13 +166,13 @@ describe("the header of a picture", () => {
       expect(readImageHeader(file)).toBe("invalid");
   });
 
-  it("a picture without width or height is invalid", async () => {
+  it("is invalid for a picture without width or height", async () => {
     const file = await picture(4, 4).png().toBuffer();
     file.writeUInt32BE(0, 16);
     expect(readImageHeader(file)).toBe("invalid");
   });
 
-  it("bytes of any kind are read without failing", () => {
+  it("is read from any bytes without an exception", () => {
     const start = fc.constantFrom("\x89PNG\r\n\x1a\n", "\xff\xd8\xff", "RIFF\0\0\0\0WEBPVP8 ", "");
     fc.assert(
       fc.property(start, fc.uint8Array({ maxLength: 200 }), (magic, rest) => {

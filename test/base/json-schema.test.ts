@@ -24,20 +24,20 @@ function samples(Type: typeof Ours) {
   };
 }
 
-it("builds every schema as TypeBox does, to the order of its members", () => {
+it("our builders return the same schemas as TypeBox, with members in the same order", () => {
   const own = samples(Ours);
   const library = samples(TypeBox);
   expect(JSON.stringify(own)).toBe(JSON.stringify(library));
 });
 
-it("marks a member as one that may be left out without changing the schema it was made of", () => {
+it("Optional makes a member optional without changing the schema that it wraps", () => {
   const text = Ours.String();
   const maybe = Ours.Optional(text);
   expect(Ours.Object({ text, maybe }).required).toEqual(["text"]);
   expect(JSON.stringify(maybe)).toBe(JSON.stringify(text));
 });
 
-it("is checked by TypeBox's engine", () => {
+it("TypeBox's engine checks values against our schemas", () => {
   const schema = Ours.Object(
     { name: Ours.String(), size: Ours.Optional(Ours.Integer({ minimum: 1 })) },
     { additionalProperties: false },

@@ -118,8 +118,8 @@ function namesTwice(text: string): boolean {
 
 const runs = { numRuns: 2_000 };
 
-describe("a body that goes on changed", () => {
-  it("parses to what would have been written anew", () => {
+describe("a body that is forwarded with changes", () => {
+  it("parses to the same value as a newly written text", () => {
     let kept = 0;
     fc.assert(
       fc.property(documentText, change, (text, changes) => {
@@ -138,7 +138,7 @@ describe("a body that goes on changed", () => {
     expect(kept).toBeGreaterThan(200);
   });
 
-  it("with a member named twice on any level is written anew: the upstream reads what was checked", () => {
+  it("is written anew if a member is named twice on any level, so that the upstream reads what was checked", () => {
     fc.assert(
       fc.property(documentText, (text) => {
         const source = sourceOf(text);
@@ -151,7 +151,7 @@ describe("a body that goes on changed", () => {
       expect(sent(sourceOf(text), sourceOf(text).value).isAnew).toBe(true);
   });
 
-  it("with a name that is spelled with a backslash is written anew: V8 may take it for another one", () => {
+  it("is written anew if a name is spelled with a backslash, which V8 may read as another name", () => {
     // An earlier caller's name that V8 has cached.
     JSON.parse('{"a":1,"\\\\u006":1}');
     const text = '{"a":1,"\\u006dodel":"theirs"}';
@@ -165,18 +165,21 @@ describe("a body that goes on changed", () => {
   it.each([
     ["a name that is spelled with a backslash", String.raw`"gr\u00f6\u00dfe":1`],
     ["a member that is named twice", '"n":1,"n":2'],
-  ])("CONV-713: with %s too it keeps the digits of long numbers", (_what, member) => {
-    const numbers = "[9223372036854775807,-0.0,0.123456789012345678901]";
-    const source = sourceOf(
-      `{"m":[{${member},"of":${numbers}}],"seed":12345678901234567890,"a":1}`,
-    );
-    const { text, isAnew } = sent(source, { ...source.value, a: 2 });
-    expect(isAnew).toBe(true);
-    expect(text).toContain(`"of":${numbers}`);
-    expect(text).toContain('"seed":12345678901234567890,"a":2');
-  });
+  ])(
+    "CONV-713: keeps the digits of long numbers when it is written anew because of %s",
+    (_what, member) => {
+      const numbers = "[9223372036854775807,-0.0,0.123456789012345678901]";
+      const source = sourceOf(
+        `{"m":[{${member},"of":${numbers}}],"seed":12345678901234567890,"a":1}`,
+      );
+      const { text, isAnew } = sent(source, { ...source.value, a: 2 });
+      expect(isAnew).toBe(true);
+      expect(text).toContain(`"of":${numbers}`);
+      expect(text).toContain('"seed":12345678901234567890,"a":2');
+    },
+  );
 
-  it("keeps every byte of what is the same, numbers that no double holds too", () => {
+  it("keeps every byte of unchanged members, including numbers that no double holds", () => {
     const kept =
       '"seed":12345678901234567890, "t" : 1.0,"text":"\\u00e9 é \\/","list":[ 1e2 ,{ } ]';
     const source = sourceOf(`{"model":"mine",${kept},"service_tier":"x" }`);
@@ -195,7 +198,7 @@ describe("a body that goes on changed", () => {
     ["the byte order mark in front", "\ufeff", { b: 1 }, '{"b":1}'],
     ["all members gone", "", {}, "{}"],
     ["one left", "", { a: "x" }, '{"a":"x"}'],
-  ])("may have %s", (_name, mark, changed, text) => {
+  ])("is written correctly with %s", (_name, mark, changed, text) => {
     expect(sent(sourceOf(`${mark} {"a":"x" ,"b":1} `), changed).text.replace(" ", "")).toBe(text);
   });
 
@@ -203,10 +206,13 @@ describe("a body that goes on changed", () => {
     ["short and ASCII", "x", "string"],
     ["short and of other characters", "é", "object"],
     ["long", "x".repeat(16 * 1024), "object"],
-  ])("is put together as text or as bytes, and says the same: %s", (_name, text, kind) => {
-    const source = sourceOf(`{"model":"mine", "text" : "${text}","n":1.0}`);
-    const changed = { ...source.value, model: "theirs" };
-    expect(typeof source.write(changed)).toBe(kind);
-    expect(sent(source, changed).text).toBe(`{"model":"theirs", "text" : "${text}","n":1.0}`);
-  });
+  ])(
+    "has the same text whether it is assembled as a string or as bytes: %s",
+    (_name, text, kind) => {
+      const source = sourceOf(`{"model":"mine", "text" : "${text}","n":1.0}`);
+      const changed = { ...source.value, model: "theirs" };
+      expect(typeof source.write(changed)).toBe(kind);
+      expect(sent(source, changed).text).toBe(`{"model":"theirs", "text" : "${text}","n":1.0}`);
+    },
+  );
 });

@@ -45,8 +45,8 @@ function misread(parse: (text: string) => object): string[] {
   return wrong;
 }
 
-describe("names that are spelled with a backslash", () => {
-  it("are read as written, whatever another caller's names were", () => {
+describe("member names that are spelled with a backslash", () => {
+  it("are read as written, whatever names were parsed before", () => {
     expect(misread((text) => parseJsonText(text) as object)).toEqual([]);
     expect(misread((text) => parseJsonObject(Buffer.from(text)))).toEqual([]);
   });
@@ -62,7 +62,7 @@ describe("names that are spelled with a backslash", () => {
     );
   });
 
-  it("change nothing else: any text is the value that it was", () => {
+  it("do not change the value of any text", () => {
     assert(
       property(json, (value) => {
         const text = JSON.stringify(value, null, 1);
@@ -72,7 +72,7 @@ describe("names that are spelled with a backslash", () => {
     );
   });
 
-  it("of two with one name the last counts, in the first's place, and __proto__ is a name", () => {
+  it("may repeat: the last value counts, at the first one's position; __proto__ is an ordinary name", () => {
     const text = '{"b":1,"\\u0061":2,"a":3,"c":4,"\\u005f_proto__":{"x":1},"\\u0031":5}';
     const value = parseJsonText(text) as object;
     expect(Object.entries(value)).toEqual([
@@ -86,7 +86,7 @@ describe("names that are spelled with a backslash", () => {
   });
 
   it.each(['{"a\\":1}', '{"a\\qb":1}', '{"\\u00":1}', '"\\', '{"a\\n" 1}', '{"a\\n":}'])(
-    "refuses %s as JSON.parse does",
+    "are refused in %s with the error of JSON.parse",
     (text) => {
       const told = (() => {
         try {
@@ -100,7 +100,7 @@ describe("names that are spelled with a backslash", () => {
     },
   );
 
-  it("are looked for only where there may be some", () => {
+  it("are searched for only in texts that may contain them", () => {
     for (const text of ['{"a":"b\\n"}', '{"a":["\\\\"],"b" :1}', "{}"])
       expect(mayEscapeNames(text)).toBe(false);
     for (const text of ['{"a\\n":1}', '{"\\"" :1}', '{"a":{"\\u0062"\n:1}}'])

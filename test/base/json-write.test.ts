@@ -30,13 +30,13 @@ const bytesOf = (written: JsonPieces): Buffer =>
   typeof written === "string" ? Buffer.from(written) : Buffer.concat(written);
 
 describe("JSON in slices", () => {
-  it.each(values)("is what JSON.stringify writes: %s", (_name, value) => {
+  it.each(values)("equals the text of JSON.stringify: %s", (_name, value) => {
     const expected = Buffer.from(JSON.stringify(value));
     // Comparing buffers is quicker than `toEqual`.
     expect(bytesOf(writeParts(jsonSlices(value))).equals(expected)).toBe(true);
   });
 
-  it("cuts a long text, and leaves others their turn between the slices", async () => {
+  it("cuts a long text, and lets other work run between the slices", async () => {
     const text = longText(4 * mebi, '"');
     const lengths = Array.from(jsonSlices({ text }), ({ length }) => length);
     expect(Math.max(...lengths)).toBeLessThanOrEqual(2 * mebi + 2);

@@ -16,23 +16,23 @@ const invalid = (bytes: Uint8Array) => {
 };
 
 describe("a request body", () => {
-  it("is one JSON object", () => {
+  it("may be one JSON object", () => {
     expect(parse(' {"a": [1, "é", null]} ')).toEqual({ a: [1, "é", null] });
   });
 
   it.each(["", " ", "null", "1", '"a"', "[]", "{", '{"a":1}{"b":2}', "{'a':1}", '{"a":NaN}'])(
-    "is not %j",
+    "must not be %j",
     (text) => {
       invalid(Buffer.from(text));
     },
   );
 
-  it("is valid UTF-8: a lone surrogate or a cut character is refused, not replaced", () => {
+  it("must be valid UTF-8: a lone surrogate or a cut character is refused, not replaced", () => {
     invalid(Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x7d]));
     invalid(Buffer.from([0x7b, 0x22, 0xc3, 0x22, 0x3a, 0x31, 0x7d]));
   });
 
-  it("nests up to 200 levels, and not 201", () => {
+  it("may nest up to 200 levels, not 201", () => {
     const nested = (levels: number) => `{"a":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
     expect(parse(nested(200))).toHaveProperty("a");
     invalid(Buffer.from(nested(201)));
@@ -46,7 +46,7 @@ const breaks = (text: string, bounds: Partial<typeof jsonBounds>): boolean =>
 const nestsDeeperThan = (text: string, depth: number) => breaks(text, { depth });
 
 describe("the measure of nesting", () => {
-  it("brackets inside strings do not count, whatever stands before the closing quote", () => {
+  it("ignores brackets inside strings, with any characters before the closing quote", () => {
     expect(nestsDeeperThan('["[[[[", "\\"[[[[", "\\\\", "[[[["]', 1)).toBe(false);
     expect(nestsDeeperThan('["\\\\", [[]]]', 2)).toBe(true);
   });
@@ -66,10 +66,10 @@ describe("the measure of nesting", () => {
   });
 });
 
-describe("the number of values", () => {
+describe("the limit on values", () => {
   const list = (count: number, item: string) => `{"a":[${Array(count).fill(item).join(",")}]}`;
 
-  it("goes up to 500,000 numbers, 80,000 objects, lists, texts and names, and 10,000 members of an object", () => {
+  it("allows 500,000 numbers, 80,000 objects, lists, texts and names, and 10,000 members of an object", () => {
     expect(parse(list(jsonBounds.values - 3, "1"))).toHaveProperty("a");
     invalid(Buffer.from(list(jsonBounds.values, "1")));
     for (const item of ["{}", "[]", '""']) {
@@ -84,7 +84,7 @@ describe("the number of values", () => {
     expect(parse(list(7, object(jsonBounds.members)))).toHaveProperty("a");
   });
 
-  it("goes up to 50,000 numbers of more digits than a double holds, which cost a hundred times as much", () => {
+  it("allows 50,000 numbers of more digits than a double holds in a body; in an answer further ones become doubles", () => {
     for (const long of ["12345678901234567890.5", "9007199254740993", "-0", "1e400"]) {
       expect(parse(list(longNumbersMax, long))).toHaveProperty("a");
       const body = Buffer.from(list(longNumbersMax + 1, long));
@@ -97,7 +97,7 @@ describe("the number of values", () => {
     }
   });
 
-  it("goes up to 2,000,000 characters in such numbers, one or many", () => {
+  it("allows 2,000,000 characters in such numbers, in one or in many", () => {
     const one = (digits: number) => list(1, "7".repeat(digits));
     const thousand = (digits: number) => list(1000, `-${"7".repeat(digits - 1)}`);
     expect(parse(one(longCharactersMax))).toHaveProperty("a");
@@ -108,7 +108,7 @@ describe("the number of values", () => {
     }
   });
 
-  it("is never told as less than it is", () => {
+  it("never counts fewer values or parts than there are", () => {
     const countOf = (value: unknown): { values: number; parts: number } => {
       const own = typeof value === "string" || (typeof value === "object" && value !== null);
       const count = { values: 1, parts: own ? 1 : 0 };
@@ -131,7 +131,7 @@ describe("the number of values", () => {
     );
   });
 
-  it("is the same where a body is scanned a part at a time, wherever it is cut", () => {
+  it("counts the same if a body is scanned in parts, at any cuts", () => {
     const text = fc.oneof(
       fc.json({ maxDepth: 4 }),
       fc.string({ unit: fc.constantFrom('"', "\\", "a", ",", ":", "[", "{", "}", "é") }),
@@ -148,7 +148,7 @@ describe("the number of values", () => {
     );
   });
 
-  it("is read in one pass: a text of millions of escaped quotes takes no longer than any other", async () => {
+  it("is checked in one pass: millions of escaped quotes take no longer than other text", async () => {
     const text = `{"a":"${'\\"'.repeat(8_000_000)}"}`;
     let isBroken = true;
     const escapedMs = await costMs(() => (isBroken = breaks(text, {})));
@@ -157,7 +157,7 @@ describe("the number of values", () => {
     expect(escapedMs).toBeLessThan(600);
   });
 
-  it("is read in one pass: nor does a text of millions of colons behind one name", async () => {
+  it("is checked in one pass: millions of colons behind one name take no longer than other text", async () => {
     let isBroken = true;
     const colonsMs = await costMs(() => (isBroken = breaks(`{"a"${":".repeat(4_000_000)}1}`, {})));
     expect(isBroken).toBe(false);

@@ -36,7 +36,7 @@ const jumps = (numbers: readonly number[]): number =>
 const jumpsMax = 3;
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
 
-it("all lines reach a socket, in their order but for what a thread still writes at the end", () => {
+it("all lines reach a socket, in order except those that a thread writes at the end", () => {
   const { stderr, status } = spawnSync(process.execPath, program(5_000), {
     input: "",
     encoding: "utf8",
@@ -48,7 +48,7 @@ it("all lines reach a socket, in their order but for what a thread still writes 
   expect(jumps(numbers)).toBeLessThanOrEqual(jumpsMax);
 });
 
-it("all lines reach a pipe in their order, and none is cut by a reader that comes late", () => {
+it("whole lines reach a pipe in order, even if its reader starts late", () => {
   const [command, ...rest] = [process.execPath, ...program(40_000)].map(
     (word) => `'${word.replaceAll("'", String.raw`'\''`)}'`,
   );
@@ -64,7 +64,7 @@ it("all lines reach a pipe in their order, and none is cut by a reader that come
   expect(numbers).toEqual(inOrder(numbers));
 });
 
-it("all lines reach a file, behind what is in it, in their order but for what a thread still writes at the end", () => {
+it("all lines are appended to a file, in order except those that a thread writes at the end", () => {
   const directory = mkdtempSync(join(tmpdir(), "tollgate-lines-"));
   const path = join(directory, "log");
   const file = openSync(path, "a");
@@ -89,7 +89,7 @@ async function unread(count: number) {
   return { child, ended };
 }
 
-it("a reader that stands still holds nothing up; it finds whole lines up to a bound, and others are lost", async () => {
+it("a reader that does not read blocks nothing; whole lines up to a limit reach it, the rest is lost", async () => {
   const { child, ended } = await unread(40_000);
   let text = "";
   child.stderr.setEncoding("utf8").on("data", (read: string) => (text += read));
@@ -104,7 +104,7 @@ it("a reader that stands still holds nothing up; it finds whole lines up to a bo
   expect(jumps(numbers)).toBeLessThanOrEqual(jumpsMax + 1);
 });
 
-it("a reader that is gone takes lines along, and nothing else", async () => {
+it("a reader that has closed the pipe loses lines and does not stop the process", async () => {
   const { child, ended } = await unread(40_000);
   child.stderr.destroy();
   child.stdin.end();

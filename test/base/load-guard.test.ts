@@ -32,7 +32,7 @@ function makeGuard(roundMax = 50, underWay = Infinity) {
 }
 
 describe("the guard against overload", () => {
-  it("takes so many calls in each round where every round has too many, and refuses the rest with 503 and Retry-After", () => {
+  it("takes a fixed number of calls per round under steady overload, and refuses the rest with 503 and Retry-After", () => {
     const { guard, round } = makeGuard();
     expect([round(1_000), round(250), round(250), round(50)]).toEqual([800, 50, 50, 50]);
     expect(guard.refused).toBe(600);
@@ -44,7 +44,7 @@ describe("the guard against overload", () => {
     );
   });
 
-  it("takes a burst after quiet rounds, also after a pause of the whole process", () => {
+  it("takes a burst after quiet rounds, and after a pause of the whole process", () => {
     const { guard, round } = makeGuard();
     round(800);
     for (let quiet = 0; quiet < 3; quiet += 1) round(10);
@@ -54,7 +54,7 @@ describe("the guard against overload", () => {
     expect(guard.refused).toBe(0);
   });
 
-  it("takes little more than a round's calls at once after a refusal, and a burst again after a second", () => {
+  it("takes little more than a round's calls right after a refusal, and a burst again a second later", () => {
     const { round } = makeGuard(64);
     expect(round(2_000)).toBe(1_024);
     // A pause between refused calls does not count as quiet rounds.
@@ -64,7 +64,7 @@ describe("the guard against overload", () => {
     expect(round(2_000)).toBe(1_024);
   });
 
-  it("refuses none while few are under way, as where a quick machine has ended a hundred connections' calls within a round", () => {
+  it("refuses no call while few are in flight, even if a fast machine finishes more than a round's limit in each round", () => {
     const few = makeGuard(64, 256);
     for (let busy = 0; busy < 100; busy += 1) expect(few.round(256, 5)).toBe(256);
     expect(few.guard.refused).toBe(0);
@@ -73,13 +73,13 @@ describe("the guard against overload", () => {
     expect(many.guard.refused).toBeGreaterThan(0);
   });
 
-  it("has no bound where it is 0", () => {
+  it("has no limit if it is set to 0", () => {
     const { round } = makeGuard(0);
     expect(round(100_000)).toBe(100_000);
     expect(round(100_000)).toBe(100_000);
   });
 
-  it("says how many it refused, at most each ten seconds", () => {
+  it("logs the number of refused calls, at most every ten seconds", () => {
     const { round, warned } = makeGuard();
     round(850);
     round(100);
@@ -88,7 +88,7 @@ describe("the guard against overload", () => {
     expect(warned).toEqual([{ refused: 50 }, { refused: 50 }]);
   });
 
-  it("tells of its own lateness where the database gave up on it, for as long as calls fail by it", () => {
+  it("explains database_unavailable as overloaded while the gateway's own lateness causes it", () => {
     const { guard, round } = makeGuard();
     const away = new GatewayError("database_unavailable", "It is away.");
     const explain = (): string => guard.explain(away).code;
@@ -109,7 +109,7 @@ describe("the guard against overload", () => {
     expect(explain()).toBe("database_unavailable");
   });
 
-  it("a gateway that was not called meanwhile was not late", () => {
+  it("does not count the time without calls as lateness", () => {
     const { guard, round } = makeGuard();
     round(1);
     guard.close();

@@ -11,7 +11,7 @@ it.each([
   "LOCALHOST:1",
   "a.localhost",
   "sandbox:8081",
-])("%j is local", (host) => {
+])("the Host header %j is local", (host) => {
   expect(isLocalHost(host)).toBe(true);
 });
 
@@ -28,6 +28,6 @@ it.each([
   "[::1].evil.example",
   "127.0.0.1:8080:1",
   "a@localhost",
-])("%j is not", (host) => {
+])("the Host header %j is not local", (host) => {
   expect(isLocalHost(host)).toBe(false);
 });

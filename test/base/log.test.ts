@@ -32,7 +32,7 @@ describe("the log", () => {
     expect(lines[0]!["time"]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
 
-  it("says as much as TOLLGATE_LOG_LEVEL asks for", () => {
+  it("writes the levels that TOLLGATE_LOG_LEVEL selects", () => {
     const messages = (level: string) =>
       logged({}, { TOLLGATE_LOG_LEVEL: level }).map(({ msg }) => msg);
     expect(messages("debug")).toEqual(["debug", "info", "warn", "error"]);
@@ -40,7 +40,7 @@ describe("the log", () => {
     expect(messages("silent")).toEqual([]);
   });
 
-  it("credentials are masked, at the top and one level down", () => {
+  it("masks credentials, at the top and one level down", () => {
     const secrets = {
       authorization: "Bearer s3cret",
       api_key: "s3cret",

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { getOrCreate, memoizeByObject } from "../../src/base/memoize.ts";
 
-it("makes what a map does not have of its key, and puts it there", () => {
+it("getOrCreate creates the value of a missing key and stores it in the map", () => {
   const known = new Map([["a", 1]]);
   expect(getOrCreate(known, "a", () => 2)).toBe(1);
   expect(getOrCreate(known, "bcd", ({ length }) => length)).toBe(3);
@@ -12,7 +12,7 @@ it("makes what a map does not have of its key, and puts it there", () => {
   ]);
 });
 
-it("computes once for each object", () => {
+it("memoizeByObject computes once for each object", () => {
   const of = memoizeByObject((object: { readonly name: string }) => [object.name]);
   const one = { name: "one" };
   expect(of(one)).toEqual(["one"]);

@@ -17,7 +17,7 @@ const family = (more: Partial<MetricFamily>): MetricFamily => ({
   ...more,
 });
 
-it("adds up line by line, and keeps lines that one process alone has", () => {
+it("joining adds up equal lines, and keeps lines that only one process has", () => {
   const one = family({ lines: [['calls_total{model="a"}', 2]] });
   const other = family({
     lines: [
@@ -35,7 +35,7 @@ it("adds up line by line, and keeps lines that one process alone has", () => {
   ]);
 });
 
-it("takes the largest or the smallest where a sum means nothing", () => {
+it("joining takes the maximum or the minimum of metrics whose sum means nothing", () => {
   const lag = (joined: "max" | "min", value: number) =>
     family({ name: "lag", type: "gauge", joined, lines: [["lag", value]] });
   const joined = (how: "max" | "min") =>
@@ -44,12 +44,12 @@ it("takes the largest or the smallest where a sum means nothing", () => {
   expect(joined("min")[0]!.lines).toEqual([["lag", 1]]);
 });
 
-it("keeps of a process that is gone what only grows", () => {
+it("only growing metrics of a process that has ended are kept", () => {
   const families = ["counter", "histogram", "gauge"].map((type) => family({ name: type, type }));
   expect(growingFamilies(families).map(({ type }) => type)).toEqual(["counter", "histogram"]);
 });
 
-it("writes Prometheus' text format", () => {
+it("families are written in Prometheus' text format", () => {
   expect(labelText({ model: 'a"b\\c\nd', major: 26 })).toBe('model="a\\"b\\\\c\\nd",major="26"');
   const odd: MetricFamily["lines"] = [
     ["a", Number.NaN],

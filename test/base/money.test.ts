@@ -49,7 +49,7 @@ describe("amounts on the wire", () => {
     expect(formatUsd(nanos)).toBe(text);
   });
 
-  it("what is written reads back as the same amount, and never with an exponent", () => {
+  it("read back as the same amount after writing, and never have an exponent", () => {
     const amounts = fc.bigInt({ min: -(10n ** 26n), max: 10n ** 26n });
     fc.assert(
       fc.property(amounts, (nanos) => {

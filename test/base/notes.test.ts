@@ -12,7 +12,7 @@ import {
 const dropped = (param: string): Note => ({ param, kind: "dropped", detail: "not supported" });
 
 describe("names and sentences", () => {
-  it("notes are told in the order of the request, several of one field in the order they were noted", () => {
+  it("notes are sorted in the order of the request; notes of one field keep their own order", () => {
     const notes = ["tools[1].type", "b", "elsewhere", "a.y", "a.x"].map(dropped);
     expect(noteParams(inRequestOrder(notes, { a: 1, b: 2, tools: [] }))).toEqual([
       "elsewhere",
@@ -23,12 +23,12 @@ describe("names and sentences", () => {
     ]);
   });
 
-  it("names are unique, as the caller wrote them, in the order they were noted", () => {
+  it("names are unique, as the caller wrote them, in the order of the notes", () => {
     const notes = ["top_k", "reasoning.summary", "top_k", "Seed"].map(dropped);
     expect(noteParams(notes)).toEqual(["top_k", "reasoning.summary", "Seed"]);
   });
 
-  it("rewritten parameters are named beside dropped ones", () => {
+  it("rewritten parameters are named together with dropped ones", () => {
     const notes: Note[] = [
       dropped("seed"),
       { param: "temperature", kind: "rewritten", detail: "capped at 1" },
@@ -37,7 +37,7 @@ describe("names and sentences", () => {
     expect(noteHeader(notes)).toBe("seed, temperature");
   });
 
-  it("a sentence is the parameter, a colon and the reason, one for each note", () => {
+  it("each note becomes a sentence: the parameter, a colon and the reason", () => {
     const notes: Note[] = [
       { param: "size", kind: "ignored", detail: "both given, size wins" },
       { param: "size", kind: "rewritten", detail: "rounded" },
@@ -51,13 +51,13 @@ describe("the header", () => {
     expect(noteHeader([])).toBeUndefined();
   });
 
-  it("holds ASCII only: every other character becomes a question mark", () => {
+  it("contains only ASCII: every other character becomes a question mark", () => {
     expect(noteHeader([dropped("größe"), dropped("a\r\nSet-Cookie: x"), dropped("名")])).toBe(
       "gr??e, a??Set-Cookie:?x, ?",
     );
   });
 
-  it("is cut at a whole name once 4 KB are full", () => {
+  it("is cut at a whole name at 4 KB", () => {
     const names = Array.from(
       { length: 500 },
       (_, index) => `parameter_${String(index).padStart(4, "0")}`,
@@ -68,12 +68,12 @@ describe("the header", () => {
     expect(header.length).toBe(256 * 16 - 2);
   });
 
-  it("a name that fills the 4 KB exactly still fits, one more character does not", () => {
+  it("has room for a name of exactly 4 KB, and not for one more character", () => {
     expect(noteHeader([dropped("x".repeat(4096))])).toHaveLength(4096);
     expect(noteHeader([dropped("x".repeat(4097))])).toBeUndefined();
   });
 
-  it("can always be sent: never above 4 KB, and printable ASCII", () => {
+  it("can always be sent: at most 4 KB of printable ASCII", () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ unit: "binary", minLength: 1, maxLength: 300 })),

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { coalesce } from "../../src/base/coalesce.ts";
 
-test("work that is asked for while it is under way is done once more, however often that was", async () => {
+test("requests for work that is running make it run one more time, however many they are", async () => {
   const begun: PromiseWithResolvers<void>[] = [];
   const work = coalesce(() => {
     const one = Promise.withResolvers<void>();
@@ -19,7 +19,7 @@ test("work that is asked for while it is under way is done once more, however of
   expect(begun).toHaveLength(2);
 });
 
-test("work that asks for itself before it waits for anything follows itself, and what asks after its end begins it anew", async () => {
+test("work that requests itself synchronously runs again after itself; a request after its end starts it anew", async () => {
   let rounds = 0;
   const steps: string[] = [];
   const work = coalesce(async () => {

@@ -9,8 +9,8 @@ const joined = (pieces: readonly Buffer[]): ChunkBuffer => {
   return all;
 };
 
-describe("pieces", () => {
-  it("joined are what came, whatever their lengths", () => {
+describe("the pieces of a chunk buffer", () => {
+  it("join to the bytes that were added, at any lengths", () => {
     const length = fc.oneof(fc.nat(10), fc.nat(9_000), fc.nat(70_000));
     fc.assert(
       fc.property(fc.array(length, { maxLength: 40 }), (lengths) => {
@@ -22,7 +22,7 @@ describe("pieces", () => {
     );
   });
 
-  it("of which there is one are that one, and without any they are empty", () => {
+  it("join to the same buffer if there is only one piece, and to an empty one if there is none", () => {
     const piece = Buffer.from("a body in one read");
     expect(joined([piece]).join()).toBe(piece);
     expect(joined([]).join()).toHaveLength(0);
@@ -32,13 +32,13 @@ describe("pieces", () => {
     ["one byte", 1, 1_000_000],
     ["4,095 bytes", 4_095, 1_000],
     ["one byte behind a read, over and over", undefined, 1_000],
-  ])("of %s are held in few buffers", (_name, bytes, count) => {
+  ])("are held in few buffers, for pieces of %s", (_name, bytes, count) => {
     const [read, byte] = [Buffer.alloc(bytes ?? 65_536), Buffer.alloc(bytes ?? 1)];
     const all = joined(Array.from({ length: count }, (_, at) => (at % 2 === 0 ? read : byte)));
     expect(all.buffers).toBeLessThan(20 + (2 * all.length) / 65_536);
   });
 
-  it("go on growing after they were joined", () => {
+  it("can be added after a join", () => {
     const all = joined([Buffer.from("a"), Buffer.from("b")]);
     expect(all.join().toString()).toBe("ab");
     all.add(Buffer.from("c"));

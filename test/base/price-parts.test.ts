@@ -30,7 +30,7 @@ const usage = fc.record({
   reasoningTokens: count,
 });
 
-it("the lines of any call add up to its charge exactly, and none counts a token twice (T53)", () => {
+it("the lines of any call add up to its charge exactly, and no token is counted twice (T53)", () => {
   fc.assert(
     fc.property(price, usage, (rates, used) => {
       const lines = priceLines(usageParts(rates, used));
@@ -42,7 +42,7 @@ it("the lines of any call add up to its charge exactly, and none counts a token 
   );
 });
 
-it("what rounding added is a line of its own", () => {
+it("the amount that rounding added is a separate line", () => {
   expect(
     priceLines(usageParts({ input: 150n, output: 1n }, { ...noUsage, inputTokens: 3 })),
   ).toEqual([

@@ -4,7 +4,7 @@ import { createLogThrottle } from "../../src/base/log-throttle.ts";
 
 const minuteMs = 60_000;
 
-it("the same error with the same words is written once a minute, with how often it came since", () => {
+it("the same error with the same message is logged once a minute, with the number of repetitions", () => {
   let nowMs = 5;
   const repeats = createLogThrottle(() => nowMs);
   const err = new Error("connect ECONNREFUSED");
@@ -20,7 +20,7 @@ it("the same error with the same words is written once a minute, with how often 
   expect(say()).toEqual({ err });
 });
 
-it("a message of the embedded database is written once a minute too", () => {
+it("a message of the embedded database is logged once a minute too", () => {
   const repeats = createLogThrottle(() => 0);
   const say = (database: string) => repeats({ database }, "the embedded database reports an error");
   expect(say("FATAL:  no space")).toEqual({ database: "FATAL:  no space" });
@@ -28,7 +28,7 @@ it("a message of the embedded database is written once a minute too", () => {
   expect(say("FATAL:  another")).toEqual({ database: "FATAL:  another" });
 });
 
-it("other errors, other words, and lines that name something are each written", () => {
+it("other errors, other messages and lines with further fields are always logged", () => {
   const repeats = createLogThrottle(() => 0);
   const err = new Error("no");
   const lines: readonly (readonly [object, string])[] = [
@@ -45,7 +45,7 @@ it("other errors, other words, and lines that name something are each written", 
   for (const [fields, message] of lines) expect(repeats(fields, message)).toBe(fields);
 });
 
-it("what it remembers is bounded: with texts that always differ the oldest is forgotten", () => {
+it("memory is bounded: if all texts differ, the oldest is forgotten", () => {
   const repeats = createLogThrottle(() => 0);
   const say = (text: string): object | undefined => repeats({ err: new Error(text) }, "failed");
   expect(say("first")).toBeDefined();

@@ -11,7 +11,7 @@ function counted() {
   return { made, part };
 }
 
-it("a combination of values has one part, and no other has it", () => {
+it("each combination of values has its own part, made once", () => {
   const { made, part } = counted();
   const values = ["a", "b"].flatMap((model) =>
     [200, null].map((status) => [model, status] as const),
@@ -32,7 +32,7 @@ const ever: readonly [string, (index: number) => readonly [string, number]][] = 
   ["values of one first", (index) => ["one", index]],
 ];
 
-it.each(ever)("of ever new %s only some are kept", (_, valuesOf) => {
+it.each(ever)("only recently used parts stay cached, for ever new %s", (_, valuesOf) => {
   const { made, part } = counted();
   for (let index = 0; index < 5_000; index += 1) part(...valuesOf(index));
   expect(made).toHaveLength(5_000);

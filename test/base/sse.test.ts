@@ -19,7 +19,7 @@ function parse(...pieces: (string | Uint8Array)[]): SseEvent[] {
   return [...events, ...parser.end()];
 }
 
-describe("one event", () => {
+describe("an SSE event", () => {
   it.each<[name: string, text: string, events: SseEvent[]]>([
     ["data alone", "data: a\n\n", [{ data: "a" }]],
     ["data with an event name", "event: ping\ndata: a\n\n", [{ event: "ping", data: "a" }]],
@@ -56,7 +56,7 @@ it.each([
   ["half a line", "data: a", true],
   ["a line without its blank one", "data: a\n", true],
   ["a comment within an event", "data: a\n: ping", true],
-])("what %s leaves open", (_name, text, isOpen) => {
+])("after %s, the parser reports correctly whether an event is open", (_name, text, isOpen) => {
   const parser = createSseParser();
   parser.push(Buffer.from(text));
   expect(parser.isWithinEvent).toBe(isOpen);
@@ -67,37 +67,37 @@ describe("line ends", () => {
     ["line feed", "\n"],
     ["carriage return and line feed", "\r\n"],
     ["carriage return", "\r"],
-  ])("%s", (_name, end) => {
+  ])("may be %s", (_name, end) => {
     expect(parse(["event: x", "data: a", "data: b", "", "data: c", "", ""].join(end))).toEqual([
       { event: "x", data: "a\nb" },
       { data: "c" },
     ]);
   });
 
-  it("a mixture of all three", () => {
+  it("may be mixed", () => {
     expect(parse("data: a\r\ndata: b\rdata: c\n\r\ndata: d\r\r")).toEqual([
       { data: "a\nb\nc" },
       { data: "d" },
     ]);
   });
 
-  it("a carriage return and its line feed in two chunks are one line end", () => {
+  it("may be split: a carriage return and its line feed in two chunks are one line end", () => {
     expect(parse("data: a\r", "\ndata: b\r", "\n\r", "\n")).toEqual([{ data: "a\nb" }]);
   });
 
-  it("an event is out with its blank line, although a line feed may still follow", () => {
+  it("complete an event at its blank line, although a line feed may still follow", () => {
     const parser = createSseParser();
     expect(parser.push(Buffer.from("data: a\r\r"))).toEqual([{ data: "a" }]);
     expect(parser.push(Buffer.from("\ndata: b\n\n"))).toEqual([{ data: "b" }]);
   });
 
-  it("U+2028 and U+2029 do not end a line", () => {
+  it("do not include U+2028 and U+2029", () => {
     expect(parse("data: a\u2028b\u2029c\n\n")).toEqual([{ data: "a\u2028b\u2029c" }]);
   });
 });
 
-describe("chunks", () => {
-  it("T17: several frames in one chunk are several events", () => {
+describe("chunks of a stream", () => {
+  it("T17: give several events if one chunk has several frames", () => {
     expect(parse("data: 1\n\ndata: 2\n\ndata: 3\n\n").map(({ data }) => data)).toEqual([
       "1",
       "2",
@@ -105,14 +105,14 @@ describe("chunks", () => {
     ]);
   });
 
-  it("T17: a frame cut inside a UTF-8 character is whole again", () => {
+  it("T17: may cut a frame inside a UTF-8 character", () => {
     const bytes = Buffer.from("data: 汉€😀é\n\n");
     for (let cut = 1; cut < bytes.length; cut += 1) {
       expect(parse(bytes.subarray(0, cut), bytes.subarray(cut))).toEqual([{ data: "汉€😀é" }]);
     }
   });
 
-  it("T17: any stream gives the same events however it is cut, empty chunks included", () => {
+  it("T17: give the same events at any cuts, including empty chunks", () => {
     const line = fc.oneof(
       fc.constantFrom("", "data", "data:", "event: e", ": c", "id: 1", "data: [DONE]", "datax: 1"),
       fc.string({ unit: "binary" }).map((text) => `data: ${text}`),
@@ -135,27 +135,27 @@ describe("chunks", () => {
 });
 
 describe("the start and the end of a stream", () => {
-  it("a byte order mark at the start is skipped, even when it comes in pieces", () => {
+  it("skip a byte order mark at the start, even if it comes in pieces", () => {
     expect(parse("\ufeffdata: a\n\n")).toEqual([{ data: "a" }]);
     expect(parse(Uint8Array.of(0xef), Uint8Array.of(0xbb, 0xbf), "data: a\n\n")).toEqual([
       { data: "a" },
     ]);
   });
 
-  it("a byte order mark later on is a character like any other", () => {
+  it("treat a later byte order mark as an ordinary character", () => {
     expect(parse("data: a\n\n\ufeffdata: b\n\n")).toEqual([{ data: "a" }]);
   });
 
-  it("an event without its blank line is given at the end", () => {
+  it("give an event without its blank line at the end", () => {
     expect(parse("data: a\n")).toEqual([{ data: "a" }]);
     expect(parse("event: x\ndata: a")).toEqual([{ event: "x", data: "a" }]);
   });
 
-  it("a character cut off at the end is replaced, not lost with its event", () => {
+  it("replace a character that is cut off at the end, and keep its event", () => {
     expect(parse("data: a", Uint8Array.of(0xe2, 0x82))).toEqual([{ data: "a\ufffd" }]);
   });
 
-  it("the end is quiet when nothing is left, and the second end always is", () => {
+  it("give nothing at the end if no event is open, or if the end was already read", () => {
     const parser = createSseParser();
     parser.push(Buffer.from("data: a\n\n"));
     expect(parser.end()).toEqual([]);
@@ -165,15 +165,15 @@ describe("the start and the end of a stream", () => {
   });
 });
 
-describe("the bound", () => {
-  it("a line without an end overflows", () => {
+describe("the size limit of an event", () => {
+  it("is exceeded by a line without an end", () => {
     const parser = createSseParser(100);
     const push = () => parser.push(Buffer.from("x".repeat(60)));
     expect(push()).toEqual([]);
     expect(push).toThrow(SseOverflowError);
   });
 
-  it("many data lines without a blank line overflow", () => {
+  it("is exceeded by many data lines without a blank line", () => {
     const parser = createSseParser(100);
     expect(() => {
       for (let count = 0; count < 20; count += 1) parser.push(Buffer.from("data: 12345678\n"));
@@ -183,7 +183,7 @@ describe("the bound", () => {
   it.each([
     ["in one read", 1],
     ["in many", 100],
-  ])("an event of millions of empty lines overflows, %s", (_name, reads) => {
+  ])("is exceeded by millions of empty lines, %s", (_name, reads) => {
     const parser = createSseParser();
     const lines = Buffer.from("data:\n".repeat(2_000_000 / reads));
     expect(() => {
@@ -191,14 +191,14 @@ describe("the bound", () => {
     }).toThrow(SseOverflowError);
   });
 
-  it("counts the name of the event as well", () => {
+  it("includes the name of the event", () => {
     const parser = createSseParser(100);
     parser.push(Buffer.from(`event: ${"x".repeat(60)}\n`));
     expect(parser.heldBytes).toBe(60);
     expect(() => parser.push(Buffer.from(`data: ${"x".repeat(60)}\n`))).toThrow(SseOverflowError);
   });
 
-  it("is for one event: any number of smaller ones pass", () => {
+  it("applies to each event: any number of smaller ones pass", () => {
     const parser = createSseParser(100);
     const frame = Buffer.from(`data: ${"x".repeat(80)}\n\n`);
     let seen = 0;
@@ -206,7 +206,7 @@ describe("the bound", () => {
     expect(seen).toBe(1000);
   });
 
-  it("a line of 20 MB in pieces of 64 bytes is read in time in proportion to its length", async () => {
+  it("keeps reading linear: a line of 20 MB in pieces of 64 bytes is read in seconds", async () => {
     const parser = createSseParser();
     const piece = Buffer.from("x".repeat(64));
     let length = 0;
@@ -222,24 +222,24 @@ describe("the bound", () => {
   });
 });
 
-describe("writing", () => {
-  it("a frame is its lines and a blank one", () => {
+describe("the writer of frames", () => {
+  it("writes the lines of a frame and a blank one", () => {
     expect(formatSse({ data: "a" })).toBe("data: a\n\n");
     expect(formatSse({ event: "ping", data: "{}" })).toBe("event: ping\ndata: {}\n\n");
   });
 
-  it("each line of the data gets its own prefix", () => {
+  it("gives each line of the data its own prefix", () => {
     expect(formatSse({ data: "a\nb\n" })).toBe("data: a\ndata: b\ndata: \n\n");
   });
 
-  it("U+2028 and U+2029 go out as JSON escapes, which read back as themselves", () => {
+  it("writes U+2028 and U+2029 as JSON escapes, which read back unchanged", () => {
     const value = { text: "a\u2028b\u2029c" };
     const frame = formatSse({ data: JSON.stringify(value) });
     expect(frame).toBe('data: {"text":"a\\u2028b\\u2029c"}\n\n');
     expect(JSON.parse(parse(frame)[0]!.data)).toEqual(value);
   });
 
-  it("what is written reads back, whatever text it carries", () => {
+  it("writes frames that read back unchanged, with any text", () => {
     const texts = fc.string({ unit: "binary" });
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.option(fc.constant("name")), texts)), (pairs) => {
@@ -254,7 +254,7 @@ describe("writing", () => {
     );
   });
 
-  it("T88: the keep-alive frame is a comment, which no reader takes for an event", () => {
+  it("T88: writes a keep-alive as a comment, which no reader takes for an event", () => {
     expect(parse(sseKeepAlive, "data: a\n\n", sseKeepAlive)).toEqual([{ data: "a" }]);
   });
 });

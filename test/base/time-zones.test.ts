@@ -20,7 +20,7 @@ const places = [
 ];
 const [from, to] = [Date.UTC(2015, 0, 1), Date.UTC(2035, 0, 1)];
 
-it("a day begins when it does there, also where clocks jump over midnight or show it twice", () => {
+it("a day begins at its local start, also where clocks skip midnight or repeat it", () => {
   fc.assert(
     fc.property(fc.constantFrom(...places), fc.integer({ min: from, max: to }), (place, ms) => {
       const there = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(place);
@@ -50,7 +50,7 @@ it("a day begins when it does there, also where clocks jump over midnight or sho
     }
 }, 60_000);
 
-it("knows the names of zones", () => {
+it("names of time zones are recognised", () => {
   expect(["Europe/Berlin", "UTC", "Mars/Olympus", ""].map(isTimeZone)).toEqual([
     true,
     true,
