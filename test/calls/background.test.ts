@@ -27,7 +27,7 @@ async function leaveAt(answered: Response, seen: string): Promise<void> {
   await reader.cancel();
 }
 
-it("BILL-04 RESP-30: a response that its vendor works at in the background is charged what was reserved for it", async () => {
+it("BILL-04 RESP-30: a background response without usage is charged its reserved tokens; one with usage is charged its usage", async () => {
   const queued = {
     ...(responses.whole() as object),
     id: "resp_bg",
@@ -55,7 +55,7 @@ it.each([
   [true, 1_000],
   [false, 4],
 ])(
-  "BILL-04 RESP-30 T62: a stream that its client leaves, with background %s, is charged %i tokens of output: such a vendor goes on",
+  "BILL-04 RESP-30 T62: a stream that its client leaves, with background %s, is charged %i tokens of output: a vendor finishes background work",
   async (background, outputTokens) => {
     const until = responses.frames.findIndex((frame) => frame.includes("output_text.delta")) + 1;
     world.answer(stream(responses.frames.slice(0, until), () => undefined));
@@ -70,7 +70,7 @@ it.each([
   },
 );
 
-it("BILL-04 RESP-30 T62: so it is after a search at the vendor, which is counted beside", async () => {
+it("BILL-04 RESP-30 T62: a background stream that its client leaves after a web search is charged its reserved tokens and the search", async () => {
   const until = responses.frames.findIndex((frame) => frame.includes("output_text.delta")) + 1;
   const item = { type: "web_search_call", id: "ws_1", status: "completed" };
   const type = "response.output_item.done";

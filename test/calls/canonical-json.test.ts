@@ -14,7 +14,7 @@ it.each([
   ['{"__proto__":{"b":1},"a":[]}', '{"__proto__":{"b":1},"a":[]}'],
   ['{"a":"\\u0041\\n"}', '{"a":"A\\n"}'],
   ["{}", "{}"],
-])("%s is %s", (text, form) => {
+])("the canonical form of %s is %s", (text, form) => {
   expect(formOf(text)).toBe(form);
 });
 
@@ -27,17 +27,17 @@ it.each([
   ['{"a":"null"}', '{"a":null}'],
   ['{"a":[1,2]}', '{"a":[2,1]}'],
   ['{"a":{"b":1},"c":2}', '{"a":{"b":1,"c":2}}'],
-])("%s is not %s", (one, other) => {
+])("the canonical form of %s differs from that of %s", (one, other) => {
   expect(formOf(one)).not.toBe(formOf(other));
 });
 
-it("names that are spelled with a backslash are as they were written, whatever was read before", () => {
+it("names that are spelled with a backslash stay as written, whatever was parsed before", () => {
   const [backslash, feed] = ['{"a":1,"\\\\":1}', '{"a":1,"\\n":1}'];
   for (let time = 0; time < 3; time += 1)
     expect([formOf(backslash), formOf(feed)]).toEqual([backslash, feed]);
 });
 
-it("a form is JSON of the same meaning, and its own form", () => {
+it("a canonical form is JSON of the same value, and its own canonical form", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
       const text = JSON.stringify(value);

@@ -11,7 +11,7 @@ import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
 
 const content = '#sandbox {"reply": "one two three four five six seven", "chunk_delay_ms": 20000}';
 
-it("BILL-01 T65: each call that was cut has its row in the request log, beside its charge", async () => {
+it("BILL-01 T65: each call that a stop cuts has its row in the request log as well as its charge", async () => {
   const databaseUrl = await (await sharedPostgres()).createMigrated();
   const dataDir = temporaryDirectory();
   // With production settings, so that rows of the log wait for a batch.
@@ -50,7 +50,7 @@ it("BILL-01 T65: each call that was cut has its row in the request log, beside i
   expect(rows).toEqual(Array.from({ length: 12 }, () => ({ charged: true })));
 });
 
-it("the end of calls is waited for, and no longer than it may take", async () => {
+it("a stop waits for the end of calls, up to its time limit", async () => {
   const calls = new InFlightCalls();
   expect(await calls.over(60_000)).toBe(0);
   const both = [callUnderWay(newId("req")), callUnderWay(newId("req"))];
@@ -61,7 +61,7 @@ it("the end of calls is waited for, and no longer than it may take", async () =>
   expect(await over).toBe(0);
 });
 
-it("since when the oldest call runs is told, whichever began first; without calls it is now", () => {
+it("the start of the oldest call in flight is known in any order of starts; without calls it is now", () => {
   const calls = new InFlightCalls();
   const nowMs = Date.now();
   expect(calls.since() >= idTime(nowMs)).toBe(true);

@@ -50,15 +50,15 @@ function others(named: object, by: typeof planned = planned): string[] {
 }
 const namedInBody = (...models: string[]) => ({ body: { value: { models } } });
 
-describe("the other models of a call", () => {
-  it("are each tried once, in their order, and the model itself is none of them", () => {
+describe("the fallback models of a call", () => {
+  it("are each tried once, in order, and exclude the model itself", () => {
     expect(others(namedInBody("acme/one", "acme/three", "acme/two", "acme/three"))).toEqual([
       "acme/three",
       "acme/two",
     ]);
   });
 
-  it("are three at most, whatever is repeated", () => {
+  it("are at most three, not counting repetitions", () => {
     const four = ["acme/two", "acme/three", "acme/four", "acme/five"];
     expect(others(namedInBody(...four.slice(0, 3), "acme/two", "acme/one"))).toHaveLength(3);
     expect(() => others(namedInBody(...four))).toThrow(
@@ -66,7 +66,7 @@ describe("the other models of a call", () => {
     );
   });
 
-  it("are the model's own where the request names none, less those that refuse the call", () => {
+  it("are the model's own if the request names none, without those that refuse the call", () => {
     expect(others({})).toEqual(["acme/two", "acme/three"]);
     const refusing = (parsed: ParsedModelId) => {
       if (parsed.model === "acme/two") throw new GatewayError("model_not_allowed", "Not this.");
@@ -75,7 +75,7 @@ describe("the other models of a call", () => {
     expect(others({}, refusing)).toEqual(["acme/three"]);
   });
 
-  it("a fault of ours while one is planned is not taken for a refusal", () => {
+  it("do not hide an internal error while one of them is planned", () => {
     const broken = () => {
       throw new TypeError("a fault of ours");
     };
@@ -84,7 +84,7 @@ describe("the other models of a call", () => {
   });
 });
 
-it("the field models is the gateway's in chat alone", () => {
+it("are removed from the forwarded body only in chat", () => {
   const body = { model: "acme/one", models: ["acme/two"] };
   const forwarded = (protocol: string) =>
     withoutFallbacks({ protocol, body: { value: body } } as unknown as TextCall);

@@ -38,7 +38,7 @@ const rowOf = (response: Response) =>
     return (await vendors.bench.database.query<{ usage_source: string }>(sql, [id]))[0];
   }, "the row in the request log");
 
-it("STREAM-09: a stream's previews come before its picture, which has what its vendor counted", async () => {
+it("STREAM-09: a stream sends its previews before the picture, which has the vendor's counts", async () => {
   vendors.answer(
     streaming(
       made("image_generation.partial_image", { partial_image_index: 0 }),
@@ -61,7 +61,7 @@ it("STREAM-09: a stream's previews come before its picture, which has what its v
   expect(await rowOf(response)).toMatchObject({ usage_source: "upstream", status: "succeeded" });
 });
 
-it("T61: what no vendor counted is marked as an estimate, what one did as its own", async () => {
+it("T61: usage without a vendor's count is marked as estimated, with one as the upstream's", async () => {
   vendors.answer(json({ data: [{ b64_json: base64 }] }));
   const uncounted = await vendors.bench.generate({ model: generating });
   expect(uncounted.status).toBe(200);

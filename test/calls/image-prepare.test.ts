@@ -38,7 +38,7 @@ const prepare = (model: string) =>
     input: { form: "images", encoding: "json", fields: { prompt: "A boat" }, images: [] },
   } as unknown as ImageCall);
 
-it("an offer of a vendor that makes images as tasks only is left out, though it is cheaper", () => {
+it("an offer whose vendor makes images only as tasks is left out, even if it is cheaper", () => {
   const { plan } = prepare("acme/make");
   expect(plan.explanation).toMatchObject({
     order: ["quick"],

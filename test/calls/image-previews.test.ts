@@ -41,7 +41,7 @@ function calling({ slow = false } = {}) {
   return { at, sent, record, send, drains, source };
 }
 
-it("IMG-28: each has its number and the second it was sent in; the first of them is when the answer began", async () => {
+it("IMG-28: each preview has its number and the second of its sending; the first one sets the time to first token", async () => {
   const { at, sent, record, send } = calling();
   await send(0);
   const firstTokenMs = record.firstTokenMs!;
@@ -57,7 +57,7 @@ it("IMG-28: each has its number and the second it was sent in; the first of them
   expect(record.firstTokenMs).toBe(firstTokenMs);
 });
 
-it("STREAM-09: a client that has not taken one holds the next one back", async () => {
+it("STREAM-09: the next preview waits until the client has read the previous one", async () => {
   const { send, drains } = calling({ slow: true });
   let isOver = false;
   const sending = send(0).then(() => (isOver = true));
@@ -68,7 +68,7 @@ it("STREAM-09: a client that has not taken one holds the next one back", async (
   expect(isOver).toBe(true);
 });
 
-it("T62: the end of the stream that it came from ends the wait, too, and is known as the client's doing", async () => {
+it("T62: the wait for a slow client ends with the source stream, and the early end is attributed to the client", async () => {
   const { send, source } = calling({ slow: true });
   const sending = send(0);
   source.stream.destroy();

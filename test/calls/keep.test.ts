@@ -19,7 +19,7 @@ function keep(frames: number, budget: ByteBudget) {
   return { length: answer!.length, truncated, lease };
 }
 
-it("the events of a stream are kept up to 256 KiB, and count as they grow", () => {
+it("the events of a stream are kept up to 256 KiB, and count in the budget as they grow", () => {
   const budget = new ByteBudget(1e9);
   const { length, truncated, lease } = keep(100, budget);
   expect([length, truncated]).toEqual([100 * 1_008, []]);
@@ -30,7 +30,7 @@ it("the events of a stream are kept up to 256 KiB, and count as they grow", () =
   expect([long.length, long.truncated]).toEqual([256 * 1024, ["answer"]]);
 });
 
-it("what has no room beside bodies under way is cut, and named", () => {
+it("the kept copy is cut if bodies in flight leave no room for it, and is listed as truncated", () => {
   const budget = new ByteBudget(50_000);
   const { length, truncated } = keep(100, budget);
   expect([length, truncated]).toEqual([49 * 1_008, ["answer"]]);

@@ -5,7 +5,7 @@ import { costMs } from "../support/cost.ts";
 import { meterPartial, meterBackground, textOfCut, tokensIn } from "../../src/calls/meter.ts";
 import { noUsage } from "../../src/base/usage.ts";
 
-it("a run without a break is counted in pieces, and what stands around it as it is", async () => {
+it("a run without a break is counted in pieces, and the text around it as usual", async () => {
   const run = "x".repeat(100);
   const pieces = ["before ", ..."x".repeat(100).match(/.{1,32}/g)!, " after"];
   const counted = pieces.reduce((sum, piece) => sum + countTokens(piece), 0);
@@ -22,13 +22,13 @@ it.each([
   ["line ends", "\r\n"],
   // The tokenizer joins slashes and line ends.
   ["paths and line ends", "/\r\n"],
-])("a long text of %s is counted in no time", async (_what, piece) => {
+])("a long text of %s is counted within 120 ms", async (_what, piece) => {
   await tokensIn("Its tables are loaded.");
   const cost = await costMs(() => tokensIn(piece.repeat(20_000 / piece.length)));
   expect(cost).toBeLessThan(120);
 });
 
-it("what follows the beginning of a long text is taken to be like it, whether it was kept or not", async () => {
+it("a long text is extrapolated from its beginning, whether the rest was kept or not", async () => {
   const text = "one two three four ".repeat(4_000);
   const { length } = text;
   const tokens = await tokensIn(text);
@@ -36,14 +36,14 @@ it("what follows the beginning of a long text is taken to be like it, whether it
   expect(await tokensIn({ text: text.slice(0, 20_000), characters: length })).toBe(tokens);
 });
 
-it("T62: the text of JSON that was cut in an escape counts as far as it came", () => {
+it("T62: the text of JSON that was cut in an escape counts up to the cut", () => {
   expect(textOfCut('{"choices":[{"message":{"content":"One\\ntwo')).toBe("One\ntwo");
   expect(textOfCut('{"content":"One \\u00')).toBe("One \\u00");
   expect(textOfCut('{"reasoning":"Why. ","content":"Because.","model":"m"')).toBe("Why. Because.");
   expect(textOfCut('{"id":"c1","model":"m"')).toBe("");
 });
 
-it("T62: what a vendor counted before its caller left is never less than what arrived", async () => {
+it("T62: usage that a vendor reported before its caller left is raised to the text that arrived", async () => {
   const reported = { ...noUsage, inputTokens: 7, outputTokens: 1 };
   const { usage, source } = await meterPartial(reported, 99, "one two three four five");
   expect(source).toBe("estimated");
@@ -51,13 +51,13 @@ it("T62: what a vendor counted before its caller left is never less than what ar
   expect(usage.outputTokens).toBe(countTokens("one two three four five"));
 });
 
-it("T62: nor less than what its vendor had counted: reasoning is counted, and does not arrive as text", async () => {
+it("T62: usage that a vendor reported is kept if it is above the text that arrived, as with reasoning", async () => {
   const reported = { ...noUsage, inputTokens: 7, outputTokens: 900 };
   const { usage } = await meterPartial(reported, 99, "one two three four five");
   expect(usage.outputTokens).toBe(900);
 });
 
-it("an answer that its vendor goes on with is what was reserved, and never less than what arrived", async () => {
+it("an answer that its vendor continues in the background counts its reserved tokens, and at least the text that arrived", async () => {
   const text = "one two three four five";
   const short = await meterBackground(7, 500, { output: text, seen: undefined });
   expect(short.usage).toMatchObject({ inputTokens: 7, outputTokens: 500 });

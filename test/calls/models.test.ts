@@ -32,7 +32,7 @@ it("MODELS: a description is the model's own, and empty where it has none", () =
   expect(listed("acme/quiet").description).toBe("");
 });
 
-it("MODELS-08: each kind has the prices of what it is billed by", () => {
+it("MODELS-08: each kind lists the prices of its own billables", () => {
   const billables = (id: string) => listed(id).pricing.map(({ billable }) => billable);
   expect(billables("acme/talk")).toEqual([
     "input_tokens",
@@ -51,7 +51,7 @@ it("MODELS-08: each kind has the prices of what it is billed by", () => {
   ]);
 });
 
-it("MODELS: a provider streams pictures where one of its own offers does; texts always, vectors never", () => {
+it("a provider streams pictures if one of its own offers does; it always streams text, and never vectors", () => {
   const streams = (id: string) =>
     listed(id).providers.map((each) => [each.id, each.supports_streaming]);
   expect(streams("acme/paint")).toEqual([
@@ -62,7 +62,7 @@ it("MODELS: a provider streams pictures where one of its own offers does; texts 
   expect(streams("acme/vector")).toEqual([["first", false]]);
 });
 
-it("MODELS-07: what conversion loses is not listed, and the other kinds have parameters of their own", () => {
+it("MODELS-07: parameters that conversion drops are not listed, and image models list their own parameters", () => {
   const names = (id: string) => Object.keys(listed(id).supported_parameters);
   expect(names("acme/talk")).toEqual(
     expect.arrayContaining(["seed", "n", "stream", "temperature"]),

@@ -51,7 +51,7 @@ function prepared(model: string, more: object = {}) {
 }
 
 describe("the record of a prepared call", () => {
-  it("has the plans of the other models beside that of its own", () => {
+  it("contains the plans of the fallback models and its own", () => {
     const { record, candidates } = prepared("acme/talk");
     expect(candidates.map(({ model }) => model)).toEqual(["acme/talk", "acme/other"]);
     expect(record.plan).toMatchObject({ fallbacks: [{ model: "acme/other" }] });
@@ -60,7 +60,7 @@ describe("the record of a prepared call", () => {
 });
 
 it.each(["acme/narrow", "acme/claude"])(
-  "TXT-07: what was made of a request for %s and let go is made again as it was",
+  "TXT-07: the route and the notes of a request for %s are equal when they are made again after being discarded",
   (model) => {
     const { first, body } = prepared(model, { top_p: 0.5, seed: 7 });
     const [sent, notes] = [first.route().body, first.notes()];
@@ -75,7 +75,7 @@ it.each(["acme/narrow", "acme/claude"])(
 
 describe("the upper bound", () => {
   it.each(["max_tokens", "max_completion_tokens"])(
-    "T64: of a call whose %s is the largest number there is covers all that the model can make",
+    "T64: covers the most that the model can make, if the %s of a call is the largest integer",
     (name) => {
       const reserved = (maximum: number) =>
         prepared("acme/talk", { [name]: maximum }).record.reservedNano;
@@ -91,7 +91,7 @@ describe("the upper bound", () => {
     expect(record.reservedNano).toBe(reserved("acme/dear"));
   });
 
-  it("T64: of a responses call, too", () => {
+  it("T64: reads the maximum of a responses call, including the largest integer", () => {
     const { direct } = codecs.responses;
     const maximum = (value: number | null) =>
       direct.facts({ input: "Hi", max_output_tokens: value }).maxOutputTokens;
@@ -100,7 +100,7 @@ describe("the upper bound", () => {
 });
 
 describe("an offer that does less than its model", () => {
-  it("gets neither what the model nor what it alone lacks, and both are named in the caller's order", () => {
+  it("drops the parameters that the model or the offer lacks, and reports both in the caller's order", () => {
     const { first } = prepared("acme/narrow", { seed: 7, temperature: 0.5, top_p: 0.5 });
     expect(first.route().body).toMatchObject({ temperature: 0.5 });
     expect(first.route().body).not.toHaveProperty("seed");
@@ -108,15 +108,15 @@ describe("an offer that does less than its model", () => {
     expect(first.notes().map(({ param }) => param)).toEqual(["seed", "top_p"]);
   });
 
-  it("refuses what is outside its own limits", () => {
+  it("refuses values outside its own limits", () => {
     expect(() => prepared("acme/narrow", { temperature: 1.5 })).toThrow(
       expect.objectContaining({ code: "invalid_value", param: "temperature" }),
     );
   });
 });
 
-describe("a call that is converted", () => {
-  it("is answered with the second in which it began", () => {
+describe("a prepared call", () => {
+  it("is answered with the second of its start, if it is converted", () => {
     const answer = prepared("acme/claude")
       .first.route()
       .answer(
@@ -135,7 +135,7 @@ describe("a call that is converted", () => {
     expect(answer).toMatchObject({ object: "chat.completion", created: 1_700_000_000 });
   });
 
-  it("reserves what its upstream is asked for, where room for reasoning is more than was asked", () => {
+  it("reserves the maximum that is sent to its upstream, if room for reasoning raises it", () => {
     const plain = prepared("acme/claude", { max_completion_tokens: 50 });
     const asked = { max_completion_tokens: 50, reasoning_effort: "high" };
     const { record, first } = prepared("acme/claude", asked);
@@ -146,7 +146,7 @@ describe("a call that is converted", () => {
     expect(record.reservedNano).toBeGreaterThan(plain.record.reservedNano);
   });
 
-  it("reserves the model's own reserve where the call names no maximum", () => {
+  it("reserves the model's default if it names no maximum", () => {
     const { record } = prepared("acme/talk");
     // 4,096 tokens of output, and a few of input; each costs 1,000 nano-USD.
     expect(record.reservedNano).toBeGreaterThanOrEqual(4_096_000n);

@@ -9,7 +9,7 @@ const notes = [
   { param: "stop", kind: "rewritten", detail: "named stop_sequences" },
 ] as const;
 
-it("what was dropped is named, in words too; a call that lost nothing has neither", () => {
+it("dropped parameters are logged by name and in words; a call that lost nothing has no such fields", () => {
   const record = recordAt(1_000);
   expect(requestRow(record)).not.toHaveProperty("notes");
   record.notes = notes;
@@ -19,7 +19,7 @@ it("what was dropped is named, in words too; a call that lost nothing has neithe
   });
 });
 
-it("the plan is kept with its call, beside the error of one that failed", () => {
+it("the plan is logged with its call, next to the error of a failed call", () => {
   const record = recordAt(1_000);
   expect(requestRow(record).explanation).toBeUndefined();
   record.errorCode = "upstream_error";
@@ -31,7 +31,7 @@ it("the plan is kept with its call, beside the error of one that failed", () => 
   expect(requestRow(record).explanation).toStrictEqual({ plan });
 });
 
-it("calls by one plan share what the log says of it, and it never gets another one's", () => {
+it("calls with one plan share its log entry, and calls with other plans do not", () => {
   const [one, two, other] = [recordAt(1_000), recordAt(2_000), recordAt(3_000)];
   one.plan = two.plan = { order: ["first"] };
   other.plan = { order: ["second"] };
@@ -39,7 +39,7 @@ it("calls by one plan share what the log says of it, and it never gets another o
   expect(requestRow(other).explanation).toEqual({ plan: { order: ["second"] } });
 });
 
-it("the header names what was changed, and is absent where nothing was", () => {
+it("the header lists changed parameters, and is absent if there are none", () => {
   expect(droppedHeader(notes)).toEqual({ "x-gw-dropped-params": "seed, stop" });
   expect(droppedHeader([])).toEqual({});
 });

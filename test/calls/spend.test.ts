@@ -27,7 +27,7 @@ async function open(): Promise<Database> {
   return database;
 }
 
-it("a finished call whose hold is gone is charged nothing, and that is an error in the log", async () => {
+it("a finished call whose hold is gone is charged nothing, and an error is logged", async () => {
   const database = await open();
   const spend = createSpend({ database, queue, log, leaseMs: 60_000 });
   const hold = { id: "req_gone", workspaceId: "w1" };
@@ -44,7 +44,7 @@ it("a finished call whose hold is gone is charged nothing, and that is an error 
   await database.close();
 });
 
-it("leases that cannot be extended, and holds that cannot be released, are in the log", async () => {
+it("leases that cannot be extended and holds that cannot be released are logged", async () => {
   const database = await open();
   await addWorkspace(database, "w2");
   await addKey(database, { workspaceId: "w2", id: "k2" });

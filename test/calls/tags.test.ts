@@ -19,12 +19,12 @@ describe("the fields of each protocol", () => {
     ["images", { user: "u" }, undefined, "u"],
     ["tasks", { user: "u" }, undefined, "u"],
     ["another", { user: "u", metadata: { team: "a" } }, undefined, undefined],
-  ])("%s %j", (protocol, body, tags, endUser) => {
+  ])("set the tags and the end user for %s %j", (protocol, body, tags, endUser) => {
     expect(tagsOf(protocol, body as Record<string, unknown>, {})).toEqual({ tags, endUser });
   });
 });
 
-it("a header's names are its own, whatever names another caller's header has made V8 know", () => {
+it("names in a header are read as written, whatever names earlier headers had", () => {
   const named = (name: string) => {
     const metadata = `{"team":"1","${name}":"x"}`;
     return Object.keys(tagsOf("chat", {}, { metadata }).tags!);
@@ -35,7 +35,7 @@ it("a header's names are its own, whatever names another caller's header has mad
   expect(named(String.raw`\u00f6ffentlich`)).toEqual(["team", "öffentlich"]);
 });
 
-it("of a body, what is no short text is passed over, and sixteen pairs are taken at most", () => {
+it("a body's tags that are not short text are skipped, and at most sixteen pairs are taken", () => {
   const metadata = {
     number: 1,
     long: "x".repeat(513),
@@ -53,7 +53,7 @@ it("of a body, what is no short text is passed over, and sixteen pairs are taken
   expect(tagsOf("chat", { user: "x".repeat(257) }, {})).toEqual(none);
 });
 
-it("a header counts before the field that says the same, and its bytes are UTF-8", () => {
+it("a header takes precedence over the same field of the body, and its bytes are UTF-8", () => {
   const body = { metadata: { team: "a", stage: "test" }, user: "u" };
   const told = { metadata: header('{"team":"süd"}'), endUser: header("häkon") };
   expect(tagsOf("chat", body, told)).toEqual({
@@ -73,13 +73,13 @@ it.each([
   ["more than sixteen pairs", JSON.stringify(many(17))],
   ["a long name", JSON.stringify({ ["n".repeat(65)]: "v" })],
   ["bytes that are no UTF-8", '{"team":"\u00ff"}'],
-])("a header with %s is the caller's mistake, and named", (_what, metadata) => {
+])("a header with %s is refused as the caller's mistake", (_what, metadata) => {
   expect(() => tagsOf("chat", {}, { metadata })).toThrow(
     expect.objectContaining({ code: "invalid_value" }),
   );
 });
 
-it("an end user of a header that is too long, or no UTF-8, is a mistake as well", () => {
+it("an end user in a header that is too long or not UTF-8 is refused", () => {
   for (const endUser of ["x".repeat(257), "\u00ff"])
     expect(() => tagsOf("chat", {}, { endUser })).toThrow(/has at most 256 characters/);
 });

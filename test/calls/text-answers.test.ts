@@ -50,7 +50,7 @@ interface Noted {
 }
 const rowOf = async (response: Response) => (await world.row(response)) as unknown as Noted;
 
-it("T14: a whole answer to a call that asked for a stream is sent as one, and charged once", async () => {
+it("T14: a whole answer to a call that asked for a stream is sent as a stream, and charged once", async () => {
   world.answer(json(chat.whole()));
   const response = await alone({ stream: true });
   const frames = await readEvents(response);
@@ -59,7 +59,7 @@ it("T14: a whole answer to a call that asked for a stream is sent as one, and ch
   expect((await rowOf(response)).cost_nano).toBe(costAtFirstNano);
 });
 
-it("T14 T15: all choices of an answer in the other form arrive, with their logprobs", async () => {
+it("T14 T15: all choices of an answer arrive with their logprobs, if the vendor streams a whole answer or does not stream a stream", async () => {
   const logprobs = { content: [{ token: "So", logprob: -1, bytes: null, top_logprobs: [] }] };
   const extra = { n: 2, logprobs: true };
   const said = ["So far", "So good"];
@@ -108,18 +108,21 @@ it.each<[string, () => string, string]>([
       `"arguments":${'{"7":'.repeat(nested)}1${"}".repeat(nested)}}}]},"finish_reason":"stop"}]}\n\n`,
     "cannot be read",
   ],
-])("T15: a stream for a whole answer with %s is its vendor's fault", async (_name, body, why) => {
-  world.answer((request, response) =>
-    raw(body(), { "content-type": "text/event-stream" })(request, response),
-  );
-  const response = await world.call(chat);
-  expect(response.status).toBe(502);
-  const { attempts } = await rowOf(response);
-  expect(attempts).toHaveLength(2);
-  for (const { message } of attempts) expect(message).toContain(why);
-});
+])(
+  "T15: a stream for a whole answer counts against its vendor if it contains %s",
+  async (_name, body, why) => {
+    world.answer((request, response) =>
+      raw(body(), { "content-type": "text/event-stream" })(request, response),
+    );
+    const response = await world.call(chat);
+    expect(response.status).toBe(502);
+    const { attempts } = await rowOf(response);
+    expect(attempts).toHaveLength(2);
+    for (const { message } of attempts) expect(message).toContain(why);
+  },
+);
 
-it("T88: a whole answer that takes long is JSON from its first byte: nothing keeps it alive", async () => {
+it("T88: a slow whole answer gets no keep-alives and is JSON from its first byte", async () => {
   const { promise: later, resolve } = Promise.withResolvers<void>();
   world.answer(async (request, response) => {
     await later;
@@ -152,7 +155,7 @@ async function isEstimated(frames: readonly string[], caller: typeof chat, model
 }
 
 it.each(["messages", "converted"])(
-  "T48: output that was told at a stream's start only is estimated, whole and streamed (%s)",
+  "T48: output that a stream reports only at its start is estimated, whole and streamed (%s)",
   async (model) => {
     const start = { id: "msg_7", usage: { input_tokens: 100, output_tokens: 1 } };
     const silent = messages.frames.map((frame) =>
@@ -166,7 +169,7 @@ it.each(["messages", "converted"])(
 );
 
 it.each(["gemini", "gemini-converted"])(
-  "T48: a stream that tells its prompt's tokens alone, and early, has an estimated output (%s)",
+  "T48: the output is estimated for a stream that reports only its prompt's tokens, and early (%s)",
   async (model) => {
     const usage = `,"usageMetadata":{"promptTokenCount":100,"totalTokenCount":100}}\n\n`;
     const silent = generateContent.frames.map((frame, index) => {
@@ -182,7 +185,7 @@ it.each([
   ["chat", chat],
   ["messages-to-chat", messages],
 ] as const)(
-  "T48: a chat stream that tells its prompt's tokens alone, and early, has an estimated output (%s)",
+  "T48: the output is estimated for a chat stream that reports only its prompt's tokens, and early (%s)",
   async (model, caller) => {
     const usage = { prompt_tokens: 100, completion_tokens: 0, total_tokens: 100 };
     const silent = chat.frames
@@ -201,7 +204,7 @@ it.each([
   ["responses", responses],
   ["responses-converted", chat],
 ] as const)(
-  "T48: a responses stream that tells its prompt's tokens alone, and early, has an estimated output (%s)",
+  "T48: the output is estimated for a responses stream that reports only its prompt's tokens, and early (%s)",
   async (model, caller) => {
     const silent = responses.frames.map((frame) => {
       const at = frame.indexOf("data: ") + 6;
@@ -220,7 +223,7 @@ it.each([
   ["chat", chat, "responses-converted"],
   ["messages", messages, "responses-to-messages"],
 ] as const)(
-  "T11: text that comes after its part was said to be done reaches callers of %s",
+  "T11: text that arrives after its part was marked done reaches callers of %s",
   async (_name, caller, model) => {
     const [done] = responses.frames.filter((frame) => frame.includes("response.output_text.done"));
     const late = responses.frames.flatMap((frame) => {
@@ -246,7 +249,7 @@ it.each([
   ["frames behind the end marker", "chat", 'data: {"id":"x","choices":[]}\n\n'],
   ["comments", "converted", ": ping\n\n"],
   ["pings", "messages", 'event: ping\ndata: {"type":"ping"}\n\n'],
-])("STREAM-04: %s after the answer do not hold back its end (%s)", async (_name, model, ping) => {
+])("STREAM-04: %s after the answer do not delay its end (%s)", async (_name, model, ping) => {
   const { frames } = model === "chat" ? chat : messages;
   world.answer((_request, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" }).write(frames.join(""));
@@ -265,7 +268,7 @@ it.each([
   expect((await rowOf(response)).cost_nano).toBe(costAtFirstNano);
 });
 
-it("a frame that arrives slowly after a reason is part of the answer", async () => {
+it("a frame that arrives slowly after a finish reason is part of the answer", async () => {
   const [begin, middle, ...rest] = chat.frames;
   const early = rest.find((frame) => frame.includes('"stop"'))!;
   world.answer((_request, response) => {
@@ -282,7 +285,7 @@ it("a frame that arrives slowly after a reason is part of the answer", async () 
   expect(chat.textOfFrames(await readEvents(response))).toBe(answerText);
 });
 
-it("an answer of more than a megabyte is read like any other", async () => {
+it("an answer of more than a megabyte is read completely", async () => {
   const content = "large ".repeat(200_000);
   const whole = chat.whole() as { choices: object[] };
   world.answer(
@@ -293,7 +296,7 @@ it("an answer of more than a megabyte is read like any other", async () => {
   expect(chat.textOf((await response.json()) as never)).toBe(content);
 });
 
-it("T60: what is no JSON is named by its length and type, without a word of it", async () => {
+it("T60: a body that is not JSON is reported by its length and type, never its text", async () => {
   world.answer(raw("<html>secret</html>", { "content-type": "text/html" }));
   const page = await rowOf(await alone());
   expect(page.attempts[0]!.message).toContain("it is not JSON, but 19 bytes of text/html");
@@ -302,7 +305,7 @@ it("T60: what is no JSON is named by its length and type, without a word of it",
   expect(untyped.attempts[0]!.message).toContain("6 bytes without a content type");
 });
 
-it("T62: a whole answer that its client leaves is charged as far as its text came", async () => {
+it("T62: a whole answer that its client leaves is charged for the text that arrived", async () => {
   const part = '{"id":"c1","choices":[{"index":0,"message":{"content":"So far so good';
   world.answer((_request, response) => {
     response.writeHead(200, { "content-type": "application/json" });
@@ -340,7 +343,7 @@ it("BILL-22: a whole answer that its vendor breaks off is an error, and not char
   expect(await world.charged()).toBe(before);
 });
 
-it("TXT-20: headers that only the caller's own protocol knows are not sent where the call is converted", async () => {
+it("TXT-20: headers that only the caller's own protocol knows are not sent if the call is converted", async () => {
   const headers = { "anthropic-beta": "context-1m-2025-08-07" };
   await (await world.call(messages, { model: "alone/messages", headers })).text();
   expect(world.first.requests.at(-1)!.headers).toMatchObject(headers);
@@ -350,7 +353,7 @@ it("TXT-20: headers that only the caller's own protocol knows are not sent where
 });
 
 it.skipIf(forced)(
-  "TXT: a call that is not converted goes on in its caller's own bytes",
+  "a call that is not converted is forwarded in its caller's own bytes",
   async () => {
     const { url, key } = world.gateway;
     const messagesText = '[{"role":"user",  "content":"Hi \\u0021"}]';

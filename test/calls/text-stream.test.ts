@@ -72,25 +72,31 @@ it.each([
   { when: "while it is held back for long", heldMs: 10_000, isRead: false, kind: "ended_here" },
   // For example a vendor that sends much at once, and closes.
   { when: "while it is held back for a moment", heldMs: 5, isRead: false, kind: "broken" },
-])("BILL-21, BILL-22: a stream that breaks $when", async ({ heldMs, isRead, kind }) => {
-  const { ended, drain, consumer } = held();
-  vi.advanceTimersByTime(heldMs);
-  if (isRead) drain();
-  consumer().fail(broken());
-  expect(await kindOf(ended)).toBe(kind);
-});
+])(
+  "BILL-21, BILL-22: a stream that breaks $when has the right cause",
+  async ({ heldMs, isRead, kind }) => {
+    const { ended, drain, consumer } = held();
+    vi.advanceTimersByTime(heldMs);
+    if (isRead) drain();
+    consumer().fail(broken());
+    expect(await kindOf(ended)).toBe(kind);
+  },
+);
 
 it.each([
   { when: "held back", isRead: false, kind: "ended_here" },
   { when: "read", isRead: true, kind: "broken" },
-])("BILL-21, BILL-22: a stream that is $when as its call's time ends", async ({ isRead, kind }) => {
-  const { ended, drain, consumer } = held();
-  if (isRead) drain();
-  consumer().fail(new ExchangeError("total_timeout", "no complete answer"));
-  expect(await kindOf(ended)).toBe(kind);
-});
+])(
+  "BILL-21, BILL-22: a stream that is $when when its call's time ends has the right cause",
+  async ({ isRead, kind }) => {
+    const { ended, drain, consumer } = held();
+    if (isRead) drain();
+    consumer().fail(new ExchangeError("total_timeout", "no complete answer"));
+    expect(await kindOf(ended)).toBe(kind);
+  },
+);
 
-it("BILL-22: several short waits are not one long one", async () => {
+it("BILL-22: several short waits do not add up to a long one", async () => {
   const { ended, drain, send, consumer } = held();
   for (let wait = 0; wait < 3; wait += 1) {
     vi.advanceTimersByTime(6_000);
@@ -102,7 +108,7 @@ it("BILL-22: several short waits are not one long one", async () => {
   expect(await kindOf(ended)).toBe("broken");
 });
 
-it("BILL-21: a stream that its vendor closes after its client had stopped reading for long", async () => {
+it("BILL-21: a stream that its vendor closes after its client stopped reading for long ended because of the client", async () => {
   const { ended, drain, send, consumer } = held();
   // A frame that arrives meanwhile does not restart the wait.
   vi.advanceTimersByTime(6_000);
@@ -113,7 +119,7 @@ it("BILL-21: a stream that its vendor closes after its client had stopped readin
   expect(await kindOf(ended)).toBe("ended_here");
 });
 
-it("BILL-22: a stream that is drained for a client that has left, and breaks, is its vendor's fault as ever", async () => {
+it("BILL-22: a stream that breaks while it is drained for a client that has left counts against its vendor", async () => {
   const { ended, reply, consumer } = held();
   vi.advanceTimersByTime(60_000);
   reply.gone = true;
@@ -121,7 +127,7 @@ it("BILL-22: a stream that is drained for a client that has left, and breaks, is
   expect(await kindOf(ended)).toBe("broken");
 });
 
-it("T47: what follows an answer's end is waited for while its client takes no more, and a second longer", async () => {
+it("T47: after an answer's end the gateway reads on while the client is slow, and one second longer", async () => {
   const { ended, reply, seen, send, settled, drain } = held();
   seen.ended = true;
   send();
@@ -140,7 +146,7 @@ it("T47: what follows an answer's end is waited for while its client takes no mo
 it.each([
   { when: "which is whole", isWhole: true, kind: "complete" },
   { when: "which is not", isWhole: false, kind: "ended_here" },
-])("T47 T62: a gateway that stops ends a stream $when", async ({ isWhole, kind }) => {
+])("T47 T62: a stopping gateway ends a stream $when", async ({ isWhole, kind }) => {
   const { ended, seen, send, stop } = held();
   seen.ended = isWhole;
   send();

@@ -9,11 +9,14 @@ it.each([
   ["failed", 400, "invalid_value", undefined],
   ["client_closed", 502, null, undefined],
   ["succeeded", 200, null, undefined],
-] as const)("%s with %i ends its span as it is", (status, httpStatus, errorCode, said) => {
-  const ends: unknown[] = [];
-  const nothing = (): void => undefined;
-  const end = (error?: string) => ends.push(error);
-  const span = { isSampled: true, share: nothing, add: nothing, end };
-  traceCall(Object.assign(recordAt(0), { status, httpStatus, errorCode, span: span as never }));
-  expect(ends).toEqual([said]);
-});
+] as const)(
+  "the span of a call ends with or without an error: %s with status %i",
+  (status, httpStatus, errorCode, said) => {
+    const ends: unknown[] = [];
+    const nothing = (): void => undefined;
+    const end = (error?: string) => ends.push(error);
+    const span = { isSampled: true, share: nothing, add: nothing, end };
+    traceCall(Object.assign(recordAt(0), { status, httpStatus, errorCode, span: span as never }));
+    expect(ends).toEqual([said]);
+  },
+);

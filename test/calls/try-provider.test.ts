@@ -54,8 +54,8 @@ const configuration = (url: string): string =>
     offers: [{ provider: pictures, upstream_model: up, price: { input: "5", image_input: "8", output: "10", image_output: "40" } }]`,
   ].join("\n");
 
-describe("what is tried", () => {
-  it("is the cheapest text model of the provider, the first of those that cost the same, for a few tokens", async () => {
+describe("a test call to a provider", () => {
+  it("uses its cheapest text model, the first of equal price, for a few tokens", async () => {
     const trial = await tryProvider(pools, options("many"));
     expect(trial).toMatchObject({ ok: true, model: "acme/cheap", credential: "one", status: 200 });
     const [{ path, body }] = upstream.requests as [Recorder["requests"][number]];
@@ -63,7 +63,7 @@ describe("what is tried", () => {
     expect(body).toMatchObject({ model: "up", max_tokens: 16 });
   });
 
-  it("is the model and the key that are named", async () => {
+  it("uses the model and the credential that are named", async () => {
     const trial = await tryProvider(
       pools,
       options("many", { model: "acme/dear", credential: "two" }),
@@ -72,7 +72,7 @@ describe("what is tried", () => {
     expect(upstream.requests[0]!.headers.authorization).toBe("Bearer key-two");
   });
 
-  it("is one word to an embedding where the provider has no text model", async () => {
+  it("embeds one word if the provider has no text model", async () => {
     const trial = await tryProvider(pools, options("vectors"));
     expect(trial).toMatchObject({ ok: true, model: "acme/vector" });
     expect(upstream.requests[0]).toMatchObject({
@@ -85,7 +85,7 @@ describe("what is tried", () => {
     ["pictures", {}, "model"],
     ["many", { model: "acme/vector" }, "model"],
     ["many", { credential: "three" }, "credential"],
-  ])("is nothing at %s with %j: the field %s says why", async (provider, more, param) => {
+  ])("is refused at %s with %j, as a mistake in the field %s", async (provider, more, param) => {
     await expect(tryProvider(pools, options(provider, more))).rejects.toMatchObject({
       code: "invalid_value",
       param,
@@ -94,8 +94,8 @@ describe("what is tried", () => {
   });
 });
 
-describe("tests of providers", () => {
-  it("eight run at a time, the ninth is refused, and none counts when it is over", async () => {
+describe("test calls to providers", () => {
+  it("run eight at a time; the ninth is refused, and finished ones no longer count", async () => {
     for (let round = 0; round < 2; round += 1) {
       upstream.requests.length = 0;
       const { promise: over, resolve } = Promise.withResolvers<void>();
@@ -114,7 +114,7 @@ describe("tests of providers", () => {
     }
   });
 
-  it("one that fails counts no longer either, and its words have no key in them", async () => {
+  it("no longer count after a failure, and their messages contain no key", async () => {
     upstream.answer(json({ error: { message: "No such key: key-one" } }, 401));
     for (let count = 0; count < 9; count += 1) {
       const trial = await tryProvider(pools, options("vectors"));
@@ -129,7 +129,7 @@ describe("tests of providers", () => {
       });
   });
 
-  it("one that gets no answer ends at its deadline", async () => {
+  it("end at their deadline if they get no answer", async () => {
     upstream.answer(() => undefined);
     const trial = await tryProvider(pools, options("vectors", { deadlineMs: 50 }));
     expect(trial).toMatchObject({ ok: false, status: null });

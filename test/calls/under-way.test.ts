@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { InFlightCalls } from "../../src/calls/index.ts";
 import { callUnderWay } from "./support.ts";
 
-it("whoever is under way is told of a stop, and nobody who is over, though places are used again", () => {
+it("a stop is announced to all calls in flight, and to none that ended, even if their places were reused", () => {
   const calls = new InFlightCalls();
   const told: string[] = [];
   const begin = (name: string) => {
@@ -26,7 +26,7 @@ it("whoever is under way is told of a stop, and nobody who is over, though place
   expect(told.toSorted()).toEqual(["second, last", "third, last"]);
 });
 
-it("one that is over when another is told is not told any more", () => {
+it("a call that ends while another one is notified of the stop is not notified", () => {
   const calls = new InFlightCalls();
   const told: string[] = [];
   const second = callUnderWay("second", () => told.push("second"));

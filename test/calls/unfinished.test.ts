@@ -52,7 +52,7 @@ function relayed(budget: ByteBudget) {
 
 const held = (budget: ByteBudget) => budget.heldBytes;
 
-it("grows with the event, and is given back with its end; a little is within any event and does not count", async () => {
+it("an unfinished event counts in the budget as it grows and is returned at its end; small ones do not count", async () => {
   const budget = new ByteBudget(budgetBytes);
   const { send, ended, end } = relayed(budget);
   send(`data: ${"x".repeat(10_000)}`);
@@ -73,7 +73,7 @@ it("grows with the event, and is given back with its end; a little is within any
   expect(held(budget)).toBe(0);
 });
 
-it("counts what a framing of its own holds back, too", () => {
+it("bytes that the response's framing holds back count in the budget, too", () => {
   const budget = new ByteBudget(budgetBytes);
   const { onPartialFrame, send } = relayed(budget);
   onPartialFrame(200_000);
@@ -86,7 +86,7 @@ it("counts what a framing of its own holds back, too", () => {
 it.each([
   ["nothing was sent: the call is refused, and no other provider is asked", ""],
   ["the answer had begun: it ends there, and not by its provider's fault", "data: {}\n\n"],
-])("has no room beside others: where %s", async (_what, first) => {
+])("an event that does not fit next to others ends its stream: %s", async (_what, first) => {
   const budget = new ByteBudget(budgetBytes);
   const other = relayed(budget);
   other.send(`data: ${"x".repeat(200_000)}`);
@@ -101,7 +101,7 @@ it.each([
   expect(held(budget)).toBe(200_006 + 64);
 });
 
-it("that stands still gives way to others after ten seconds: the provider's fault", async () => {
+it("an event that stalls gives way to others after ten seconds, and counts against its provider", async () => {
   const budget = new ByteBudget(budgetBytes);
   const silent = relayed(budget);
   silent.send(`data: ${"x".repeat(200_000)}`);

@@ -6,18 +6,18 @@ import { leaseOf } from "./support.ts";
 const atOnceBytes = 4 * 2 ** 20;
 const body = { model: "m", messages: [{ role: "user", content: "Hi" }] };
 
-it("up to 4 MiB it is text at once, and nobody waits for a promise", () => {
+it("up to 4 MiB a body is written synchronously, as a string", () => {
   expect(writeBody(body, { lease: leaseOf(100) })).toBe(JSON.stringify(body));
   expect(writeBody(body, { lease: leaseOf(atOnceBytes) })).toBe(JSON.stringify(body));
 });
 
-it("a long text waits as bytes, which the collector of garbage does not move", () => {
+it("a long text is written as bytes, which the garbage collector does not move", () => {
   const long = { ...body, text: "é".repeat(20_000) };
   const pieces = writeBody(long, { lease: leaseOf(100) }) as readonly Uint8Array[];
   expect(Buffer.concat(pieces).toString("utf8")).toBe(JSON.stringify(long));
 });
 
-it("above that it is the same text in pieces, and the process serves others meanwhile", async () => {
+it("above 4 MiB a body is the same text in pieces, written in turns", async () => {
   const lease = leaseOf(atOnceBytes + 1);
   let turns = 0;
   const counted = {
