@@ -29,7 +29,7 @@ it.each([
   ['paths: { chat: "/x/{modell}" }', "has {modell}; allowed: {model}"],
   ["request: { add: { model: m } }", "is the gateway's own"],
   ["request: { add: { a: 1 }, remove: [a] }", "is removed as well"],
-])("%s is refused", (line, message) => {
+])("the access setting %s is refused with its line", (line, message) => {
   const text = mistakesIn(fileOf([line]), environment).join("\n");
   expect(text).toContain(message);
   expect(text).toContain("tollgate.yaml:6:");
@@ -50,7 +50,7 @@ it.each([
   expect(mistakesIn(azure(url, line), environment).join("\n")).toContain(message);
 });
 
-it("vertex wants a project and a location in its address", () => {
+it("vertex needs a project and a location in its address", () => {
   const text = azure("https://aiplatform.googleapis.com/v1").replace("azure", "vertex");
   expect(mistakesIn(text, environment).join("\n")).toContain(
     "is no address of vertex; write https://LOCATION-aiplatform.googleapis.com",
@@ -67,14 +67,14 @@ it.each([
   expect(access?.auth).toMatchObject({ type: "aws", region, service });
 });
 
-it("bedrock at an address without a region says which one", () => {
+it("bedrock at an address without a region asks for the region", () => {
   const text = azure("http://localhost:1/bedrock").replace("dialect: azure", "dialect: bedrock");
   expect(mistakesIn(text, environment).join("\n")).toContain(
     "auth: missing: this address names no region; write auth: { type: aws",
   );
 });
 
-it("azure without a key has the machine's identity", () => {
+it("azure without a key uses the machine's identity", () => {
   const config = configIn(azure(current), environment);
   expect(config.catalog.providers.get("p")).toMatchObject({
     credentials: [{ apiKey: "" }],
@@ -82,7 +82,7 @@ it("azure without a key has the machine's identity", () => {
   });
 });
 
-it("is printed as it was written, without its secrets, and reads back as the same", () => {
+it("access settings are printed as written, without their secrets, and read back unchanged", () => {
   const lines = [
     "auth: { type: query, name: key }",
     "headers: { X-Own-Key: ${OWN}, X-Title: t }",
@@ -120,7 +120,7 @@ it.each([
   ],
   [`dialect: bedrock, base_url: "${runtime}/openai/v1"`, 'the address of "p" does not speak'],
   [`dialect: bedrock, base_url: "${runtime}"`, "accepted"],
-])("an offer of converse at %s", (provider, message) => {
+])("an offer of converse at %s is checked", (provider, message) => {
   const text = mistakesIn(converse(provider), environment).join("\n") || "accepted";
   expect(text).toContain(message);
 });
@@ -148,7 +148,7 @@ it.each([
     "is authorized by the identity of a cloud",
   ],
   ['api_key: "${KEY}"', "accepted"],
-])("pictures of a provider with %s", (auth, message) => {
+])("an image offer of a provider with %s is checked", (auth, message) => {
   const text = mistakesIn(picture(auth), environment).join("\n") || "accepted";
   expect(text).toContain(message);
 });

@@ -103,10 +103,10 @@ hooks:
 webhooks: { timeout_s: 5 }
 `;
 
-describe("a whole file", () => {
+describe("a complete file", () => {
   const { catalog, settings } = configOf(whole);
 
-  it("gives providers with their keys, tiers and times, defaults filled in", () => {
+  it("gives providers with their keys, tiers and timeouts, with defaults filled in", () => {
     expect(catalog.providers.get("openai")).toEqual({
       id: "openai",
       dialect: "openai",
@@ -161,7 +161,7 @@ describe("a whole file", () => {
     });
   });
 
-  it("TXT-12: gives models of every kind their entry points, all of them where none are named", () => {
+  it("TXT-12: gives models of every kind their endpoints; without a list, all of the kind", () => {
     const endpointsOf = (id: string) => catalog.models.get(id)?.endpoints;
     expect(["acme/vector", "acme/v1", "acme/v15", "acme/b"].map(endpointsOf)).toEqual([
       ["embeddings"],
@@ -171,7 +171,7 @@ describe("a whole file", () => {
     ]);
   });
 
-  it("gives a model's record, and what is different about it at a provider", () => {
+  it("gives a model's record, with the changes of an offer", () => {
     const model = catalog.models.get("acme/talk") as TextModel;
     expect(model).toMatchObject({
       reasoning: {
@@ -294,7 +294,7 @@ describe("a whole file", () => {
   });
 });
 
-it("an empty file has the default settings and nothing else", () => {
+it("an empty file gives the default settings, no models and no providers", () => {
   for (const text of ["", "# nothing\n", "{}"]) {
     const { catalog, settings } = configOf(text);
     expect(settings).toEqual(defaultSettings);
@@ -302,7 +302,7 @@ it("an empty file has the default settings and nothing else", () => {
   }
 });
 
-it("an image offer streams where its dialect does, unless the file says false", () => {
+it("an image offer streams if its dialect does, unless the file says false", () => {
   const config = configOf(`
 providers:
   - { id: o, dialect: openai, base_url: https://x/v1, api_key: k }
@@ -327,7 +327,7 @@ describe("placeholders", () => {
       `providers: [{ id: p, dialect: openai, base_url: "\${BASE:-https://x}/v1", api_key: ${apiKey} }]`,
     ).catalog.providers.get("p")!;
 
-  it("stand quoted or not, whole or inside a text, with a default", () => {
+  it("may be quoted or not, whole or part of a text, with a default", () => {
     expect(provider("${OPENAI_API_KEY}").credentials[0]?.apiKey).toBe("sk-openai");
     expect(provider('"${OPENAI_API_KEY}"').credentials[0]?.apiKey).toBe("sk-openai");
     expect(provider("pre-${OPENAI_API_KEY}-post").credentials[0]?.apiKey).toBe(
@@ -338,14 +338,14 @@ describe("placeholders", () => {
     expect(provider("x").baseUrl).toBe("https://x/v1");
   });
 
-  it("never become YAML, whatever the value holds", () => {
+  it("never become YAML, whatever their values contain", () => {
     expect(provider("${TRICKY}")).toMatchObject({
       tier: "community",
       credentials: [{ apiKey: environment.TRICKY }],
     });
   });
 
-  it("an unset or empty variable is one mistake that names it", () => {
+  it("cause one mistake with the variable's name if it is unset or empty", () => {
     const text = (name: string) =>
       `providers: [{ id: p, dialect: openai, base_url: https://x/v1, api_key: \${${name}} }]`;
     for (const name of ["NOPE", "EMPTY"]) {
@@ -355,7 +355,7 @@ describe("placeholders", () => {
     }
   });
 
-  it("a key made of digits stays text, a limit becomes a number", () => {
+  it("keep a key made of digits as text, and turn a limit into a number", () => {
     const result = checkConfig(
       "providers: [{ id: p, dialect: openai, base_url: https://x/v1, api_key: ${DIGITS} }]\nlimits: { body_mb: ${DIGITS} }",
       { environment: { DIGITS: "1234" } },
@@ -367,7 +367,7 @@ describe("placeholders", () => {
 });
 
 describe("printConfig", () => {
-  it("reads back as what it was printed from, but for keys that stand in the file", () => {
+  it("prints a file that reads back unchanged, except keys written in the file", () => {
     const every = mergeCatalogs(
       sandboxCatalog("http://127.0.0.1:9000"),
       environmentCatalog({ XAI_API_KEY: "k", ARK_API_KEY: "k", GEMINI_API_KEY: "k" }),
@@ -383,7 +383,7 @@ describe("printConfig", () => {
     expect(again.settings.limits).toEqual(settings.limits);
   });
 
-  it("shows no secret that stands in the file, and of a long one its last four characters", () => {
+  it("shows no secret from the file, and only the last four characters of a long one", () => {
     const text = printConfig(configOf(whole));
     for (const secret of ["sk-openai", "key-a", "s3cret-s3cret"])
       expect(text).not.toContain(secret);

@@ -36,7 +36,7 @@ describe("prices with a start date", () => {
   const catalog = catalogIn(file(dated));
   const at = (moment: string) => catalogAt(catalog, Date.parse(moment));
 
-  it("each holds from its moment on, tiers included, and the last one for ever", () => {
+  it("apply from their time on, including tiers, and the last one without end", () => {
     const moments = [
       "2026-12-31T23:59:59.999Z",
       "2027-01-01T00:00:00Z",
@@ -53,7 +53,7 @@ describe("prices with a start date", () => {
     expect(last?.price.above).toBeUndefined();
   });
 
-  it("a running gateway goes from one to the next without a reload, and what was read before stays", () => {
+  it("change in a running gateway without a reload, and do not affect a catalogue that was read before", () => {
     const clock = manualClock(Date.parse("2026-12-31T23:00:00Z"));
     const current = pricesInForce(() => catalog, clock);
     const before = current();
@@ -66,7 +66,7 @@ describe("prices with a start date", () => {
     expect(inputAt(current())).toBe(7n);
   });
 
-  it("a reloaded catalogue gets the prices of the day too", () => {
+  it("apply to a reloaded catalogue", () => {
     let source = catalog;
     const current = pricesInForce(() => source, manualClock(Date.parse("2027-01-15")));
     expect(inputAt(current())).toBe(3n);
@@ -74,7 +74,7 @@ describe("prices with a start date", () => {
     expect(inputAt(current())).toBe(9n);
   });
 
-  it("days that do not exist, the wrong order and two spellings of tiers are refused by their line", () => {
+  it("are refused for days that do not exist, a wrong order, or two spellings of tiers", () => {
     const mistakes = (later: string) => {
       const result = checkConfig(file(later), { environment: {} });
       return "mistakes" in result ? result.mistakes.map(({ message }) => message) : [];

@@ -24,7 +24,7 @@ it.each([
   ["gw_live_proj1234", /of a gateway such as this one, and of no vendor/, true],
   ["gw_admin_proj-1234", /of a gateway such as this one, and of no vendor/, true],
   ["sk-proj\u0007-1234", /no header can carry/, false],
-])("%j: %s", (key, message, isSendable) => {
+])("the key %j is reported: %s", (key, message, isSendable) => {
   const mistake = keyMistake(key, { dialect: "openai" });
   expect(mistake).toMatchObject({ message: expect.stringMatching(message) as string, isSendable });
   expect(JSON.stringify(mistake)).not.toContain("proj");
@@ -37,15 +37,17 @@ it.each([
   "account:secret",
   '{ "type": "service_account" }\n',
   "-----BEGIN PRIVATE KEY-----\nMII\n-----END PRIVATE KEY-----\n",
-])("%j is well", (key) => expect(keyMistake(key, { dialect: "openai" })).toBeUndefined());
+])("the key %j is not reported", (key) =>
+  expect(keyMistake(key, { dialect: "openai" })).toBeUndefined(),
+);
 
-it("a gateway's key is well at a server of one's own, which may be another gateway", () => {
+it("a gateway's key is accepted at an openai-compatible server, which may be another gateway", () => {
   expect(keyMistake("gw_live_1234", { dialect: "openai-compatible" })).toBeUndefined();
 });
 
 const keys = { OPENAI_API_KEY: '"sk-quoted-77410"', MISTRAL_API_KEY: "sk-carriage-77411\r" };
 
-it("the start's log and doctor name the provider and what to do, and not the key", async () => {
+it("the log at the start and doctor name the provider and the mistake, and not the key", async () => {
   const vendors = await startSandbox({ host: "127.0.0.1", port: 0 });
   const environment = {
     ...keys,

@@ -6,8 +6,8 @@ const environment = { OPENAI_API_KEY: "sk-openai" };
 
 const mistakesOf = (text: string): string[] => mistakesIn(text, environment);
 
-describe("mistakes", () => {
-  it("telemetry names a collector by its address, and says which traces", () => {
+describe("the mistakes of a file", () => {
+  it("include a telemetry endpoint that is not an address, and a sample above 1", () => {
     expect(mistakesOf("telemetry: { otlp_endpoint: http://collector:4318 }")).toEqual([]);
     const [address, share] = mistakesOf("telemetry: { otlp_endpoint: collector, sample: 2 }");
     expect(address).toContain(
@@ -16,7 +16,7 @@ describe("mistakes", () => {
     expect(share).toContain("1:48 telemetry.sample: must be at most 1; the share of requests");
   });
 
-  it("numbers that no timer, date or database holds are refused: with them callbacks, images and tasks would fail", () => {
+  it("include numbers that no timer, date or database can hold", () => {
     const text = (seconds: number, count: number, days: number) => `providers:
   - { id: p, dialect: openai, base_url: "https://x/v1", api_key: k, timeouts: { connect_s: ${seconds}, total_s: ${seconds} } }
 webhooks: { timeout_s: ${seconds} }
@@ -37,7 +37,7 @@ storage: { kind: local, retention_days: ${days} }`;
     ]);
   });
 
-  it("settings name servers by their addresses, and headers that can be sent: with others a start would fail, or every file", () => {
+  it("include servers without a valid address, and headers that cannot be sent", () => {
     const of = (issuer: string, endpoint: string, header: string) =>
       mistakesOf(`console: { oidc: { issuer: "${issuer}", client_id: c, client_secret: s } }
 storage: { kind: s3, bucket: b, endpoint: "${endpoint}" }
@@ -57,7 +57,7 @@ telemetry: { otlp_endpoint: "http://collector:99999", otlp_headers: { "${header}
     expect(named.join("\n")).not.toContain("pw");
   });
 
-  it("hooks name what is missing, twice there, or of no use", () => {
+  it("include hooks with missing, repeated or useless keys", () => {
     const secret = "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
     const of = (...hooks: string[]) =>
       mistakesOf(["hooks:", ...hooks.map((hook) => `  - ${hook}`)].join("\n")).map((line) =>
@@ -87,7 +87,7 @@ telemetry: { otlp_endpoint: "http://collector:99999", otlp_headers: { "${header}
   });
 
   it.each(["https://app.example.com/", "app.example.com", "https://App.example.com", "null"])(
-    "%s is no origin",
+    "include %s, which is no origin",
     (origin) => {
       expect(mistakesOf(`cors: { origins: ["${origin}"] }`)[0]).toContain(
         `cors.origins[0]: "${origin}" does not fit; an origin as browsers send it`,
@@ -95,7 +95,7 @@ telemetry: { otlp_endpoint: "http://collector:99999", otlp_headers: { "${header}
     },
   );
 
-  it("the vendor's name of a model is as short as what gateways can tell each other of it", () => {
+  it("include a vendor's model name above 500 characters", () => {
     const named = (name: string) =>
       mistakesOf(
         [
@@ -109,7 +109,7 @@ telemetry: { otlp_endpoint: "http://collector:99999", otlp_headers: { "${header}
     expect(named("m".repeat(501)).join("\n")).toMatch(/offers\[0\]\.upstream_model: .*500/);
   });
 
-  it("an alias that means two models, and a default that is none", () => {
+  it("include an alias of two models, and an unknown default model", () => {
     const model = (id: string, aliases: string) =>
       `  - { id: ${id}, kind: text, aliases: [${aliases}], context_length: 10, max_output_tokens: 5, offers: [{ provider: p, protocol: chat, upstream_model: m, price: { input: "1", output: "1" } }] }`;
     const text = [
@@ -128,7 +128,7 @@ telemetry: { otlp_endpoint: "http://collector:99999", otlp_headers: { "${header}
     ]);
   });
 
-  it("a fallback that is no text model, or the model itself", () => {
+  it("include a fallback that is no text model, and one that is the model itself", () => {
     const model = (id: string, more: string) =>
       `  - { id: ${id}, kind: text, ${more} context_length: 10, max_output_tokens: 5, offers: [{ provider: p, protocol: chat, upstream_model: m, price: { input: "1", output: "1" } }] }`;
     const text = [
@@ -145,7 +145,7 @@ telemetry: { otlp_endpoint: "http://collector:99999", otlp_headers: { "${header}
     ]);
   });
 
-  it("all at once, each with its line, column, path and fix", () => {
+  it("are reported all at once, each with its line, column, path and fix", () => {
     const text = `providers:
   - { id: openai, dialect: opnai, base_url: https://api.openai.com/v1, api_key: \${OPENAI_API_KEY} }
   - { id: local, dialect: openai-compatible, base_url: 127.0.0.1:9001/v1, api_key: \${NOPE}, teir: partner }
@@ -230,7 +230,7 @@ stroage: {}
     `);
   });
 
-  it("invalid YAML is told with its place", () => {
+  it("include invalid YAML, with its place", () => {
     expect(mistakesOf("providers: [\n  { id: a }\nmodels: 1")[0]).toMatch(
       /^tollgate\.yaml:3:\d+ not valid YAML: /,
     );
@@ -245,20 +245,20 @@ stroage: {}
     ]);
   });
 
-  it("quotes the beginning of a long text: a log must not fill with a file that is no configuration", () => {
+  it("quote only the beginning of a long text, so that a wrong file does not fill the log", () => {
     const long = "y".repeat(1_000_000);
     const shown = `${"y".repeat(80)}...`;
     expect(mistakesOf(long)).toEqual([`tollgate.yaml:1:1 must be a mapping, not "${shown}"`]);
     expect(mistakesOf(`models: ${long}`)).toEqual([expect.stringContaining(`not "${shown}"`)]);
   });
 
-  it("finds more than eight in one list", () => {
+  it("include more than eight of one list", () => {
     const rows = Array.from({ length: 40 }, () => "  - { id: x, kind: 1 }").join("\n");
     const kinds = mistakesOf(`models:\n${rows}`).filter((line) => line.includes(".kind:"));
     expect(kinds).toHaveLength(40);
   });
 
-  it("a narrowing that widens, contradicts itself or is no pattern is refused", () => {
+  it("include a narrowing that widens, contradicts itself or is no pattern", () => {
     const text = (narrowing: string) => `models: [{ id: a/b, kind: text, context_length: 1,
       max_output_tokens: 1, offers: [], parameters: { ${narrowing} } }]`;
     const faults = (narrowing: string) =>
@@ -271,7 +271,7 @@ stroage: {}
     expect(faults("verbosity: { values: [huge] }")[0]).toMatch(/the value huge is outside/);
   });
 
-  it("how a model reasons is checked by its kind, on the model and on its offers", () => {
+  it("include reasoning settings that do not fit the kind, on the model and on its offers", () => {
     const keys = "id: a/b, kind: text, context_length: 1, max_output_tokens: 1";
     const faults = (reasoning: string) =>
       ["", "record: "].map((_place, index) => {
@@ -292,7 +292,7 @@ stroage: {}
     expect(faults("kind: budget, min: 5, max: 4")).toEqual(both("min: 5 is above max (4)"));
   });
 
-  it("a provider known from elsewhere may be named, an unknown one not", () => {
+  it("do not include an offer of a provider known from elsewhere, only of an unknown one", () => {
     const text = `models: [{ id: a/b, kind: text, context_length: 1, max_output_tokens: 1, offers: [
       { provider: sandbox-openai, protocol: chat, upstream_model: m, price: { input: "1", output: "1" } }] }]`;
     const known = checkConfig(text, {
@@ -305,7 +305,7 @@ stroage: {}
     ]);
   });
 
-  it("what only a variable brings is named by no file, and the mistake says so", () => {
+  it("include names that only variables define, and say so", () => {
     const text = `default_model: openai/gpt-4o
 models: [{ id: a/b, kind: text, context_length: 1, max_output_tokens: 1, fallbacks: [openai/gpt-4o], offers: [
       { provider: openai, protocol: chat, upstream_model: m, price: { input: "1", output: "1" } }] }]`;
@@ -320,7 +320,7 @@ models: [{ id: a/b, kind: text, context_length: 1, max_output_tokens: 1, fallbac
     ]);
   });
 
-  it("never quotes what may be a secret", () => {
+  it("never quote a value that may be a secret", () => {
     const text = `providers: [{ id: p, dialect: openai, base_url: https://x/v1, api_key: 123456789 }]
 console: { oidc: { issuer: https://i, client_id: c, client_secret: 987654321 } }`;
     expect(mistakesOf(text)).toEqual([
@@ -329,7 +329,7 @@ console: { oidc: { issuer: https://i, client_id: c, client_secret: 987654321 } }
     ]);
   });
 
-  it("never quotes what may be a secret by its name, in lists and addresses, and no key in place of a file", () => {
+  it("never quote possible secrets in lists, addresses and headers, nor a key written in place of a file name", () => {
     const text = `providers:
   - { id: p, dialect: openai, base_url: "https://x/v1?key=hunter2", credentials: [hunter2], auth: hunter2 }
   - { id: q, dialect: vertex, base_url: "https://x/v1?key=hunter2", api_key: [hunter2], proxy: 7726,
@@ -349,7 +349,7 @@ telemetry: { otlp_endpoint: "https://x/?key=hunter2", otlp_headers: { authorizat
       expect(said).toContain(shown);
   });
 
-  it("never quotes the value of a secret's variable, whatever field it was given to", () => {
+  it("never quote the value of a secret's variable, in any field", () => {
     const key = 'sk-in"the wrong place';
     const text = `providers: [{ id: p, dialect: \${HOUSE_KEY}, base_url: "\${HOUSE_KEY}", api_key: k }]
 models: [{ id: a/b, kind: text, context_length: \${HOUSE_KEY}, max_output_tokens: 1, offers: [
@@ -367,7 +367,7 @@ models: [{ id: a/b, kind: text, context_length: \${HOUSE_KEY}, max_output_tokens
       expect(said).toContain(shown);
   });
 
-  it("never quotes a password before a host, wherever it came from, and refuses it where none is sent", () => {
+  it("never quote a password before a host; in base URLs it is refused", () => {
     const text = `hooks:
   - { name: a, at: before, url: "\${ADDRESS}", secret: "\${S}" }
   - { name: b, at: before, url: "https://user:\${PART}@guard.example.com/x", secret: "\${S}" }

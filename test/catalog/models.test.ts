@@ -20,7 +20,7 @@ const narrowed = (parameters: Record<string, Narrowing | false>): TextModel => (
 });
 
 describe("the sandbox's catalogue", () => {
-  it("has every model of the design, each offer at a provider that exists", () => {
+  it("has every model of the design, and each offer names an existing provider", () => {
     expect([...sandbox.models.keys()]).toEqual([
       "sandbox/chat",
       "sandbox/responses",
@@ -56,7 +56,7 @@ describe("the sandbox's catalogue", () => {
 });
 
 describe("environmentCatalog", () => {
-  it("has a provider for each vendor whose key is set, and nothing else", () => {
+  it("has a provider for each vendor whose key is set, and no other", () => {
     const catalog = environmentCatalog({
       OPENAI_API_KEY: "a",
       ANTHROPIC_API_KEY: "b",
@@ -84,14 +84,14 @@ describe("environmentCatalog", () => {
     expect(named.filter((name) => !catalog.providers.has(name))).toEqual([]);
   });
 
-  it("an empty key counts as absent", () => {
+  it("treats an empty key as absent", () => {
     expect(environmentCatalog({ OPENAI_API_KEY: "" }).models.size).toBe(0);
     expect([...environmentCatalog({ XAI_API_KEY: "k" }).models.keys()]).toContain("xai/grok-4.7");
   });
 });
 
 describe("supportedParameters", () => {
-  it("tells the protocol's exact domains", () => {
+  it("lists the protocol's exact domains", () => {
     expect(supportedParameters(base)).toMatchObject({
       temperature: { type: "number", min: 0, max: 2 },
       top_logprobs: { type: "integer", min: 0, max: 20 },
@@ -101,7 +101,7 @@ describe("supportedParameters", () => {
     });
   });
 
-  it("narrows them by the model, and leaves out what it lacks", () => {
+  it("narrows the domains by the model, and leaves out those that it lacks", () => {
     const model = narrowed({
       temperature: { max: 1, default: 0.7 },
       reasoning_effort: { values: ["low", "high"] },
@@ -114,7 +114,7 @@ describe("supportedParameters", () => {
   });
 });
 
-describe("MODELS-07: the told domains are those the chat endpoint accepts", () => {
+describe("MODELS-07: the listed domains of the chat endpoint", () => {
   const body = (name: string, value: unknown): JsonObject =>
     ({ model: "a/b", messages: [{ role: "user", content: "hi" }], [name]: value }) as JsonObject;
   const accepts = (name: string, value: unknown): boolean => {
@@ -129,7 +129,7 @@ describe("MODELS-07: the told domains are those the chat endpoint accepts", () =
   const domains = Object.entries(supportedParameters(base));
   const list = (length: number) => Array.from({ length }, () => "x");
 
-  it("every told value and bound is accepted, and what lies beside it is not", () => {
+  it("contain every accepted value and bound, and nothing outside them is accepted", () => {
     const told = domains.flatMap(([name, domain]) => {
       const bounded = (value: number) => (domain.type === "array" ? list(value) : value);
       return [
@@ -154,7 +154,7 @@ describe("MODELS-07: the told domains are those the chat endpoint accepts", () =
     expect(found).toEqual(told);
   });
 
-  it("every told type is accepted, and another is not", () => {
+  it("name the accepted type of each parameter, and no other type is accepted", () => {
     const samples = {
       integer: 5,
       number: 0.5,
@@ -212,11 +212,11 @@ describe("checkParameters", () => {
       "400 invalid_value generationConfig.temperature",
     ],
     ["generate_content", { generationConfig: { temperature: 0.2 } }, "accepted"],
-  ])("%s %j: %s", (protocol, body, expected) => {
+  ])("checks %s %j: %s", (protocol, body, expected) => {
     expect(verdict(protocol, body)).toBe(expected);
   });
 
-  it("a model that narrows nothing refuses nothing here", () => {
+  it("accepts everything for a model that narrows nothing", () => {
     expect(() => checkParameters(base, "chat", { temperature: 99 })).not.toThrow();
   });
 });

@@ -129,23 +129,23 @@ const rows: [name: string, price: TextPrice, usage: Usage, cost: string][] = [
 ];
 
 describe("priceUsage", () => {
-  it.each(rows)("%s", (_name, price, used, cost) => {
+  it.each(rows)("counts correctly: %s", (_name, price, used, cost) => {
     expect(priceUsage(price, used)).toBe(usd(cost));
   });
 
-  it("T53: cache creation is billed once, at its own rate and not also as input", () => {
+  it("T53: bills cache creation once, at its own rate and not also as input", () => {
     // 12,304 tokens written and 550 others, 450 out, at 3 / 3.75 / 15 USD per million.
     const used = usage({ inputTokens: 12_854, cacheWriteTokens: 12_304, outputTokens: 450 });
     expect(priceUsage(full, used)).toBe(usd("0.05454"));
   });
 
-  it("T53: cache hits are billed once", () => {
+  it("T53: bills cache hits once", () => {
     const price = { input: usd("1.25"), cacheRead: usd("0.125"), output: usd("10") };
     const used = usage({ inputTokens: 500_000, cacheReadTokens: 480_000, outputTokens: 1_000 });
     expect(priceUsage(price, used)).toBe(usd("0.095"));
   });
 
-  it("T54: cache writes kept for an hour cost twice the input rate, the others their own", () => {
+  it("T54: bills cache writes kept for an hour at twice the input rate, the others at their own", () => {
     const used = usage({
       inputTokens: 3_000,
       cacheWriteTokens: 2_000,
@@ -154,7 +154,7 @@ describe("priceUsage", () => {
     expect(priceUsage(full, used)).toBe(usd("0.003") + usd("0.00375") + usd("0.006"));
   });
 
-  it("T51: parts larger than their whole are cut to it, never billed negatively or twice", () => {
+  it("T51: cuts parts larger than their whole, and never bills negatively or twice", () => {
     const used = usage({ inputTokens: 10, cacheReadTokens: 50, cacheWriteTokens: 50 });
     expect(priceUsage(full, used)).toBe(usd("0.000003"));
     const hours = usage({ inputTokens: 10, cacheWriteTokens: 4, cacheWrite1hTokens: 9 });
@@ -163,7 +163,7 @@ describe("priceUsage", () => {
     expect(priceUsage({ ...full, reasoning: usd("30") }, thought)).toBe(usd("0.0003"));
   });
 
-  it("the long-context tier holds for the whole call, from the first token above it", () => {
+  it("applies the long-context tier to the whole call, from the first token above its limit", () => {
     const price = {
       ...full,
       above: [{ inputTokens: 200_000, rates: { input: usd("6"), output: usd("22.50") } }],
@@ -174,7 +174,7 @@ describe("priceUsage", () => {
     expect(priceUsage(price, over)).toBe(usd("1.200006") + usd("0.0225"));
   });
 
-  it("of several tiers the last one that a call passes holds for the whole of it", () => {
+  it("applies the last tier that a call passes to the whole call", () => {
     const at = (input: string) => ({ input: usd(input), output: usd("1") });
     const price = {
       ...at("1"),
@@ -259,8 +259,8 @@ const anyOffer: fc.Arbitrary<TextOffer> = fc.record({
   price: anyPrice,
 });
 
-describe("prices as properties", () => {
-  it("T53: the exact rational price, rounded up to a nano-dollar once", () => {
+describe("prices for random rates and usage", () => {
+  it("T53: are the exact rational price, rounded up once to a nano-dollar", () => {
     fc.assert(
       fc.property(anyPrice, anyUsage, (price, used) => {
         const exact = exactMillionths(price, used);
@@ -271,7 +271,7 @@ describe("prices as properties", () => {
     );
   });
 
-  it("T64: the bound covers any usage within its facts, on any offer and tier", () => {
+  it("T64: stay within the upper bound, on any offer and tier", () => {
     const cases = fc.record({
       offers: fc.array(anyOffer, { minLength: 1, maxLength: 4 }),
       used: anyUsage,
@@ -318,7 +318,7 @@ describe("upperBound", () => {
   const plain = { input: usd("1"), output: usd("10") };
   const facts = { inputTokens: 1_000, answers: 1 };
 
-  it("takes the requested maximum, else what the model reserves, for each answer", () => {
+  it("takes the requested maximum, else the model's reserve, for each answer", () => {
     const offers = [offer(plain)];
     expect(upperBound(base, offers, facts)).toBe(usd("0.001") + usd("0.04096"));
     const asked = { ...facts, maxOutputTokens: 100 };
@@ -326,26 +326,26 @@ describe("upperBound", () => {
     expect(upperBound(base, offers, { ...asked, answers: 3 })).toBe(usd("0.001") + usd("0.003"));
   });
 
-  it("takes the dearest offer that may serve", () => {
+  it("takes the dearest candidate", () => {
     const dear = offer({ input: usd("1"), output: usd("20") });
     const asked = { ...facts, maxOutputTokens: 100 };
     expect(upperBound(base, [offer(plain), dear], asked)).toBe(usd("0.003"));
   });
 
-  it("counts cache writes where they are dearer than input, an hour's only where they exist", () => {
+  it("counts cache writes if they are dearer than input, and an hour's only where they exist", () => {
     const price = { ...plain, cacheWrite: usd("1.25") };
     const asked = { ...facts, maxOutputTokens: 0 };
     expect(upperBound(base, [offer(price)], asked)).toBe(usd("0.00125"));
     expect(upperBound(base, [offer(price, "messages")], asked)).toBe(usd("0.002"));
   });
 
-  it("adds the price of a request, and takes reasoning where it is dearer than output", () => {
+  it("adds the price of a request, and takes the reasoning rate if it is above the output rate", () => {
     const price = { ...plain, reasoning: usd("30"), request: usd("0.5") };
     const asked = { ...facts, maxOutputTokens: 100 };
     expect(upperBound(base, [offer(price)], asked)).toBe(usd("0.501") + usd("0.003"));
   });
 
-  it("is rounded up, as the price is: by the sum of tokens, once", () => {
+  it("is rounded up once, on the sum of tokens, as the price is", () => {
     const tiny = { input: 1n, output: 1n };
     const asked = { inputTokens: 1, maxOutputTokens: 1, answers: 1 };
     expect(upperBound(base, [offer(tiny)], asked)).toBe(1n);
@@ -353,7 +353,7 @@ describe("upperBound", () => {
     expect(upperBound(base, [offer(tiny)], { ...asked, inputTokens: 1_000_000 })).toBe(2n);
   });
 
-  it("T64: five requests of 300K tokens are reserved at the long-context tier", () => {
+  it("T64: reserves five requests of 300K tokens at the long-context tier", () => {
     const tiered = {
       input: usd("0.30"),
       output: usd("2.50"),
@@ -367,13 +367,13 @@ describe("upperBound", () => {
     expect(admitted).toHaveLength(2);
   });
 
-  it("an empty list of offers is our own mistake", () => {
+  it("throws on an empty list of offers", () => {
     expect(() => upperBound(base, [], facts)).toThrow("a bound needs an offer");
   });
 });
 
 describe("estimateInputTokens", () => {
-  it("grows with characters and media, and is on the high side for prose", () => {
+  it("grows with characters and media, and is high for prose", () => {
     const prose = "The quick brown fox jumps over the lazy dog. ".repeat(100);
     const estimate = estimateInputTokens(prose.length, 0);
     expect(estimate).toBeGreaterThan(1_001);

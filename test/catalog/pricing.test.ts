@@ -26,7 +26,7 @@ function pricingOf(price: string, file = fileOf(price)): string[] {
   );
 }
 
-it("has the rates of each tier behind those of short calls", () => {
+it("the price list of a text model has the rates of each tier after those of short calls", () => {
   const tiers =
     'price_tiers: [{ input_tokens: 32000, price: { input: "2", output: "5" } }, { input_tokens: 128000, price: { input: "3", cache_read: "0.3", output: "9", reasoning: "11" } }]';
   expect(
@@ -51,7 +51,7 @@ it("has the rates of each tier behind those of short calls", () => {
   ]);
 });
 
-it("has no row for what costs as much as other output", () => {
+it("a reasoning rate that equals the output rate has no row", () => {
   expect(pricingOf('price: { input: "1", output: "4", reasoning: "4" }')).toEqual([
     "input_tokens 1",
     "cache_read_tokens 1",
@@ -60,7 +60,7 @@ it("has no row for what costs as much as other output", () => {
   ]);
 });
 
-it("T54: has the rate of one-hour cache writes wherever such writes are charged", () => {
+it("T54: the rate of one-hour cache writes is listed wherever such writes are charged", () => {
   const price = 'price: { input: "3", cache_write: "3.75", output: "15" }';
   const messages = fileOf(price).replace("protocol: chat", "protocol: messages");
   expect(pricingOf(price, messages.replace("dialect: openai", "dialect: anthropic"))).toEqual([
@@ -76,7 +76,7 @@ it("T54: has the rate of one-hour cache writes wherever such writes are charged"
   ).toContain("cache_write_1h_tokens 5");
 });
 
-it("has the price per call of embeddings too", () => {
+it("the price list of an embedding model includes its price per call", () => {
   const file = `
 providers:
   - { id: p, dialect: openai, base_url: "https://api.example.com/v1", api_key: x }

@@ -79,7 +79,7 @@ console: { oidc: { issuer: https://id.example, client_id: tollgate, client_secre
 hooks: [{ name: guard, at: before, url: "\${HOST}/check", secret: \${HOOK_SECRET} }]
 `;
 
-describe("what came from a variable is printed as one", () => {
+describe("a value that came from a variable", () => {
   const printed = roundTrip(configOf(whole));
 
   it.each([
@@ -97,9 +97,9 @@ describe("what came from a variable is printed as one", () => {
     "client_secret: ${OIDC_SECRET}",
     "secret: ${HOOK_SECRET}",
     "url: ${HOST}/check",
-  ])("%s", (line) => expect(printed).toContain(line));
+  ])("is printed as %s", (line) => expect(printed).toContain(line));
 
-  it("as JSON too, which is YAML in which every placeholder is quoted", () => {
+  it("is printed as a quoted placeholder in JSON too", () => {
     const config = configOf(whole.replace('"here"', "here"));
     const again = configOf(JSON.stringify(configJson(config), null, 2));
     expect(again.catalog).toEqual(config.catalog);
@@ -107,12 +107,12 @@ describe("what came from a variable is printed as one", () => {
     expect(configJson(configOf(whole))).toMatchObject({ limits: { body_mb: "${BODY_MB}" } });
   });
 
-  it("of anchors and merged entries too", () => {
+  it("is printed as a variable in anchors and merged entries too", () => {
     expect(printed.match(/input: \$\{RATE\}/g)).toHaveLength(2);
   });
 });
 
-it("a start without a file: the vendors whose keys are in the environment", () => {
+it("a start without a file prints the vendors whose keys are in the environment", () => {
   const config = {
     catalog: environmentCatalog(environment),
     settings: defaultSettings,
@@ -123,12 +123,12 @@ it("a start without a file: the vendors whose keys are in the environment", () =
   expect(printed).toContain("api_key: ${OPENAI_API_KEY}\n");
 });
 
-describe("a masked key is no key", () => {
+describe("a masked key", () => {
   const provider = (apiKey: string) =>
     `providers: [{ id: p, dialect: openai, base_url: https://x/v1, api_key: "${apiKey}" }]`;
 
   it.each(["sk-in-the-file-0123", "sk-${HOST}", "short"])(
-    "%s: printed masked, and refused where it is read back",
+    "is refused when the printed file is read back: %s",
     (key) => {
       const printed = printConfig(configOf(provider(key)));
       expect(mistakesIn(printed, environment).join("\n")).toMatch(
@@ -138,7 +138,7 @@ describe("a masked key is no key", () => {
     },
   );
 
-  it("by its name in camelCase too, and whatever a collector's header is called", () => {
+  it("replaces secrets recognised by a camelCase name, and all headers of a collector", () => {
     const secret = "hunter2-hunter2-hunter2";
     const text = `
 providers: [{ id: p, dialect: openai, base_url: https://x/v1, api_key: none,
@@ -159,7 +159,7 @@ telemetry: { otlp_headers: { x-honeycomb-team: ${secret}, x-other: "\${HOST:-${s
     ]);
   });
 
-  it("wherever a secret stands, and out of a variable", () => {
+  it("is refused at each place of a secret, and from a variable", () => {
     const text = `
 providers: [{ id: p, dialect: openai, base_url: https://x/v1, credentials: [{ id: a, api_key: "****1234" }] },
   { id: q, dialect: openai, base_url: https://x/v1, api_key: \${MASKED} }]
@@ -177,7 +177,7 @@ console: { oidc: { issuer: https://id.example, client_id: c, client_secret: "***
 });
 
 it.each(["azure", "vertex", "bedrock"])(
-  "the file of docs/%s.md, whose providers have the identity of a cloud in place of a key",
+  "the file of docs/%s.md, whose providers use a cloud identity, prints and reads back unchanged",
   (page) => {
     const text = readFileSync(new URL(`../../docs/${page}.md`, import.meta.url), "utf8");
     const [, file] = /```yaml\n([^]*?)```/.exec(text)!;
@@ -193,7 +193,7 @@ it.each(["azure", "vertex", "bedrock"])(
   },
 );
 
-it("clouds whose variables are set are printed without a key too", () => {
+it("clouds whose variables are set are printed without a key", () => {
   const variables = {
     AWS_REGION: "us-east-1",
     AWS_ACCESS_KEY_ID: "id",

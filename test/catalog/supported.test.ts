@@ -11,7 +11,7 @@ const listed = new Map(
 const namesOf = (id: string) => Object.keys(listed.get(id)!.supported_parameters);
 
 describe("supported_parameters", () => {
-  it("of a model whose upstream speaks chat completions are all that the protocol has", () => {
+  it("lists all parameters of the protocol for a model whose upstream speaks chat completions", () => {
     expect(namesOf("sandbox/chat")).toEqual(
       expect.arrayContaining(["seed", "n", "logit_bias", "response_format", "verbosity"]),
     );
@@ -34,14 +34,14 @@ describe("supported_parameters", () => {
       ["parallel_tool_calls", "verbosity", "user", "metadata", "logit_bias"],
       ["seed", "stop", "response_format", "n"],
     ],
-  ])("of %s lack what is lost on the way there", (id, lost, kept) => {
+  ])("leaves out the parameters of %s that conversion loses", (id, lost, kept) => {
     expect(namesOf(id).filter((name) => lost.includes(name))).toEqual([]);
     expect(namesOf(id)).toEqual(
       expect.arrayContaining(["max_tokens", "temperature", "tools", "stream", ...kept]),
     );
   });
 
-  it("are those of the record: what it takes, which efforts and which choices of tools", () => {
+  it("follows the model's record: its parameters, efforts and tool choices", () => {
     const variables = { ANTHROPIC_API_KEY: "k", OPENAI_API_KEY: "k", DASHSCOPE_API_KEY: "k" };
     const models = new Map(
       listModels(environmentCatalog(variables), undefined).map((model) => [model.id, model]),
@@ -62,7 +62,7 @@ describe("supported_parameters", () => {
     expect(models.get("alibaba/qwen3-max")!.architecture.input_modalities).toEqual(["text"]);
   });
 
-  it("have the bounds by which the protocol checks a request", () => {
+  it("has the bounds that the protocol enforces", () => {
     const { supported_parameters: domains } = listed.get("sandbox/chat")!;
     const accepts = (name: string, value: unknown) => {
       const body = { model: "a/b", messages: [{ role: "user", content: "Hi" }], logprobs: true };
@@ -94,7 +94,7 @@ describe("supported_parameters", () => {
 });
 
 describe("a media model in the list", () => {
-  it("tells its endpoints, its fields and its price by the tier that is asked for", () => {
+  it("has its endpoints, its parameters and its price by tier", () => {
     const video = listed.get("sandbox/video-model-v1")!;
     expect(video).toMatchObject({
       context_length: 0,

@@ -55,7 +55,7 @@ const until = (check: () => void) => vi.waitFor(check, patiently);
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe("watchConfig", () => {
-  it("a file written in place is in force soon after, told once", async () => {
+  it("applies a file written in place, and reports it once", async () => {
     const watch = await start(withGlobal(1));
     writeFileSync(path, withGlobal(2));
     await until(() => expect(watch.current().settings.limits.queue.global).toBe(2));
@@ -63,7 +63,7 @@ describe("watchConfig", () => {
     expect(told).toEqual(["global 2"]);
   });
 
-  it("a file replaced by another, as editors do, is read; and the next one too", async () => {
+  it("reads a file that is replaced by renaming, and the next one too", async () => {
     const watch = await start(withGlobal(1));
     for (const count of [3, 4]) {
       writeFileSync(`${path}.tmp`, withGlobal(count));
@@ -73,7 +73,7 @@ describe("watchConfig", () => {
     expect(told).toEqual(["global 3", "global 4"]);
   });
 
-  it("aliases without an end, or of millions of values, are a mistake as any other; the corrected file is taken", async () => {
+  it("reports endless aliases, or aliases of millions of values, as a mistake, and takes the corrected file", async () => {
     const nested = Array.from(
       "bcdefg",
       (name, at) => `${name}: &${name} [${`*${"abcdef"[at]},`.repeat(9)}]`,
@@ -91,7 +91,7 @@ describe("watchConfig", () => {
     await until(() => expect(told.slice(2)).toEqual(["global 3"]));
   });
 
-  it("a pipe in its place keeps no later file from being read", async () => {
+  it("reads later files after a pipe stood at the path", async () => {
     const watch = await start(withGlobal(1));
     rmSync(path);
     execFileSync("mkfifo", [path]);
@@ -101,7 +101,7 @@ describe("watchConfig", () => {
     await until(() => expect(watch.current().settings.limits.queue.global).toBe(4));
   });
 
-  it("a wrong file is reported once and changes nothing; the corrected one does", async () => {
+  it("reports a wrong file once and keeps the old configuration, until the file is corrected", async () => {
     const watch = await start(withGlobal(1));
     writeFileSync(path, withGlobal(-5));
     await until(() => expect(told).toHaveLength(1));
@@ -114,7 +114,7 @@ describe("watchConfig", () => {
     expect(told).toHaveLength(2);
   });
 
-  it("a wrong file is reported once, however often it is looked at", async () => {
+  it("reports a wrong file once, even if it polls often", async () => {
     await start(withGlobal(1), 20);
     writeFileSync(path, withGlobal(-5));
     await until(() => expect(told).toHaveLength(1));
@@ -122,7 +122,7 @@ describe("watchConfig", () => {
     expect(told).toHaveLength(1);
   });
 
-  it("a file absent for a moment changes nothing", async () => {
+  it("keeps the configuration while the file is absent", async () => {
     const watch = await start(withGlobal(1));
     rmSync(path);
     await pause(150);
@@ -132,7 +132,7 @@ describe("watchConfig", () => {
     await until(() => expect(told).toEqual(["global 7"]));
   });
 
-  it("a file that is empty, as while a command that is slow writes into it, changes nothing", async () => {
+  it("keeps the configuration while the file is empty, as when a slow command writes it", async () => {
     const watch = await start(withGlobal(1));
     // The state that `sops -d config.enc.yaml > tollgate.yaml` leaves until it writes its first byte.
     writeFileSync(path, "");
@@ -147,7 +147,7 @@ describe("watchConfig", () => {
     await until(() => expect(told).toEqual([emptied, "global 1000"]));
   });
 
-  it("a file that was empty from the beginning is no mistake", async () => {
+  it("accepts a file that was empty from the start", async () => {
     const watch = await start("\n");
     expect(await watch.reread(environment)).toHaveProperty("config");
     writeFileSync(path, withGlobal(2));
@@ -155,7 +155,7 @@ describe("watchConfig", () => {
     expect(told).toEqual(["global 2"]);
   });
 
-  it("a change made between loading and watching is not missed", async () => {
+  it("notices a change made between loading and watching", async () => {
     writeFileSync(path, withGlobal(1));
     const initial = await load();
     writeFileSync(path, withGlobal(8));
@@ -168,7 +168,7 @@ describe("watchConfig", () => {
     await until(() => expect(told).toEqual(["global 8"]));
   });
 
-  it("where the system tells of no change, looking finds it", async () => {
+  it("finds a change by polling if the system reports none", async () => {
     // A directory that does not exist yet cannot be watched.
     writeFileSync(path, withGlobal(1));
     const initial = await load();
@@ -187,7 +187,7 @@ describe("watchConfig", () => {
     await until(() => expect(told).toEqual(["global 9"]));
   });
 
-  it("a file that is being written is read when it is whole, by whom it is asked for at once too", async () => {
+  it("reads a file that is being written only when it is complete, for rereads on request too", async () => {
     const watch = await start(withGlobal(1), 60_000, 1_500);
     // Half of the file is a valid configuration, so the content does not show that it is incomplete.
     writeFileSync(path, "");
@@ -199,7 +199,7 @@ describe("watchConfig", () => {
     await until(() => expect(told).toEqual(["global 5"]));
   });
 
-  it("a file that is written while a busy process reads it is read again", async () => {
+  it("reads a file again that was written while a busy process read it", async () => {
     const watch = await start(withGlobal(1));
     // The process stalls at any point of the reading, for longer than a file must be quiet.
     for (let turns = 0; turns < 40; turns += 1) {
@@ -214,7 +214,7 @@ describe("watchConfig", () => {
     }
   });
 
-  it("half a file whose time lies ahead of this clock is not read, and the whole is in force when it is quiet", async () => {
+  it("waits for the whole file even if the file's time is ahead of this clock", async () => {
     const watch = await start(withGlobal(1), 60_000, 1_500);
     const ahead = new Date(Date.now() + 3_600_000);
     writeFileSync(path, "");
@@ -229,7 +229,7 @@ describe("watchConfig", () => {
     });
   });
 
-  it("one that is written without an end is read all the same", async () => {
+  it("reads a file that is rewritten endlessly", async () => {
     const watch = await start(withGlobal(1), 60_000, 300);
     let count = 1;
     // In one step, since a reader could find nothing between emptying a file and writing it.
@@ -246,7 +246,7 @@ describe("watchConfig", () => {
     }
   });
 
-  it("after close nothing is told", async () => {
+  it("reports nothing after close", async () => {
     const watch = await start(withGlobal(1), 20);
     watch.close();
     writeFileSync(path, withGlobal(2));
@@ -255,7 +255,7 @@ describe("watchConfig", () => {
   });
 });
 
-it("a file whose lists hold themselves is a mistake that says so", async () => {
+it("a file with a list that contains itself is a mistake with that explanation", async () => {
   writeFileSync(path, "models: &a [*a]\n");
   const result = await loadConfig(path, { environment });
   const said = "an alias such as *name stands within what &name marks";

@@ -5,7 +5,7 @@ import { mistakesIn } from "../support/config-text.ts";
 
 const row = "providers:\n  - id: a\n";
 
-it("a token out of place is one mistake, whatever stands behind it", () => {
+it("a token out of place is one mistake, whatever follows it", () => {
   const text = `${row}    paths: {chat: /a/{model}/c}\n    api_key: sk-77412\nmodels: []\nlimits: {}`;
   expect(mistakesIn(text, {})).toEqual([
     "tollgate.yaml:3:22 not valid YAML: Unexpected flow-map-start at node end; mend this place, or put the value in quotes; what follows was not read",
@@ -19,13 +19,13 @@ it.each([
   "|sk-77412",
   "]\nsk-77412",
   "!!sk-77412 a",
-])("no key of it is quoted: %j", (value) => {
+])("the mistake quotes no key of the file: %j", (value) => {
   const text = `${row}    paths: ${value}\n`;
   expect(mistakesIn(text, {})).not.toEqual([]);
   expect(mistakesIn(text, {}).join("\n")).not.toContain("77412");
 });
 
-it("nor one of a LiteLLM file that is converted", () => {
+it("the mistake of a LiteLLM file quotes no key either", () => {
   const refusal = (text: string): string => {
     try {
       parseLitellm(text, "config.yaml");
