@@ -55,7 +55,7 @@ async function ask({ gateway, key }: Asking, path: string, body: object) {
 const text = 'Hello\n#sandbox {"reply":"Good morning"}';
 
 it.each(inBothForms(text))(
-  "$endpoint, stream $stream: the whole text of a hit",
+  "an after-call hook gets the whole text of a cache hit ($endpoint, stream $stream)",
   async ({ path, body }) => {
     await eventually(async () => (await ask(first, path, body)).cache === "hit", "a kept answer");
     const hit = await ask(second, path, body);
@@ -69,7 +69,7 @@ it.each(inBothForms(text))(
   },
 );
 
-it("the copy of the text does not count where the length of an answer is bounded", async () => {
+it("a cache hit with an after-call hook may be longer than 700,000 characters", async () => {
   const body = {
     model: "sandbox/chat",
     messages: [{ role: "user", content: '#sandbox {"flood":700000}' }],

@@ -170,7 +170,7 @@ async function callAll(keys: Awaited<ReturnType<typeof keysOf>>): Promise<Done[]
 const sumOf = (amounts: readonly bigint[]): bigint =>
   amounts.reduce((sum, amount) => sum + amount, 0n);
 
-it("T59: every call is charged once, by what it was: the price, the share of it, or nothing", async () => {
+it("T59: each call is charged once: the full price, the share of a cache hit, or nothing", async () => {
   const { bench, hook } = hooked;
   const before = await bench.available();
   const keys = await keysOf(hooked);
@@ -220,7 +220,7 @@ it("T59: every call is charged once, by what it was: the price, the share of it,
   await expectBooks(bench);
 });
 
-it("a hit says of changes by hooks what is so of its own request, to the caller and in the log", async () => {
+it("a cache hit reports hook changes of its own request, to the caller and in the log", async () => {
   const { bench } = hooked;
   const key = await cachedKey("truth");
   const ask = async (text: string, stream: boolean) => {
@@ -263,7 +263,7 @@ async function cachedKey(name: string): Promise<string> {
   return key;
 }
 
-describe("an answer that is no whole answer is never given again", () => {
+describe("an incomplete answer", () => {
   const text = "one two three four five six seven eight nine ten";
   const asking = {
     "/v1/chat/completions": (content: string) => ({
@@ -294,7 +294,7 @@ describe("an answer that is no whole answer is never given again", () => {
     [{ end_after_chunks: 2 }, true, "/v1/messages"],
     [{ stream_error: 1 }, true, "/v1/messages"],
   ];
-  it.each(troubles)("%j, stream %s, %s", async (script, stream, path) => {
+  it.each(troubles)("is not cached: %j, stream %s, %s", async (script, stream, path) => {
     const { bench } = hooked;
     const key = await cachedKey("troubles");
     const content = `Count\n#sandbox ${JSON.stringify({ reply: text, ...script })}`;
@@ -314,7 +314,7 @@ describe("an answer that is no whole answer is never given again", () => {
     expect(seen).toEqual([failed, failed]);
   });
 
-  it("nor is what its caller left, or what is longer than the cache keeps", async () => {
+  it("is not cached if its caller left, nor is an answer above the size limit", async () => {
     const { bench } = hooked;
     const key = await cachedKey("left");
     const slow = { reply: text, chunk_chars: 4, chunk_delay_ms: 100 };
@@ -352,7 +352,7 @@ describe("an answer that is no whole answer is never given again", () => {
   });
 });
 
-it("a hook sees that there are pictures, and how large", async () => {
+it("a hook gets the type and size of each picture", async () => {
   const { bench, hook } = hooked;
   const [first, mask] = [await picture("jpeg"), await maskOf()];
   const form = formOf({ model: modelA, prompt: "A boat" }, { image: first, mask });

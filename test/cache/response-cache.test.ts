@@ -104,23 +104,26 @@ const forms = calls.flatMap(([endpoint, path, body]) => [
       : [{ endpoint, path, body: body("Hello", { stream: true }), stream: true }]),
 ]);
 
-it.each(forms)("$endpoint, stream $stream: the same again, without the vendor", async (form) => {
-  const { key } = await newKey();
-  const first = await call(key, form.body, form);
-  expect([first.status, first.cache]).toEqual([200, "miss"]);
-  await kept(1);
-  const second = await call(key, form.body, form);
-  expect([second.status, second.cache]).toEqual([200, "hit"]);
-  expect(second.text).toBe(first.text);
-  expect(second.id).not.toBe(first.id);
-  expect(await bench.received(/./)).toHaveLength(1);
-  const row = await logged(bench, second.id);
-  expect(row).toMatchObject({ status: "succeeded", cost_nano: 0n, usage: null });
-  expect(row["explanation"]).toMatchObject({ cache: "hit" });
-});
+it.each(forms)(
+  "a repeated request gets the same answer without the vendor ($endpoint, stream $stream)",
+  async (form) => {
+    const { key } = await newKey();
+    const first = await call(key, form.body, form);
+    expect([first.status, first.cache]).toEqual([200, "miss"]);
+    await kept(1);
+    const second = await call(key, form.body, form);
+    expect([second.status, second.cache]).toEqual([200, "hit"]);
+    expect(second.text).toBe(first.text);
+    expect(second.id).not.toBe(first.id);
+    expect(await bench.received(/./)).toHaveLength(1);
+    const row = await logged(bench, second.id);
+    expect(row).toMatchObject({ status: "succeeded", cost_nano: 0n, usage: null });
+    expect(row["explanation"]).toMatchObject({ cache: "hit" });
+  },
+);
 
-describe("what is the same request", () => {
-  it("order and blanks do not matter, digits that a number cannot hold do", async () => {
+describe("the comparison of requests", () => {
+  it("ignores the order of members and blanks, and compares all digits of numbers", async () => {
     const { key } = await newKey();
     const at = (seed: string) =>
       `{"model":"sandbox/chat","messages":[{"role":"user","content":"Hi"}],"seed":${seed}}`;
@@ -140,14 +143,14 @@ describe("what is the same request", () => {
     ["the model", chat("Hello", { model: "sandbox/multi" }), {}],
     ["a suffix", chat("Hello", { model: "sandbox/chat:sandbox-openai" }), {}],
     ["other models", chat("Hello"), { "x-gw-fallback-models": "sandbox/multi" }],
-  ])("%s makes it another one", async (_what, body, headers) => {
+  ])("misses if %s differs", async (_what, body, headers) => {
     const { key } = await newKey();
     await call(key, chat("Hello"));
     await kept(1);
     expect((await call(key, body, { headers })).cache).toBe("miss");
   });
 
-  it("a key with another routing has answers of its own; one with the same shares them", async () => {
+  it("misses for a key with another routing, and hits for one with the same routing", async () => {
     const [one, same, other] = await Promise.all([
       newKey(),
       newKey(),
@@ -162,14 +165,14 @@ describe("what is the same request", () => {
   });
 });
 
-describe("what is not kept", () => {
+describe("an answer that must not be kept", () => {
   it.each([
     ["a refusal", chat(scripted({ status: 400, error: { message: "no" } }))],
     ["a failure", chat(scripted({ status: 500 }))],
     ["a stream that breaks", chat(scripted({ cut_after_chunks: 1, reply: "one two three four" }))],
     ["a long answer", chat(scripted({ reply: "x".repeat(200_000), chunk_chars: 20 }))],
     ["one of many bytes", chat(scripted({ reply: "三".repeat(300_000), chunk_chars: 300 }))],
-  ])("%s", async (_what, body) => {
+  ])("is not stored: %s", async (_what, body) => {
     const { key } = await newKey();
     await call(key, { ...body, stream: true });
     const again = await call(key, { ...body, stream: true });
@@ -181,7 +184,7 @@ describe("what is not kept", () => {
     expect(rows).toEqual([]);
   });
 
-  it("no-store is neither read nor kept, no-cache is not read", async () => {
+  it("is not stored for no-store; neither no-store nor no-cache reads the cache", async () => {
     const { key } = await newKey();
     const saying = (said: string) =>
       call(key, chat("Hello"), { headers: { "cache-control": said } });
@@ -195,9 +198,9 @@ describe("what is not kept", () => {
   });
 });
 
-describe("what it costs", () => {
+describe("the price of a cache hit", () => {
   it.each([0, 1, 33, 50, 100])(
-    "T59: %i percent of the first charge, rounded up",
+    "T59: is %i percent of the first charge, rounded up",
     async (percent) => {
       const { key } = await newKey({ responseCache: { ttlSeconds: 60, chargePercent: percent } });
       const body = chat(`Hello ${percent}\n#sandbox {"usage":{"input":7,"output":3}}`);
@@ -216,7 +219,7 @@ describe("what it costs", () => {
   );
 });
 
-it("a hit is of the model that answered, a fallback too: log and usage name whom the first answer was from", async () => {
+it("a hit is logged with the model and provider of the first answer, also after a fallback", async () => {
   const { key } = await newKey({ responseCache: { ttlSeconds: 60, chargePercent: 50 } });
   const models = ["sandbox/messages"];
   const body = chat('Hello\n#sandbox {"status":500,"only":["chat"]}', { models });
@@ -229,7 +232,7 @@ it("a hit is of the model that answered, a fallback too: log and usage name whom
   for (const { id } of [first, second]) expect(await logged(bench, id)).toMatchObject(named);
 });
 
-describe("a hit is a call like any other", () => {
+describe("a hit is checked like any other call", () => {
   async function warm(settings: Partial<Parameters<typeof createKey>[1]> = {}) {
     const made = await newKey(settings);
     expect((await call(made.key, chat("Hello"))).cache).toBe("miss");
@@ -238,7 +241,7 @@ describe("a hit is a call like any other", () => {
     return made;
   }
 
-  it("a key that was disabled gets nothing", async () => {
+  it("fails with 401 for a disabled key", async () => {
     const { key, id } = await warm();
     await disableKey(context, { id });
     expect(await call(key, chat("Hello"))).toMatchObject({
@@ -247,7 +250,7 @@ describe("a hit is a call like any other", () => {
     });
   });
 
-  it("a key above its cap gets nothing", async () => {
+  it("fails with 402 for a key above its cap", async () => {
     const { key, id } = await warm();
     await changeKey(context, { id }, { spendCaps: { totalNano: 1n } });
     expect(await call(key, chat("Hello"))).toMatchObject({
@@ -256,13 +259,13 @@ describe("a hit is a call like any other", () => {
     });
   });
 
-  it("a model outside of the allowlist is refused", async () => {
+  it("fails with 403 for a model outside the allowlist", async () => {
     const { key, id } = await warm();
     await changeKey(context, { id }, { modelAllowlist: ["sandbox/multi"] });
     expect((await call(key, chat("Hello"))).status).toBe(403);
   });
 
-  it("a key whose cache is switched off asks anew", async () => {
+  it("becomes an ordinary call for a key whose cache is switched off", async () => {
     const { key, id } = await warm();
     await changeKey(context, { id }, { responseCache: null });
     expect(await call(key, chat("Hello"))).toMatchObject({ status: 200, cache: null });
@@ -270,7 +273,7 @@ describe("a hit is a call like any other", () => {
 });
 
 describe("another workspace", () => {
-  it("gets nothing of this one's answers, by the same request or by moved rows", async () => {
+  it("gets none of this workspace's answers, neither by the same request nor by moved rows", async () => {
     const other = await createWorkspace(context, { name: "Attacker", organizationId: null });
     await bench.ledger.credit({
       workspaceId: other.id,
@@ -300,8 +303,8 @@ describe("another workspace", () => {
   });
 });
 
-describe("time and room", () => {
-  it("an answer that is older than the key's time is asked anew, and swept", async () => {
+describe("the age and number of cached answers", () => {
+  it("are limited: an answer older than the key's time is requested anew, and expired answers are swept", async () => {
     const { key } = await newKey();
     await call(key, chat("Hello"));
     await kept(1);
@@ -328,7 +331,7 @@ describe("time and room", () => {
     expect(await sweepAnswers(bench.database)).toBe(0);
   });
 
-  it("what a workspace keeps goes when its last key with a cache is switched off", async () => {
+  it("fall to zero when the last cache of a workspace's keys is switched off", async () => {
     const [one, two] = [await newKey(), await newKey()];
     await call(one.key, chat("Hello"));
     await kept(1);
@@ -346,7 +349,7 @@ describe("time and room", () => {
     expect(await left()).toBe(0);
   });
 
-  it("a workspace that is full keeps nothing new, and what it has is served", async () => {
+  it("are limited: a full workspace stores nothing new, and still serves its stored answers", async () => {
     const { key } = await newKey();
     await call(key, chat("Hello"));
     await kept(1);
@@ -362,7 +365,7 @@ describe("time and room", () => {
   });
 });
 
-it("hits and misses are counted, and the books agree", async () => {
+it("hits and misses are counted, and the books balance", async () => {
   const metrics = await (await fetch(`${bench.url}/metrics`)).text();
   for (const outcome of ["hit", "miss", "bypass"])
     expect(metrics).toMatch(
@@ -371,7 +374,7 @@ it("hits and misses are counted, and the books agree", async () => {
   await expectBooks(bench);
 });
 
-it("a key's cache is set and read by the API, by an administrator", async () => {
+it("an administrator sets and reads a key's cache by the API", async () => {
   const admin = (method: string, path: string, body?: object) =>
     fetch(`${bench.url}/admin/v1${path}`, {
       method,
