@@ -50,7 +50,7 @@ function parsed(bytes: Buffer, cut: number): SseEvent[] {
 describe.each(protocolNames)("%s", (protocol) => {
   const codec = codecs[protocol];
 
-  it("a whole answer is the same after it was written and read", () => {
+  it("reads a whole answer back as it was written", () => {
     fc.assert(
       fc.property(someAnswer, (answer) => {
         const before = collect(answer.events);
@@ -62,7 +62,7 @@ describe.each(protocolNames)("%s", (protocol) => {
     );
   });
 
-  it("T6: a stream is the same after it was written, cut anywhere, and read", () => {
+  it("T6: reads a stream back as it was written, at any cut", () => {
     fc.assert(
       fc.property(someAnswer, fc.nat(), (answer, at) => {
         const bytes = written(codec, answer, answer.events);
@@ -78,7 +78,7 @@ describe.each(protocolNames)("%s", (protocol) => {
     );
   });
 
-  it("a stream adds up to the whole answer, as clients of the protocol read both", () => {
+  it("streams add up to the whole answer, as clients of the protocol read both", () => {
     fc.assert(
       fc.property(someAnswer, (answer) => {
         const whole = collect(answer.events);
@@ -92,7 +92,7 @@ describe.each(protocolNames)("%s", (protocol) => {
     );
   });
 
-  it("T7 T16: a stream is legal, and an error, wherever it breaks off", () => {
+  it("T7 T16: writes a stream that breaks off anywhere as a legal stream with an error", () => {
     fc.assert(
       fc.property(someAnswer, fc.nat(), fc.boolean(), (answer, at, isTold) => {
         const events = answer.events.slice(0, at % answer.events.length);
@@ -113,7 +113,7 @@ describe.each(protocolNames)("%s", (protocol) => {
     );
   });
 
-  it("T16: what is read of a stream that broke off is legal too, and an error", () => {
+  it("T16: reads a stream that breaks off anywhere as legal events with an end or an error", () => {
     fc.assert(
       fc.property(someAnswer, fc.nat(), (answer, at) => {
         const bytes = written(codec, answer, answer.events);

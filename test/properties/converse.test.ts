@@ -112,7 +112,7 @@ const routeFor = (caller: ProtocolName) =>
   });
 
 describe("Converse", () => {
-  it("a whole answer is the same after it was written and read", () => {
+  it("reads a whole answer back as it was written", () => {
     fc.assert(
       fc.property(someAnswer, (answer) => {
         const before = collect(answer.events);
@@ -139,7 +139,7 @@ describe("Converse", () => {
     );
   });
 
-  it("T6: a stream says what was said, block by block", () => {
+  it("T6: reads all content of a stream, block by block", () => {
     fc.assert(
       fc.property(someAnswer, (answer) => {
         const events = read(streamOf(answer));
@@ -153,7 +153,7 @@ describe("Converse", () => {
     );
   });
 
-  it("T16: a stream that breaks off anywhere is an error, unless it said why it stopped", () => {
+  it("T16: reads a stream that breaks off anywhere as an error, unless it had its stop reason", () => {
     fc.assert(
       fc.property(someAnswer, fc.nat(), (answer, at) => {
         const frames = streamOf(answer);
@@ -166,25 +166,28 @@ describe("Converse", () => {
     );
   });
 
-  it.each(protocolNames)("T7 T16: callers of %s get legal streams, whole or broken", (caller) => {
-    fc.assert(
-      fc.property(someAnswer, fc.nat(), fc.boolean(), (answer, at, isBroken) => {
-        const frames = streamOf(answer);
-        const sent = isBroken
-          ? [
-              ...frames.slice(0, at % (frames.length - 2)),
-              frame("error", { error: { type: "api_error", message: "It broke off." } }),
-            ]
-          : frames;
-        const tap = routeFor(caller).tap();
-        const given = sent.flatMap((one) => tap.push(one));
-        expect(tap.seen.ended).toBe(!isBroken);
-        expect(tap.seen.error?.message).toBe(isBroken ? "It broke off." : undefined);
-        if (isBroken) return;
-        given.push(...tap.release());
-        const { faults, error } = readers[caller].stream(framesOf(given.map(formatSse).join("")));
-        expect({ faults, error }).toEqual({ faults: [], error: undefined });
-      }),
-    );
-  });
+  it.each(protocolNames)(
+    "T7 T16: streams to callers of %s are legal; a broken one is recorded as an error",
+    (caller) => {
+      fc.assert(
+        fc.property(someAnswer, fc.nat(), fc.boolean(), (answer, at, isBroken) => {
+          const frames = streamOf(answer);
+          const sent = isBroken
+            ? [
+                ...frames.slice(0, at % (frames.length - 2)),
+                frame("error", { error: { type: "api_error", message: "It broke off." } }),
+              ]
+            : frames;
+          const tap = routeFor(caller).tap();
+          const given = sent.flatMap((one) => tap.push(one));
+          expect(tap.seen.ended).toBe(!isBroken);
+          expect(tap.seen.error?.message).toBe(isBroken ? "It broke off." : undefined);
+          if (isBroken) return;
+          given.push(...tap.release());
+          const { faults, error } = readers[caller].stream(framesOf(given.map(formatSse).join("")));
+          expect({ faults, error }).toEqual({ faults: [], error: undefined });
+        }),
+      );
+    },
+  );
 });

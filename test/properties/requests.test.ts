@@ -96,7 +96,7 @@ const factsOf = (request: CanonicalRequest): Fact[] => [
 describe.each(protocolNames)("a request of %s", (caller) => {
   const codec = codecs[caller];
 
-  it("is the same after it was written and read", () => {
+  it("reads back as it was written", () => {
     fc.assert(
       fc.property(someRequest(caller), (request) => {
         const body = codec.encodeRequest(request, "acme/talk");
@@ -108,7 +108,7 @@ describe.each(protocolNames)("a request of %s", (caller) => {
   });
 
   it.each(protocolNames.filter((upstream) => upstream !== caller))(
-    "keeps all on its way to %s that is not told to be lost, and nothing is told that is not",
+    "loses only what its notes name on conversion to %s, and the notes name only losses",
     (upstream) => {
       fc.assert(
         fc.property(someRequest(caller), (random) => {
