@@ -248,7 +248,7 @@ describe("coding agents on their own protocol", () => {
   const bench = useBench();
 
   it.each(agents)(
-    "TXT-07: what $name sends arrives whole, under our credential",
+    "TXT-07: $name's request arrives unchanged, with the provider's credential",
     async ({ protocol, path, body, headers, kept }) => {
       const { gateway, received } = bench;
       let answer = "";
@@ -267,7 +267,7 @@ describe("coding agents on their own protocol", () => {
   );
 });
 
-describe("what of the caller's headers reaches an upstream", () => {
+describe("the caller's headers", () => {
   const bench = useBench();
   const noise = {
     cookie: "session=secret-of-the-caller",
@@ -312,27 +312,30 @@ describe("what of the caller's headers reaches an upstream", () => {
     carriers.map((carrier) => ({ protocol, carrier })),
   );
 
-  it.each(rows)("at $protocol, with the key as $carrier, nothing leaks", async (row) => {
-    const { protocol, carrier } = row;
-    const [path, body] = asked[protocol];
-    const { gateway, received } = bench;
-    const sent = protocol === "generate_content" ? body : { model: modelOf(protocol), ...body };
-    const key = carrier === "authorization" ? `Bearer ${gateway.key}` : gateway.key;
-    const [request] = await received(async () => {
-      const headers = { ...noise, authorization: "", [carrier]: key };
-      expect((await gateway.post(path, sent, headers)).status).toBe(200);
-    });
-    const { headers } = request!;
-    expect(Object.keys(headers).filter((name) => !allowed.has(name))).toEqual([]);
-    const everything = JSON.stringify([request!.path, headers, request!.text]);
-    expect(everything).not.toContain(gateway.key);
-    expect(everything).not.toMatch(/of-the-caller|203\.0\.113|4bf92f35/);
-    const credentials = carriers.filter((name) => headers[name] !== undefined);
-    expect(credentials).toHaveLength(1);
-    expect(headers[credentials[0]!]).toContain(upstreamKey);
-  });
+  it.each(rows)(
+    "leak nothing to the upstream of $protocol, with the key in $carrier",
+    async (row) => {
+      const { protocol, carrier } = row;
+      const [path, body] = asked[protocol];
+      const { gateway, received } = bench;
+      const sent = protocol === "generate_content" ? body : { model: modelOf(protocol), ...body };
+      const key = carrier === "authorization" ? `Bearer ${gateway.key}` : gateway.key;
+      const [request] = await received(async () => {
+        const headers = { ...noise, authorization: "", [carrier]: key };
+        expect((await gateway.post(path, sent, headers)).status).toBe(200);
+      });
+      const { headers } = request!;
+      expect(Object.keys(headers).filter((name) => !allowed.has(name))).toEqual([]);
+      const everything = JSON.stringify([request!.path, headers, request!.text]);
+      expect(everything).not.toContain(gateway.key);
+      expect(everything).not.toMatch(/of-the-caller|203\.0\.113|4bf92f35/);
+      const credentials = carriers.filter((name) => headers[name] !== undefined);
+      expect(credentials).toHaveLength(1);
+      expect(headers[credentials[0]!]).toContain(upstreamKey);
+    },
+  );
 
-  it("anthropic-version and anthropic-beta pass as sent; without one, a version that takes every parameter", async () => {
+  it("include anthropic-version and anthropic-beta unchanged; without a version a default is sent", async () => {
     const { gateway, received } = bench;
     const body = { model: modelOf("messages"), max_tokens: 10, messages: [question] };
     const requests = await received(async () => {
@@ -352,7 +355,7 @@ describe("what of the caller's headers reaches an upstream", () => {
     ]);
   });
 
-  it("the query of the caller, and a key in it, stay here", async () => {
+  it("are not joined by the caller's query: it is not forwarded, nor a key in it", async () => {
     const { gateway, received } = bench;
     const path = `/v1beta/models/${modelOf("generate_content")}:generateContent?key=${gateway.key}&prettyPrint=false`;
     const [request] = await received(() =>

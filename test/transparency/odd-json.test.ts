@@ -39,10 +39,10 @@ const body = (model: string, schema: string) =>
   `{"model":${JSON.stringify(model)},"messages":[{"role":"user","content":"Hi"}],` +
   `"tools":[{"type":"function","function":{"name":"f","parameters":{"x":${schema}}}}],"metadata":{"z":"1","a":"2"}}`;
 
-describe("odd JSON on a direct route", () => {
+describe("unusual JSON on a direct route", () => {
   const bench = useBench();
 
-  it.each(odd)("TXT-07: $title", async ({ json }) => {
+  it.each(odd)("TXT-07: arrives byte for byte: $title", async ({ json }) => {
     const { gateway, received } = bench;
     const [request] = await received(async () => {
       const reply = await gateway.post("/v1/chat/completions", body(modelOf("chat"), json));

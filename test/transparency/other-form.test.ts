@@ -84,29 +84,35 @@ async function charged({ gateway }: Bench, reply: Response): Promise<Body> {
   }, `the row of ${id}`);
 }
 
-describe("answers in the other form than asked for, as SDKs read them", () => {
+describe("an answer in the other form than requested, as SDKs read it", () => {
   const bench = useBench();
 
-  it.each(protocols)("T14: all of a whole answer arrives as a stream (%s)", async (protocol) => {
-    const answer = rich[protocol];
-    bench.upstream.answer(json(answer));
-    const { gateway } = bench;
-    const read = plain(await clients[protocol].streamed(gateway.url, gateway.key));
-    expect(read).toMatchObject(expected(protocol, answer));
-  });
+  it.each(protocols)(
+    "T14: is complete when a whole answer is sent as a stream (%s)",
+    async (protocol) => {
+      const answer = rich[protocol];
+      bench.upstream.answer(json(answer));
+      const { gateway } = bench;
+      const read = plain(await clients[protocol].streamed(gateway.url, gateway.key));
+      expect(read).toMatchObject(expected(protocol, answer));
+    },
+  );
 
-  it.each(protocols)("T14 T15: a stream of it gives it again (%s)", async (protocol) => {
-    const { gateway, upstream } = bench;
-    upstream.answer(json(rich[protocol]));
-    const asked = await gateway.post(...requestFor(protocol));
-    const stream = await asked.text();
-    expect(asked.headers.get("content-type")).toMatch(/^text\/event-stream/);
-    upstream.answer(sse(stream));
-    const read = plain(await clients[protocol].whole(gateway.url, gateway.key));
-    expect(read).toMatchObject(expected(protocol, rich[protocol]));
-  });
+  it.each(protocols)(
+    "T14 T15: is the same again when that stream is collected into a whole answer (%s)",
+    async (protocol) => {
+      const { gateway, upstream } = bench;
+      upstream.answer(json(rich[protocol]));
+      const asked = await gateway.post(...requestFor(protocol));
+      const stream = await asked.text();
+      expect(asked.headers.get("content-type")).toMatch(/^text\/event-stream/);
+      upstream.answer(sse(stream));
+      const read = plain(await clients[protocol].whole(gateway.url, gateway.key));
+      expect(read).toMatchObject(expected(protocol, rich[protocol]));
+    },
+  );
 
-  it("T15 T48: a messages stream that tells no usage gives a whole answer with what is charged", async () => {
+  it("T15 T48: has the charged usage if a messages stream without usage is collected", async () => {
     const { gateway, upstream } = bench;
     const frames = [
       { type: "message_start", message: { ...message, content: [], usage: undefined } },
@@ -163,29 +169,35 @@ const streams = recordingsOf("stream").filter(
 describe.skipIf(wholes.length === 0)("recorded answers (beside the repository only)", () => {
   const bench = useBench();
 
-  it.each(named(wholes))("T14: %s, as a stream", async (_name, { protocol, events }) => {
-    const answer = JSON.parse(events[0]!) as Body;
-    bench.upstream.answer(json(answer));
-    const { gateway } = bench;
-    const read = plain(await clients[protocol].streamed(gateway.url, gateway.key));
-    const counts = protocol === "generate_content" ? "usageMetadata" : "usage";
-    const { [counts]: _counts, ...said } = expected(protocol, answer);
-    expect(read).toMatchObject(asRead(said));
-  });
+  it.each(named(wholes))(
+    "T14: arrive completely as a stream: %s",
+    async (_name, { protocol, events }) => {
+      const answer = JSON.parse(events[0]!) as Body;
+      bench.upstream.answer(json(answer));
+      const { gateway } = bench;
+      const read = plain(await clients[protocol].streamed(gateway.url, gateway.key));
+      const counts = protocol === "generate_content" ? "usageMetadata" : "usage";
+      const { [counts]: _counts, ...said } = expected(protocol, answer);
+      expect(read).toMatchObject(asRead(said));
+    },
+  );
 
-  it.each(named(streams))("T15: %s, whole", async (_name, recording) => {
-    const { gateway, upstream } = bench;
-    const { protocol } = recording;
-    upstream.answer(sse(onTheWire(recording)));
-    const [itself, passed] = [
-      plain(await clients[protocol].streamed(upstream.url, "any")),
-      plain(await clients[protocol].whole(gateway.url, gateway.key)),
-    ];
-    // The gateway adds the fields to a response object that Open Responses requires.
-    const { id, output, content, stop_reason, usage, container } = passed;
-    const said = { id, output, content, stop_reason, usage, container };
-    expect(itself).toMatchObject(asRead(said));
-  });
+  it.each(named(streams))(
+    "T15: arrive completely as a whole answer: %s",
+    async (_name, recording) => {
+      const { gateway, upstream } = bench;
+      const { protocol } = recording;
+      upstream.answer(sse(onTheWire(recording)));
+      const [itself, passed] = [
+        plain(await clients[protocol].streamed(upstream.url, "any")),
+        plain(await clients[protocol].whole(gateway.url, gateway.key)),
+      ];
+      // The gateway adds the fields to a response object that Open Responses requires.
+      const { id, output, content, stop_reason, usage, container } = passed;
+      const said = { id, output, content, stop_reason, usage, container };
+      expect(itself).toMatchObject(asRead(said));
+    },
+  );
 });
 
 /** Fields that SDKs drop: nulls, indexes of calls, the text beside Google's reason. Anthropic's SDK has another model name. */

@@ -107,7 +107,7 @@ describe.skipIf(wholes.length === 0)("recorded answers (beside the repository on
   const bench = useBench();
 
   it.each(named(some(wholes.filter((recording) => !isError(recording)))))(
-    "TXT-10 TXT-11: %s reaches the caller whole, and is counted right",
+    "TXT-10 TXT-11: reach the caller unchanged and are counted correctly: %s",
     async (_name, recording) => {
       const { protocol } = recording;
       const vendor = parsed(recording.events[0]!);
@@ -131,7 +131,7 @@ describe.skipIf(wholes.length === 0)("recorded answers (beside the repository on
   const isOfAccount = ({ events: [text] }: Recording) => text!.includes("insufficient_quota");
 
   it.each(named(wholes.filter((one) => isError(one) && isOfAccount(one))))(
-    "the refusal of our account %s is told without the vendor's words",
+    "do not show the vendor's words if the vendor refuses our account: %s",
     async (_name, recording) => {
       bench.upstream.answer((_request, reply) => {
         reply.writeHead(429, { "content-type": "application/json" }).end(recording.events[0]);
@@ -143,7 +143,7 @@ describe.skipIf(wholes.length === 0)("recorded answers (beside the repository on
   );
 
   it.each(named(wholes.filter((one) => isError(one) && !isOfAccount(one))))(
-    "TXT-20: the refusal %s is passed on as it is",
+    "TXT-20: pass a refusal on unchanged: %s",
     async (_name, recording) => {
       const { gateway, upstream } = bench;
       const refusal = parsed(recording.events[0]!);
@@ -243,7 +243,7 @@ describe.skipIf(streams.length === 0)("recorded streams (beside the repository o
   const bench = useBench();
 
   it.each(named(some(streams)))(
-    "TXT-10 TXT-11: %s reaches the caller frame by frame, and is counted right",
+    "TXT-10 TXT-11: reach the caller frame by frame and are counted correctly: %s",
     async (_name, recording) => {
       const { protocol, events } = recording;
       const reply = await replay(bench, recording, true);
@@ -269,7 +269,7 @@ describe.skipIf(streams.length === 0)("recorded streams (beside the repository o
 
   const one = (part: string) => allStreams.find(({ name }) => name.includes(part))!;
 
-  it("a start that a retrying proxy says twice is passed on once", async () => {
+  it("pass on once a start that a retrying proxy repeats", async () => {
     const recording = one("duplicate-message-start");
     const reply = await replay(bench, recording, true);
     const [start, , ...rest] = expectedFrames(recording);
@@ -280,7 +280,7 @@ describe.skipIf(streams.length === 0)("recorded streams (beside the repository o
     });
   });
 
-  it("T16: an answer that begins anew in its midst ends as an error, and is not charged", async () => {
+  it("T16: end as an error and are not charged if the answer starts again in the middle", async () => {
     const recording = one("spliced-message-start");
     const reply = await replay(bench, recording, true);
     const frames = await framesOf(reply);
@@ -289,7 +289,7 @@ describe.skipIf(streams.length === 0)("recorded streams (beside the repository o
     expect(await rowOf(bench, reply)).toMatchObject({ status: "failed", cost_nano: 0n });
   });
 
-  it("T16 BILL-22: a response that fails ends with the vendor's own words for it, and is not charged", async () => {
+  it("T16 BILL-22: end with the vendor's own error and are not charged if the response fails", async () => {
     const recording = one("openai-error.1");
     const reply = await replay(bench, recording, true);
     const frames = await framesOf(reply);

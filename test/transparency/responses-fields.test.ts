@@ -103,7 +103,7 @@ const passed: readonly (readonly [title: string, values: readonly Body[]])[] = [
   ],
 ];
 
-describe("what passes", () => {
+describe("a field that is forwarded", () => {
   it.each(passed)("%s", async (_title, values) => {
     for (const fields of values) {
       const { status, seen, dropped } = await send(fields);
@@ -115,14 +115,14 @@ describe("what passes", () => {
     }
   });
 
-  it("RESP-20: no effort is put in where none was sent", async () => {
+  it("RESP-20: is not added: no effort is sent if the caller sent none", async () => {
     for (const fields of [{}, { reasoning: {} }, { reasoning: { summary: "auto" } }]) {
       const { seen } = await send(fields);
       expect(JSON.stringify(seen)).not.toContain("effort");
     }
   });
 
-  it("RESP-16: parallel_tool_calls is sent only with tools", async () => {
+  it("RESP-16: may depend on others: parallel_tool_calls is sent only with tools", async () => {
     for (const parallel_tool_calls of [true, false]) {
       expect((await send({ parallel_tool_calls, tools })).seen).toMatchObject({
         parallel_tool_calls,
@@ -136,7 +136,7 @@ describe("what passes", () => {
     }
   });
 
-  it("RESP-46 RESP-47 RESP-48: prompt_cache_options passes on the newest family, is dropped and reported on an earlier one", async () => {
+  it("RESP-46 RESP-47 RESP-48: may depend on the model: prompt_cache_options is forwarded on the newest family, and dropped and reported on an earlier one", async () => {
     for (const mode of ["implicit", "explicit"]) {
       const prompt_cache_options = { ttl: "30m", mode };
       const newest = await send({ prompt_cache_options });
@@ -155,7 +155,7 @@ describe("what passes", () => {
     ]);
   });
 
-  it("RESP-49: prompt_cache_retention passes on an earlier model, is dropped and reported on the newest family", async () => {
+  it("RESP-49: may depend on the model: prompt_cache_retention is forwarded on an earlier model, and dropped and reported on the newest family", async () => {
     for (const prompt_cache_retention of ["in_memory", "24h"]) {
       const earlier = await send({ prompt_cache_retention }, "acme/earlier");
       expect(earlier.seen).toEqual({ model: "up-1", input: "Hi", prompt_cache_retention });
@@ -166,8 +166,8 @@ describe("what passes", () => {
   });
 });
 
-describe("what is dropped, and said to be", () => {
-  it("RESP-40 RESP-41 TXT-09 TXT-17: every service_tier", async () => {
+describe("a field that is dropped and reported", () => {
+  it("RESP-40 RESP-41 TXT-09 TXT-17: may be service_tier, with any value", async () => {
     for (const tier of ["auto", "default", "flex", "scale", "priority", "fast", "ultrafast"]) {
       const { status, seen, dropped } = await send({ service_tier: tier });
       expect({ status, seen, dropped }).toEqual({
@@ -178,7 +178,7 @@ describe("what is dropped, and said to be", () => {
     }
   });
 
-  it("RESP-29: previous_response_id", async () => {
+  it("RESP-29: may be previous_response_id", async () => {
     const { status, seen, dropped } = await send({ previous_response_id: "resp_0" });
     expect({ status, seen, dropped }).toEqual({
       status: 200,
@@ -187,7 +187,7 @@ describe("what is dropped, and said to be", () => {
     });
   });
 
-  it("RESP-39: any other member of stream_options", async () => {
+  it("RESP-39: may be any member of stream_options except include_obfuscation", async () => {
     const stream_options = { include_usage: true, include_obfuscation: false };
     const { seen, dropped } = await send({ stream_options });
     expect(seen!["stream_options"]).toEqual({ include_obfuscation: false });
@@ -195,7 +195,7 @@ describe("what is dropped, and said to be", () => {
   });
 });
 
-describe("what is refused", () => {
+describe("a value that is refused", () => {
   const refused: readonly (readonly [title: string, fields: Body, param: string])[] = [
     ["RESP-32: another truncation", { truncation: "some" }, "truncation"],
     ["RESP-42: too many top_logprobs", { top_logprobs: 21 }, "top_logprobs"],
@@ -208,7 +208,7 @@ describe("what is refused", () => {
     expect(answer["error"]).toMatchObject({ type: "invalid_request_error", param });
   });
 
-  it("RESP-24 TXT-20: an effort that only the upstream can refuse is refused by the upstream, in its own words", async () => {
+  it("RESP-24 TXT-20: may be refused by the upstream: an unknown effort gets the upstream's own error", async () => {
     const error = {
       message: "Unsupported value: 'ultra' is not supported with this model.",
       type: "invalid_request_error",
@@ -222,7 +222,7 @@ describe("what is refused", () => {
     expect({ status, answer }).toEqual({ status: 400, answer: { error } });
   });
 
-  it("RESP-50: moderation as an object passes", async () => {
+  it("RESP-50: excludes moderation as an object, which is forwarded", async () => {
     const moderation = { model: "omni", policy: { input: { mode: "block" } } };
     expect((await send({ moderation })).seen).toMatchObject({ moderation });
   });

@@ -33,11 +33,11 @@ const forms = sdks.flatMap((sdk) => [
   { ...sdk, form: "streamed", stream: true },
 ]);
 
-describe("what an SDK sends through the gateway is what it would have sent itself", () => {
+describe("a request of an SDK through the gateway", () => {
   const bench = useBench();
 
   it.each(forms)(
-    "TXT-07 TXT-17 TXT-18 TXT-19: $protocol, $form, less what is filtered",
+    "TXT-07 TXT-17 TXT-18 TXT-19: equals the SDK's own request except for filtered fields: $protocol, $form",
     async ({ protocol, send, filtered, stream }) => {
       const { gateway, upstream, received } = bench;
       const [itself] = await received(() => send(upstream.url, "any", modelOf(protocol), stream));
