@@ -49,7 +49,7 @@ const without: Readonly<Record<string, readonly string[]>> = {
 const cases = caseNames().map(readTranscript);
 const withColumn = cases.filter(({ converse }) => converse !== undefined);
 
-it("every case has the column, or a reason why not", () => {
+it("each case has a Converse column or a listed reason", () => {
   const excused = Object.values(without).flat();
   const bare = cases.filter(({ converse }) => converse === undefined).map(({ name }) => name);
   expect(bare.toSorted()).toEqual(excused.toSorted());
@@ -111,18 +111,18 @@ describe.each(withColumn.map((one) => [one.name, one] as const))("%s", (_name, t
   const { request, answer, stream } = columnOf(transcript);
   const callers = protocolNames.filter((caller) => !isRefused(transcript, caller));
 
-  it("the golden request is taken by the vendor, and means what was asked", () => {
+  it("the vendor accepts the golden request, and it means the same as the case", () => {
     expect(verdict(structuredClone(request))).toBe("taken");
     const asked = expectedOf(transcript, "chat");
     const found = withoutLosses(transcript, converseReader.request(request));
     expect(withAny(found, asked)).toEqual(asked);
   });
 
-  it("a chat request becomes the golden one, to the byte", () => {
+  it("a chat request becomes the golden request, byte for byte", () => {
     expect(routeOf(transcript, to("chat")).body).toEqual(request);
   });
 
-  it.each(callers)("a request of %s means the same, and what is lost is told", (caller) => {
+  it.each(callers)("a request of %s means the same, and its losses are reported", (caller) => {
     const { body, notes } = routeOf(transcript, to(caller));
     expect(verdict(structuredClone(body))).toBe("taken");
     const asked = expectedOf(transcript, caller);
@@ -134,7 +134,7 @@ describe.each(withColumn.map((one) => [one.name, one] as const))("%s", (_name, t
     expect(noteParams(notes)).toEqual(dropped ?? []);
   });
 
-  it("the golden answer and the golden stream say the same", () => {
+  it("the golden answer and the golden stream have the same content", () => {
     const said = ownAnswer(transcript, upstream);
     expect(unsigned(converseReader.answer(answer))).toEqual(said);
     expect(unsigned(converseReader.stream(framesOf(stream.toString())))).toEqual({
@@ -144,7 +144,7 @@ describe.each(withColumn.map((one) => [one.name, one] as const))("%s", (_name, t
   });
 
   it.each(callers)(
-    "is given to callers of %s, whole, streamed, and as the other form",
+    "the answer reaches callers of %s whole, streamed, and in the other form",
     (caller) => {
       const reader = readers[caller];
       const direct = routeOf(transcript, to(caller));
@@ -170,7 +170,7 @@ describe.each(withColumn.map((one) => [one.name, one] as const))("%s", (_name, t
   );
 
   it.each(callers)(
-    "T16: ends as an error for callers of %s wherever it ends too early",
+    "T16: a stream that ends too early ends as an error for callers of %s",
     (caller) => {
       for (const events of beginningsOf(stream)) {
         const tap = routeOf(transcript, to(caller), { stream: true }).tap();

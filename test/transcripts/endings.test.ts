@@ -27,7 +27,7 @@ const leaving = names.map((to, index) => {
 });
 
 it.each([...resetting, ...leaving])(
-  "T16: a caller of %s has a whole answer from %s, which says all and then %s",
+  "T16: a caller of %s gets a complete answer from %s, which sends all content and then %s",
   async (from, to, _way, isReset) => {
     const { frames } = byName[to];
     const started = performance.now();

@@ -108,7 +108,7 @@ const share = inForm(5, 1);
 const today = Math.floor(Date.now() / 86_400_000);
 const some: Sample = (places) => places.filter((_, index) => (index + today) % share === 0);
 
-it("every case is one of these", () => {
+it("each transcript has a row in this table", () => {
   expect(cases.map(([, name]) => name).sort()).toEqual(caseNames().sort());
 });
 
