@@ -80,13 +80,13 @@ const ways = [
 describe.each([
   ["a Bedrock key", { AWS_BEARER_TOKEN_BEDROCK: "sandbox" }],
   ["AWS's own keys", keys],
-])("Bedrock by %s", (_how, credential) => {
+])("Bedrock with %s", (_how, credential) => {
   let gateway: GatewayUnderTest;
   beforeAll(async () => {
     gateway = await gatewayWith({ ...region, ...credential });
   });
 
-  it("has its models, each with a price", async () => {
+  it("lists its models, each with a price", async () => {
     const { data } = (await (await gateway.get("/v1/models")).json()) as {
       data: { id: string; pricing?: unknown }[];
     };
@@ -95,7 +95,7 @@ describe.each([
     expect(data.filter(({ pricing }) => pricing === undefined)).toEqual([]);
   });
 
-  it.each(ways)("%s is answered by %s at its exact price", async (model, path) => {
+  it.each(ways)("answers %s by %s at its exact price", async (model, path) => {
     const { status, answer, cost, expected, paths } = await call(gateway, model);
     expect({ status, answer }).toMatchObject({ status: 200 });
     expect(cost).toBe(expected);
@@ -121,7 +121,7 @@ async function counted(gateway: GatewayUnderTest, path: string, body: object) {
 describe.each([
   ["a Bedrock key", { AWS_BEARER_TOKEN_BEDROCK: "sandbox" }],
   ["signatures", keys],
-])("CountTokens of Bedrock, by %s", (_how, credential) => {
+])("Bedrock's CountTokens with %s", (_how, credential) => {
   let gateway: GatewayUnderTest;
   beforeAll(async () => {
     gateway = await gatewayWith({ ...region, ...credential });
@@ -132,7 +132,7 @@ describe.each([
   const claude = "amazon-bedrock/us.anthropic.claude-opus-4-8";
   const nova = "amazon-bedrock/amazon.nova-2-lite-v1-0";
 
-  it("T52: Claude's is the body of invoke, with all that the model reads", async () => {
+  it("T52: sends the invoke body for Claude, with all that the model reads", async () => {
     const body = { model: claude, messages, system, tools };
     const { tokens, asked } = await counted(gateway, "/v1/messages/count_tokens", body);
     expect(asked).toMatchObject([
@@ -154,7 +154,7 @@ describe.each([
     expect(more.tokens! - tokens!).toBeGreaterThan(90);
   });
 
-  it("Claude's with a budget leaves room for it, as a call would have to", async () => {
+  it("sends a max_tokens above the thinking budget for Claude, as a call would", async () => {
     const body = { model: claude, messages, thinking: { type: "enabled", budget_tokens: 2048 } };
     const { asked } = await counted(gateway, "/v1/messages/count_tokens", body);
     const { body: bytes } = asked[0]!.body.input["invokeModel"] as { body: string };
@@ -179,7 +179,7 @@ describe.each([
         },
       },
     ],
-  ])("T52: of %s a model of Converse is asked in its own words", async (path, body) => {
+  ])("T52: sends a Converse model's request for %s in Converse's format", async (path, body) => {
     const { tokens, asked } = await counted(gateway, path, body);
     expect(asked).toMatchObject([{ path: expect.stringContaining("/count-tokens"), status: 200 }]);
     expect(Object.keys(asked[0]!.body.input["converse"] as object).sort()).toEqual([
@@ -190,7 +190,7 @@ describe.each([
     expect(tokens).toBeGreaterThan(5);
   });
 
-  it("where there is no endpoint for it, or it refuses, the count is estimated", async () => {
+  it("is replaced by an estimate if the model has no such endpoint, or its request cannot be sent", async () => {
     const at = (model: string) =>
       counted(gateway, "/v1/messages/count_tokens", { model, messages });
     const mantle = await at("amazon-bedrock/openai.gpt-5.5");
@@ -204,7 +204,7 @@ describe.each([
   });
 });
 
-describe("Vertex AI by its variables", () => {
+describe("Vertex AI with its variables", () => {
   let gateway: GatewayUnderTest;
   beforeAll(async () => {
     gateway = await gatewayWith({
@@ -224,7 +224,7 @@ describe("Vertex AI by its variables", () => {
       "/publishers/anthropic/models/claude-sonnet-5@default",
     ],
     ["google-vertex/openai/gpt-oss-120b-maas", "/endpoints/openapi/chat/completions"],
-  ])("%s is answered by %s at its exact price", async (model, path) => {
+  ])("answers %s by %s at its exact price", async (model, path) => {
     const { status, answer, cost, expected, paths } = await call(gateway, model);
     expect({ status, answer }).toMatchObject({ status: 200 });
     expect(cost).toBe(expected);
@@ -233,19 +233,19 @@ describe("Vertex AI by its variables", () => {
   });
 });
 
-describe("what of a cloud is set", () => {
+describe("the variables of a cloud", () => {
   const stateOf = (id: string, environment: Record<string, string>) =>
     vendorStates(environment, "").find((state) => state.id === id)!;
   const authOf = (environment: Record<string, string>, id = "amazon-bedrock") =>
     environmentCatalog(environment).providers.get(id)?.access?.auth;
 
-  it("without anything, the key and the region are missing, and the vendor's other variables are named", () => {
+  it("are listed as missing if unset, with the alternative variables of the vendor", () => {
     const state = stateOf("amazon-bedrock", {});
     expect(state.missing).toEqual(["AWS_BEARER_TOKEN_BEDROCK", "AWS_REGION"]);
     expect(state.aliases).toContain("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
   });
 
-  it("half a pair of keys, or no region, is none", () => {
+  it("are incomplete with half a key pair or without a region", () => {
     expect(stateOf("amazon-bedrock", { ...region, AWS_ACCESS_KEY_ID: "a" }).active).toBe(false);
     expect(stateOf("amazon-bedrock", keys)).toMatchObject({
       active: false,
@@ -257,7 +257,7 @@ describe("what of a cloud is set", () => {
     expect(stateOf("amazon-bedrock", { ...keys, ...region }).active).toBe(true);
   });
 
-  it("a Bedrock key wins over AWS's keys, which sign for the address's region and service", () => {
+  it("prefer a Bedrock key to AWS keys, which sign for the address's region and service", () => {
     expect(authOf({ ...region, ...keys, AWS_BEARER_TOKEN_BEDROCK: "b" })).toBeUndefined();
     expect(authOf({ ...region, ...keys })).toMatchObject({
       region: "us-east-1",
@@ -274,7 +274,7 @@ describe("what of a cloud is set", () => {
     });
   });
 
-  it("Vertex's global location has an address of its own, and a switch that is off is none", () => {
+  it("select Vertex's own address for the global location, and a switch set to false turns Vertex off", () => {
     const place = { GOOGLE_CLOUD_PROJECT: "p", GOOGLE_CLOUD_LOCATION: "global" };
     const on = environmentCatalog({ ...place, GOOGLE_GENAI_USE_VERTEXAI: "true" });
     expect(on.providers.get("google-vertex")?.baseUrl).toBe(

@@ -31,7 +31,7 @@ describe("a price in JSON", () => {
     ["0.00000000049", "0"],
     ["-1", "-1"],
     ["123456789012345678901234567890.5", "123456789012345678901234567890.5"],
-  ])("%s is %s, whatever a float would make of it", (text, decimal) => {
+  ])("is read exactly: %s is %s", (text, decimal) => {
     expect(decimalOf(text)).toBe(decimal);
   });
 });
@@ -39,7 +39,7 @@ describe("a price in JSON", () => {
 describe("the shipped list", () => {
   const models = listedModels(shippedList(), ids);
 
-  it("has a model a line, each once, and each of a vendor that is there", () => {
+  it("has one model a line, each once, and only of known vendors", () => {
     const lines = shippedList().trimEnd().split("\n");
     expect(models).toHaveLength(lines.length);
     expect(models.length).toBeGreaterThan(3500);
@@ -48,7 +48,7 @@ describe("the shipped list", () => {
     );
   });
 
-  it("MODELS: every model with a price is one of the catalogue, with an offer that can be priced", () => {
+  it("gives each model with a price to the catalogue, with an offer that can be priced", () => {
     const catalog = environmentCatalog(every("key"));
     expect([...catalog.providers.keys()]).toEqual(rows.map(({ id }) => id));
     const priced = models.filter(({ price }) => price !== undefined);
@@ -64,7 +64,7 @@ describe("the shipped list", () => {
     }
   });
 
-  it("every vendor has its own variables and an address with https", () => {
+  it("gives each vendor its own variables and an https address", () => {
     // Both endpoints of Bedrock belong to one cloud.
     const variables = rows
       .filter(({ id }) => id !== "amazon-bedrock-mantle")
@@ -78,12 +78,12 @@ describe("the shipped list", () => {
     expect(new Set(addresses).size).toBe(addresses.length);
   });
 
-  it("our own records win over the list's", () => {
+  it("yields to our own records", () => {
     const own = environmentCatalog({ OPENAI_API_KEY: "k" }).models.get("openai/gpt-5.4")!;
     expect(own.created).toBe(1_795_132_800);
   });
 
-  it("OpenAI's models that refuse tools beside an effort in chat are asked by responses", () => {
+  it("calls OpenAI models by responses if they refuse tools with an effort in chat", () => {
     const { models } = environmentCatalog({ OPENAI_API_KEY: "k" });
     const spoken = ["gpt-5.2", "gpt-5.4", "gpt-5.4-mini", "gpt-5.5", "gpt-6.2-sol"].map((name) => {
       const { offers } = models.get(`openai/${name}`) as TextModel;
@@ -93,7 +93,7 @@ describe("the shipped list", () => {
     expect(spoken).toEqual(["chat,responses", only, only, only, only]);
   });
 
-  it("models of OpenAI and xAI that reason are known to take no stop sequences and no penalties", () => {
+  it("marks reasoning models of OpenAI and xAI as without stop sequences and penalties", () => {
     const { models } = environmentCatalog({ OPENAI_API_KEY: "k", XAI_API_KEY: "k" });
     const lacked = (id: string): boolean[] => {
       const { parameters } = models.get(id) as TextModel;
@@ -108,7 +108,7 @@ describe("the shipped list", () => {
     expect(lacked("xai/grok-4.20-0309-non-reasoning")).toEqual([false, true, false]);
   });
 
-  it("DeepSeek is known to hold no answer to a schema, whatever the list says", () => {
+  it("marks DeepSeek's models as without structured outputs", () => {
     const { models } = environmentCatalog({ DEEPSEEK_API_KEY: "k", TOGETHER_API_KEY: "k" });
     const held = [...models.values()].flatMap((model) =>
       model.kind === "text" && model.offers[0]!.provider === "deepseek"
@@ -119,7 +119,7 @@ describe("the shipped list", () => {
     expect(new Set(held)).toEqual(new Set([false]));
   });
 
-  it("CONV-412: Claude since 4.5 is known to hold an answer to a schema, and no earlier one", () => {
+  it("CONV-412: marks Claude models from 4.5 on as having structured outputs, and no earlier ones", () => {
     const { models } = environmentCatalog({ ANTHROPIC_API_KEY: "k" });
     const structured = [...models.values()].flatMap((model) =>
       model.kind === "text" && model.structuredOutputs === true
@@ -132,7 +132,7 @@ describe("the shipped list", () => {
     expect(structured.filter((name) => /-4-[01]|^3|-4-20|^sonnet-4$/.test(name))).toEqual([]);
   });
 
-  it("without a vendor's variable the list is not even read", () => {
+  it("is not read if no vendor's variable is set", () => {
     const unread = (): string => {
       throw new Error("it was read");
     };
@@ -170,7 +170,7 @@ const modelsOf = (text: string) => {
 };
 
 describe("the public list", () => {
-  it("is taken as its text has it, tiers too, and says what has no preset", () => {
+  it("is read exactly, including tiers, and names vendors without a preset", () => {
     const cost = `{ "input": 0.1, "output": 0.30000000000000004, "cache_read": 0.01,
       "tiers": [{ "tier": { "size": 200000 }, "input": 0.2, "output": 0.6 }] }`;
     expect(read(publicList(cost))).toEqual({
@@ -217,24 +217,24 @@ describe("the public list", () => {
       `{ "input": 1, "output": 1, "tiers": [{ "input": 1 }] }`,
       `9:54 ${at}.tiers["0"].tier must name a size of context in tokens`,
     ],
-  ])("%s: refused by line", (cost, message) => {
+  ])("is refused with the line of the mistake: %s", (cost, message) => {
     const result = read(publicList(cost));
     const [first] = "mistakes" in result ? result.mistakes : [];
     expect(`${first?.line}:${first?.column} ${first?.path} ${first?.message}`).toContain(message);
   });
 
-  it("what is no list is refused, and says where it ends to be JSON", () => {
+  it("is refused with a position if it is not JSON, and refused if it is not a list", () => {
     expect(read("{\n]")).toMatchObject({ mistakes: [{ line: 2, column: 1, path: "" }] });
     expect(read("[]")).toMatchObject({ mistakes: [{ message: "is no JSON object" }] });
     expect(read("{}")).toMatchObject({ mistakes: [{ path: "" }] });
   });
 
-  it("a price of what cannot be counted is no price", () => {
+  it("gives no price to a model with a rate for something that is not counted", () => {
     const [model] = modelsOf(publicList(`{ "input": 1, "output": 1, "request": 5 }`));
     expect(model).not.toHaveProperty("price");
   });
 
-  it("a cache or reasoning for nothing, where the whole has a price, is one that the list does not know", () => {
+  it("omits a rate of 0 for cache or reasoning if the model has a price", () => {
     const zeros = `"cache_read": 0, "cache_write": 0.0, "reasoning": 0`;
     const priceOf = (cost: string) => modelsOf(publicList(cost))[0]?.price;
     expect(priceOf(`{ "input": 1, "output": 2, ${zeros} }`)).toEqual({ input: "1", output: "2" });
@@ -247,7 +247,7 @@ describe("the public list", () => {
     expect(priceOf(`{ "input": 0, "output": 0, ${zeros} }`)).toMatchObject(free);
   });
 
-  it("of the shipped list no part is free whose whole has a price", () => {
+  it("has no free part in the shipped version if the model has a price", () => {
     const free = listedModels(shippedList(), ids).filter(({ price }) =>
       [price, ...(price?.above ?? [])].some(
         (rates) =>
@@ -258,7 +258,7 @@ describe("the public list", () => {
     expect(free.map(({ vendor, model }) => `${vendor} ${model}`)).toEqual([]);
   });
 
-  it("every rate of the shipped list is a decimal that money reads", () => {
+  it("has only valid decimal rates in the shipped version", () => {
     for (const { price } of listedModels(shippedList(), ids)) {
       const { above = [], ...base } = price ?? { input: "0", output: "0" };
       for (const { tokens, ...rates } of [...above, { tokens: 0, ...base }]) {
@@ -269,7 +269,7 @@ describe("the public list", () => {
   });
 });
 
-describe("what a newer list changes", () => {
+describe("the difference between two lists", () => {
   const before = (cost: string) => modelsOf(publicList(cost));
   const cheap = `{ "input": 1, "output": 2 }`;
   it.each([
@@ -286,7 +286,7 @@ describe("what a newer list changes", () => {
     ],
     [`{ "input": 1, "output": 2, "request": 1 }`, cheap, { added: 1 }],
     [cheap, `{ "input": 1, "output": 2, "request": 1 }`, { gone: 1 }],
-  ])("%s, then %s: %j", (old, next, counts) => {
+  ])("from %s to %s is %j", (old, next, counts) => {
     const diff = listDiff(before(old), before(next), rows);
     const found = Object.entries(diff).flatMap(([kind, list]) =>
       list.length > 0 ? [[kind, list.length]] : [],
@@ -295,7 +295,7 @@ describe("what a newer list changes", () => {
   });
 });
 
-it("the notice that the list's licence asks for is there", () => {
+it("the notice that the list's licence requires is shipped", () => {
   const notice = readFileSync(new URL("../../catalog/NOTICE.md", import.meta.url), "utf8");
   expect(notice).toContain("Copyright (c) 2025 models.dev");
 });

@@ -7,7 +7,7 @@ import { silentLog } from "../../src/base/log.ts";
 import { localProviders, type Catalog } from "../../src/catalog/index.ts";
 import { watchLocalServers } from "../../src/cli/local-servers.ts";
 
-it("a server that is started anew with more context under the same name is known by it", async () => {
+it("a local server that restarts with a longer context under the same model name is updated", async () => {
   let contextLength = 8_192;
   let asked = 0;
   const server = createServer((_request, response) =>

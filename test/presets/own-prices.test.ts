@@ -23,7 +23,7 @@ prices:
   openai/gpt-none: { input: "2", output: "12" }
 `;
 
-describe("a gateway with prices of its own", () => {
+describe("a gateway with its own prices", () => {
   let upstream: Sandbox;
   let gateway: GatewayUnderTest;
   const warned: object[] = [];
@@ -58,16 +58,16 @@ describe("a gateway with prices of its own", () => {
     return { answer: (await response.json()) as { usage: Record<string, unknown> }, cost };
   };
 
-  it("T64: the log says which prices fit no model, and which leave no tier for long calls", () => {
+  it("T64: logs prices that fit no model, and prices without a tier for long calls", () => {
     expect(warned).toContainEqual({ models: ["openai/gpt-none"] });
     expect(warned).toContainEqual({ models: ["openai/gpt-5.4"] });
   });
 
-  it("the log says which prices leave cached tokens at the rate of input", () => {
+  it("logs prices that charge cached tokens at the input rate", () => {
     expect(warned).toContainEqual({ models: ["openai/gpt-4o-mini", "openai/gpt-5.4"] });
   });
 
-  it("a model without a price is known and not called, and the answer names the setting", async () => {
+  it("answers 404 for a model without a price, and names the setting", async () => {
     const task = { model: "alibaba/wan2.7-t2v", prompt: "A lighthouse" };
     const response = await gateway.post("/v1/tasks", task);
     expect(response.status).toBe(404);
@@ -85,7 +85,7 @@ describe("a gateway with prices of its own", () => {
     expect(ids.filter((id) => id.includes("wan2"))).toEqual([]);
   });
 
-  it("one price makes a picture callable, at exactly that price", async () => {
+  it("serves an image model that has its own price, at exactly that price", async () => {
     const { answer, cost } = await costOf("/v1/images/generations", {
       model: "openai/gpt-image-2",
       prompt: "A lighthouse",
@@ -95,7 +95,7 @@ describe("a gateway with prices of its own", () => {
     expect(cost).toBe(BigInt(input!) * 5_000n + BigInt(output!) * 30_000n);
   });
 
-  it("a price of one's own wins over the list's, for text and for embeddings", async () => {
+  it("prefers its own price to the list's, for text and for embeddings", async () => {
     const text = await costOf("/v1/chat/completions", {
       model: "openai/gpt-4o-mini",
       max_tokens: 20,
@@ -115,7 +115,7 @@ describe("a gateway with prices of its own", () => {
   });
 });
 
-describe("mistakes in prices", () => {
+describe("mistakes in `prices`", () => {
   const mistakesOf = (text: string) => {
     const result = checkConfig(text, { environment: {} });
     return "mistakes" in result
@@ -144,12 +144,12 @@ describe("mistakes in prices", () => {
       '  openai/gpt-4o: { input: "5", output: "5", price_tiers: [{ input_tokens: 9, price: &p { input: "6", output: "6" } }, { input_tokens: 9, price: *p }] }',
       /^2 .*price_tiers\[1\]\.input_tokens 9 does not come after 9/,
     ],
-  ])("%s: refused by line", (line, said) => {
+  ])("are refused with their line: %s", (line, said) => {
     const [first] = mistakesOf(`prices:\n${line}\n`);
     expect(first).toMatch(said);
   });
 
-  it("a model of the file has its price there", () => {
+  it("include a model of the file, whose price belongs to the model", () => {
     const text = [
       "providers: [{ id: p, dialect: openai, base_url: http://p/v1, api_key: none }]",
       'models: [{ id: a/b, kind: embedding, context_length: 9, offers: [{ provider: p, upstream_model: m, price: { input: "1" } }] }]',
@@ -158,7 +158,7 @@ describe("mistakes in prices", () => {
     expect(mistakesOf(text)).toEqual(["3 prices.a/b is a model of this file"]);
   });
 
-  it("one that fits no model of a vendor that is there is told, and changes nothing", () => {
+  it("unused prices are returned, and change no model", () => {
     const catalog = environmentCatalog({ OPENAI_API_KEY: "k" });
     const given = {
       "openai/gpt-4o": { input: "5" },
@@ -172,7 +172,7 @@ describe("mistakes in prices", () => {
   });
 });
 
-describe("long calls", () => {
+describe("the own price of long calls", () => {
   const id = "openai/gpt-5.4";
   const listed = environmentCatalog({ OPENAI_API_KEY: "k" });
   const rates = { input: "2", output: "12" };
@@ -181,7 +181,7 @@ describe("long calls", () => {
     return priceUsage((model as TextModel).offers[0]!.price, { ...noUsage, inputTokens });
   };
 
-  it("T64: a price of one's own replaces the list's tiers too, and is named where that leaves none", () => {
+  it("T64: replaces the list's tiers, and the model is reported if it has no tier of its own", () => {
     expect(costOf(rates, 300_000)).toBe(300_000n * 2_000n);
     expect(withOwnPrices(listed, { [id]: rates, "openai/gpt-4o": rates })).toMatchObject({
       flat: [id],
@@ -189,7 +189,7 @@ describe("long calls", () => {
     });
   });
 
-  it("T64: its own tiers hold for the whole of a call that passes them", () => {
+  it("T64: applies its own tiers to the whole of a call above their limit", () => {
     const price_above = { input_tokens: 272_000, price: { input: "4", output: "18" } };
     const own = { ...rates, price_above };
     expect(costOf(own, 272_000)).toBe(272_000n * 2_000n);
@@ -197,7 +197,7 @@ describe("long calls", () => {
     expect(withOwnPrices(listed, { [id]: own }).flat).toEqual([]);
   });
 
-  it("a rate for cached tokens is missed in each tier, and one that is as high as input is not", () => {
+  it("needs a cached rate in each tier; a cached rate as high as input counts as given", () => {
     const tier = { input_tokens: 272_000, price: { input: "4", output: "18" } };
     const uncached = (own: object) => withOwnPrices(listed, { [id]: { ...own } }).uncached;
     const cached = { ...rates, cache_read: "2" };
@@ -207,7 +207,7 @@ describe("long calls", () => {
   });
 });
 
-it("every image and video model of a vendor is one of its family at a price of that family", () => {
+it("each image and video model of a vendor accepts a price of its family", () => {
   const shapes: Readonly<Record<string, object>> = {
     "image-a": { input: "1", image_input: "1", output: "1", image_output: "1" },
     "task-image-2": { input: "1", image_input: "1", output: "1", image_output: "1" },

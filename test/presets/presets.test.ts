@@ -22,7 +22,7 @@ const unpriced = new Set(["anyapi", "ollama-cloud", "sarvam", "snowflake-cortex"
 /** The `created` time of our own records. */
 const ownRecords = 1_795_132_800;
 
-describe("with its variable alone", () => {
+describe("a vendor with only its variable set", () => {
   let upstream: Sandbox;
   let gateway: GatewayUnderTest;
   let listed: Map<string, { id: string; pricing?: unknown }>;
@@ -50,14 +50,14 @@ describe("with its variable alone", () => {
       .filter(({ offers }) => offers.some(({ provider }) => provider === id))
       .sort((left, right) => Number(right.offers[0]!.price.output - left.offers[0]!.price.output));
 
-  it("vendors without any price in the list have no models", () => {
+  it("has no models if the list has no prices for it", () => {
     expect(vendors.map(({ id }) => id).filter((id) => modelsOf(id).length === 0)).toEqual([
       ...unpriced,
     ]);
   });
 
   it.each(vendors.filter(({ id }) => !unpriced.has(id)).map((row) => [row.variables[0], row.id]))(
-    "%s: the models of %s are listed with prices, and a call is answered at its exact price",
+    "lists its models with prices, and answers a call at its exact price: %s, %s",
     async (_variable, id) => {
       const models = modelsOf(id);
       expect(models.filter((model) => listed.get(model.id)?.pricing === undefined)).toEqual([]);
@@ -97,7 +97,7 @@ describe("the variables of a vendor", () => {
   const addressOf = (environment: Record<string, string>, id = "mistral") =>
     environmentCatalog(environment).providers.get(id)?.baseUrl;
 
-  it("..._BASE_URL names another address; without a path it gets the vendor's own", () => {
+  it("set another address with ..._BASE_URL; an address without a path gets the vendor's path", () => {
     expect(addressOf({ MISTRAL_API_KEY: "k" })).toBe("https://api.mistral.ai/v1");
     const at = (address: string) => addressOf({ MISTRAL_API_KEY: "k", MISTRAL_BASE_URL: address });
     expect(at("http://proxy:9000")).toBe("http://proxy:9000/v1");
@@ -105,7 +105,7 @@ describe("the variables of a vendor", () => {
     expect(at("http://proxy:9000/eu/v1/")).toBe("http://proxy:9000/eu/v1");
   });
 
-  it("one that is no address is told, without its value", () => {
+  it("are reported without their value if they hold no address", () => {
     const environment = { MISTRAL_API_KEY: "k", MISTRAL_BASE_URL: "user:password@host" };
     expect(presetMistakes(environment)).toEqual([
       "MISTRAL_BASE_URL is not an address such as https://api.mistral.ai/v1",
@@ -123,7 +123,7 @@ describe("the variables of a vendor", () => {
     }
   });
 
-  it("other names of a variable count too, and a vendor that needs more is there once it has all", () => {
+  it("have aliases, and a vendor that needs several variables appears when all are set", () => {
     expect(addressOf({ GOOGLE_API_KEY: "k" }, "google")).toContain("generativelanguage");
     expect(addressOf({ CLOUDFLARE_API_KEY: "k" }, "cloudflare-workers-ai")).toBeUndefined();
     expect(

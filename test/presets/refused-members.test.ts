@@ -70,7 +70,7 @@ describe("a conversation with reasoning in it", () => {
     ],
   };
 
-  it("T39: goes on at Groq without it, converted and direct, and that is told", async () => {
+  it("T39: is sent to Groq without reasoning, converted and direct, and the loss is reported", async () => {
     const turn = { role: "assistant", content: "There." };
     const converted = await sent("groq", "/v1/messages", messages);
     expect(converted.messages[1]).toEqual(turn);
@@ -93,14 +93,17 @@ describe("a conversation with reasoning in it", () => {
     ["groq", { store: false }, ["prompt_cache_key", "text.verbosity"]],
     ["mistral", { prompt_cache_key: "session-1" }, ["store", "text.verbosity"]],
     ["deepseek", { store: false, prompt_cache_key: "session-1", verbosity: "low" }, []],
-  ])("T31: %s gets no parameter that it refuses, and that is told", async (vendor, kept, lost) => {
-    const { body, told } = await sent(vendor, "/v1/responses", codex);
-    const { store, prompt_cache_key, verbosity } = body;
-    expect({ store, prompt_cache_key, verbosity }).toEqual({ ...kept });
-    expect(told.toSorted()).toEqual(lost);
-  });
+  ])(
+    "T31: is sent to %s without parameters that it refuses, and the loss is reported",
+    async (vendor, kept, lost) => {
+      const { body, told } = await sent(vendor, "/v1/responses", codex);
+      const { store, prompt_cache_key, verbosity } = body;
+      expect({ store, prompt_cache_key, verbosity }).toEqual({ ...kept });
+      expect(told.toSorted()).toEqual(lost);
+    },
+  );
 
-  it("T41: goes on at a vendor that wants it with it", async () => {
+  it("T41: is sent with reasoning to a vendor that requires it", async () => {
     const turn = { role: "assistant", content: "There.", reasoning_content: thought };
     const converted = await sent("deepseek", "/v1/messages", messages);
     expect(converted).toMatchObject({ messages: [{}, turn, {}], told: [] });
@@ -109,7 +112,7 @@ describe("a conversation with reasoning in it", () => {
   });
 });
 
-describe("what a provider refuses", () => {
+describe("the parameters and members that a provider refuses", () => {
   const dialect = "openai-compatible" as const;
   const proxy = "https://proxy.example.com/v1";
 
@@ -117,19 +120,19 @@ describe("what a provider refuses", () => {
     ["by its address", { id: "fast", baseUrl: "https://api.groq.com/openai/v1", dialect }, true],
     ["by its name", { id: "groq", baseUrl: proxy, dialect }, true],
     ["is nothing elsewhere", { id: "openai", baseUrl: proxy, dialect }, false],
-  ])("T31: of parameters is known %s", (_how, provider, refuses) => {
+  ])("T31: are parameters known %s", (_how, provider, refuses) => {
     const groq = { chat: { prompt_cache_key: false, verbosity: false } };
     expect(refusedParameters(provider)).toEqual(refuses ? groq : {});
   });
 
-  it("T31: of parameters is known of Google's chat, which refuses names that it does not know", () => {
+  it("T31: include names unknown to Google's chat", () => {
     const baseUrl = "https://generativelanguage.googleapis.com/v1beta/openai";
     const { chat = {}, ...others } = refusedParameters({ id: "gemini", baseUrl, dialect });
     expect(chat).toMatchObject({ store: false, prompt_cache_key: false, seed: false });
     expect([Object.keys(chat).includes("stop"), others]).toEqual([false, {}]);
   });
 
-  it("T31: of parameters is known by its dialect", () => {
+  it("T31: include parameters by dialect", () => {
     const vertex = { id: "any", baseUrl: proxy, dialect: "vertex" } as const;
     expect(refusedParameters(vertex)).toEqual({ generate_content: { store: false } });
   });
@@ -138,7 +141,7 @@ describe("what a provider refuses", () => {
     ["by its name", { id: "cerebras", baseUrl: "https://proxy.example.com/v1" }, true],
     ["by its address", { id: "fast", baseUrl: "https://api.groq.com/openai/v1" }, true],
     ["is nothing elsewhere", { id: "local", baseUrl: "http://127.0.0.1:8000/v1" }, false],
-  ])("is known %s", (_how, provider, refuses) => {
+  ])("are members known %s", (_how, provider, refuses) => {
     const { refusedMembers } = vendorQuirks({ ...provider, dialect });
     expect(refusedMembers.includes("reasoning_content")).toBe(refuses);
   });

@@ -55,7 +55,7 @@ describe("a newer list of models", () => {
       `the price ${price} on every gateway`,
     );
 
-  it("is shown, taken over on every gateway, kept, and gone back from", async () => {
+  it("is previewed, applied on every gateway, stored, and rolled back", async () => {
     const first = { source: "first", list: list("0.1") };
     const shown = await ask("POST", "/catalog", { ...first, dry_run: true });
     expect(shown.json).toMatchObject({ applied: false, version: 0 });
@@ -105,7 +105,7 @@ describe("a newer list of models", () => {
     expect(json.data).toHaveLength(4);
   });
 
-  it("says what it replaced, also when another list came into force meanwhile", async () => {
+  it("is compared with the list that it replaced, even if another one was applied meanwhile", async () => {
     const { database } = gateways[0];
     const meanwhile = async (method: string, path: string, body: object, version: number) => {
       const answer = await database.transaction(async (tx) => {
@@ -142,7 +142,7 @@ describe("a newer list of models", () => {
   });
 
   it.each(['"0.1"', "null", "-1", "1e9"])(
-    "with the price %s it is refused by line, and nothing changes",
+    "is refused with the line of the mistake for the price %s, and nothing changes",
     async (price) => {
       const before = await ask("GET", "/catalog");
       const refused = await ask("POST", "/catalog", { source: "wrong", list: list(price) });
@@ -155,7 +155,7 @@ describe("a newer list of models", () => {
     },
   );
 
-  it("never brings an address: only models of vendors that are known are taken", async () => {
+  it("changes no address, and only models of known vendors are taken", async () => {
     const evil = { evil: { api: "https://evil.example/v1", models: {} } };
     const groq = JSON.parse(list("0.1")) as { groq: object };
     const body = {
@@ -171,7 +171,7 @@ describe("a newer list of models", () => {
     await ask("POST", "/catalog/rollback", { version: 0 });
   });
 
-  it("the vendors say what each needs, and which are active", async () => {
+  it("leaves the vendors' states readable: what each needs, and which are active", async () => {
     const { json } = await ask("GET", "/vendors");
     const find = (id: string) => json.data.find((row: { id: string }) => row.id === id);
     expect(find("groq")).toMatchObject({ active: true, variable: "GROQ_API_KEY", missing: [] });
