@@ -24,8 +24,8 @@ const admin = (method: string, path: string, body?: unknown, headers?: Record<st
   world.gateway.admin(method, path, body, headers);
 const lastKey = () => world.upstream.requests.at(-1)?.headers.authorization;
 
-describe("a provider that is added", () => {
-  it("answers the next call, at its own price, and is gone from the next one when it is removed", async () => {
+describe("an added provider", () => {
+  it("answers the next call at its own price, and is gone for the next call after its removal", async () => {
     const { upstream, gateway } = world;
     const made = must(await admin("POST", "/providers", providerBody("acme", upstream.url)));
     expect(made).toMatchObject({
@@ -53,7 +53,7 @@ describe("a provider that is added", () => {
     expect((await admin("DELETE", "/providers/acme")).status).toBe(404);
   });
 
-  it("of a server that takes no key is called without one, and gets one later", async () => {
+  it("without a key is called without one, and may get one later", async () => {
     const { upstream, gateway } = world;
     const body = providerBody("keyless", upstream.url, { api_key: "none" });
     must(await admin("POST", "/providers", body));
@@ -68,7 +68,7 @@ describe("a provider that is added", () => {
     must(await admin("DELETE", "/providers/keyless"));
   });
 
-  it("a vendor by its name and a key alone has the vendor's models at list prices, as its variable gives them", async () => {
+  it("by vendor name and key has the vendor's models at list prices, as with the vendor's variable", async () => {
     const made = must(await admin("POST", "/providers", { vendor: "mistral", api_key: secretKey }));
     expect(made).toMatchObject({
       id: "mistral",
@@ -89,14 +89,14 @@ describe("a provider that is added", () => {
   it.each([
     ["mistrl", 'is no vendor of the list; did you mean "mistral"?'],
     ["house-of-models", "is no vendor of the list; `tollgate vendors` lists them; for another one"],
-  ])("a vendor that there is not, %s, is refused with what to do", async (vendor, told) => {
+  ])("is refused with advice if the vendor %s does not exist", async (vendor, told) => {
     const { status, json } = await admin("POST", "/providers", { vendor, api_key: secretKey });
     expect(status).toBe(400);
     expect(json.error).toMatchObject({ param: "vendor" });
     expect(json.error.message).toContain(told);
   });
 
-  it("a second account of a vendor has its models under its own id, at another address too", async () => {
+  it("may be a second account of a vendor, with models under its own id, at another address too", async () => {
     const { upstream, gateway } = world;
     const body = {
       id: "mistral-eu",
@@ -112,7 +112,7 @@ describe("a provider that is added", () => {
     must(await admin("DELETE", "/providers/mistral-eu"));
   });
 
-  it("its offers join a model that is there already, whoever defined it", async () => {
+  it("joins its offers to an existing model of another source", async () => {
     const { upstream, gateway } = world;
     const body = providerBody("joins", upstream.url, { models: [modelRow("sandbox/chat")] });
     must(await admin("POST", "/providers", body));
@@ -128,12 +128,12 @@ describe("a provider that is added", () => {
   });
 });
 
-describe("a change", () => {
+describe("a change of an added provider", () => {
   beforeAll(async () => {
     must(await admin("POST", "/providers", providerBody("changes", world.upstream.url)));
   });
 
-  it("of the key holds for the next call, and the one under way keeps what it began with", async () => {
+  it("applies a new key to the next call, and a call in flight keeps the old key", async () => {
     const { upstream, gateway } = world;
     const { promise: hold, resolve: letGo } = Promise.withResolvers<void>();
     upstream.answer(async (request, response) => {
@@ -154,7 +154,7 @@ describe("a change", () => {
     ]);
   });
 
-  it("sets what it names, takes away what is null, and leaves the rest", async () => {
+  it("sets named fields, removes null ones, and leaves the rest", async () => {
     const path = "/providers/changes";
     const set = { tier: "partner", headers: { "x-team": "a" }, timeouts: { total_s: 7 } };
     expect(must(await admin("PATCH", path, set))).toMatchObject({
@@ -171,7 +171,7 @@ describe("a change", () => {
     ]);
   });
 
-  it("of two at once that go by the same tag one is refused, and no key is in an answer", async () => {
+  it("is refused for the second of two changes with the same ETag, and a new key changes the ETag", async () => {
     const path = "/providers/changes";
     const { headers } = await admin("GET", path);
     const etag = headers.get("etag")!;
@@ -186,7 +186,7 @@ describe("a change", () => {
     expect(stale.status).toBe(412);
   });
 
-  it("keys come and go one by one, but for the last", async () => {
+  it("may add and remove keys, except the last one", async () => {
     const { gateway } = world;
     const path = "/providers/changes";
     must(await admin("PATCH", path, { api_key: "sk-first" }));
@@ -207,7 +207,7 @@ describe("a change", () => {
     expect((await admin("DELETE", `${path}/credentials/default`)).status).toBe(409);
   });
 
-  it("leaves fifty keys at most", async () => {
+  it("may add keys up to fifty", async () => {
     const keysOf = (count: number) => ({
       api_key: undefined,
       credentials: Array.from({ length: count }, (_, at) => ({ id: `k${at}`, api_key: "sk-x" })),
@@ -222,7 +222,7 @@ describe("a change", () => {
     must(await admin("DELETE", "/providers/many"));
   });
 
-  it("removing a provider lets a call under way end", async () => {
+  it("by removal lets a call in flight finish", async () => {
     const { upstream, gateway } = world;
     const { promise: hold, resolve: letGo } = Promise.withResolvers<void>();
     upstream.answer(async (request, response) => {
@@ -239,8 +239,8 @@ describe("a change", () => {
   });
 });
 
-describe("a test of a provider", () => {
-  it("asks for a few tokens, says what the vendor says, and charges nobody", async () => {
+describe("a test call to a provider", () => {
+  it("asks for a few tokens, returns the vendor's message without the key, and charges nothing", async () => {
     const { upstream, gateway } = world;
     must(await admin("POST", "/providers", providerBody("tried", upstream.url)));
     const balance = `/workspaces/${gateway.workspaceId}/balance`;
@@ -275,7 +275,7 @@ describe("a test of a provider", () => {
     must(await admin("DELETE", "/providers/tried"));
   });
 
-  it("works for those of the sandbox, and names what cannot be tried", async () => {
+  it("works for sandbox providers, and names models that cannot be tried", async () => {
     const tried = must(await admin("POST", "/providers/sandbox-anthropic/test", {}));
     expect(tried).toMatchObject({ ok: true, status: 200 });
     const media = await admin("POST", "/providers/sandbox-xai/test", {});
@@ -286,7 +286,7 @@ describe("a test of a provider", () => {
   });
 });
 
-it("a response cache gives no answer of a provider that is gone, or of what a name meant before", async () => {
+it("a response cache returns no answer of a removed provider, nor of a model that an alias named before", async () => {
   const { gateway, upstream } = world;
   const { key } = must(
     await admin("POST", "/keys", {

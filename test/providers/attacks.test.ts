@@ -27,7 +27,7 @@ const expectNoKey = (text: string): void => {
   for (const piece of pieces) expect(text).not.toContain(piece);
 };
 
-describe("without the switch for private addresses", () => {
+describe("a provider, without permission for private addresses", () => {
   let gateway: AdminGateway;
   beforeAll(async () => {
     gateway = await startAdminGateway();
@@ -60,7 +60,7 @@ describe("without the switch for private addresses", () => {
     "${OPENAI_API_KEY}",
     "https://${OPENAI_API_KEY}.example.com/v1",
   ])(
-    "HOOK-07: %s is no address of a provider, when it is added nor when it is changed",
+    "HOOK-07: is refused with the address %s, when it is added and when it is changed",
     async (base_url) => {
       const body = { ...providerBody("inside", publicUrl), base_url };
       const added = await gateway.admin("POST", "/providers", body);
@@ -78,7 +78,7 @@ describe("without the switch for private addresses", () => {
     },
   );
 
-  it("HOOK-08 T77: a name that means this machine when it is connected to is not connected to", async () => {
+  it("HOOK-08 T77: is not connected to if its name resolves to this machine at connection time", async () => {
     const body = providerBody("rebinds", publicUrl);
     must(await gateway.admin("POST", "/providers", body));
     const provider = gateway.catalog().providers.get("rebinds")!;
@@ -149,14 +149,17 @@ describe("without the switch for private addresses", () => {
       },
       "auth.authority_host",
     ],
-  ])("%j would use what is the machine's own: %s", async (more, param) => {
-    const { api_key: _none, ...body } = providerBody("machine", publicUrl, { models: [] });
-    const answer = await gateway.admin("POST", "/providers", { ...body, ...more });
-    expect([answer.status, answer.json.error.param]).toEqual([400, param]);
-    expectNoKey(answer.text);
-  });
+  ])(
+    "is refused with %j, which would use the machine's own identity or files: %s",
+    async (more, param) => {
+      const { api_key: _none, ...body } = providerBody("machine", publicUrl, { models: [] });
+      const answer = await gateway.admin("POST", "/providers", { ...body, ...more });
+      expect([answer.status, answer.json.error.param]).toEqual([400, param]);
+      expectNoKey(answer.text);
+    },
+  );
 
-  it("a cloud's secret is taken, sealed, used and never shown", async () => {
+  it("may have a cloud's secret, which is sealed, used and never shown", async () => {
     const { api_key: _none, ...body } = providerBody("cloud", publicUrl);
     const auth = {
       type: "aws",
@@ -174,7 +177,7 @@ describe("without the switch for private addresses", () => {
   });
 });
 
-describe("a key", () => {
+describe("a provider's key", () => {
   let world: World;
   const lines: string[] = [];
   beforeAll(async () => {
@@ -187,7 +190,7 @@ describe("a key", () => {
   });
   afterAll(() => world.close());
 
-  it("is in no answer, log line, audit entry, request row or metric, whatever is wrong", async () => {
+  it("is in no answer, log line, audit entry, request row or metric, even if requests are wrong", async () => {
     const { gateway, upstream } = world;
     const texts: string[] = [];
     const ask = async (method: string, path: string, body?: unknown): Promise<number> => {
@@ -263,7 +266,7 @@ describe("a key", () => {
     expectNoKey(lines.join("\n"));
   });
 
-  it("and names of 100 kB are refused at once, and cost nothing", async () => {
+  it("is refused at 100 kB, as are other long fields and ids", async () => {
     const { gateway, upstream } = world;
     const long = "a".repeat(100_000);
     const body = providerBody("long", upstream.url);
@@ -294,7 +297,7 @@ describe("a key", () => {
   });
 });
 
-describe("who may", () => {
+describe("a user without the admin token", () => {
   let world: World;
   const people: Person[] = [];
   beforeAll(async () => {
@@ -308,7 +311,7 @@ describe("who may", () => {
   });
   afterAll(() => world.close());
 
-  it("members and workspace admins see that a provider is there and how it is, and nothing of where and by which account", async () => {
+  it("sees a provider and its state, but not its address and accounts", async () => {
     for (const person of people) {
       for (const path of ["/providers", "/providers/seen"]) {
         const { status, text } = await person.call("GET", path);
@@ -320,7 +323,7 @@ describe("who may", () => {
     }
   });
 
-  it("and every change of theirs is refused before anything is looked at, by missing names too", async () => {
+  it("is refused any change with 403 before anything is checked, for unknown names too", async () => {
     const body = { ...providerBody("theirs", "http://169.254.169.254") };
     for (const person of people) {
       for (const [method, path, given] of [
@@ -342,8 +345,8 @@ describe("who may", () => {
   });
 });
 
-describe("a provider that hangs", () => {
-  it("ends its test at the deadline, and holds nobody up meanwhile", async () => {
+describe("the test call to a provider that hangs", () => {
+  it("ends at its deadline, also if the answer drips; eight run at a time", async () => {
     const world = await startWorld();
     try {
       const { gateway, upstream } = world;

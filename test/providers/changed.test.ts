@@ -13,7 +13,7 @@ afterAll(() => world.close());
 it.each([
   ["another address", { base_url: "right" }],
   ["another credential", { api_key: "sk-another" }],
-])("its circuit is closed by %s", async (_what, change) => {
+])("a provider's open circuit closes when it gets %s", async (_what, change) => {
   const { gateway, upstream } = world;
   const id = Object.keys(change)[0]!.replaceAll("_", "-");
   must(await gateway.admin("POST", "/providers", providerBody(id, upstream.url)));

@@ -39,7 +39,7 @@ describe("the sources of providers", () => {
       .models.get(id)
       ?.offers.map((offer) => offer.provider);
 
-  it("a vendor's variable stands beside the file, but for one that the file itself uses", () => {
+  it("combine a vendor's variable with the file, unless the file uses that variable itself", () => {
     expect(sources()).toEqual({ "own-openai": "file", groq: "environment" });
     expect(offersOf("openai/gpt-5.4")).toBeUndefined();
     expect(offersOf("groq/llama-3.1-8b-instant")).toEqual(["groq"]);
@@ -47,7 +47,7 @@ describe("the sources of providers", () => {
     expect(offersOf("groq/llama-3.3-70b-versatile")).toEqual(["own-openai"]);
   });
 
-  it("ids of file and variables are refused by name, and so are names that mean another model", async () => {
+  it("refuse an added provider with an id of the file or a variable, and with names of other models", async () => {
     for (const [id, where] of [
       ["own-openai", "is defined in the configuration file, line 2; change it there."],
       ["groq", "comes from the environment's variables; change it there."],
@@ -75,7 +75,7 @@ describe("the sources of providers", () => {
     }
   });
 
-  it("an added provider that the file names later is left out until the file leaves it", async () => {
+  it("hide an added provider while the file defines the same id", async () => {
     const body = providerBody("later", "https://8.8.8.8", {
       models: [modelRow("later/model"), modelRow("acme/named")],
     });

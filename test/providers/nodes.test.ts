@@ -43,7 +43,7 @@ describe("providers on two gateways", () => {
   ];
   const keys = () => upstream.requests.slice(-2).map(({ headers }) => headers.authorization);
 
-  it("T73: each change holds for the very next call on both, and for one that starts later", async () => {
+  it("T73: apply each change to the next call on both, and on a gateway that starts later", async () => {
     const [one] = nodes;
     const path = "/providers/both";
     must(await one.admin("POST", "/providers", providerBody("both", upstream.url)));
@@ -73,7 +73,7 @@ describe("providers on two gateways", () => {
     expect(await next("both/model")).toEqual([404, 404]);
   });
 
-  it("of many concurrent changes on both the last one stands, on both alike", async () => {
+  it("agree on the last of many concurrent changes", async () => {
     const body = providerBody("raced", upstream.url);
     must(await nodes[0].admin("POST", "/providers", body));
     const answers = await Promise.all(
@@ -96,7 +96,7 @@ describe("providers on two gateways", () => {
     expect(new Set(raced.map(({ status }) => status))).toEqual(new Set([201, 409]));
   });
 
-  it("tollgate models shows what was added without asking any gateway, where the master key is, and says so where not", async () => {
+  it("are listed by `tollgate models` without a gateway if it has the master key; without it a note says so", async () => {
     must(await nodes[0].admin("POST", "/providers", providerBody("shown", upstream.url)));
     const directory = mkdtempSync(join(tmpdir(), "tollgate-models-"));
     const models = (key: string) =>
@@ -123,7 +123,7 @@ describe("providers on two gateways", () => {
     }
   });
 
-  it("nothing of a provider is readable in the database, nor opened by another master key", async () => {
+  it("are encrypted in the database, and cannot be opened with another master key or in another row", async () => {
     const { database } = nodes[0];
     must(
       await nodes[0].admin("POST", "/providers", {

@@ -35,7 +35,7 @@ models:
     offers: [${offer("two").replace("model: m", "model: p")}]
 `;
 
-describe("a pause", () => {
+describe("pausing a provider of the configuration file", () => {
   let gateway: AdminGateway;
   let upstream: Recorder;
   beforeAll(async () => {
@@ -57,7 +57,7 @@ describe("a pause", () => {
     return body.error?.code ?? response.status;
   };
 
-  it("of a provider of the file: calls go to the others, the plan says why, 503 where none is left", async () => {
+  it("sends its calls to other providers, shows why in the plan, and answers 503 if none is left", async () => {
     const paused = must(await admin("POST", "/providers/one/pause", {}));
     const inMs = Date.parse(paused.paused_until) - Date.now();
     expect(inMs).toBeGreaterThan(3_500_000);
@@ -87,7 +87,7 @@ describe("a pause", () => {
     expect(await codeOf("acme/single")).toBe(200);
   });
 
-  it("of all providers of a model: its other models answer, also those that the request names", async () => {
+  it("with no other provider of the model moves calls to fallback models, including those in the request", async () => {
     must(await admin("POST", "/providers/one/pause", {}));
     const answer = await chat(gateway, "acme/falling");
     expect([answer.status, await answer.json()]).toMatchObject([200, { model: "acme/spare" }]);
@@ -101,7 +101,7 @@ describe("a pause", () => {
     must(await admin("POST", "/providers/one/resume", {}));
   });
 
-  it("ends by itself, and a call under way ends in it", async () => {
+  it("ends by itself, and a call in flight finishes", async () => {
     const { promise: hold, resolve: letGo } = Promise.withResolvers<void>();
     upstream.answer(async (request, response) => {
       await hold;
@@ -120,7 +120,7 @@ describe("a pause", () => {
     expect(must(await admin("GET", "/providers/one")).paused_until).toBeNull();
   });
 
-  it("of the next provider while the first is asked: the call does not go on to it", async () => {
+  it("while an earlier provider is being called keeps the call from moving to it", async () => {
     const { promise: hold, resolve: letGo } = Promise.withResolvers<void>();
     upstream.answer(async (request, response) => {
       await hold;
@@ -139,7 +139,7 @@ describe("a pause", () => {
     must(await admin("POST", `/providers/${next}/resume`, {}));
   });
 
-  it("is bounded, heeds If-Match, is audited, and only of what is there", async () => {
+  it("is limited in time, checks If-Match, is audited, and is refused for unknown providers", async () => {
     const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
     for (const until of [inDays(8), inDays(-1), "soon, in a while"]) {
       const refused = await admin("POST", "/providers/one/pause", { until });
@@ -159,7 +159,7 @@ describe("a pause", () => {
     expect(data[1].before).toEqual({ paused_until: null });
   });
 
-  it("and providers of the file are read-only otherwise, by name and line", async () => {
+  it("is the only change that the API allows: others are refused with its line", async () => {
     for (const [method, path, body] of [
       [
         "POST",
@@ -180,8 +180,8 @@ describe("a pause", () => {
   });
 });
 
-describe("what went wrong in the last hour", () => {
-  it("G1: failures are counted by their code with the vendor's last words, and keys and circuits that rest are named", async () => {
+describe("a provider's errors of the last hour", () => {
+  it("G1: are counted by code with the vendor's last message, next to resting keys and circuits", async () => {
     const upstream = await startRecorder(answering);
     const gateway = await startAdminGateway({ config: config(upstream.url) });
     try {

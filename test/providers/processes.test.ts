@@ -61,7 +61,7 @@ afterAll(async () => {
 });
 
 describe("tollgate providers", () => {
-  it("adds a vendor by its name with the key on standard input, tries it, changes and removes it", async () => {
+  it("adds a vendor by name with the key on standard input, tests, changes and removes it", async () => {
     const at = ["--base-url", upstream.url];
     const added = await withKey(["providers", "add", "mistral", "--key-stdin", "--test", ...at]);
     expect(added.output).toMatch(
@@ -109,7 +109,7 @@ describe("tollgate providers", () => {
     expect((await withKey(["providers", "add", "x", "--key-stdin"], "two words")).code).not.toBe(0);
   });
 
-  it("takes a provider with its models out of a configuration file", async () => {
+  it("copies a provider with its models from a configuration file", async () => {
     const file = join(directory, "acme.yaml");
     writeFileSync(
       file,
@@ -141,8 +141,8 @@ models:
   });
 });
 
-describe("a backup", () => {
-  it("with added providers is refused by another master key, with nothing changed, and whole with its own", async () => {
+describe("a backup with added providers", () => {
+  it("cannot be restored with another master key, and is complete with its own", async () => {
     const file = join(directory, "all.backup");
     expect((await run(`backup ${file}`)).code).toBe(0);
     const databaseUrl = await (await sharedPostgres()).createDatabase();
@@ -176,8 +176,8 @@ describe("a backup", () => {
   });
 });
 
-describe("a gateway that was stopped (SIGSTOP) while providers changed", () => {
-  it("delays the change by a second at most, and has it a moment after it goes on", async () => {
+describe("a gateway that was suspended (SIGSTOP) while providers changed", () => {
+  it("delays the changes by at most 20 seconds, and has them soon after it resumes", async () => {
     const other = await spawnGateway({
       ...environment,
       TOLLGATE_DATA_DIR: join(directory, "other"),

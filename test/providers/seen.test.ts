@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => world.gateway.close());
 
 it.each(["/providers", "/providers/house"])(
-  "T37: GET %s tells nobody else its address, proxy, TLS, headers, paths and fields",
+  "T37: GET %s shows a provider's address, proxy, TLS, headers, paths and fields only to operators",
   async (path) => {
     const rowOf = ({ json }: Awaited<ReturnType<typeof world.mem.call>>) => json.data?.[0] ?? json;
     const all = rowOf(await world.root.call("GET", path));

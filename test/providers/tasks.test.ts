@@ -4,7 +4,7 @@ import { startArkVendor, says, type ArkVendor } from "../tasks/support.ts";
 import { eventually } from "../support/patience.ts";
 import { must, startWorld, type World } from "./support.ts";
 
-describe("a task under way", () => {
+describe("a task in flight", () => {
   let world: World;
   let vendor: ArkVendor;
   beforeAll(async () => {
@@ -57,7 +57,7 @@ describe("a task under way", () => {
     await eventually(async () => (await statusOf(id)) === "succeeded", "the end of the task");
   };
 
-  it("ends although its provider was removed; the id is free again when it has", async () => {
+  it("finishes after its provider was removed; until then the provider's id stays reserved", async () => {
     await add("gone", { api_key: "key-of-gone" });
     const task = await submit("gone/clip");
     must(await admin("DELETE", "/providers/gone"));
@@ -80,7 +80,7 @@ describe("a task under way", () => {
     expect(rows).toEqual([]);
   });
 
-  it("ends although its key was removed, and new ones take another", async () => {
+  it("finishes with its removed key, and new tasks use another one", async () => {
     await add("keys", {
       credentials: [
         { id: "old", api_key: "key-old", weight: 1e9 },
