@@ -31,7 +31,7 @@ beforeAll(() => {
   held = heldBytes();
 });
 
-it.each(names)("fields of %s that a caller makes up are not kept after its call", (name) => {
+it.each(names)("unknown fields in calls of %s are not kept after their calls", (name) => {
   const abilities = { reasoning: { kind: "effort", off: true, values: ["low"] } } as const;
   const call = (own: string) =>
     routeOf(name, name, { ...wishing[name], model: "acme/x", [own]: 1 }, { abilities });

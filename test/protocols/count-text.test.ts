@@ -31,7 +31,7 @@ const protocols = Object.keys(bodies) as ProtocolName[];
 const factsOf = (protocol: ProtocolName, type: string) =>
   codecs[protocol].direct.facts(bodies[protocol](type));
 
-it.each(protocols)("BILL-23: a file of text counts as its text does: %s", (protocol) => {
+it.each(protocols)("BILL-23: a text file counts as its text: %s", (protocol) => {
   for (const type of ["text/plain", "TEXT/CSV; charset=utf-8", "application/json"]) {
     const { inputCharacters, inputMedia } = factsOf(protocol, type);
     expect(inputMedia).toBe(1);
@@ -40,7 +40,7 @@ it.each(protocols)("BILL-23: a file of text counts as its text does: %s", (proto
   }
 });
 
-it.each(protocols)("a picture counts as one, whatever its bytes: %s", (protocol) => {
+it.each(protocols)("a binary file counts as one medium, whatever its bytes: %s", (protocol) => {
   for (const type of ["image/png", "application/pdf", "application/zip", "application/shell"]) {
     const { inputCharacters, inputMedia } = factsOf(protocol, type);
     expect(inputMedia).toBe(1);
@@ -48,7 +48,7 @@ it.each(protocols)("a picture counts as one, whatever its bytes: %s", (protocol)
   }
 });
 
-it("BILL-23: a source hides no text beside it", () => {
+it("BILL-23: text next to a source in one part is counted", () => {
   const content = [{ type: "text", text: words, source: { type: "base64", data: "" } }];
   const { inputCharacters } = codecs.messages.direct.facts({
     messages: [{ role: "user", content }],
@@ -76,7 +76,7 @@ const scripts = [
 ] as const;
 
 it.each(scripts)(
-  "BILL-21: the estimate of %s is no less than its tokens, nor twice as much",
+  "BILL-21: the estimate of %s is between one and 2.1 times its tokens",
   (_name, text) => {
     for (const repeats of [30, 3_000]) {
       const content = text.repeat(repeats);

@@ -36,20 +36,20 @@ function readAll(frames: readonly string[], varying: Varying): unknown[] {
 const parseAll = (frames: readonly string[]): unknown[] =>
   frames.map((frame) => [JSON.stringify(parseObject(frame)), parseObject(frame)]);
 
-describe.each(names)("%s", (name) => {
+describe.each(names)("the frame reader of %s", (name) => {
   const varying = protocols[name];
   const streams = recorded(name);
 
-  it("reads every recorded stream as a parse does", () => {
+  it("reads each recorded stream as JSON.parse does", () => {
     for (const frames of streams) expect(readAll(frames, varying)).toEqual(parseAll(frames));
   });
 
-  it("reads each frame said twice as a parse does", () => {
+  it("reads each frame sent twice as JSON.parse does", () => {
     const twice = streams.flat().flatMap((frame) => [frame, frame]);
     expect(readAll(twice, varying)).toEqual(parseAll(twice));
   });
 
-  it("reads frames damaged anywhere as a parse does", () => {
+  it("reads randomly damaged frames as JSON.parse does", () => {
     const frames = streams.flat();
     const damage = fc.record({
       frame: fc.nat(frames.length - 1),
@@ -89,8 +89,8 @@ describe.each(names)("%s", (name) => {
 
 const varying: Varying = { texts: ["text", "more"], numbers: ["count"] };
 
-describe("values of every kind", () => {
-  it("any text and any number, written in any way", () => {
+describe("the frame reader for values of every kind", () => {
+  it("reads any text and any number, in any spelling", () => {
     const written = fc
       .string({ unit: fc.constantFrom("a", "é", "😀", '"', "\\", "\n", "\u2028", "\ud800", "/") })
       .map((text) => JSON.stringify(text).replaceAll("a", "\\u0061").replaceAll("/", "\\/"));
@@ -142,12 +142,12 @@ describe("values of every kind", () => {
     ],
     ["a prototype", '{"__proto__":{"text":"b"},"text2":1}'],
     ["a list", '[{"text":"b"}]'],
-  ])("%s", (_, frame) => {
+  ])("reads %s as JSON.parse does", (_, frame) => {
     const frames = [frame, frame.replace('"b"', '"other"'), frame];
     expect(readAll(frames, varying)).toEqual(parseAll(frames));
   });
 
-  it("is not changed by what another stream reads", () => {
+  it("is not affected by another stream's reader", () => {
     const [one, other] = [new FrameReader(varying), new FrameReader(varying)];
     const first = one.read('{"text":"one"}');
     other.read('{"text":"other"}');
@@ -155,7 +155,7 @@ describe("values of every kind", () => {
   });
 });
 
-describe("cost", () => {
+describe("the cost of the frame reader", () => {
   /** The number of `JSON.parse` calls during `work`. */
   function parses(work: () => void): number {
     const parse = vi.spyOn(JSON, "parse");
@@ -165,7 +165,7 @@ describe("cost", () => {
     return length;
   }
 
-  it("frames that differ in a few letters are parsed once", () => {
+  it("is one parse for frames that differ in a few letters", () => {
     const reader = new FrameReader(varying);
     const read = (): void => {
       for (let count = 0; count < 1_000; count += 1) {
@@ -176,7 +176,7 @@ describe("cost", () => {
     expect(parses(read)).toBe(1);
   });
 
-  it("frames of which none is like another are hardly ever learnt", () => {
+  it("is hardly more than a parse a frame, if no frame is like another", () => {
     const reader = new FrameReader(varying);
     const read = (): void => {
       for (let count = 0; count < 1_000; count += 1) reader.read(`{"id":"${count}","text":"word"}`);

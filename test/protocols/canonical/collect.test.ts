@@ -53,7 +53,7 @@ const response: fc.Arbitrary<CanonicalResponse> = fc.record(
 );
 
 describe("collect and toEvents", () => {
-  it("T14 T15: a whole answer made a stream adds up to the same answer", () => {
+  it("T14 T15: a whole answer that becomes a stream adds up to the same answer", () => {
     fc.assert(
       fc.property(response, (whole) => {
         expect(collect(toEvents(whole))).toEqual(whole);
@@ -61,7 +61,7 @@ describe("collect and toEvents", () => {
     );
   });
 
-  it("T14: the stream of a whole answer keeps the legal order", () => {
+  it("T14: the stream of a whole answer has the legal order", () => {
     fc.assert(
       fc.property(response, (whole) => {
         expect(grammarFaults(toEvents(whole))).toEqual([]);
@@ -69,7 +69,7 @@ describe("collect and toEvents", () => {
     );
   });
 
-  it("T15: blocks that interleave are collected in the order they began", () => {
+  it("T15: interleaved blocks are collected in the order of their starts", () => {
     const events: CanonicalEvent[] = [
       { type: "start", protocol: "chat", id: "a", createdAt: 1 },
       { type: "tool_call_start", block: "x", id: "1", name: "f" },
@@ -87,7 +87,7 @@ describe("collect and toEvents", () => {
     ]);
   });
 
-  it("T16: a stream that broke is no answer", () => {
+  it("T16: a stream that broke off is an error", () => {
     const start: CanonicalEvent = { type: "start", protocol: "chat", id: "a", createdAt: 1 };
     expect(() => collect([start])).toThrow(GatewayError);
     expect(() => collect([start, { type: "error", message: "Overloaded" }])).toThrow("Overloaded");
@@ -121,7 +121,7 @@ describe("the grammar of canonical events", () => {
     expect(grammarFaults(events).join("; ")).toContain(fault);
   });
 
-  it("lets an upstream fail before it begins", () => {
+  it("allows an upstream to fail before it begins", () => {
     expect(grammarFaults([{ type: "error", message: "Overloaded" }])).toEqual([]);
   });
 });

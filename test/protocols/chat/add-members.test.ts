@@ -9,7 +9,7 @@ const sumOf = (...pieces: readonly string[]): JsonObject => {
   return members;
 };
 
-it("T15: texts and lists go on, names and numbers are the last that came, nulls say nothing", () => {
+it("T15: texts and lists are appended, names and numbers replaced, and nulls ignored", () => {
   expect(
     sumOf(
       '{"audio":{"id":"a","data":"AA","transcript":"Te"},"annotations":[1],"x":1}',
@@ -22,7 +22,7 @@ it("T15: texts and lists go on, names and numbers are the last that came, nulls 
   });
 });
 
-it("a member that names what every object inherits reaches no other object", () => {
+it("a member with an inherited name does not change other objects", () => {
   const piece = '{"__proto__":{"leaked":"yes"},"constructor":{"leaked":"yes"}}';
   expect(sumOf(piece, piece)).toEqual({ constructor: { leaked: "yesyes" } });
   expect({}).not.toHaveProperty("leaked");

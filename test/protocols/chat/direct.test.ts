@@ -11,14 +11,14 @@ const minimal: JsonObject = { model: "acme/talk", messages };
 const fault = (extra: JsonObject): string =>
   faultOf(() => direct.validate({ ...minimal, ...extra }));
 
-describe("the check of a chat body", () => {
+describe("the validation of a chat body", () => {
   it.each([
     ["nothing at all", {}, "missing_required_parameter model"],
     ["no messages", { model: "a" }, "missing_required_parameter messages"],
     ["an empty list of messages", { model: "a", messages: [] }, "invalid_value messages"],
     ["messages that are no list", { model: "a", messages: "hi" }, "invalid_type messages"],
     ["a message that is no object", { model: "a", messages: [7] }, "invalid_type messages[0]"],
-  ])("%s", (_what, body, expected) => {
+  ])("refuses %s", (_what, body, expected) => {
     expect(faultOf(() => direct.validate(body as JsonObject))).toBe(expected);
   });
 
@@ -46,7 +46,7 @@ describe("the check of a chat body", () => {
     ],
     [{ role: "assistant", content: null }, "none"],
     [{ role: "user", content: [{ type: "hologram", beams: 4 }] }, "none"],
-  ])("message %j: %s", (message, expected) => {
+  ])("checks the message %j: %s", (message, expected) => {
     expect(fault({ messages: [...messages, ...messages, ...messages, message] })).toBe(expected);
   });
 
@@ -82,16 +82,16 @@ describe("the check of a chat body", () => {
     [{ moderation: "auto" }, "invalid_type moderation"],
     [{ service_tier: 7 }, "none"],
     [{ a_field_of_tomorrow: { x: 1 } }, "none"],
-  ])("%j: %s", (extra, expected) => {
+  ])("checks %j: %s", (extra, expected) => {
     expect(fault(extra)).toBe(expected);
   });
 
-  it("LIM-12: up to four stop sequences", () => {
+  it("LIM-12: accepts up to four stop sequences", () => {
     expect(fault({ stop: ["a", "b", "c", "d"] })).toBe("none");
     expect(fault({ stop: ["a", "b", "c", "d", "e"] })).toBe("invalid_value stop");
   });
 
-  it("LIM-13: top_logprobs from 0 to 20", () => {
+  it("LIM-13: accepts top_logprobs from 0 to 20", () => {
     const faults = [-1, 0, 20, 21].map((count) => fault({ top_logprobs: count }));
     const [below, above] = [
       "integer_below_min_value top_logprobs",
@@ -100,14 +100,14 @@ describe("the check of a chat body", () => {
     expect(faults).toEqual([below, "none", "none", above]);
   });
 
-  it("LIM-16: a prompt cache lives 30 minutes and no other time", () => {
+  it("LIM-16: accepts a prompt cache of 30 minutes and no other time", () => {
     expect(fault({ prompt_cache_options: { ttl: "30m" } })).toBe("none");
     expect(fault({ prompt_cache_options: { ttl: "1h" } })).toBe(
       "invalid_value prompt_cache_options.ttl",
     );
   });
 
-  it("LIM-16: neither does the cache up to a mark in the content", () => {
+  it("LIM-16: accepts 30 minutes and no other time for a cache marker in the content", () => {
     const marked = (breakpoint: JsonObject) =>
       fault({
         messages: [
@@ -130,7 +130,7 @@ describe("the check of a chat body", () => {
     );
   });
 
-  it("never throws anything but a GatewayError, whatever JSON comes", () => {
+  it("throws only GatewayErrors, for any JSON", () => {
     fastCheck.assert(
       fastCheck.property(
         fastCheck.dictionary(
@@ -190,7 +190,7 @@ const agentBody: JsonObject = {
 };
 
 describe("the request of a direct chat route", () => {
-  it("TXT-07: the upstream gets the caller's body, apart from the model and what metering needs", () => {
+  it("TXT-07: the upstream gets the caller's body, except for the model and fields for metering", () => {
     const before = structuredClone(agentBody);
     const { body, notes } = direct.request(agentBody, { model: "talk-large", stream: true });
     expect(body).toEqual({
@@ -203,7 +203,7 @@ describe("the request of a direct chat route", () => {
     expect(agentBody).toEqual(before);
   });
 
-  it("TXT-09 TXT-17: service_tier is taken out and reported", () => {
+  it("TXT-09 TXT-17: service_tier is removed and reported", () => {
     const { body, notes } = direct.request(
       { ...minimal, service_tier: "flex" },
       { model: "m", stream: false },
@@ -212,26 +212,26 @@ describe("the request of a direct chat route", () => {
     expect(notes).toEqual([{ param: "service_tier", kind: "dropped", detail: expect.any(String) }]);
   });
 
-  it("TXT-18 TXT-19: the other vendors' spellings of tier and region are taken out too", () => {
+  it("TXT-18 TXT-19: other vendors' spellings of tier and region are removed too", () => {
     const sent = { ...minimal, serviceTier: "x", inference_geo: "eu" };
     const { body, notes } = direct.request(sent, { model: "m", stream: false });
     expect(body).toEqual({ model: "m", messages });
     expect(noteParams(notes)).toEqual(["serviceTier", "inference_geo"]);
   });
 
-  it("T47: a stream is asked for its usage, also when the caller said no", () => {
+  it("T47: a stream asks for its usage, even if the caller declined it", () => {
     const sent = { ...minimal, stream: true, stream_options: { include_usage: false } };
     const { body } = direct.request(sent, { model: "m", stream: true });
     expect(body["stream_options"]).toEqual({ include_usage: true });
   });
 
-  it("a whole answer is not asked for stream options", () => {
+  it("a whole answer asks for no stream options", () => {
     expect(direct.request(minimal, { model: "m", stream: false }).body).not.toHaveProperty(
       "stream_options",
     );
   });
 
-  it("TXT-07: any body of JSON goes on unchanged but for model, stream fields and filtered fields", () => {
+  it("TXT-07: any JSON body is forwarded unchanged, except for model, stream fields and filtered fields", () => {
     fastCheck.assert(
       fastCheck.property(
         fastCheck.dictionary(fastCheck.string(), fastCheck.jsonValue()),
@@ -246,15 +246,15 @@ describe("the request of a direct chat route", () => {
   });
 });
 
-describe("facts of a chat request", () => {
-  it("counts text, media and choices, and knows the maximum", () => {
+describe("the facts of a chat request", () => {
+  it("count text, media and choices, and contain the maximum", () => {
     const facts = direct.facts({ ...agentBody, n: 3, max_tokens: 10, max_completion_tokens: 20 });
     expect(facts).toMatchObject({ maxOutputTokens: 20, answers: 3, inputMedia: 1 });
     expect(facts.inputCharacters).toBeGreaterThan("Be brief.Weather?Let me look.cold".length);
     expect(facts.inputCharacters).toBeLessThan(400);
   });
 
-  it("BILL-23: of two maxima the larger counts, since an upstream may know either", () => {
+  it("BILL-23: contain the larger of two maxima, since an upstream may use either", () => {
     const maximum = (extra: JsonObject) => direct.facts({ ...minimal, ...extra }).maxOutputTokens;
     expect(maximum({ max_completion_tokens: 1, max_tokens: 9000 })).toBe(9000);
     expect(maximum({ max_completion_tokens: 1, max_tokens: null })).toBe(1);
@@ -262,7 +262,7 @@ describe("facts of a chat request", () => {
     expect(maximum({})).toBeUndefined();
   });
 
-  it("the prompt cache key goes before the user, and safety_identifier plays no part", () => {
+  it("use the prompt cache key before the user, and never safety_identifier", () => {
     const affinity = (extra: JsonObject) => direct.facts({ ...minimal, ...extra }).affinity;
     expect(affinity({ user: "u", prompt_cache_key: "k" })).toBe("k");
     expect(affinity({ user: "u" })).toBe("u");

@@ -15,8 +15,8 @@ const encode = (request: Partial<CanonicalRequest>): JsonObject =>
     "up",
   );
 
-describe("chat requests, written", () => {
-  it("CONV-202 CONV-203 CONV-205 CONV-207 CONV-212 CONV-214 CONV-215: under chat's own names", () => {
+describe("the writer of chat requests", () => {
+  it("CONV-202 CONV-203 CONV-205 CONV-207 CONV-212 CONV-214 CONV-215: uses chat's own names", () => {
     expect(
       encode({
         maxOutputTokens: 50,
@@ -44,14 +44,14 @@ describe("chat requests, written", () => {
     });
   });
 
-  it("T47: a stream asks for its usage", () => {
+  it("T47: asks for usage in a stream", () => {
     expect(encode({ stream: true })).toMatchObject({
       stream: true,
       stream_options: { include_usage: true },
     });
   });
 
-  it("CONV-201 CONV-208 CONV-210 CONV-217: system first, tools nested, no cache marker anywhere", () => {
+  it("CONV-201 CONV-208 CONV-210 CONV-217: puts the system message first, nests tools, and writes no cache markers", () => {
     const body = encode({
       messages: [
         { role: "system", content: [{ type: "text", text: "be kind", cache: {} }] },
@@ -76,7 +76,7 @@ describe("chat requests, written", () => {
     });
   });
 
-  it("CONV-216: pictures as base64 and as URL", () => {
+  it("CONV-216: writes pictures as base64 and as URLs", () => {
     const image = { type: "media", media: "image" } as const;
     const body = encode({
       messages: [
@@ -100,7 +100,7 @@ describe("chat requests, written", () => {
     ]);
   });
 
-  it("T27: results follow their calls, each on its own; their pictures come in the user's message", () => {
+  it("T27: writes each result after its call, and the results' pictures in the user's message", () => {
     const body = encode({
       messages: [
         {
@@ -152,7 +152,7 @@ describe("chat requests, written", () => {
     ]);
   });
 
-  it("T41: a chat caller's reasoning goes back as it came", () => {
+  it("T41: sends a chat caller's reasoning back unchanged", () => {
     const details = [{ type: "reasoning.text", text: "hm", signature: "s", index: 0 }];
     const messages: JsonObject[] = [
       user,
@@ -163,7 +163,7 @@ describe("chat requests, written", () => {
     expect(encode(decode({ messages }))["messages"]).toEqual(messages);
   });
 
-  it("TXT-17: read and written again, a chat body is the same but for the model and the filtered fields", () => {
+  it("TXT-17: returns a chat body unchanged except for the model and the filtered fields", () => {
     const body: JsonObject = {
       model: "acme/talk",
       messages: [

@@ -40,8 +40,8 @@ const blocks: CanonicalEvent[] = [
   { type: "finish", finish: { reason: "tool_calls" } },
 ];
 
-describe("chat streams, written", () => {
-  it("STREAM-03 STREAM-04 T9: the whole sequence, each call with its own index, with end marker", () => {
+describe("the writer of chat streams", () => {
+  it("STREAM-03 STREAM-04 T9: writes the whole sequence, with an index for each call and an end marker", () => {
     const frames = dataOf(encodeEvents(chatCodec, blocks, contextFor({ includeUsage: true })));
     const common = {
       id: "chatcmpl-01test",
@@ -79,12 +79,12 @@ describe("chat streams, written", () => {
     ]);
   });
 
-  it("a caller that did not ask for usage sees no usage key", () => {
+  it("writes no usage key for a caller that did not ask for it", () => {
     const frames = encodeEvents(chatCodec, blocks, contextFor());
     expect(frames.some(({ data }) => data.includes("usage"))).toBe(false);
   });
 
-  it("T16: a stream that broke ends with an error chunk and no end marker", () => {
+  it("T16: ends a broken stream with an error chunk and no end marker", () => {
     const broken: CanonicalEvent[] = [...blocks.slice(0, 3), { type: "error", message: "gone" }];
     for (const frames of [
       encodeEvents(chatCodec, broken, contextFor()),
@@ -98,7 +98,7 @@ describe("chat streams, written", () => {
     }
   });
 
-  it("what is written is read back as it was", () => {
+  it("writes streams that read back unchanged", () => {
     const events = decodeFrames(
       chatCodec,
       encodeEvents(chatCodec, blocks, contextFor({ includeUsage: true })),
@@ -121,10 +121,10 @@ const files = ["deepseek/chat", "openai/chat", "openai-compatible/chat"].flatMap
 );
 
 describe.skipIf(files.length === 0)(
-  "recorded chat streams (skipped where they are not beside the project)",
+  "a recorded chat stream (skipped if recordings are missing)",
   () => {
     it.each(files)(
-      "$name: legal, whole, and the same after writing and reading again",
+      "is legal, complete, and equal after writing and reading again: $name",
       ({ text }) => {
         const events = decodeFrames(chatCodec, recordedFrames(text));
         expect(grammarFaults(events)).toEqual([]);

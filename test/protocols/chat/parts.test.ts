@@ -41,12 +41,12 @@ it.each<[string, JsonObject[], object[]]>([
     [said, { type: "refusal", text: "no" }],
   ],
   ["a text of the responses protocol", [{ type: "output_text", text: "a" }], [said]],
-])("T14 T15: %s among the parts of a content is not lost", (_, content, parts) => {
+])("T14 T15: %s among content parts is kept", (_, content, parts) => {
   expect(whole(content).content).toEqual(parts);
   expect(streamed(content).content).toEqual(parts);
 });
 
-it("T15: of several choices the first is read, wherever it stands", () => {
+it("T15: the first of several choices is read, at any position in the list", () => {
   const choice = (index: number) => ({
     index,
     message: { content: String(index) },
@@ -56,7 +56,7 @@ it("T15: of several choices the first is read, wherever it stands", () => {
   expect(read.content).toEqual([{ type: "text", text: "0" }]);
 });
 
-it("T25: beside calls a text of nothing is no content, as in a stream", () => {
+it("T25: an empty text next to calls is written as no content, as in a stream", () => {
   const written = chatCodec.encodeResponse(
     {
       protocol: "messages",

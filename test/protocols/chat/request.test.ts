@@ -16,8 +16,8 @@ const encode = (request: Partial<CanonicalRequest>): JsonObject =>
     "up",
   );
 
-describe("chat requests, read", () => {
-  it("every field that has a canonical meaning, under the caller's own name", () => {
+describe("the reader of chat requests", () => {
+  it("reads each field with a canonical meaning, and keeps the caller's name for it", () => {
     const request = decode({
       max_completion_tokens: 50,
       temperature: 1.7,
@@ -63,7 +63,7 @@ describe("chat requests, read", () => {
     expect(decode({ temperature: null }).names).toEqual({});
   });
 
-  it("what only chat knows is kept in request order, under the names the caller wrote", () => {
+  it("keeps fields that only chat has, in request order, under the caller's names", () => {
     const request = decode({
       logit_bias: { "1": 2 },
       messages: [
@@ -90,7 +90,7 @@ describe("chat requests, read", () => {
     ]);
   });
 
-  it("of an answer that its SDK sends back as it was, the empty list of annotations is no loss", () => {
+  it("does not count an empty list of annotations in a returned answer as a loss", () => {
     const turn = { role: "assistant", content: "Hi", refusal: null };
     const paramsOf = (annotations: { type: string }[]) =>
       decode({ messages: [{ ...turn, annotations }] }).native.map(({ param }) => param);
@@ -98,7 +98,7 @@ describe("chat requests, read", () => {
     expect(paramsOf([{ type: "url_citation" }])).toEqual(["messages[0].annotations"]);
   });
 
-  it("T33: members of tools and calls that only some vendors know are kept under their places", () => {
+  it("T33: keeps vendor-specific members of tools and calls under their paths", () => {
     const named = { name: "look" };
     const extra_content = { google: { thought_signature: "c2ln" } };
     const call = { id: "1", type: "function", index: 0, function: { name: "look", arguments: "" } };
@@ -122,7 +122,7 @@ describe("chat requests, read", () => {
     ]);
   });
 
-  it("T29: of allowed tools those of other kinds are none", () => {
+  it("T29: ignores allowed tools of other kinds", () => {
     const tools: JsonObject[] = [
       { type: "hologram", hologram: { name: "patch" } },
       { type: "function", function: { name: "look" } },
@@ -132,7 +132,7 @@ describe("chat requests, read", () => {
     expect(toolChoice).toEqual({ type: "allowed", mode: "required", names: ["look"] });
   });
 
-  it("T33: a custom tool is read with what it is held to; what else it says is kept", () => {
+  it("T33: reads a custom tool with its format, and keeps its other members", () => {
     const grammar = { syntax: "regex", definition: "a+" };
     const { tools, native } = decode({
       tools: [
@@ -159,11 +159,11 @@ describe("chat requests, read", () => {
     ]);
   });
 
-  it("bad bodies are refused with the caller's field name", () => {
+  it("refuses invalid bodies with the caller's field name", () => {
     expect(faultOf(() => decode({ temperature: 3 }))).toBe("integer_above_max_value temperature");
   });
 
-  it("system and developer turns, names, and every kind of part", () => {
+  it("reads system and developer turns, names, and every kind of part", () => {
     const messages = decodeMessages(
       { role: "system", content: "s" },
       { role: "developer", content: [{ type: "text", text: "d" }] },
@@ -222,7 +222,7 @@ describe("chat requests, read", () => {
     ]);
   });
 
-  it("calls, results, reasoning and refusals of an assistant's history", () => {
+  it("reads calls, results, reasoning and refusals of an assistant's history", () => {
     const details = [{ type: "reasoning.encrypted", data: "zzz", index: 0 }];
     const [turn, result] = decodeMessages(
       {
@@ -250,7 +250,7 @@ describe("chat requests, read", () => {
     });
   });
 
-  it("the deprecated functions: declared, called, answered, each call with its own id", () => {
+  it("reads the deprecated functions: declared, called, answered, each call with its own id", () => {
     const request = decode({
       functions: [{ name: "f", parameters: { type: "object" } }],
       function_call: { name: "f" },
@@ -289,7 +289,7 @@ describe("chat requests, read", () => {
       },
       { type: "allowed", mode: "required", names: ["f"] },
     ],
-  ])("tool_choice %j", (choice, expected) => {
+  ])("reads and writes tool_choice %j", (choice, expected) => {
     const tools = [{ type: "function", function: { name: "f" } }];
     const request = decode({ tools, tool_choice: choice });
     expect(request.toolChoice).toEqual(expected);
@@ -303,7 +303,7 @@ describe("chat requests, read", () => {
       { type: "json_schema", json_schema: { name: "n", schema: { type: "object" }, strict: true } },
       { type: "json_schema", name: "n", schema: { type: "object" }, strict: true },
     ],
-  ])("response_format %j", (format, expected) => {
+  ])("reads and writes response_format %j", (format, expected) => {
     const request = decode({ response_format: format });
     expect(request.outputFormat).toEqual(expected);
     expect(encode(request)["response_format"]).toEqual(format);

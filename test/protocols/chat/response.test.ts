@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
 import { chatCodec } from "../../../src/protocols/chat/index.ts";
 import { contextFor, faultOf, recordings } from "./support.ts";
 
-describe("whole chat answers", () => {
+describe("the codec of whole chat answers", () => {
   const answer = (message: JsonObject, extra: JsonObject = {}, finish = "stop"): JsonObject => ({
     id: "chatcmpl-up",
     created: 5,
@@ -48,7 +48,7 @@ describe("whole chat answers", () => {
     ],
     ["of nothing", { function: { name: "f" } }, "{}"],
     ["of nothing of a custom tool", { type: "custom", custom: { name: "f" } }, ""],
-  ])("T3: arguments %s are read as in a stream", (_what, call, text) => {
+  ])("T3: reads arguments %s as in a stream", (_what, call, text) => {
     const { content } = chatCodec.decodeResponse(answer({ tool_calls: [{ id: "a", ...call }] }));
     expect(content).toMatchObject([{ type: "tool_call", id: "a", name: "f", arguments: text }]);
   });
@@ -60,18 +60,18 @@ describe("whole chat answers", () => {
     ["content_filter", "content_filter"],
     ["function_call", "tool_calls"],
     ["tomorrow", "stop"],
-  ])("T19: finish reason %s is %s", (raw, reason) => {
+  ])("T19: reads the finish reason %s as %s", (raw, reason) => {
     const { finish } = chatCodec.decodeResponse(answer({ content: "x" }, {}, raw));
     expect(finish).toEqual({ reason, raw });
   });
 
-  it("an error with status 200, and an answer without choices, are errors", () => {
+  it("reads an error with status 200, and an answer without choices, as errors", () => {
     const failed = { error: { message: "no", code: 500 } };
     expect(faultOf(() => chatCodec.decodeResponse(failed))).toBe("upstream_error null");
     expect(faultOf(() => chatCodec.decodeResponse({ choices: [] }))).toBe("upstream_error null");
   });
 
-  it("CONV-701 CONV-705 CONV-713 CONV-717: written as a chat answer, calls deriving the finish reason", () => {
+  it("CONV-701 CONV-705 CONV-713 CONV-717: writes a chat answer whose calls set the finish reason", () => {
     const written = chatCodec.encodeResponse(
       {
         protocol: "generate_content",
@@ -113,7 +113,7 @@ describe("whole chat answers", () => {
   );
 
   it.skipIf(files.length === 0)(
-    "recorded answers are the same after reading, writing and reading (skipped where they are not beside the project)",
+    "returns recorded answers unchanged after reading, writing and reading (skipped if recordings are missing)",
     () => {
       for (const { text } of files) {
         const first = chatCodec.decodeResponse(JSON.parse(text) as JsonObject);

@@ -25,8 +25,8 @@ function read(...chunks: (JsonObject | string)[]): CanonicalEvent[] {
 /** The whole answer that the stream makes. */
 const whole = (...chunks: (JsonObject | string)[]) => collect(read(...chunks));
 
-describe("chat streams, read", () => {
-  it("a plain stream, event by event", () => {
+describe("the reader of chat streams", () => {
+  it("reads a plain stream, event by event", () => {
     const events = read(
       delta({ role: "assistant", content: "" }),
       delta({ content: "Hel" }),
@@ -54,7 +54,7 @@ describe("chat streams, read", () => {
     });
   });
 
-  it("T1: text beside an empty list of calls is text", () => {
+  it("T1: reads text next to an empty list of calls as text", () => {
     const { content } = whole(delta({ content: "hi", tool_calls: [] }), end("stop"));
     expect(content).toEqual([{ type: "text", text: "hi" }]);
   });
@@ -173,7 +173,7 @@ describe("chat streams, read", () => {
     expect(finish.reason).toBe("tool_calls");
   });
 
-  it("T21: calls without ids get ids of their own, different in every answer", () => {
+  it("T21: gives calls without ids unique ids in each answer", () => {
     const idsOf = (id: string) =>
       whole(
         { ...call({ index: 0, function: { name: "f", arguments: "{}" } }), id },
@@ -185,7 +185,7 @@ describe("chat streams, read", () => {
     expect(ids.every((id) => /^[A-Za-z0-9_-]{1,64}$/.test(id))).toBe(true);
   });
 
-  it("T7: text after a call is a block of its own", () => {
+  it("T7: reads text after a call as a separate block", () => {
     const { content } = whole(
       delta({ content: "a" }),
       call({ index: 0, id: "c", function: { name: "f", arguments: "{" } }),
@@ -200,14 +200,14 @@ describe("chat streams, read", () => {
     ]);
   });
 
-  it("T11: calls make the finish reason, whatever word the vendor uses", () => {
+  it("T11: derives the finish reason from calls, whatever reason the vendor sends", () => {
     const calls = [call({ index: 0, id: "a", function: { name: "f", arguments: "{}" } })];
     expect(whole(...calls, end("stop")).finish).toEqual({ reason: "tool_calls", raw: "stop" });
     expect(whole(...calls, end("eos")).finish.reason).toBe("tool_calls");
     expect(whole(...calls, end("length")).finish.reason).toBe("length");
   });
 
-  it("T18: reasoning in two spellings is read once; after text it is a block of its own", () => {
+  it("T18: reads reasoning in two spellings once; after text it is a separate block", () => {
     const { content } = whole(
       delta({ reasoning_content: "a", reasoning: "a" }),
       delta({ reasoning: "b" }),
@@ -222,7 +222,7 @@ describe("chat streams, read", () => {
     ]);
   });
 
-  it("T40: reasoning details are put together and kept as proof", () => {
+  it("T40: joins reasoning details and keeps them as the signature", () => {
     const { content } = whole(
       delta({
         reasoning: "th",
@@ -267,7 +267,7 @@ describe("chat streams, read", () => {
     expect(late.content).toEqual([{ type: "text", text: "ab" }]);
   });
 
-  it("T16: without finish reason and end marker the answer broke off", () => {
+  it("T16: reads a stream without finish reason and end marker as broken off", () => {
     expect(read(delta({ content: "half" })).at(-1)).toMatchObject({ type: "error" });
     expect(read().at(-1)).toMatchObject({ type: "error" });
     const cut = decodeFrames(chatCodec, framesOf(sse(delta({ content: "half" }))), {
@@ -278,7 +278,7 @@ describe("chat streams, read", () => {
     expect(cut.at(-1)).toEqual({ type: "error", message: "reset by peer" });
   });
 
-  it("T16: an error frame, and one that is no JSON, end the stream as errors", () => {
+  it("T16: ends with an error at an error frame and at a frame that is not JSON", () => {
     const error = { error: { message: "overloaded", code: 503 } };
     expect(read(delta({ content: "half" }), error, delta({ content: "late" })).at(-1)).toEqual({
       type: "error",
@@ -291,7 +291,7 @@ describe("chat streams, read", () => {
     });
   });
 
-  it("T17: cut at any byte, the same events come out", () => {
+  it("T17: reads the same events at any cut", () => {
     const text = sse(
       delta({ content: "Grüß 👋" }),
       call({ index: 0, id: "a", function: { name: "f", arguments: '{"ö":"\u2028"}' } }),

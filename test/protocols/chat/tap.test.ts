@@ -40,8 +40,8 @@ const transcript = sse(
   "[DONE]",
 );
 
-describe("a chat stream in passing", () => {
-  it("TXT-10 TXT-11 T37: every frame carries the canonical model", () => {
+describe("the tap of a chat stream", () => {
+  it("TXT-10 TXT-11 T37: puts the canonical model into every frame", () => {
     const { tap, passed } = tapped(direct, framesOf(transcript), {
       stream_options: { include_usage: true },
     });
@@ -53,7 +53,7 @@ describe("a chat stream in passing", () => {
     expect(JSON.stringify(frames)).not.toContain("up-large");
   });
 
-  it("keeps back what ends the stream until it is released", () => {
+  it("holds back the end of the stream until it is released", () => {
     const { tap, passed } = tapped(direct, framesOf(transcript), {
       stream_options: { include_usage: true },
     });
@@ -66,7 +66,7 @@ describe("a chat stream in passing", () => {
     expect(tap.release()).toEqual([]);
   });
 
-  it("a caller that did not ask for usage sees no trace of it", () => {
+  it("shows no usage to a caller that did not ask for it", () => {
     const { tap, passed } = tapped(direct, framesOf(transcript));
     const frames = [...passed, ...tap.release()];
     expect(frames).toHaveLength(5);
@@ -74,7 +74,7 @@ describe("a chat stream in passing", () => {
     expect(tap.seen.usage).toMatchObject({ inputTokens: 19, outputTokens: 10, cacheReadTokens: 4 });
   });
 
-  it("T17: cut at any byte, the same frames come out", () => {
+  it("T17: passes the same frames at any cut", () => {
     const whole = tapped(direct, framesOf(transcript));
     for (const pieces of everyCut(transcript)) {
       const { passed } = tapped(direct, framesOf(...pieces));
@@ -82,13 +82,13 @@ describe("a chat stream in passing", () => {
     }
   });
 
-  it("STREAM-04: an end marker the upstream left out is completed", () => {
+  it("STREAM-04: adds an end marker that the upstream omitted", () => {
     const { tap } = tapped(direct, framesOf(transcript.replace("data: [DONE]\n\n", "")));
     expect(tap.seen.ended).toBe(true);
     expect(dataOf(tap.release()).at(-1)).toBe("[DONE]");
   });
 
-  it("STREAM-04: a finish reason the upstream left out is completed", () => {
+  it("STREAM-04: adds a finish reason that the upstream omitted", () => {
     const { tap } = tapped(direct, framesOf(sse(chunk({ content: "hi" }), "[DONE]")));
     expect(tap.seen.ended).toBe(true);
     expect(dataOf(tap.release())).toMatchObject([
@@ -97,7 +97,7 @@ describe("a chat stream in passing", () => {
     ]);
   });
 
-  it("T16: an end marker that no choice came before ends no answer", () => {
+  it("T16: does not take an end marker without a choice for the end of an answer", () => {
     const counts = { ...base, choices: [], usage };
     for (const stream of [sse("[DONE]"), sse(counts, "[DONE]")]) {
       const { tap } = tapped(direct, framesOf(stream));
@@ -106,11 +106,11 @@ describe("a chat stream in passing", () => {
     }
   });
 
-  it("a stream without finish reason and end marker has not ended", () => {
+  it("does not take a stream without finish reason and end marker as ended", () => {
     expect(tapped(direct, framesOf(sse(chunk({ content: "hi" })))).tap.seen.ended).toBe(false);
   });
 
-  it("T48 T49: usage in content chunks, in the finish chunk, in the choice and in x_groq counts, the last one told", () => {
+  it("T48 T49: reads usage in content chunks, the finish chunk, the choice and x_groq, and takes the last one", () => {
     const early = { ...usage, completion_tokens: 1, total_tokens: 20 };
     const streams = [
       sse(chunk({ content: "a" }, null, { usage: early }), chunk({}, "stop", { usage })),
@@ -145,7 +145,7 @@ describe("a chat stream in passing", () => {
     expect(passed).toHaveLength(3);
   });
 
-  it("T16: a broken stream ends with an error chunk and nothing that looks complete", () => {
+  it("T16: ends a broken stream with an error chunk, not as if complete", () => {
     const { tap } = tapped(direct, framesOf(sse(chunk({ content: "half" }), chunk({}, "stop"))));
     const frames = dataOf(tap.fail(new GatewayError("upstream_error", "gone")));
     expect(frames).toEqual([
@@ -161,7 +161,7 @@ describe("a chat stream in passing", () => {
   });
 
   it.each(["<html>bad gateway</html>", '{"id":"x","choices":[{"delta":{"content":"x"}', "[1]"])(
-    "T16: the frame %s is an error, not silence",
+    "T16: reports the frame %s as an error",
     (data) => {
       const { tap, passed } = tapped(direct, [{ data }]);
       expect(passed).toEqual([]);
@@ -169,7 +169,7 @@ describe("a chat stream in passing", () => {
     },
   );
 
-  it("with several choices asked for, the first to finish does not hold back the others", () => {
+  it("does not hold back other choices after the first one finishes", () => {
     const choice = (index: number, delta: JsonObject, finish: string | null): JsonObject => ({
       ...base,
       choices: [{ index, delta, finish_reason: finish }],
@@ -187,7 +187,7 @@ describe("a chat stream in passing", () => {
     expect(tap.seen.ended).toBe(true);
   });
 
-  it("sets the model wherever a vendor writes it: after the choices, not at all, or beside a nested namesake", () => {
+  it("sets the model wherever a vendor writes it: after the choices, not at all, or next to a nested member of that name", () => {
     const { model, ...nameless } = base;
     const choices: JsonObject[] = [
       { index: 0, delta: { content: '"model":"up-large-2026",{' }, finish_reason: null },
@@ -205,7 +205,7 @@ describe("a chat stream in passing", () => {
     );
   });
 
-  it("rewrites any chunk to what parsing it, setting the model and writing it would give", () => {
+  it("rewrites any chunk as if it were parsed, changed and written", () => {
     const value = fastCheck.jsonValue({ maxDepth: 3 });
     const delta = fastCheck.record({
       content: fastCheck.oneof(
@@ -234,7 +234,7 @@ describe("a chat stream in passing", () => {
   });
 });
 
-describe("a whole chat answer in passing", () => {
+describe("a whole chat answer on a direct route", () => {
   const answer = (): JsonObject => ({
     ...base,
     object: "chat.completion",
@@ -250,7 +250,7 @@ describe("a whole chat answer in passing", () => {
     system_fingerprint: "fp_1",
   });
 
-  it("TXT-11 TXT-14 TXT-21: canonical model, and gw.droppedParams where something was dropped", () => {
+  it("TXT-11 TXT-14 TXT-21: has the canonical model, and gw.droppedParams if something was dropped", () => {
     const { model: _model, ...kept } = answer();
     expect(direct.answer(answer(), "acme/talk")).toEqual({ ...kept, model: "acme/talk" });
     expect(withDropped(direct.answer(answer(), "acme/talk"), ["service_tier"])).toEqual({
@@ -260,7 +260,7 @@ describe("a whole chat answer in passing", () => {
     });
   });
 
-  it("its text is that of all choices", () => {
+  it("has the text of all choices", () => {
     const choices: JsonObject[] = [
       { message: { content: "a", reasoning_content: "r" } },
       { message: { tool_calls: [{ function: { name: "f", arguments: "{}" } }] } },

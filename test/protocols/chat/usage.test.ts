@@ -16,7 +16,7 @@ function told(...numbers: number[]): JsonObject {
   };
 }
 
-describe("usage of chat upstreams", () => {
+describe("the usage of chat upstreams", () => {
   it.each<[string, JsonObject, number[]]>([
     [
       "OpenAI: cached inside the prompt, reasoning inside the completion",
@@ -31,16 +31,19 @@ describe("usage of chat upstreams", () => {
     ["Google: reasoning in the total alone", told(20, 198, 623), [20, 0, 603, 405]],
     ["T61: an explicit 0 counts as told", told(0, 0, 0), [0, 0, 0, 0]],
     ["T51: reasoning above the completion is bounded by it", told(10, 5, 15, 0, 9), [10, 0, 5, 5]],
-  ])("%s", (_what, usage, [inputTokens, cacheReadTokens, outputTokens, reasoningTokens]) => {
-    expect(readUsage(usage)).toMatchObject({
-      inputTokens,
-      cacheReadTokens,
-      outputTokens,
-      reasoningTokens,
-    });
-  });
+  ])(
+    "is read correctly: %s",
+    (_what, usage, [inputTokens, cacheReadTokens, outputTokens, reasoningTokens]) => {
+      expect(readUsage(usage)).toMatchObject({
+        inputTokens,
+        cacheReadTokens,
+        outputTokens,
+        reasoningTokens,
+      });
+    },
+  );
 
-  it("T46: cache reads are found in every spelling", () => {
+  it("T46: includes cache reads in every spelling", () => {
     const spellings = [
       { prompt_cache_hit_tokens: 7, prompt_cache_miss_tokens: 3 },
       { cached_tokens: 7 },
@@ -51,7 +54,7 @@ describe("usage of chat upstreams", () => {
     }
   });
 
-  it("cache writes are found in every spelling, and never overlap with the reads", () => {
+  it("includes cache writes in every spelling, without overlapping reads", () => {
     for (const key of [
       "cache_write_tokens",
       "cache_creation_input_tokens",
@@ -70,11 +73,11 @@ describe("usage of chat upstreams", () => {
     [{ prompt_tokens: 5 }],
     [{ prompt_tokens: -1, completion_tokens: 4 }],
     [{ prompt_tokens: 1.5, completion_tokens: 4 }],
-  ])("T48: %j tells nothing", (usage) => {
+  ])("T48: is absent for %j", (usage) => {
     expect(readUsage(usage)).toBeUndefined();
   });
 
-  it("one side missing is what the total leaves", () => {
+  it("is completed from the total if one side is missing", () => {
     expect(readUsage({ prompt_tokens: 5, total_tokens: 5 })).toMatchObject({
       inputTokens: 5,
       outputTokens: 0,
@@ -85,7 +88,7 @@ describe("usage of chat upstreams", () => {
     });
   });
 
-  it("CONV-801 CONV-805 CONV-809 CONV-813: written under chat's own names", () => {
+  it("CONV-801 CONV-805 CONV-809 CONV-813: is written under chat's own names", () => {
     const usage = readUsage(told(100, 70, 170, 90, 20))!;
     expect(writeUsage(usage)).toEqual({
       prompt_tokens: 100,
@@ -97,7 +100,7 @@ describe("usage of chat upstreams", () => {
     expect(readUsage(writeUsage(usage))).toEqual(usage);
   });
 
-  it("a direct caller reads the numbers it is billed for", () => {
+  it("shows a direct caller the billed numbers", () => {
     const answer = chatCodec.direct.answer({ usage: told(12, 2, 354, 11, 340) }, "acme/talk");
     expect(answer["usage"]).toMatchObject({
       prompt_tokens: 12,
@@ -123,7 +126,7 @@ describe("usage of chat upstreams", () => {
       { reasoning_tokens: 4, completion_tokens_details: { reasoning_tokens: 4 } },
     ],
   ])(
-    "CONV-809 CONV-813: a direct caller finds parts of the counts where the protocol has them (%s)",
+    "CONV-809 CONV-813: shows a direct caller parts of the counts in the protocol's place (%s)",
     (_what, members, wanted) => {
       const usage = { prompt_tokens: 10, completion_tokens: 5, ...members };
       const answer = chatCodec.direct.answer({ usage }, "acme/talk");
@@ -131,13 +134,13 @@ describe("usage of chat upstreams", () => {
     },
   );
 
-  it("what the vendor counts nothing of is not added", () => {
+  it("gets no fields that the vendor did not count", () => {
     const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
     expect(chatCodec.direct.answer({ usage }, "acme/talk")["usage"]).toEqual(usage);
   });
 });
 
-describe("errors of chat upstreams", () => {
+describe("an error of a chat upstream", () => {
   const decode = (body: unknown) => chatCodec.decodeError(502, body);
 
   it.each<[string, unknown, object]>([
@@ -235,11 +238,11 @@ describe("errors of chat upstreams", () => {
       { error: { message: { x: 1 } } },
       { message: "The upstream answered with status 502." },
     ],
-  ])("%s", (_vendor, body, expected) => {
+  ])("is read in this format: %s", (_vendor, body, expected) => {
     expect(decode(body)).toMatchObject(expected);
   });
 
-  it("a message of megabytes is cut", () => {
+  it("is cut if its message has megabytes", () => {
     expect(decode({ error: { message: "x".repeat(5_000_000) } }).message.length).toBeLessThan(5000);
     expect(decode("<".repeat(1_000_000)).message.length).toBeLessThan(5000);
     const loc = Array.from({ length: 1_000_000 }, () => "x".repeat(9));
@@ -247,7 +250,7 @@ describe("errors of chat upstreams", () => {
     expect(decode({ detail }).message.length).toBeLessThan(5000);
   });
 
-  it("ERR-01: all four keys are on every error", () => {
+  it("ERR-01: is written with all four keys", () => {
     const told = new GatewayError("model_not_found", "No such model.");
     expect(chatCodec.encodeError(told, "req_1")).toEqual({
       error: {
