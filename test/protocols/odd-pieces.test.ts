@@ -51,14 +51,14 @@ it("the end of a block that never began adds nothing", () => {
   expect(collect(events).content).toEqual([]);
 });
 
-it("more details of a reasoning than any message has are refused before they are looked through for each other", async () => {
+it("too many reasoning details are refused before they are compared with each other", async () => {
   const pieces = Array.from({ length: 200_000 }, (_, index) => ({ type: "reasoning.text", index }));
   // Comparing each with each other would take 20,000,000,000 steps, and the process would serve no other call.
   const refused = () => expect(() => mergeDetails([], pieces)).toThrow(/too many reasoning/);
   expect(await costMs(refused)).toBeLessThan(2_000);
 });
 
-it("fifty thousand calls of a responses stream are found in its last event in no time", async () => {
+it("fifty thousand calls of a responses stream are matched with its last event in seconds", async () => {
   const count = 50_000;
   const item = (index: number) => ({ type: "function_call", call_id: `c${index}` });
   const all = Array.from({ length: count }, (_, index) => item(index));
@@ -84,7 +84,7 @@ it("fifty thousand calls of a responses stream are found in its last event in no
   expect(cost).toBeLessThan(6_000);
 });
 
-it("a later piece of a reasoning's details without a value leaves the one before", () => {
+it("a later reasoning detail without a value keeps the earlier value", () => {
   const gathered: JsonObject[] = [];
   mergeDetails(gathered, [
     { type: "reasoning.text", index: 0, text: "a", signature: "s", id: "1" },
@@ -97,13 +97,13 @@ it("a later piece of a reasoning's details without a value leaves the one before
 });
 
 describe("Converse", () => {
-  it("an event that nobody knows begins the answer and says nothing", () => {
+  it("starts the answer at an unknown event, and adds nothing to it", () => {
     const decoder = decodeConverse();
     const types = (event: string) => decoder.push({ event, data: "{}" }).map(({ type }) => type);
     expect([types("somethingNew"), types("somethingNew")]).toEqual([["start"], []]);
   });
 
-  it("why an answer stopped is in its own words where it came in them", () => {
+  it("writes Converse's own stop reason unchanged, and translates others", () => {
     const stop = (raw: string | undefined) =>
       encodeResponse({
         content: [],
@@ -117,8 +117,8 @@ describe("Converse", () => {
   });
 });
 
-describe("schemas for Google", () => {
-  it("of parts that say different things the last counts; lists of names are joined, others are not", () => {
+describe("the schema writer for Google", () => {
+  it("takes the last of contradictory allOf parts; only lists of required names are joined", () => {
     expect(
       toVendorSchema({
         allOf: [
@@ -131,7 +131,7 @@ describe("schemas for Google", () => {
 });
 
 describe("messages", () => {
-  it("an event without a type has that of its event line, and one without either is none", () => {
+  it("reads the type from the event line if the data has none", () => {
     const read = (event: string | undefined, data: object) =>
       new MessagesReader().read({ ...(event && { event }), data: JSON.stringify(data) }).type;
     const start = { message: { id: "msg_1", usage: {} } };
@@ -139,7 +139,7 @@ describe("messages", () => {
     expect(read(undefined, start)).not.toBe(read("message_start", start));
   });
 
-  it("an empty piece of text changes nothing", () => {
+  it("ignores an empty piece of text", () => {
     const frames = [
       { type: "message_start", message: { id: "msg_1", usage: { input_tokens: 1 } } },
       { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
@@ -154,7 +154,7 @@ describe("messages", () => {
     expect(collect(events).content).toMatchObject([{ type: "text", text: "Hi" }]);
   });
 
-  it("a request that wishes for no reasoning has no word of it elsewhere", () => {
+  it("reads a request without thinking as one without reasoning", () => {
     const plain = { model: "m", max_tokens: 9, messages: [{ role: "user", content: "Hi" }] };
     expect(codecs.messages.decodeRequest(plain, { model: "m" } as never)).not.toHaveProperty(
       "reasoning",
@@ -163,7 +163,7 @@ describe("messages", () => {
 });
 
 describe("responses", () => {
-  it("an item that comes whole after its pieces is not said twice", () => {
+  it("reads an item once that comes both in pieces and whole", () => {
     const at = { output_index: 0, content_index: 0, item_id: "msg_1" };
     const item = {
       type: "message",
@@ -190,7 +190,7 @@ describe("responses", () => {
     expect(events.filter(({ type }) => type === "text_start")).toHaveLength(1);
   });
 
-  it("a total is the sum of two numbers, and left alone where one is missing", () => {
+  it("writes a total as the sum of two numbers, and keeps it if one is missing", () => {
     const total = (usage: JsonObject) =>
       (completeResponse({ output: [], usage }, "m")["usage"] as JsonObject)["total_tokens"];
     expect([
@@ -212,13 +212,16 @@ const streamOf = (protocol: ProtocolName, ...data: WireObject[]) =>
     ),
   );
 
-it.each([-5, 0.5, 1e300, "5"])("T51: %j is no count, of an embedding neither", (count) => {
-  const usage = { inputTokens: count, outputTokens: 5 };
-  expect(upstreamCodecs.converse.direct.usage({ usage })).toBeUndefined();
-  const route = embeddingRoute({ body: { input: "Hi" }, model: "m", upstreamModel: "up" });
-  expect(route.usage({ usage: { prompt_tokens: count } })).toBeUndefined();
-  expect(route.usage({ usage: { total_tokens: 3 } })).toMatchObject({ inputTokens: 3 });
-});
+it.each([-5, 0.5, 1e300, "5"])(
+  "T51: %j is not accepted as a count, in Converse and embeddings",
+  (count) => {
+    const usage = { inputTokens: count, outputTokens: 5 };
+    expect(upstreamCodecs.converse.direct.usage({ usage })).toBeUndefined();
+    const route = embeddingRoute({ body: { input: "Hi" }, model: "m", upstreamModel: "up" });
+    expect(route.usage({ usage: { prompt_tokens: count } })).toBeUndefined();
+    expect(route.usage({ usage: { total_tokens: 3 } })).toMatchObject({ inputTokens: 3 });
+  },
+);
 
 describe("calls without ids", () => {
   const calls = [{ name: "look" }, { name: "look", id: null, call_id: null }, { name: null }];
@@ -262,7 +265,7 @@ describe("calls without ids", () => {
           output: { message: { content: calls.map(({ name }) => ({ toolUse: { name } })) } },
         }),
     ],
-  ] as const)("T21: get some that no other answer's have: %s", (_where, read) => {
+  ] as const)("T21: get ids that no other answer has: %s", (_where, read) => {
     const parts = [...read().content, ...read().content];
     const ids = parts.flatMap((part) => (part.type === "tool_call" ? [part.id] : []));
     expect(new Set(ids).size).toBe(6);
@@ -270,7 +273,7 @@ describe("calls without ids", () => {
     expect(parts[2]).toMatchObject({ name: "" });
   });
 
-  it("T6: items without a number of their place are told apart by their ids", () => {
+  it("T6: in items without an index are matched by item ids", () => {
     const items = ["a", "b"].map((id) => ({ type: "function_call", id, call_id: id, name: id }));
     const { content } = streamOf(
       "responses",
@@ -290,7 +293,7 @@ describe("calls without ids", () => {
 });
 
 it.each(["constructor", "__proto__", "toString"])(
-  "%s is a reason that nobody knows, and an effort that nobody knows",
+  "%s is handled as an unknown finish reason and an unknown effort",
   (word) => {
     const finishes = [
       wholeOf("chat", { choices: [{ message: { content: "Hi" }, finish_reason: word }] }),
@@ -332,7 +335,7 @@ describe("pictures in streams", () => {
   ];
 
   it.each(["chat", "responses", "generate_content"] as const)(
-    "of %s are written and read, between the texts",
+    "are written and read between texts in %s",
     (protocol) => {
       const frames = encodeAll(codecs[protocol], [start, ...words, base64, finish], answerContext);
       const events = decodeAll(codecs[protocol], frames);
@@ -341,7 +344,7 @@ describe("pictures in streams", () => {
     },
   );
 
-  it("of Google reach callers of chat completions and responses", () => {
+  it("reach callers of chat completions and responses from Google", () => {
     const signed = { inlineData: { mimeType: "image/png", data }, thoughtSignature: "c2ln" };
     const frame = { candidates: [{ content: { parts: [signed] }, finishReason: "STOP" }] };
     const events = decodeAll(codecs.generate_content, [{ data: JSON.stringify(frame) }]);
@@ -361,7 +364,7 @@ describe("pictures in streams", () => {
     expect(text("responses")).toContain(`"result":"${data}"`);
   });
 
-  it("that are links are text of a response, as in a whole one", () => {
+  it("become text of a response if they are links, as in a whole answer", () => {
     const link = media({ kind: "url", url: "https://example.com/a.png" });
     const frames = encodeAll(codecs.responses, [start, link, finish], answerContext);
     const { content } = collect(decodeAll(codecs.responses, frames));
@@ -369,7 +372,7 @@ describe("pictures in streams", () => {
   });
 });
 
-describe("a format of answers on its way to Google", () => {
+describe("an output schema that is sent to Google", () => {
   const schemaFor = (format: JsonObject) => {
     const body = {
       model: "m",
@@ -381,7 +384,7 @@ describe("a format of answers on its way to Google", () => {
   };
   const schema = { type: "object", description: "Its own.", properties: {} };
 
-  it("keeps its own description, and has what it is for in front of it where that is said", () => {
+  it("keeps its own description, with the format's description in front if there is one", () => {
     expect(schemaFor({ schema })["description"]).toBe("Its own.");
     expect(schemaFor({ schema, description: "A menu." })["description"]).toBe(
       "A menu.\n\nIts own.",

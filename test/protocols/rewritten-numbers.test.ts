@@ -28,7 +28,7 @@ function sent(protocol: ProtocolName, text: string, model = upstream.model): str
 
 const skip = '"thoughtSignature":"skip_thought_signature_validator"';
 
-describe("numbers beside what a direct route writes anew", () => {
+describe("the digits of numbers next to rewritten members", () => {
   it.each<[string, ProtocolName, string, string]>([
     [
       "thinking without a signature",
@@ -57,21 +57,21 @@ describe("numbers beside what a direct route writes anew", () => {
       `{"model":"m","input":[{"type":"reasoning","id":"rs_req_1_0","summary":[]},{"role":"user","content":"hi","vendor":${id}}]}`,
       "rs_req_1_0",
     ],
-  ])("%s", (_what, protocol, text, removed) => {
+  ])("are kept when this is removed: %s", (_what, protocol, text, removed) => {
     expect(text).toContain(removed);
     const body = sent(protocol, text);
     expect(body).not.toContain(removed);
     expect(body).toContain(id);
   });
 
-  it("the word that no signature is to be asked for", () => {
+  it("are kept when the placeholder for a missing signature is removed", () => {
     const text = `{"contents":[{"role":"model","parts":[{"functionCall":{"name":"f","args":{"id":${id}}},${skip}}]}]}`;
     const body = sent("generate_content", text, "gemini-2.5-pro");
     expect(body).not.toContain(skip);
     expect(body).toContain(id);
   });
 
-  it("a parameter that the model does not have", () => {
+  it("are kept when an unsupported parameter is removed", () => {
     const schema = `{"type":"INTEGER","maximum":9223372036854775807}`;
     const text = `{"contents":[],"generationConfig":{"temperature":1,"responseSchema":${schema}}}`;
     const source = new JsonSource(readJson(Buffer.from(text)));

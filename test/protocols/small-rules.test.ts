@@ -11,14 +11,14 @@ import { audioFormat } from "../../src/protocols/media-url.ts";
 import { DirectTap } from "../../src/protocols/stream-tap.ts";
 import { costMs } from "../support/cost.ts";
 
-it("a media type that is a word of JavaScript is none that a vendor takes", () => {
+it("a media type that is a property name of JavaScript objects is not accepted", () => {
   expect([formatOf("image/PNG; x=y", "image"), formatOf("constructor", "image")]).toEqual([
     "png",
     undefined,
   ]);
 });
 
-it("a media type of megabytes of parameters is read at once", async () => {
+it("a media type with megabytes of parameters is read within 300 ms", async () => {
   const odd = `audio/x-wav${";".repeat(2_000_000)}\n`;
   let read: unknown[] = [];
   const ms = await costMs(() => (read = [formatOf(odd, "audio"), audioFormat(odd)]));
@@ -26,7 +26,7 @@ it("a media type of megabytes of parameters is read at once", async () => {
   expect(ms).toBeLessThan(300);
 });
 
-it("the request to count is the one inside, and the body where there is none", () => {
+it("a count request is the inner one, or the body if there is none", () => {
   const body = { contents: [{ role: "user", parts: [{ text: "Hi" }] }] };
   const plain = counting.decode(body, "m");
   expect(plain.messages).toHaveLength(1);
@@ -35,14 +35,14 @@ it("the request to count is the one inside, and the body where there is none", (
   expect(counting.decode(odd, "m").messages).toEqual(plain.messages);
 });
 
-it("a name that was never asked for is spelled at its first time too", () => {
+it("the snake_case of a name is right at its first and at its second use", () => {
   expect([snakeName("neverAskedFor"), snakeName("neverAskedFor")]).toEqual([
     "never_asked_for",
     "never_asked_for",
   ]);
 });
 
-it("every part of a message adds to the estimate of its input", () => {
+it("each part of a message adds to the estimate of its input", () => {
   const charactersOf = (...texts: string[]) =>
     codecs.chat.direct.facts({
       model: "m",
@@ -84,7 +84,7 @@ it("HOOK-07: a private address is found in an object within a part", () => {
   expect(() => checkTextAddresses("chat", body("http://10.0.0.7/a.png"), true)).not.toThrow();
 });
 
-it("T16: a stream whose last frames cannot be made ends with the error, once", () => {
+it("T16: a stream whose last frames cannot be written ends with the error, once", () => {
   class Odd extends DirectTap {
     readonly usage = undefined;
     protected take = () => [];
@@ -100,7 +100,7 @@ it("T16: a stream whose last frames cannot be made ends with the error, once", (
   expect(tap.fail(error)).toEqual([]);
 });
 
-it("what a turn of messages holds is checked once, as the system prompt is", () => {
+it("a block in a messages turn is validated once, as in the system prompt", () => {
   let reads = 0;
   const block = {
     type: "text",

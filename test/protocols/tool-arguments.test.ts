@@ -23,7 +23,7 @@ const piecesTo = (events: readonly CanonicalEvent[]): string[] =>
 const streamedTo = (events: readonly CanonicalEvent[]): string => piecesTo(events).join("");
 
 it.each([[["null"]], [["nu", "ll"]], [[" ", "null\n"]], [[]]])(
-  "T2: %j are no arguments, whole and streamed",
+  "T2: %j are read as no arguments, whole and streamed",
   (pieces) => {
     const events = callOf(pieces);
     const whole = collect(events);
@@ -38,7 +38,7 @@ it.each([[["null"]], [["nu", "ll"]], [[" ", "null\n"]], [[]]])(
 );
 
 it.each([[["nul", 'l and {"a":1}']], [["n", "u"]], [["[1", ",2]"]], [[' "a', '"']]])(
-  "T3: %j are arguments that are no object, the same whole and streamed",
+  "T3: %j are arguments that are not an object, equal whole and streamed",
   (pieces) => {
     const events = callOf(pieces);
     const text = pieces.join("");
@@ -48,7 +48,7 @@ it.each([[["nul", 'l and {"a":1}']], [["n", "u"]], [["[1", ",2]"]], [[' "a', '"'
   },
 );
 
-it("T3: an object goes as it comes, but for its end", () => {
+it("T3: an object is forwarded in its pieces, except for its end", () => {
   expect(piecesTo(callOf([" ", '{"a":', " null}"]))).toEqual([' {"a":', " null", "}"]);
 });
 
@@ -56,7 +56,7 @@ it.each([
   ['{"a":1} trailing', { a: null }],
   ['{"pattern":"\\d","path":"/"}', { pattern: null }],
   ['{"a":{"b":"cut', { a: null }],
-])("T3: %s is no object: half of it is not taken for all", (text, taken) => {
+])("T3: %s is not an object: the streamed input contains the whole text", (text, taken) => {
   const events = callOf([text.slice(0, 5), text.slice(5)]);
   const whole = codecs.messages.encodeResponse(collect(events), answerContext);
   expect(at(whole, "content", 0, "input")).toEqual({ arguments: text });
@@ -72,11 +72,11 @@ it.each([
   ["1\t{", undefined],
   ["{", undefined],
   ["", undefined],
-])("T3: the object in %j", (text, object) => {
+])("T3: the object in %j is found or missing", (text, object) => {
   expect(objectIn(text)).toEqual(object);
 });
 
-it("T3: a long text that holds no object is not read to its end", () => {
+it("T3: a long text without an object is not read to its end", () => {
   const listing = `     1\t${"{ [ ".repeat(2_000_000)}`;
   const started = process.cpuUsage();
   for (let time = 0; time < 100; time += 1) expect(objectIn(listing)).toBeUndefined();

@@ -59,7 +59,7 @@ const agentBody: JsonObject = {
   session_id: "s1",
 };
 
-describe("validate", () => {
+describe("the validation of a generateContent body", () => {
   it.each([
     ["no contents", {}, "missing_required_parameter contents"],
     ["empty contents", { contents: [] }, "invalid_value contents"],
@@ -136,7 +136,7 @@ describe("validate", () => {
     expect(faultOf(body)).toBe(fault);
   });
 
-  it("takes what an agent sends, both spellings, unknown fields and null", () => {
+  it("accepts an agent's request, both spellings, unknown fields and null", () => {
     expect(faultOf(agentBody)).toBe("none");
     expect(
       faultOf({ ...minimal, system_instruction: { parts: [{ text: "a" }] }, field_of_tomorrow: 1 }),
@@ -150,10 +150,10 @@ describe("validate", () => {
   });
 });
 
-describe("request", () => {
+describe("the request of a direct generateContent route", () => {
   const upstream = { model: "vendor-model", stream: true };
 
-  it("TXT-07: is the caller's own body; model and streaming stand in the path", () => {
+  it("TXT-07: is the caller's own body; model and streaming are in the path", () => {
     const { body, notes } = direct.request(agentBody, upstream);
     expect(body).toEqual(agentBody);
     expect(notes).toEqual([]);
@@ -179,7 +179,7 @@ describe("request", () => {
     );
   });
 
-  it("TXT-18: filters serviceTier in both spellings, and says so", () => {
+  it("TXT-18: loses serviceTier in both spellings, which is reported", () => {
     const { body, notes } = direct.request(
       { ...minimal, serviceTier: "flex", service_tier: "flex" },
       upstream,
@@ -188,7 +188,7 @@ describe("request", () => {
     expect(noteParams(notes).toSorted()).toEqual(["serviceTier", "service_tier"]);
   });
 
-  it("leaves out the path's model repeated in the body, which the upstream would take for another", () => {
+  it("loses a model in the body, which the upstream would read as another one", () => {
     expect(direct.request({ ...minimal, model: "models/acme/talk" }, upstream).body).toEqual(
       minimal,
     );
@@ -196,7 +196,7 @@ describe("request", () => {
 });
 
 describe("fields in both spellings", () => {
-  it("BILL-23 TXT-14: only the one that is read, and set aside by, goes on; the other is told", () => {
+  it("BILL-23 TXT-14: keep the spelling that the reservation reads, and lose the other, which is reported", () => {
     const body: JsonObject = {
       ...minimal,
       system_instruction: { parts: [{ text: "y" }] },
@@ -220,8 +220,8 @@ describe("fields in both spellings", () => {
   });
 });
 
-describe("facts", () => {
-  it.each(["camel", "snake"])("reads them in %s case", (spelling) => {
+describe("the facts of a generateContent request", () => {
+  it.each(["camel", "snake"])("are read in %s case", (spelling) => {
     const facts = {
       camel: { generationConfig: { maxOutputTokens: 50, candidateCount: 3 } },
       snake: { generation_config: { max_output_tokens: 50, candidate_count: 3 } },
@@ -233,7 +233,7 @@ describe("facts", () => {
     });
   });
 
-  it("counts text wherever it stands, and media in number, not by their base64", () => {
+  it("count all text, and media by number, not by their base64", () => {
     const text = "x".repeat(1000);
     const { inputCharacters, inputMedia, answers } = direct.facts({
       systemInstruction: { parts: [{ text }] },
@@ -261,7 +261,7 @@ describe("facts", () => {
   });
 });
 
-describe("answer", () => {
+describe("a whole generateContent answer on a direct route", () => {
   const wire = (): JsonObject => ({
     candidates: [
       {
@@ -279,7 +279,7 @@ describe("answer", () => {
     responseId: "r",
   });
 
-  it("TXT-10 TXT-11: says the canonical model id, and nothing else changes", () => {
+  it("TXT-10 TXT-11: has the canonical model id, and is otherwise unchanged", () => {
     expect(direct.answer(wire(), "acme/talk")).toEqual({
       ...wire(),
       modelVersion: "acme/talk",
@@ -292,7 +292,7 @@ describe("answer", () => {
     });
   });
 
-  it("tells its text for an estimate", () => {
+  it("has text for an estimate", () => {
     expect(direct.text(wire())).toBe('Hm. Hif{"a":1}');
   });
 
@@ -357,17 +357,17 @@ describe("answer", () => {
       { promptTokenCount: 0, candidatesTokenCount: 0 },
       { inputTokens: 0, outputTokens: 0 },
     ],
-  ] as [string, JsonObject, object][])("%s", (_, usageMetadata, expected) => {
+  ] as [string, JsonObject, object][])("is counted correctly: %s", (_, usageMetadata, expected) => {
     expect(direct.usage({ usageMetadata })).toMatchObject(expected);
   });
 
-  it("T48: usage that was not told is undefined, not zero", () => {
+  it("T48: has undefined usage, not zero, if the vendor reported none", () => {
     expect(direct.usage({})).toBeUndefined();
     expect(direct.usage({ usageMetadata: { trafficType: "ON_DEMAND" } })).toBeUndefined();
     expect(direct.usage({ usageMetadata: { totalTokenCount: 20 } })).toBeUndefined();
   });
 
-  it.each([-5, 0.5, 1e300])("T51: beside %j, which is no count, nothing is believed", (count) => {
+  it.each([-5, 0.5, 1e300])("T51: has no usage if one of its counts is %j", (count) => {
     const usage = { promptTokenCount: 5, candidatesTokenCount: 5 };
     for (const field of [...Object.keys(usage), "thoughtsTokenCount", "cachedContentTokenCount"])
       expect(direct.usage({ usageMetadata: { ...usage, [field]: count } })).toBeUndefined();

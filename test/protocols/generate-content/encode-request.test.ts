@@ -27,8 +27,8 @@ const call = (id: string, fields: object = {}): Part => ({
   ...fields,
 });
 
-describe("encodeRequest", () => {
-  it("CONV-501 CONV-708: system turns become the instruction, assistant turns the model's", () => {
+describe("the writer of generateContent requests", () => {
+  it("CONV-501 CONV-708: writes system turns as the instruction, assistant turns as the model's", () => {
     const body = encode({
       messages: [
         { role: "system", content: [{ type: "text", text: "Be brief." }] },
@@ -45,7 +45,7 @@ describe("encodeRequest", () => {
     });
   });
 
-  it("CONV-502 CONV-503 CONV-504 CONV-505 CONV-507: writes the parameters under this protocol's names", () => {
+  it("CONV-502 CONV-503 CONV-504 CONV-505 CONV-507: uses the protocol's own parameter names", () => {
     const { generationConfig } = encode({
       maxOutputTokens: 50,
       temperature: 1.7,
@@ -68,7 +68,7 @@ describe("encodeRequest", () => {
     });
   });
 
-  it("CONV-508 T23: declarations carry a schema without what the vendor refuses, references put in place", () => {
+  it("CONV-508 T23: writes schemas without the vendor's refused keywords, with references resolved", () => {
     const { tools } = encode({
       tools: [
         { name: "go" },
@@ -123,7 +123,7 @@ describe("encodeRequest", () => {
     );
   });
 
-  it("T23: a reference within allOf is put in place, also where it goes round in a circle", () => {
+  it("T23: resolves a reference within allOf, including a circular one", () => {
     const parameters: JsonObject = {
       type: "object",
       properties: { place: { allOf: [{ $ref: "#/$defs/place" }], description: "Where" } },
@@ -143,7 +143,7 @@ describe("encodeRequest", () => {
     ]);
   });
 
-  it("T23: references that unfold to billions end at a bound", () => {
+  it("T23: limits the size of references that expand to billions", () => {
     const $defs: JsonObject = { d0: { type: "string" } };
     for (let level = 1; level <= 40; level += 1) {
       const below = { $ref: `#/$defs/d${level - 1}` };
@@ -166,9 +166,12 @@ describe("encodeRequest", () => {
       { type: "allowed", mode: "auto", names: ["a"] },
       { mode: "VALIDATED", allowedFunctionNames: ["a"] },
     ],
-  ] as const)("CONV-509 T29: choice %o is %o", (toolChoice, functionCallingConfig) => {
-    expect(encode({ toolChoice })["toolConfig"]).toEqual({ functionCallingConfig });
-  });
+  ] as const)(
+    "CONV-509 T29: writes the tool choice %o as %o",
+    (toolChoice, functionCallingConfig) => {
+      expect(encode({ toolChoice })["toolConfig"]).toEqual({ functionCallingConfig });
+    },
+  );
 
   it.each([
     [{ type: "json" }, { responseMimeType: "application/json" }],
@@ -176,7 +179,7 @@ describe("encodeRequest", () => {
       { type: "json_schema", name: "n", schema: { type: "object", $schema: "x" } },
       { responseMimeType: "application/json", responseJsonSchema: { type: "object" } },
     ],
-  ] as const)("CONV-511: output format %o is %o", (outputFormat, config) => {
+  ] as const)("CONV-511: writes the output format %o as %o", (outputFormat, config) => {
     expect(encode({ outputFormat })["generationConfig"]).toEqual(config);
   });
 
@@ -189,13 +192,13 @@ describe("encodeRequest", () => {
     [{ summary: "concise" }, "gemini-3-pro", { includeThoughts: true }],
     [{ summary: "detailed", includeThoughts: false }, "gemini-3-pro", { includeThoughts: false }],
   ] as const)(
-    "CONV-512 CONV-513 CONV-514: reasoning %o for %s is %o",
+    "CONV-512 CONV-513 CONV-514: writes the reasoning %o for %s as %o",
     (reasoning, model, thinkingConfig) => {
       expect(encode({ reasoning }, model)["generationConfig"]).toEqual({ thinkingConfig });
     },
   );
 
-  it("CONV-517 CONV-518: base64 and file-store addresses are carried, public ones are not", () => {
+  it("CONV-517 CONV-518: sends base64 and file-store addresses, and no public addresses", () => {
     const media = (url: string): Part => ({
       type: "media",
       media: "image",
@@ -224,7 +227,7 @@ describe("encodeRequest", () => {
     ]);
   });
 
-  it("T27: media that a tool returned follows the results where an older model takes none in them", () => {
+  it("T27: puts media from tools after the results for older models that take none in results", () => {
     const picture = (data: string): Part => ({
       type: "media",
       media: "image",
@@ -268,7 +271,7 @@ describe("encodeRequest", () => {
     expect(encode({ messages })["contents"]).toHaveLength(2);
   });
 
-  it("T22 T26 T27: results carry the name of their call, an object, and their images", () => {
+  it("T22 T26 T27: writes results with the name of their call, an object, and their images", () => {
     const image = { kind: "base64", mediaType: "image/png", data: "AAAA" } as const;
     const result = (callId: string, content: Part[], isError?: boolean): Part => ({
       type: "tool_result",
@@ -318,14 +321,14 @@ describe("encodeRequest", () => {
     ["a real one, which stays", "gemini-3-pro", [call("a", { signature: own })], ["real"]],
     ["none, for a model that asks for none", "gemini-2.5-pro", [call("a")], [undefined]],
   ] as [string, string, Part[], unknown[]][])(
-    "T38: signature: %s",
+    "T38: writes the right signature: %s",
     (_, model, content, expected) => {
       const body = encode({ messages: [turn("assistant", ...content)] }, model);
       expect(partsOf(body).map((part) => part["thoughtSignature"])).toEqual(expected);
     },
   );
 
-  it("T38: a signature of its own goes back on a part of its own", () => {
+  it("T38: writes a separate signature in a separate part", () => {
     const body = encode({
       messages: [
         turn(
@@ -343,7 +346,7 @@ describe("encodeRequest", () => {
     ]);
   });
 
-  it("another protocol's thoughts, and empty text, are not sent", () => {
+  it("does not send another protocol's thoughts, or empty text", () => {
     const body = encode({
       messages: [
         turn(

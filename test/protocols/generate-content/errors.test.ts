@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../src/base/errors.ts";
 import { generateContentCodec } from "../../../src/protocols/generate-content/index.ts";
 
-describe("errors", () => {
+describe("the errors of generateContent", () => {
   it.each([
     ["invalid_type", 400, "INVALID_ARGUMENT"],
     ["invalid_api_key", 401, "UNAUTHENTICATED"],
@@ -15,7 +15,7 @@ describe("errors", () => {
     ["upstream_error", 502, "UNAVAILABLE"],
     ["no_provider_available", 503, "UNAVAILABLE"],
     ["upstream_timeout", 504, "DEADLINE_EXCEEDED"],
-  ] as const)("%s is %i %s", (code, status, rpcStatus) => {
+  ] as const)("are written for %s as %i %s", (code, status, rpcStatus) => {
     const error = new GatewayError(code, "Why.", { param: "contents[0]" });
     expect(generateContentCodec.encodeError(error, "req_1")).toEqual({
       error: {
@@ -34,7 +34,7 @@ describe("errors", () => {
     });
   });
 
-  it("tells when to try again", () => {
+  it("contain the retry delay", () => {
     const error = new GatewayError("no_provider_available", "Later.", { retryAfterSeconds: 7 });
     expect(JSON.stringify(generateContentCodec.encodeError(error, ""))).toContain(
       '"retryDelay":"7s"',
@@ -76,11 +76,11 @@ describe("errors", () => {
     ["a bare string", "Not found", { message: "Not found" }],
     ["an HTML page", "<html><title>Error 502</title></html>", { message: "Error 502" }],
     ["nothing", undefined, { message: "The upstream answered with status 502." }],
-  ] as [string, unknown, object][])("reads %s", (_, body, expected) => {
+  ] as [string, unknown, object][])("are read from %s", (_, body, expected) => {
     expect(generateContentCodec.decodeError(502, body)).toMatchObject(expected);
   });
 
-  it("never throws on a body of any shape", () => {
+  it("are read from a body of any shape without an exception", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (body) => {
         expect(typeof generateContentCodec.decodeError(500, body).message).toBe("string");

@@ -25,7 +25,7 @@ function sent(...contents: object[]): unknown[] {
 const asked = user({ text: "Where is the cat?" });
 const other = user({ text: "Not there. Look elsewhere." });
 
-it("T20 T22: a result is the later call's, where an earlier one of its name was broken off", () => {
+it("T20 T22: a result belongs to the later call if an earlier one of its name was broken off", () => {
   expect(sent(asked, model(call("box")), other, model(call("bag")), user(result("a cat")))).toEqual(
     [[{ where: "bag" }, "a cat"]],
   );
@@ -33,7 +33,7 @@ it("T20 T22: a result is the later call's, where an earlier one of its name was 
   expect(sent(asked, ...withIds, user(result("a cat")))).toEqual([[{ where: "bag" }, "a cat"]]);
 });
 
-it("T20 T22: a late result is an earlier call's, once the later ones have theirs", () => {
+it("T20 T22: a late result belongs to an earlier call once the later ones have results", () => {
   const calls = [model(call("box")), other, model(call("bag"))];
   expect(sent(asked, ...calls, user(result("a cat")), user(result("a hat")))).toEqual([
     [{ where: "box" }, "a hat"],
@@ -41,7 +41,7 @@ it("T20 T22: a late result is an earlier call's, once the later ones have theirs
   ]);
 });
 
-it("T20 T22: calls that the model made in several pieces have their results in order", () => {
+it("T20 T22: calls that the model made in several turns get their results in order", () => {
   const pieces = [model(call("box")), model(call("bag"))];
   expect(sent(asked, ...pieces, user(result("a hat"), result("a cat")))).toEqual([
     [{ where: "box" }, "a hat"],

@@ -4,7 +4,7 @@ import { collect } from "../../../src/protocols/canonical/collect.ts";
 import type { JsonObject } from "../../../src/protocols/index.ts";
 import { generateContentCodec } from "../../../src/protocols/generate-content/index.ts";
 
-it("T33 T38: a step of the vendor's own tool stays one beside a signature", () => {
+it("T33 T38: a step of the vendor's own tool with a signature is kept as it is", () => {
   const step = {
     executableCode: { language: "PYTHON", code: "print(1)" },
     thoughtSignature: "c2ln",
@@ -32,7 +32,7 @@ function decoded(parts: readonly JsonObject[]) {
   return { whole: whole.content, streamed: streamed.content };
 }
 
-it("CONV-701: what is said before and behind a step of the vendor's own are two texts, whole and streamed", () => {
+it("CONV-701: texts before and after a step of the vendor's own tools stay separate, whole and streamed", () => {
   const { whole, streamed } = decoded([
     { text: "I count:" },
     { executableCode: { language: "PYTHON", code: "print(1)" } },
@@ -46,7 +46,7 @@ it("CONV-701: what is said before and behind a step of the vendor's own are two 
 });
 
 it.each(["text", "thought"])(
-  "CONV-701 T38: the signature of a step of the vendor's own is none of the %s before it, whole and streamed",
+  "CONV-701 T38: the signature of a vendor tool's step is not attached to the %s before it, whole and streamed",
   (kind) => {
     const thought: JsonObject = kind === "thought" ? { thought: true } : {};
     const code = { language: "PYTHON", code: "print(1)" };
@@ -64,7 +64,7 @@ it.each(["text", "thought"])(
   },
 );
 
-it("CONV-701 T38: the signature of a picture is none of the thought before it, whole and streamed", () => {
+it("CONV-701 T38: the signature of a picture is not attached to the thought before it, whole and streamed", () => {
   const signature = { protocol: "generate_content", value: "c2ln" };
   const source = { kind: "base64", mediaType: "image/png", data: "iVBORw0KGgo=" };
   const { whole, streamed } = decoded([

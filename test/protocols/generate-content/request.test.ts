@@ -14,7 +14,7 @@ const encode = (request: CanonicalRequest) =>
 const user = (...parts: object[]) => ({ role: "user", parts }) as JsonObject;
 const model = (...parts: object[]) => ({ role: "model", parts }) as JsonObject;
 
-describe("decodeRequest", () => {
+describe("the reader of generateContent requests", () => {
   it("reads every part of a conversation with tools", () => {
     const { messages, native, ...rest } = decode({
       systemInstruction: { parts: [{ text: "Be brief." }] },
@@ -99,7 +99,7 @@ describe("decodeRequest", () => {
     ]);
   });
 
-  it("T21 T22: calls without ids get unique ones, and results find them by name and order", () => {
+  it("T21 T22: gives unique ids to calls without ids, and matches results by name and order", () => {
     const call = (name: string) => ({ functionCall: { name } });
     const result = (name: string, output: string) => ({
       functionResponse: { name, response: { output } },
@@ -129,7 +129,7 @@ describe("decodeRequest", () => {
     );
   });
 
-  it("T22: a result with an id finds the call of its name that has none, and no other", () => {
+  it("T22: matches a result with an id to the call of its name without one, and to no other", () => {
     const { messages } = decode({
       contents: [
         user({ text: "hi" }),
@@ -145,7 +145,7 @@ describe("decodeRequest", () => {
     expect(results!.content).toMatchObject([{ callId: ids[1] }, { callId: "own" }]);
   });
 
-  it("T22: a result of any shape is kept whole", () => {
+  it("T22: keeps a result of any shape completely", () => {
     const response = { temperature: { value: 21, unit: "C" }, output: "warm" };
     const { messages } = decode({
       contents: [user({ functionResponse: { name: "f", response } })],
@@ -161,7 +161,7 @@ describe("decodeRequest", () => {
       "generation_config",
       (name: string) => name.replace(/[A-Z]/g, (one) => `_${one.toLowerCase()}`),
     ],
-  ])("reads the parameters in %s, and remembers the caller's spelling", (_, config, spell) => {
+  ])("reads the parameters in %s, and keeps the caller's spelling", (_, config, spell) => {
     const spelled = (fields: object) =>
       Object.fromEntries(Object.entries(fields).map(([name, value]) => [spell(name), value]));
     const request = decode({
@@ -258,13 +258,16 @@ describe("decodeRequest", () => {
     [{ mode: "ANY", streamFunctionCallArguments: true }, ["streamFunctionCallArguments"]],
     [{ mode: "VALIDATED" }, ["mode"]],
     [{ mode: "AUTO", allowed_function_names: ["a"] }, ["allowed_function_names"]],
-  ])("T33: what of the calling config %o no other protocol has is kept", (calling, lost) => {
-    const { native } = decode({ toolConfig: { functionCallingConfig: calling } });
-    const prefix = "toolConfig.functionCallingConfig";
-    expect(native.map(({ param }) => param)).toEqual(lost.map((name) => `${prefix}.${name}`));
-  });
+  ])(
+    "T33: keeps the members of the calling config %o that only this protocol has",
+    (calling, lost) => {
+      const { native } = decode({ toolConfig: { functionCallingConfig: calling } });
+      const prefix = "toolConfig.functionCallingConfig";
+      expect(native.map(({ param }) => param)).toEqual(lost.map((name) => `${prefix}.${name}`));
+    },
+  );
 
-  it("one object stands for a list of one, as in Google's own samples", () => {
+  it("reads a single object as a list of one, as in Google's samples", () => {
     const declaration = { name: "f" };
     const lists = decode({
       system_instruction: { parts: [{ text: "Be a cat." }] },
@@ -282,7 +285,7 @@ describe("decodeRequest", () => {
     expect(size({ parts: { text: "Hello" } })).toBe(size([{ parts: [{ text: "Hello" }] }]));
   });
 
-  it("a schema's keywords are read in both spellings, and its numbers as text too", () => {
+  it("reads a schema's keywords in both spellings, and numbers also as text", () => {
     const parameters = {
       type: "OBJECT",
       properties: {
@@ -308,7 +311,7 @@ describe("decodeRequest", () => {
     });
   });
 
-  it("T33: what only this protocol knows is kept under the caller's own name, never lost without a word", () => {
+  it("T33: keeps fields that only this protocol has, under the caller's names", () => {
     const { native, tools } = decode({
       contents: [user({ text: "a", videoMetadata: { fps: 1 } }, { executableCode: { code: "1" } })],
       tools: [
@@ -337,15 +340,15 @@ describe("decodeRequest", () => {
     expect(tools).toEqual([{ name: "f", parameters: { type: "object" } }]);
   });
 
-  it("names the field at fault", () => {
+  it("names the field of a mistake", () => {
     expect(() => decode({ generationConfig: { topP: 2 } })).toThrow(
       expect.objectContaining({ param: "generationConfig.topP" }),
     );
   });
 });
 
-describe("through the canonical form and back", () => {
-  it("an agent's request is the same, but for what is filtered", () => {
+describe("a generateContent request through the canonical form and back", () => {
+  it("is unchanged for an agent's request, except filtered fields", () => {
     const body: JsonObject = {
       contents: [
         user(

@@ -20,8 +20,8 @@ const dataOf = (events: readonly CanonicalEvent[]) =>
   encode(events).map((frame) => JSON.parse(frame.data));
 const signature = { protocol: "generate_content", value: "c2lnbmVk" };
 
-describe("decodeStream", () => {
-  it("CONV-717: reads thoughts, text and calls; calls that end with STOP are a tool-call finish", () => {
+describe("the reader of generateContent streams", () => {
+  it("CONV-717: reads thoughts, text and calls; calls that end with STOP finish as tool calls", () => {
     const usage = {
       inputTokens: 100,
       cacheReadTokens: 90,
@@ -54,14 +54,14 @@ describe("decodeStream", () => {
     ]);
   });
 
-  it("T17: cut at any byte, it reads the same", () => {
+  it("T17: reads the same at any cut", () => {
     const expected = decode(transcripts.toolUse);
     for (let at = 0; at <= transcripts.toolUse.length; at += 1) {
       expect(decode(transcripts.toolUse, at)).toEqual(expected);
     }
   });
 
-  it("T21: ids made up for calls differ from answer to answer", () => {
+  it("T21: makes ids for calls that differ between answers", () => {
     const ids = (bytes: Uint8Array) =>
       decode(bytes).flatMap((event) => (event.type === "tool_call_start" ? [event.id] : []));
     const other = Buffer.from(
@@ -75,14 +75,14 @@ describe("decodeStream", () => {
     for (const id of all) expect(id).toMatch(/^[a-zA-Z0-9_-]+$/);
   });
 
-  it("T38: a signature on a part of its own is kept", () => {
+  it("T38: keeps a signature in a separate part", () => {
     expect(collect(decode(transcripts.loneSignature)).content).toEqual([
       { type: "text", text: "Hi" },
       { type: "reasoning", text: "", signature },
     ]);
   });
 
-  it("T2: arguments that come in pieces are put together, and a call never closed is closed", () => {
+  it("T2: joins arguments that come in pieces, and closes a call that was not closed", () => {
     const { content } = collect(decode(transcripts.partialArguments));
     expect(
       content.map((part) => part.type === "tool_call" && [part.name, JSON.parse(part.arguments)]),
@@ -96,7 +96,7 @@ describe("decodeStream", () => {
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
   });
 
-  it("a blocked prompt is a content filter's finish without content", () => {
+  it("reads a blocked prompt as a content-filter finish without content", () => {
     expect(collect(decode(transcripts.blockedPrompt))).toMatchObject({
       content: [],
       finish: { reason: "content_filter", raw: "PROHIBITED_CONTENT" },
@@ -108,7 +108,7 @@ describe("decodeStream", () => {
     ["cut", transcripts.cut, "ended too early"],
     ["that fails", transcripts.failing, "overloaded"],
     ["of HTML", Buffer.from("data: <html>\n\n"), "not JSON"],
-  ])("T16: a stream %s ends with an error, its blocks closed", (_, bytes, message) => {
+  ])("T16: ends a stream %s with an error, and closes its blocks", (_, bytes, message) => {
     const events = decode(bytes);
     expect(grammarFaults(events)).toEqual([]);
     expect(events.at(-1)).toMatchObject({
@@ -117,14 +117,14 @@ describe("decodeStream", () => {
     });
   });
 
-  it.each(Object.entries(transcripts))("STREAM-05: %s is legal", (_, bytes) => {
+  it.each(Object.entries(transcripts))("STREAM-05: reads %s as legal events", (_, bytes) => {
     expect(grammarFaults(decode(bytes))).toEqual([]);
   });
 
   const streams = recordingsOf("google", ".chunks.txt");
-  describe.skipIf(streams.length === 0)("as recorded (beside the repository only)", () => {
+  describe.skipIf(streams.length === 0)("for recorded streams (beside the repository only)", () => {
     it.each(streams)(
-      "STREAM-03 STREAM-05: %s is legal, and the same after a turn through the encoder",
+      "STREAM-03 STREAM-05: reads legal events that the writer and reader return unchanged: %s",
       (_, text) => {
         const frames = text
           .split("\n")
@@ -141,7 +141,7 @@ describe("decodeStream", () => {
   });
 });
 
-describe("encodeStream", () => {
+describe("the writer of generateContent streams", () => {
   const start: CanonicalEvent = { type: "start", protocol: "chat", id: "x", createdAt: 1 };
   const usage = {
     inputTokens: 9,
@@ -152,7 +152,7 @@ describe("encodeStream", () => {
     reasoningTokens: 20,
   };
 
-  it("CONV-819: writes the protocol's own bytes, thoughts apart from the output", () => {
+  it("CONV-819: writes the protocol's own bytes, with thoughts separate from the output", () => {
     const frames = encode([
       start,
       { type: "reasoning_start", block: "r" },
@@ -178,7 +178,7 @@ describe("encodeStream", () => {
     ]);
   });
 
-  it("T2 T3 T6: a call goes whole once it is complete, in the order in which calls began, also where they interleave", () => {
+  it("T2 T3 T6: writes each call at once when it is complete, in the order of their starts", () => {
     const frames = dataOf([
       start,
       { type: "tool_call_start", block: "a", id: "1", name: "f" },
@@ -205,7 +205,7 @@ describe("encodeStream", () => {
     ["an error", [start, { type: "error", message: "Cut." }]],
     ["nothing", [start, { type: "text_start", block: "t" }]],
   ] as [string, CanonicalEvent[]][])(
-    "T16: a stream that ends with %s ends with an error frame",
+    "T16: ends with an error frame if the stream ends with %s",
     (_, events) => {
       const frames = dataOf(events);
       expect(frames.at(-1)).toMatchObject({ error: { code: 502, status: "UNAVAILABLE" } });
@@ -220,13 +220,13 @@ describe("encodeStream", () => {
     [{ reason: "content_filter", raw: "refusal" }, "SAFETY"],
     [{ reason: "content_filter", raw: "RECITATION" }, "RECITATION"],
     [{ reason: "error" }, "OTHER"],
-  ] as const)("CONV-712: %o is %s", (finish, finishReason) => {
+  ] as const)("CONV-712: writes the finish %o as %s", (finish, finishReason) => {
     const frames = dataOf([start, { type: "finish", finish }]);
     expect(frames.at(-1).candidates[0].finishReason).toBe(finishReason);
   });
 });
 
-describe("whole answers", () => {
+describe("a whole generateContent answer", () => {
   const wire: JsonObject = {
     candidates: [
       {
@@ -256,7 +256,7 @@ describe("whole answers", () => {
     responseId: "resp-01",
   };
 
-  it("CONV-704 CONV-708 CONV-712 CONV-716 CONV-804 CONV-808 CONV-812 CONV-816: an answer of this protocol comes back as it was", () => {
+  it("CONV-704 CONV-708 CONV-712 CONV-716 CONV-804 CONV-808 CONV-812 CONV-816: is unchanged after reading and writing", () => {
     expect(codec.encodeResponse(codec.decodeResponse(wire), answerContext)).toEqual(wire);
   });
 
@@ -267,14 +267,14 @@ describe("whole answers", () => {
     ["MALFORMED_FUNCTION_CALL", "error"],
     ["LANGUAGE", "stop"],
   ];
-  it.each(finishes)("the finish reason %s is read as %s", (finishReason, reason) => {
+  it.each(finishes)("with the finish reason %s is read as %s", (finishReason, reason) => {
     const content = { role: "model", parts: [{ text: "So far" }] };
     const { finish } = codec.decodeResponse({ candidates: [{ content, finishReason }] });
     expect(finish).toEqual({ reason, raw: finishReason });
   });
 
   it.each(["SAFETY", "OTHER", "A_NEW_REASON"])(
-    "a blocked prompt has no candidates and is no error, whatever blocked it: %s",
+    "has no candidates and is no error if its prompt was blocked: %s",
     (blockReason) => {
       const answer = { promptFeedback: { blockReason } };
       const { content, finish } = codec.decodeResponse(answer);
@@ -286,8 +286,8 @@ describe("whole answers", () => {
   );
 
   const answers = recordingsOf("google", ".json").filter(([name]) => !name.includes("429"));
-  describe.skipIf(answers.length === 0)("as recorded (beside the repository only)", () => {
-    it.each(answers)("T14: %s makes a legal stream", (_, text) => {
+  describe.skipIf(answers.length === 0)("from recordings (beside the repository only)", () => {
+    it.each(answers)("T14: makes a legal stream: %s", (_, text) => {
       const response = codec.decodeResponse(JSON.parse(text));
       const events = toEvents(response);
       expect(grammarFaults(events)).toEqual([]);

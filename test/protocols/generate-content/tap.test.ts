@@ -11,24 +11,24 @@ const dataOf = (frame: SseEvent) => JSON.parse(frame.data);
 const renamed = (frames: readonly SseEvent[]) =>
   frames.map((frame) => ({ ...dataOf(frame), modelVersion: "acme/talk" }));
 
-describe("a generateContent stream in passing", () => {
+describe("the tap of a generateContent stream", () => {
   it.each([
     ["calls", transcripts.toolUse],
     ["text and arguments that look like the model's name", transcripts.lookalike],
     ["a blocked prompt", transcripts.blockedPrompt],
-  ])("TXT-11 T37: frames with %s pass as they are, but for the model's name", (_, bytes) => {
+  ])("TXT-11 T37: passes frames with %s unchanged, except for the model's name", (_, bytes) => {
     const frames = framesOf(bytes);
     const { passed, released } = tapAll(tap(), frames);
     expect([...passed, ...released].map(dataOf)).toEqual(renamed(frames));
   });
 
-  it("the name is replaced in the text of the frame, whose other bytes stay the same", () => {
+  it("replaces the name in the frame's text, and keeps its other bytes", () => {
     const [frame] = framesOf(transcripts.toolUse);
     const [sent] = tap().push(frame!);
     expect(sent!.data).toBe(frame!.data.replace("vendor-model-2026", "acme/talk"));
   });
 
-  it("no frame has an event line, for the vendor's SDK would skip it", () => {
+  it("writes no event lines, because the vendor's SDK skips such frames", () => {
     const [frame] = framesOf(transcripts.toolUse);
     expect(tap().push({ ...frame!, event: "message" })[0]).not.toHaveProperty("event");
   });
@@ -40,7 +40,7 @@ describe("a generateContent stream in passing", () => {
     ["a reason with every frame", transcripts.reasonEachTime, 1],
     ["the last of two candidates", transcripts.twoCandidates, 1],
   ])(
-    "what ends a stream by %s is kept back until its release, and given once",
+    "holds back the end of a stream with %s until its release, and returns it once",
     (_, bytes, kept) => {
       const watching = tap();
       const frames = framesOf(bytes);
@@ -52,7 +52,7 @@ describe("a generateContent stream in passing", () => {
     },
   );
 
-  it("T46 T49: usage is cumulative, and of each count the last value told wins", () => {
+  it("T46 T49: takes the last reported value of each cumulative count", () => {
     const watching = tap();
     tapAll(watching, framesOf(transcripts.toolUse));
     expect(watching.seen.usage).toEqual({
@@ -65,13 +65,13 @@ describe("a generateContent stream in passing", () => {
     });
   });
 
-  it("T48: a stream without usage tells none, not zero", () => {
+  it("T48: reports no usage, not zero, for a stream without usage", () => {
     const watching = tap();
     tapAll(watching, framesOf(transcripts.loneSignature));
     expect(watching.seen.usage).toBeUndefined();
   });
 
-  it("T60: the text seen is the output's, and an error's text is none of it", () => {
+  it("T60: collects the output's text, and no error text", () => {
     const whole = tap();
     tapAll(whole, framesOf(transcripts.toolUse));
     expect(whole.seen.text).toBe('Let me see.Größe: 三 🙂\nlook{"where":"shelf"}look{}');
@@ -80,7 +80,7 @@ describe("a generateContent stream in passing", () => {
     expect(failed.seen.text).toBe("Hi");
   });
 
-  it("T16: a stream that was cut has not ended, and its failure is told in the protocol's own way", () => {
+  it("T16: does not take a cut stream as ended, and reports its failure in the protocol's format", () => {
     const watching = tap();
     for (const frame of framesOf(transcripts.cut)) watching.push(frame);
     expect(watching.seen.ended).toBe(false);
@@ -91,7 +91,7 @@ describe("a generateContent stream in passing", () => {
     expect(watching.release()).toEqual([]);
   });
 
-  it("T16: the upstream's error chunk is recorded, and nothing goes on after it", () => {
+  it("T16: records the upstream's error chunk, and passes nothing after it", () => {
     const watching = tap();
     const { passed, released } = tapAll(watching, framesOf(transcripts.failing));
     expect(passed).toHaveLength(1);
@@ -102,13 +102,13 @@ describe("a generateContent stream in passing", () => {
     });
   });
 
-  it("T16: a frame that is not JSON breaks the stream", () => {
+  it("T16: reports a frame that is not JSON as an error", () => {
     const watching = tap();
     expect(watching.push({ data: '{"candidates":[{"conte' })).toEqual([]);
     expect(watching.seen.error).toBeDefined();
   });
 
-  it("T17: cut at any byte, the stream passes the same", () => {
+  it("T17: passes the same frames at any cut", () => {
     const expected = tapAll(tap(), framesOf(transcripts.toolUse));
     for (let at = 0; at <= transcripts.toolUse.length; at += 1) {
       expect(tapAll(tap(), framesOf(transcripts.toolUse, at))).toEqual(expected);
@@ -116,17 +116,20 @@ describe("a generateContent stream in passing", () => {
   });
 
   const recorded = recordingsOf("google", ".chunks.txt");
-  describe.skipIf(recorded.length === 0)("as recorded (beside the repository only)", () => {
-    it.each(recorded)("T48: %s tells its usage and its end", (_, text) => {
-      const watching = tap();
-      const frames = text
-        .split("\n")
-        .filter(Boolean)
-        .map((data) => ({ data }));
-      const { passed, released } = tapAll(watching, frames);
-      expect([...passed, ...released].map(dataOf)).toEqual(renamed(frames));
-      expect(watching.seen.usage?.inputTokens).toBeGreaterThan(0);
-      expect(watching.seen.ended).toBe(true);
-    });
-  });
+  describe.skipIf(recorded.length === 0)(
+    "for recorded streams (beside the repository only)",
+    () => {
+      it.each(recorded)("T48: finds usage and end of %s", (_, text) => {
+        const watching = tap();
+        const frames = text
+          .split("\n")
+          .filter(Boolean)
+          .map((data) => ({ data }));
+        const { passed, released } = tapAll(watching, frames);
+        expect([...passed, ...released].map(dataOf)).toEqual(renamed(frames));
+        expect(watching.seen.usage?.inputTokens).toBeGreaterThan(0);
+        expect(watching.seen.ended).toBe(true);
+      });
+    },
+  );
 });

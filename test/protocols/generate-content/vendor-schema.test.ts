@@ -29,7 +29,7 @@ it.each([
     { type: "TYPE_UNSPECIFIED", description: "x" },
     { description: "x" },
   ],
-])("the schemas within %s are read like the others", (_what, schema, expected) => {
+])("the schemas within %s are converted too", (_what, schema, expected) => {
   expect(read(schema)).toEqual(expected);
 });
 
@@ -45,11 +45,11 @@ it.each([
     { anyOf: [{ type: "STRING" }], nullable: true },
     { anyOf: [{ type: "string" }, { type: "null" }] },
   ],
-])("null stays one of %s", (_what, schema, expected) => {
+])("a nullable schema with %s allows null", (_what, schema, expected) => {
   expect(read(schema)).toEqual(expected);
 });
 
-it("a member that has the name of a keyword is a member", () => {
+it("a member with the name of a keyword is read as a member", () => {
   const properties = {
     type: { type: "STRING" },
     ref: { type: "STRING" },
@@ -62,7 +62,7 @@ it("a member that has the name of a keyword is a member", () => {
   });
 });
 
-it("T24: a tool with a map reaches a chat upstream with types that it knows", () => {
+it("T24: a tool with a map reaches a chat upstream with that protocol's types", () => {
   const parameters = {
     type: "OBJECT",
     properties: { labels: { type: "OBJECT", additionalProperties: { type: "STRING" } } },

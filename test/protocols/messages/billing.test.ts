@@ -22,25 +22,28 @@ it.each([
   "deepseek-chat",
   "qwen3-coder:30b",
   "hf.co/unsloth/gpt-oss-20b",
-])("T36: %s does not read it, whose cache it would break in each call", (model) => {
-  const blocks = sent([{ type: "text", text: line }, agent], model);
-  expect(blocks).toMatchObject({ system: [agent], reported: ["system"] });
-  expect(blocks.body["system"]).toHaveLength(2);
-  const text = sent(`${line}\n\nYou are Claude Code.`, model);
-  expect(text).toMatchObject({ system: "You are Claude Code.", reported: ["system"] });
-  expect(sent(line, model).system).toBeUndefined();
-});
+])(
+  "T36: %s does not get Claude Code's billing line, which would break its cache on each call",
+  (model) => {
+    const blocks = sent([{ type: "text", text: line }, agent], model);
+    expect(blocks).toMatchObject({ system: [agent], reported: ["system"] });
+    expect(blocks.body["system"]).toHaveLength(2);
+    const text = sent(`${line}\n\nYou are Claude Code.`, model);
+    expect(text).toMatchObject({ system: "You are Claude Code.", reported: ["system"] });
+    expect(sent(line, model).system).toBeUndefined();
+  },
+);
 
 it.each([
   "claude-opus-5",
   "anthropic/claude-sonnet-5",
   "arn:aws:bedrock:eu-1:1:application-inference-profile/x1",
-])("T36: %s gets it", (model) => {
+])("T36: %s gets the billing line", (model) => {
   const system = [{ type: "text", text: line }, agent];
   expect(sent(system, model)).toMatchObject({ system, reported: [] });
 });
 
-it("T36: what stands elsewhere, or begins otherwise, stays", () => {
+it("T36: other system text that contains the line is kept", () => {
   const system = [agent, { type: "text", text: `About ${line}` }];
   expect(sent(system, "kimi-k2.5")).toMatchObject({ system, reported: [] });
   expect(sent(undefined, "kimi-k2.5").reported).toEqual([]);

@@ -10,13 +10,13 @@ const dataOf = (events: readonly CanonicalEvent[]) =>
 const start = { type: "start", id: "x", createdAt: 1 } as const;
 const finish: CanonicalEvent = { type: "finish", finish: { reason: "stop" } };
 
-describe("texts of white space", () => {
+describe("blank text in messages", () => {
   it.each([
     ["chat", "text", ["tool_use"]],
     ["chat", "refusal", ["tool_use"]],
     ["messages", "text", ["text", "tool_use"]],
   ] as const)(
-    "T25: a text of white space alone is no block, unless it is the vendor's own (%s, %s)",
+    "T25: is no block on its own, unless it is the vendor's own (%s, %s)",
     (protocol, kind, kinds) => {
       const events: CanonicalEvent[] = [
         { ...start, protocol },
@@ -35,7 +35,7 @@ describe("texts of white space", () => {
     },
   );
 
-  it("T25: white space at the start of a text is sent with the text", () => {
+  it("T25: at the start of a text is sent with the text", () => {
     const frames = dataOf([
       { ...start, protocol: "chat" },
       { type: "text_start", block: "t" },

@@ -22,8 +22,8 @@ const request = (...turns: JsonObject[][]): JsonObject => ({
   ],
 });
 
-describe("ids of calls towards Claude", () => {
-  it("T21: those with other characters, or of an earlier call, are others in calls and results, and that is told", () => {
+describe("the ids of calls sent to Claude", () => {
+  it("T21: are replaced in calls and results if they are illegal or repeated, which is reported", () => {
     const body = request(
       [{ type: "text", text: "I look." }, call("functions.look:0"), call("functions.look:1")],
       [result("functions.look:1", "b"), result("functions.look:0", "a")],
@@ -50,7 +50,7 @@ describe("ids of calls towards Claude", () => {
     expect(body).toEqual(before);
   });
 
-  it("T21: are the same in every turn of a conversation", () => {
+  it("T21: stay the same in every turn of a conversation", () => {
     const first = request([call("f:0")], [result("f:0")]);
     const later = request([call("f:0")], [result("f:0")], [call("f_0"), call("f:0")]);
     const sent = (body: JsonObject) => direct.request(body, claude).body["messages"] as unknown[];
@@ -61,14 +61,14 @@ describe("ids of calls towards Claude", () => {
   it.each([
     ["another vendor of the protocol knows its own ids again", "kimi-k3", "functions.look:0"],
     ["legal ids go on as they came", claude.model, "toolu_01"],
-  ])("TXT-07: %s", (_what, model, id) => {
+  ])("TXT-07: are unchanged: %s", (_what, model, id) => {
     const body = request([call(id)], [result(id)]);
     const { body: sent, notes } = direct.request(body, { ...claude, model });
     expect(sent["messages"]).toBe(body["messages"]);
     expect(notes).toEqual([]);
   });
 
-  it("T52: a vendor that counts is asked with them", () => {
+  it("T52: are replaced in a token-count request too", () => {
     const { max_tokens: _maximum, ...body } = request([call("f:0")], [result("f:0")]);
     const asked = tokenCounting.messages.ask(body, claude.model);
     expect(asked["messages"]).toEqual(request([call("f_0")], [result("f_0")])["messages"]);

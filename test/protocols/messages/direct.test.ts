@@ -68,7 +68,7 @@ const agentBody: JsonObject = {
   metadata: { user_id: "user_1" },
 };
 
-describe("validate", () => {
+describe("the validation of a messages body", () => {
   it.each([
     ["no model", { ...minimal, model: undefined }, "invalid_type model"],
     ["no messages", { model: "a", max_tokens: 1 }, "missing_required_parameter messages"],
@@ -158,12 +158,12 @@ describe("validate", () => {
     );
   });
 
-  it("takes what an agent sends: system turns within, betas, vendor tools, unknown fields", () => {
+  it("accepts an agent's request: system turns, betas, vendor tools, unknown fields", () => {
     expect(faultOf(agentBody)).toBe("none");
     expect(faultOf(content({ type: "server_tool_of_tomorrow", anything: [1] }))).toBe("none");
   });
 
-  it("takes null for any optional field", () => {
+  it("accepts null for any optional field", () => {
     const optional = [
       "system",
       "stop_sequences",
@@ -182,10 +182,10 @@ describe("validate", () => {
   });
 });
 
-describe("request", () => {
+describe("the request of a direct messages route", () => {
   const upstream = { model: "vendor-model", stream: true };
 
-  it("TXT-07: is the caller's own body but for the model", () => {
+  it("TXT-07: is the caller's own body, except for the model", () => {
     const { body, notes } = direct.request(agentBody, upstream);
     expect(body).toEqual({ ...agentBody, model: "vendor-model" });
     expect(notes).toEqual([]);
@@ -210,7 +210,7 @@ describe("request", () => {
     );
   });
 
-  it("TXT-17 TXT-19: filters service_tier and inference_geo, and says so", () => {
+  it("TXT-17 TXT-19: loses service_tier and inference_geo, which is reported", () => {
     const { body, notes } = direct.request(
       { ...minimal, service_tier: "priority", inference_geo: "eu" },
       upstream,
@@ -221,8 +221,8 @@ describe("request", () => {
   });
 });
 
-describe("facts", () => {
-  it("tells maximum, affinity, characters and media", () => {
+describe("the facts of a messages request", () => {
+  it("contain maximum, affinity, characters and media", () => {
     expect(direct.facts({ ...minimal, metadata: { user_id: "user_1" } })).toMatchObject({
       maxOutputTokens: 100,
       answers: 1,
@@ -232,7 +232,7 @@ describe("facts", () => {
     expect(direct.facts(minimal)).toMatchObject({ affinity: undefined, inputCharacters: 2 });
   });
 
-  it("counts text wherever it stands, and media in number, not by their base64", () => {
+  it("count all text, and media by number, not by their base64", () => {
     const text = "x".repeat(1000);
     const { inputCharacters, inputMedia } = direct.facts({
       ...minimal,
@@ -258,7 +258,7 @@ describe("facts", () => {
   });
 });
 
-describe("answer", () => {
+describe("a whole messages answer on a direct route", () => {
   const usage = { input_tokens: 10, output_tokens: 5, cache_read_input_tokens: 90 };
   const wire = (): JsonObject => ({
     id: "msg_1",
@@ -274,7 +274,7 @@ describe("answer", () => {
     usage,
   });
 
-  it("TXT-10 TXT-11: says the canonical model id, and nothing else changes", () => {
+  it("TXT-10 TXT-11: has the canonical model id, and is otherwise unchanged", () => {
     expect(direct.answer(wire(), "acme/talk")).toEqual({ ...wire(), model: "acme/talk" });
   });
 
@@ -284,7 +284,7 @@ describe("answer", () => {
     });
   });
 
-  it("tells its text for an estimate", () => {
+  it("has text for an estimate", () => {
     expect(direct.text(wire())).toBe('Hm. Hi{"a":1}');
   });
 
@@ -326,11 +326,11 @@ describe("answer", () => {
       },
       { inputTokens: 60_600, outputTokens: 3300 },
     ],
-  ] as [string, JsonObject, object][])("%s", (_, told, expected) => {
+  ] as [string, JsonObject, object][])("is counted correctly: %s", (_, told, expected) => {
     expect(direct.usage({ usage: told })).toMatchObject(expected);
   });
 
-  it("T48 T51: usage that was not told, or is no count, is undefined, not zero", () => {
+  it("T48 T51: has undefined usage, not zero, if the vendor's is missing or invalid", () => {
     for (const usage of [undefined, null, {}, { output_tokens: 5 }])
       expect(direct.usage({ usage } as JsonObject)).toBeUndefined();
     for (const count of [-5, 0.5, 1e300, "5"])
@@ -338,7 +338,7 @@ describe("answer", () => {
   });
 });
 
-describe("errors", () => {
+describe("the errors of messages", () => {
   it.each([
     ["invalid_type", 400, "invalid_request_error"],
     ["invalid_api_key", 401, "authentication_error"],
@@ -351,7 +351,7 @@ describe("errors", () => {
     ["upstream_error", 502, "api_error"],
     ["no_provider_available", 503, "overloaded_error"],
     ["upstream_timeout", 504, "timeout_error"],
-  ] as const)("%s is %i %s", (code, status, type) => {
+  ] as const)("are written for %s as %i %s", (code, status, type) => {
     const error = new GatewayError(code, "Why.", { param: "messages[0]" });
     expect(error.status).toBe(status);
     expect(messagesCodec.encodeError(error, "req_1")).toEqual({
@@ -381,11 +381,11 @@ describe("errors", () => {
     ["an HTML page", "<html><h1>Bad gateway</h1></html>", { message: "Bad gateway" }],
     ["a list", [{ error: { message: "Bad." } }], { message: "Bad." }],
     ["nothing", undefined, { message: "The upstream answered with status 502." }],
-  ] as [string, unknown, object][])("reads %s", (_, body, expected) => {
+  ] as [string, unknown, object][])("are read from %s", (_, body, expected) => {
     expect(messagesCodec.decodeError(502, body)).toMatchObject(expected);
   });
 
-  it("never throws on a body of any shape", () => {
+  it("are read from a body of any shape without an exception", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (body) => {
         expect(typeof messagesCodec.decodeError(500, body).message).toBe("string");

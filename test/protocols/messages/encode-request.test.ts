@@ -14,8 +14,8 @@ const empty: CanonicalRequest = {
   names: {},
 };
 
-describe("encodeRequest", () => {
-  it("CONV-401: system turns go to the top, wherever they stood", () => {
+describe("the writer of messages requests", () => {
+  it("CONV-401: moves system turns to the top", () => {
     const body = encode({
       ...empty,
       messages: [
@@ -31,7 +31,7 @@ describe("encodeRequest", () => {
     expect(body["messages"]).toEqual([user([{ type: "text", text: "hi" }])]);
   });
 
-  it("CONV-402 CONV-406 CONV-407 CONV-416: writes the parameters under this protocol's names", () => {
+  it("CONV-402 CONV-406 CONV-407 CONV-416: uses the protocol's own parameter names", () => {
     expect(
       encode({
         ...empty,
@@ -57,7 +57,7 @@ describe("encodeRequest", () => {
   });
 
   const tools = [{ name: "look", parameters: { type: "object" } }, { name: "go" }];
-  it("CONV-409 T24: tools get an object schema, also without arguments", () => {
+  it("CONV-409 T24: gives tools an object schema, even without parameters", () => {
     expect(
       encode({ ...empty, tools: [...tools, { name: "odd", parameters: { properties: {} } }] })[
         "tools"
@@ -78,7 +78,7 @@ describe("encodeRequest", () => {
     [undefined, false, { type: "auto", disable_parallel_tool_use: true }],
     [undefined, true, { type: "auto", disable_parallel_tool_use: false }],
   ] as const)(
-    "CONV-410 CONV-411: choice %o with parallel calls %s is %o",
+    "CONV-410 CONV-411: writes the tool choice %o with parallel calls %s as %o",
     (toolChoice, parallelToolCalls, wire) => {
       expect(encode({ ...empty, tools, toolChoice, parallelToolCalls })["tool_choice"]).toEqual(
         wire,
@@ -86,7 +86,7 @@ describe("encodeRequest", () => {
     },
   );
 
-  it("T29: a list of allowed tools offers only those", () => {
+  it("T29: writes only the allowed tools if there is a list of them", () => {
     const body = encode({
       ...empty,
       tools,
@@ -106,11 +106,11 @@ describe("encodeRequest", () => {
       { budget: "dynamic", includeThoughts: true },
       { type: "adaptive", display: "summarized" },
     ],
-  ] as const)("CONV-413: reasoning %o becomes thinking %o", (reasoning, thinking) => {
+  ] as const)("CONV-413: writes the reasoning %o as the thinking %o", (reasoning, thinking) => {
     expect(encode({ ...empty, reasoning })["thinking"]).toEqual(thinking);
   });
 
-  it("T25 T27: empty text is left out, images in tool results are kept, results come first", () => {
+  it("T25 T27: omits empty text, keeps images in tool results, and puts results first", () => {
     const image = { kind: "base64", mediaType: "image/png", data: "AAAA" } as const;
     const { messages } = encode({
       ...empty,
@@ -143,7 +143,7 @@ describe("encodeRequest", () => {
     ]);
   });
 
-  it("another protocol's signature is not sent, and its thought not without one", () => {
+  it("omits another protocol's signature together with its thought", () => {
     const { messages } = encode({
       ...empty,
       messages: [
@@ -168,7 +168,7 @@ describe("encodeRequest", () => {
     ['{"a":1}', { a: 1 }],
     ["[1]", { arguments: "[1]" }],
     ['{"a":', { arguments: '{"a":' }],
-  ])("arguments %j become the input %o", (json, input) => {
+  ])("writes the arguments %j as the input %o", (json, input) => {
     const { messages } = encode({
       ...empty,
       messages: [

@@ -23,15 +23,15 @@ const valid = [
   '{"__proto__":{"x":1},"":2,"arguments":"own"}',
 ];
 
-describe("T2: an object goes on as it came", () => {
-  it.each(valid)("%s, in whatever pieces", (text) => {
+describe("T2: a valid object as a call's input", () => {
+  it.each(valid)("is forwarded unchanged in any pieces: %s", (text) => {
     expect(sent([text]).join("")).toBe(text);
     expect(sent(letters(text)).join("")).toBe(text);
     for (let at = 0; at <= text.length; at += 1)
       expect(sent([text.slice(0, at), text.slice(at)]).join("")).toBe(text);
   });
 
-  it("piece by piece: only a comma, blanks, the last brace and the start of a word or an escape wait", () => {
+  it("is forwarded piece by piece: only commas, blanks, the last brace and starts of words or escapes wait", () => {
     const pieces = ['{"a', '": "one ', "two\\", 'n", ', '"b":t', "rue", "}"];
     expect(sent(pieces)).toEqual(['{"a', '": "one ', "two", '\\n"', ', "b":', "true", "", "}"]);
   });
@@ -65,26 +65,32 @@ const broken = [
   '{"arguments":"own"',
 ];
 
-describe("T3: what is no object is closed as one, and all of it stands under arguments", () => {
-  it.each(broken)("%j", (text) => {
-    for (const pieces of [[text], letters(text)]) {
-      const { arguments: whole, ...others } = JSON.parse(sent(pieces).join(""));
-      expect(whole).toBe(text);
-      expect(argumentsObject(text)).toEqual({ arguments: text });
-      expect(Object.values(others).every((value) => value === null)).toBe(true);
-    }
-  });
+describe("T3: invalid arguments as a call's input", () => {
+  it.each(broken)(
+    "are closed as an object that holds the whole text under `arguments`: %j",
+    (text) => {
+      for (const pieces of [[text], letters(text)]) {
+        const { arguments: whole, ...others } = JSON.parse(sent(pieces).join(""));
+        expect(whole).toBe(text);
+        expect(argumentsObject(text)).toEqual({ arguments: text });
+        expect(Object.values(others).every((value) => value === null)).toBe(true);
+      }
+    },
+  );
 
-  it.each(['"INP1"', "[1,2]", "look(1)", "\u00a0{}", "nul", "12"])("%j begins as none", (text) => {
-    const joined = sent(letters(text)).join("");
-    expect(JSON.parse(joined)).toEqual({ arguments: text });
-  });
+  it.each(['"INP1"', "[1,2]", "look(1)", "\u00a0{}", "nul", "12"])(
+    "become an object with the text under `arguments` if they do not start as one: %j",
+    (text) => {
+      const joined = sent(letters(text)).join("");
+      expect(JSON.parse(joined)).toEqual({ arguments: text });
+    },
+  );
 
-  it.each(["", "null", " null\n"])("%j are no arguments", (text) => {
+  it.each(["", "null", " null\n"])("become no input for %j", (text) => {
     expect(sent(letters(text)).join("")).toBe("");
   });
 
-  it("so it is wherever one character of an object is another", () => {
+  it("are recognised at any changed character of an object", () => {
     const text = valid[4]!;
     for (let at = 0; at < text.length; at += 1)
       for (const other of ["x", '"', "\\", "}", ",", "\n", ""]) {
@@ -97,7 +103,7 @@ describe("T3: what is no object is closed as one, and all of it stands under arg
 
 const expected = (text: string): object => argumentsObject(text);
 
-it("endless blanks, digits and brackets cost their length", async () => {
+it("long runs of blanks, digits and brackets are processed in linear time", async () => {
   const starts = [
     ['{"a":1,', " "],
     ['{"a":', "1"],

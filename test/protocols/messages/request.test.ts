@@ -11,7 +11,7 @@ const decode = (body: object): CanonicalRequest =>
 const encode = (request: CanonicalRequest) => messagesCodec.encodeRequest(request, "vendor-model");
 const user = (content: unknown): JsonObject => ({ role: "user", content }) as JsonObject;
 
-describe("decodeRequest", () => {
+describe("the reader of messages requests", () => {
   it("reads every block of a conversation with tools", () => {
     const { messages, native } = decode({
       system: [
@@ -103,7 +103,7 @@ describe("decodeRequest", () => {
     expect(native).toEqual([]);
   });
 
-  it("reads the parameters, and remembers the caller's names", () => {
+  it("reads the parameters, and keeps the caller's names", () => {
     const request = decode({
       temperature: 0.5,
       top_p: 0.9,
@@ -166,7 +166,7 @@ describe("decodeRequest", () => {
     expect(decode({ tool_choice: wire }).toolChoice).toEqual(expected);
   });
 
-  it("T33: what only this protocol knows is kept under the caller's own name, never lost without a word", () => {
+  it("T33: keeps fields that only this protocol has, under the caller's names", () => {
     const { native, tools } = decode({
       messages: [
         user([{ type: "text", text: "a", citations: { enabled: true } }]),
@@ -195,15 +195,15 @@ describe("decodeRequest", () => {
     expect(tools).toHaveLength(1);
   });
 
-  it("names the field at fault", () => {
+  it("names the field of a mistake", () => {
     expect(() => decode({ temperature: 3 })).toThrow(
       expect.objectContaining({ param: "temperature" }),
     );
   });
 });
 
-describe("through the canonical form and back", () => {
-  it("an agent's request is the same, but for what is filtered", () => {
+describe("a messages request through the canonical form and back", () => {
+  it("is unchanged for an agent's request, except filtered fields", () => {
     const body: JsonObject = {
       model: "acme/talk",
       max_tokens: 32_000,
@@ -258,7 +258,7 @@ describe("through the canonical form and back", () => {
     expect(encode(request)).toEqual({ ...body, model: "vendor-model" });
   });
 
-  it("a field's name from outside reaches no prototype", () => {
+  it("cannot change a prototype with its field names", () => {
     const request = messagesCodec.decodeRequest(
       JSON.parse(
         '{"model":"a","max_tokens":1,"messages":[{"role":"user","content":"a"}],"__proto__.polluted":1,"constructor.prototype.polluted":1}',

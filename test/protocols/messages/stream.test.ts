@@ -20,7 +20,7 @@ const encode = (events: readonly CanonicalEvent[]) =>
 const dataOf = (events: readonly CanonicalEvent[]) =>
   encode(events).map((frame) => JSON.parse(frame.data));
 
-describe("decodeStream", () => {
+describe("the reader of messages streams", () => {
   it("reads thinking, text and a call", () => {
     const usage = {
       inputTokens: 104,
@@ -50,20 +50,20 @@ describe("decodeStream", () => {
     ]);
   });
 
-  it("T17: cut at any byte, it reads the same", () => {
+  it("T17: reads the same at any cut", () => {
     const expected = decode(transcripts.toolUse);
     for (let at = 0; at <= transcripts.toolUse.length; at += 1) {
       expect(decode(transcripts.toolUse, at)).toEqual(expected);
     }
   });
 
-  it("T2: the whole input in the start of a call is not lost", () => {
+  it("T2: reads the whole input from the start of a call", () => {
     expect(collect(decode(transcripts.wholeInput)).content).toEqual([
       { type: "tool_call", id: "toolu_1", name: "look", arguments: '{"where":"the shelf"}' },
     ]);
   });
 
-  it("T7: text on a tool's block, and deltas without a start, get blocks of their own", () => {
+  it("T7: reads text on a tool's block, and deltas without a start, as separate blocks", () => {
     const events = decode(transcripts.misplaced);
     expect(grammarFaults(events)).toEqual([]);
     expect(collect(events).content).toEqual([
@@ -73,7 +73,7 @@ describe("decodeStream", () => {
     ]);
   });
 
-  it("STREAM-04: a reason told without an end marker is an ending", () => {
+  it("STREAM-04: accepts a stop reason without an end marker as the end", () => {
     expect(decode(transcripts.withoutMarker).slice(-2)).toMatchObject([
       { type: "text_end" },
       { type: "finish", finish: { reason: "stop" } },
@@ -85,7 +85,7 @@ describe("decodeStream", () => {
     ["that fails", transcripts.failing, "Overloaded"],
     ["that begins anew in the midst", transcripts.splicedStart, "anew"],
     ["of HTML", Buffer.from("data: <html>\n\n"), "not JSON"],
-  ])("T16: a stream %s ends with an error, its blocks closed", (_, bytes, message) => {
+  ])("T16: ends a stream %s with an error, and closes its blocks", (_, bytes, message) => {
     const events = decode(bytes);
     expect(grammarFaults(events)).toEqual([]);
     expect(events.at(-1)).toMatchObject({
@@ -94,7 +94,7 @@ describe("decodeStream", () => {
     });
   });
 
-  it("event lines are not needed to read it, and a start said twice counts once", () => {
+  it("needs no event lines, and counts a repeated start once", () => {
     expect(decode(transcripts.withoutEventLines)).toEqual(decode(transcripts.toolUse));
     expect(decode(transcripts.duplicateStart).filter(({ type }) => type === "start")).toHaveLength(
       1,
@@ -102,8 +102,8 @@ describe("decodeStream", () => {
   });
 
   const streams = recordingsOf("anthropic", ".chunks.txt");
-  describe.skipIf(streams.length === 0)("as recorded (beside the repository only)", () => {
-    it.each(streams)("STREAM-05: %s is legal", (name, text) => {
+  describe.skipIf(streams.length === 0)("for recorded streams (beside the repository only)", () => {
+    it.each(streams)("STREAM-05: reads %s as legal events", (name, text) => {
       const lines = text.split("\n").filter(Boolean);
       const events = decodeAll(
         messagesCodec,
@@ -114,20 +114,23 @@ describe("decodeStream", () => {
     });
 
     const finished = streams.filter(([name]) => !name.startsWith("spliced"));
-    it.each(finished)("STREAM-03: %s is the same after a turn through the encoder", (_, text) => {
-      const lines = text.split("\n").filter(Boolean);
-      const events = decodeAll(
-        messagesCodec,
-        lines.map((data) => ({ data })),
-      );
-      const again = decodeAll(messagesCodec, encode(events));
-      expect(grammarFaults(again)).toEqual([]);
-      expect(collect(again).content).toEqual(collect(events).content);
-    });
+    it.each(finished)(
+      "STREAM-03: reads content that the writer and reader return unchanged: %s",
+      (_, text) => {
+        const lines = text.split("\n").filter(Boolean);
+        const events = decodeAll(
+          messagesCodec,
+          lines.map((data) => ({ data })),
+        );
+        const again = decodeAll(messagesCodec, encode(events));
+        expect(grammarFaults(again)).toEqual([]);
+        expect(collect(again).content).toEqual(collect(events).content);
+      },
+    );
   });
 });
 
-describe("encodeStream", () => {
+describe("the writer of messages streams", () => {
   const start: CanonicalEvent = { type: "start", protocol: "chat", id: "x", createdAt: 1 };
   const finish: CanonicalEvent = { type: "finish", finish: { reason: "stop", raw: "stop" } };
   const text = (value: string): CanonicalEvent[] => [
@@ -156,7 +159,7 @@ describe("encodeStream", () => {
     ]);
   });
 
-  it("T44 CONV-818: the start tells the estimate, the end the true input without cache reads", () => {
+  it("T44 CONV-818: writes the estimate at the start, and the true input without cache reads at the end", () => {
     const usage = {
       inputTokens: 100,
       cacheReadTokens: 90,
@@ -170,7 +173,7 @@ describe("encodeStream", () => {
     expect(frames.at(-2).usage).toMatchObject({ input_tokens: 10, cache_read_input_tokens: 90 });
   });
 
-  it("T5 T6: calls that interleave come one after the other, each whole", () => {
+  it("T5 T6: writes interleaved calls one after the other, each complete", () => {
     const frames = dataOf([
       start,
       { type: "tool_call_start", block: "a", id: "1", name: "f" },
@@ -200,7 +203,7 @@ describe("encodeStream", () => {
     expect([json(0), json(1)]).toEqual(['{"x":1}', '{"y":2}']);
   });
 
-  it("T25: empty blocks are not written", () => {
+  it("T25: writes no empty blocks", () => {
     const frames = dataOf([
       start,
       { type: "text_start", block: "t" },
@@ -216,7 +219,7 @@ describe("encodeStream", () => {
     ]);
   });
 
-  it("signatures of this protocol are written, others' are not", () => {
+  it("writes signatures of this protocol, and no others", () => {
     const reasoning = (
       protocol: "messages" | "generate_content",
       redacted = false,
@@ -237,7 +240,7 @@ describe("encodeStream", () => {
     expect(blocks(reasoning("generate_content"))).toEqual([]);
   });
 
-  describe("CONV-219: thinking that nobody here has signed", () => {
+  describe("CONV-219: thinking without this protocol's signature", () => {
     const thinks = (block: string): CanonicalEvent[] => [
       { type: "reasoning_start", block },
       { type: "reasoning_delta", block, text: "Hm." },
@@ -251,20 +254,20 @@ describe("encodeStream", () => {
       ["no signature", undefined],
       ["another protocol's", { protocol: "generate_content", value: "s" }],
       ["another gateway's mark", { protocol: "messages", value: "gw_unsigned" }],
-    ] as const)("with %s, gets our mark as its last delta", (_, signature) => {
+    ] as const)("gets our mark as its last delta, with %s", (_, signature) => {
       const end: CanonicalEvent = { type: "reasoning_end", block: "r", signature };
       const events = [start, ...thinks("r"), end, ...text("Hi"), finish];
       const said = [1, { type: "text_delta", text: "Hi" }];
       expect(deltasOf(events)).toEqual([[0, thinking], [0, mark], said]);
     });
 
-    it("gets it where its block never ended, and text does not", () => {
+    it("gets our mark if its block never ended; text gets none", () => {
       const events: CanonicalEvent[] = [start, ...thinks("r"), ...text("Hi").slice(0, 2), finish];
       const said = [1, { type: "text_delta", text: "Hi" }];
       expect(deltasOf(events)).toEqual([[0, thinking], [0, mark], said]);
     });
 
-    it("is marked once when it comes through two gateways, and shows its text only elsewhere", () => {
+    it("is marked once after two gateways, and elsewhere only its text is written", () => {
       const events = [start, ...thinks("r"), { type: "reasoning_end", block: "r" }, finish];
       const once = encode(events as CanonicalEvent[]);
       const decoded = decodeAll(messagesCodec, once);
@@ -283,7 +286,7 @@ describe("encodeStream", () => {
     ["an error", [start, { type: "error", message: "Cut." }]],
     ["nothing", [start, { type: "text_start", block: "t" }]],
   ] as [string, CanonicalEvent[]][])(
-    "T16: a stream that ends with %s ends with an error event",
+    "T16: ends with an error event if the stream ends with %s",
     (_, events) => {
       const frames = dataOf(events);
       expect(frames.at(-1)).toMatchObject({ type: "error", error: { type: "api_error" } });
@@ -300,14 +303,14 @@ describe("encodeStream", () => {
     [{ reason: "tool_calls", raw: "tool_calls", stopSequence: "END" }, "tool_use"],
     [{ reason: "content_filter" }, "refusal"],
     [{ reason: "length", raw: "model_context_window_exceeded" }, "model_context_window_exceeded"],
-  ] as const)("CONV-711: %o is %s", (told, stopReason) => {
+  ] as const)("CONV-711: writes the finish %o as %s", (told, stopReason) => {
     expect(dataOf([start, { type: "finish", finish: told }]).at(-2).delta.stop_reason).toBe(
       stopReason,
     );
   });
 });
 
-describe("whole answers", () => {
+describe("a whole messages answer", () => {
   const wire: JsonObject = {
     id: "msg_01",
     type: "message",
@@ -330,12 +333,12 @@ describe("whole answers", () => {
     },
   };
 
-  it("CONV-703 CONV-707 CONV-711 CONV-715 CONV-803 CONV-807 CONV-811: an answer of this protocol comes back as it was", () => {
+  it("CONV-703 CONV-707 CONV-711 CONV-715 CONV-803 CONV-807 CONV-811: is unchanged after reading and writing", () => {
     const response = messagesCodec.decodeResponse(wire);
     expect(messagesCodec.encodeResponse(response, answerContext)).toEqual(wire);
   });
 
-  it("CONV-219: thinking without a signature of this protocol has our mark, and is read without any", () => {
+  it("CONV-219: has our mark on thinking without its own signature, and is read without one", () => {
     const part = { type: "reasoning", text: "Hm." } as const;
     const response = { ...messagesCodec.decodeResponse(wire), content: [part] };
     const answer = messagesCodec.encodeResponse(response, answerContext);
@@ -345,7 +348,7 @@ describe("whole answers", () => {
     expect(messagesCodec.decodeResponse(answer).content).toEqual([part]);
   });
 
-  it("CONV-815 CONV-820: reasoning is part of the output, without a field of its own", () => {
+  it("CONV-815 CONV-820: counts reasoning in the output, without a separate field", () => {
     const { usage } = messagesCodec.encodeResponse(
       {
         protocol: "generate_content",
@@ -369,8 +372,8 @@ describe("whole answers", () => {
   });
 
   const answers = recordingsOf("anthropic", ".json");
-  describe.skipIf(answers.length === 0)("as recorded (beside the repository only)", () => {
-    it.each(answers)("T14: %s makes a legal stream", (_, text) => {
+  describe.skipIf(answers.length === 0)("from recordings (beside the repository only)", () => {
+    it.each(answers)("T14: makes a legal stream: %s", (_, text) => {
       const response = messagesCodec.decodeResponse(JSON.parse(text));
       const events = toEvents(response);
       expect(grammarFaults(events)).toEqual([]);

@@ -9,8 +9,8 @@ const tap = () => messagesCodec.direct.tap({ model: "acme/talk", request: {}, in
 const names = (frames: readonly SseEvent[]) => frames.map((frame) => frame.event);
 const dataOf = (frame: SseEvent | undefined) => JSON.parse(frame!.data);
 
-describe("a messages stream in passing", () => {
-  it("TXT-11 T37: frames pass as they are, but for the model's name in the first", () => {
+describe("the tap of a messages stream", () => {
+  it("TXT-11 T37: passes frames unchanged, except for the model's name in the first", () => {
     const frames = framesOf(transcripts.toolUse);
     const { passed, released } = tapAll(tap(), frames);
     expect([...passed, ...released].slice(1)).toEqual(frames.slice(1));
@@ -19,7 +19,7 @@ describe("a messages stream in passing", () => {
     expect(dataOf(passed[0])).toEqual(start);
   });
 
-  it("keeps back what ends the stream until its release, and gives it once", () => {
+  it("holds back the end of the stream until its release, and returns it once", () => {
     const watching = tap();
     const { passed, released } = tapAll(watching, framesOf(transcripts.toolUse));
     expect(names(passed)).not.toContain("message_delta");
@@ -28,7 +28,7 @@ describe("a messages stream in passing", () => {
     expect(watching.release()).toEqual([]);
   });
 
-  it("T49 T54: usage adds up from start and end, the last value of each field wins", () => {
+  it("T49 T54: adds up usage from start and end; the last value of each field wins", () => {
     const watching = tap();
     tapAll(watching, framesOf(transcripts.toolUse));
     expect(watching.seen.usage).toEqual({
@@ -41,7 +41,7 @@ describe("a messages stream in passing", () => {
     });
   });
 
-  it("STREAM-04: the end that is added to an answer which stood whole in its start says why it stopped as that does", () => {
+  it("STREAM-04: adds an end with the stop reason of an answer that was complete in its start", () => {
     const ended = {
       stop_reason: "refusal",
       stop_sequence: "STOP",
@@ -55,7 +55,7 @@ describe("a messages stream in passing", () => {
     expect(dataOf(released[0]).delta).toEqual(ended);
   });
 
-  it("T44: a start that tells no input gets the estimate; the true number comes at the end and is the one billed", () => {
+  it("T44: puts the estimate into a start without input, and bills the true number from the end", () => {
     const watching = tap();
     const [start, ...rest] = framesOf(transcripts.zeroStart);
     const [sent] = watching.push(start!);
@@ -66,12 +66,12 @@ describe("a messages stream in passing", () => {
     expect(dataOf(watching.release()[0]).usage.input_tokens).toBe(25);
   });
 
-  it("T44: a start that tells real input keeps it", () => {
+  it("T44: keeps real input in a start", () => {
     const [sent] = tap().push(framesOf(transcripts.toolUse)[0]!);
     expect(dataOf(sent).message.usage.input_tokens).toBe(10);
   });
 
-  it("T44 T49: zeros are no input: neither at the start nor after a real one", () => {
+  it("T44 T49: does not take zeros as input, neither at the start nor after a real one", () => {
     const frame = (data: { type: string } & Record<string, unknown>) => ({
       event: data.type,
       data: JSON.stringify(data),
@@ -95,7 +95,7 @@ describe("a messages stream in passing", () => {
     expect(usageOf(start(zeros), end(zeros))).toMatchObject({ inputTokens: 0, outputTokens: 0 });
   });
 
-  it("T49: usage that follows the reason follows it here too", () => {
+  it("T49: passes usage after the stop reason in that order", () => {
     const late = {
       event: "message_delta",
       data: '{"type":"message_delta","delta":{},"usage":{"output_tokens":9}}',
@@ -106,7 +106,7 @@ describe("a messages stream in passing", () => {
     expect(released.slice(-2)).toEqual([late, frames.at(-1)]);
   });
 
-  it("T60: the text seen is the output's, and an error's text is none of it", () => {
+  it("T60: collects the output's text, and no error text", () => {
     const whole = tap();
     tapAll(whole, framesOf(transcripts.toolUse));
     expect(whole.seen.text).toBe('Let me see.Größe: 三 🙂\n{"where": "the shelf"}');
@@ -115,7 +115,7 @@ describe("a messages stream in passing", () => {
     expect(failed.seen.text).toBe("Hi");
   });
 
-  it("of a long stream's text as much is kept as there is room for, and it is counted to its bound", () => {
+  it("keeps as much of a long stream's text as fits, and counts its characters up to a limit", () => {
     const watching = tap();
     const estimated = tap();
     let taken = 0;
@@ -146,14 +146,14 @@ describe("a messages stream in passing", () => {
     expect(watching.seen.isTextCut).toBe(true);
   });
 
-  it("STREAM-04 STREAM-05: an ending left out is completed, and open blocks are closed before it", () => {
+  it("STREAM-04 STREAM-05: adds a missing end, and closes open blocks before it", () => {
     const { passed, released } = tapAll(tap(), framesOf(transcripts.withoutMarker));
     expect(names(passed)).toEqual(["message_start", "content_block_start", "content_block_delta"]);
     expect(names(released)).toEqual(["content_block_stop", "message_delta", "message_stop"]);
     expect(dataOf(released[0]).index).toBe(0);
   });
 
-  it("T16: a stream that was cut has not ended, and its failure is told in the protocol's own way", () => {
+  it("T16: does not take a cut stream as ended, and reports its failure in the protocol's format", () => {
     const watching = tap();
     for (const frame of framesOf(transcripts.cut)) watching.push(frame);
     expect(watching.seen.ended).toBe(false);
@@ -168,7 +168,7 @@ describe("a messages stream in passing", () => {
     expect(watching.release()).toEqual([]);
   });
 
-  it("T16: the upstream's error event is recorded, and nothing goes on after it", () => {
+  it("T16: records the upstream's error event, and passes nothing after it", () => {
     const watching = tap();
     const { passed, released } = tapAll(watching, framesOf(transcripts.failing));
     expect(names(passed)).not.toContain("error");
@@ -180,26 +180,26 @@ describe("a messages stream in passing", () => {
   it.each([
     ["that is not JSON", { event: "content_block_delta", data: '{"type":"content_block_del' }],
     ["of HTML", { data: "<html>Bad gateway</html>" }],
-  ])("T16: a frame %s breaks the stream", (_, frame) => {
+  ])("T16: reports a frame %s as an error", (_, frame) => {
     const watching = tap();
     watching.push(framesOf(transcripts.cut)[0]!);
     expect(watching.push(frame)).toEqual([]);
     expect(watching.seen.error).toBeDefined();
   });
 
-  it("every frame has its event line, also where the upstream left it out", () => {
+  it("writes an event line in each frame, even if the upstream omitted it", () => {
     const { passed, released } = tapAll(tap(), framesOf(transcripts.withoutEventLines));
     const complete = tapAll(tap(), framesOf(transcripts.toolUse));
     expect(passed).toEqual(complete.passed);
     expect(released).toEqual(complete.released);
   });
 
-  it("a start said twice passes once", () => {
+  it("passes a repeated start once", () => {
     const { passed } = tapAll(tap(), framesOf(transcripts.duplicateStart));
     expect(names(passed)).toEqual(["message_start", "content_block_start", "content_block_stop"]);
   });
 
-  it("an answer that begins anew in the midst of a call is an error, not two halves", () => {
+  it("reports an answer that starts again in the middle of a call as an error", () => {
     const watching = tap();
     const { passed } = tapAll(watching, framesOf(transcripts.splicedStart));
     expect(passed).toHaveLength(3);
@@ -207,7 +207,7 @@ describe("a messages stream in passing", () => {
     expect(watching.seen.ended).toBe(false);
   });
 
-  it("T17: cut at any byte, the stream passes the same", () => {
+  it("T17: passes the same frames at any cut", () => {
     const expected = tapAll(tap(), framesOf(transcripts.toolUse));
     for (let at = 0; at <= transcripts.toolUse.length; at += 1) {
       expect(tapAll(tap(), framesOf(transcripts.toolUse, at))).toEqual(expected);
@@ -215,14 +215,17 @@ describe("a messages stream in passing", () => {
   });
 
   const recorded = recordingsOf("anthropic", ".chunks.txt");
-  describe.skipIf(recorded.length === 0)("as recorded (beside the repository only)", () => {
-    it.each(recorded)("T48: %s tells its usage and its end", (name, text) => {
-      const watching = tap();
-      for (const data of text.split("\n").filter(Boolean)) {
-        watching.push({ event: JSON.parse(data).type, data });
-      }
-      expect(watching.seen.usage?.inputTokens).toBeGreaterThan(0);
-      expect(watching.seen.ended).toBe(!name.startsWith("spliced"));
-    });
-  });
+  describe.skipIf(recorded.length === 0)(
+    "for recorded streams (beside the repository only)",
+    () => {
+      it.each(recorded)("T48: finds usage and end of %s", (name, text) => {
+        const watching = tap();
+        for (const data of text.split("\n").filter(Boolean)) {
+          watching.push({ event: JSON.parse(data).type, data });
+        }
+        expect(watching.seen.usage?.inputTokens).toBeGreaterThan(0);
+        expect(watching.seen.ended).toBe(!name.startsWith("spliced"));
+      });
+    },
+  );
 });

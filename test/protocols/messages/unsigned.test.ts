@@ -6,7 +6,7 @@ const { direct } = messagesCodec;
 const upstream = { model: "vendor-model", stream: true };
 const minimal: JsonObject = { model: "acme/talk", max_tokens: 100 };
 
-describe("CONV-219: thinking that the gateway showed without a signature", () => {
+describe("CONV-219: thinking with the gateway's own mark in place of a signature", () => {
   const marked = { type: "thinking", thinking: "Hm.", signature: "gw_unsigned" };
   const call = { type: "tool_use", id: "toolu_1", name: "ls", input: {} };
   const history = (...turns: JsonObject[][]): JsonObject => ({
@@ -17,7 +17,7 @@ describe("CONV-219: thinking that the gateway showed without a signature", () =>
     ],
   });
 
-  it("is taken out and reported once; the caller's object stays as it is", () => {
+  it("is removed and reported once, without a change of the caller's object", () => {
     const body = history([marked, call], [{ type: "text", text: "Hi" }], [marked, marked, call]);
     const before = structuredClone(body);
     const { body: sent, notes } = direct.request(body, upstream);
@@ -33,7 +33,7 @@ describe("CONV-219: thinking that the gateway showed without a signature", () =>
     expect(body).toEqual(before);
   });
 
-  it("T25: leaves no message empty", () => {
+  it("T25: leaves no message empty when it is removed", () => {
     const { body } = direct.request(history([marked]), upstream);
     expect(body["messages"]).toEqual([
       { role: "user", content: "hi" },
@@ -46,14 +46,17 @@ describe("CONV-219: thinking that the gateway showed without a signature", () =>
     ["an empty signature, as compatible vendors give", [{ ...marked, signature: "" }]],
     ["no signature", [{ type: "thinking", thinking: "Hm." }]],
     ["no thinking", [call]],
-  ] as [string, JsonObject[]][])("TXT-07: with %s nothing is copied or reported", (_, blocks) => {
-    const body = history(blocks);
-    const { body: sent, notes } = direct.request(body, upstream);
-    expect(sent["messages"]).toBe(body["messages"]);
-    expect(notes).toEqual([]);
-  });
+  ] as [string, JsonObject[]][])(
+    "TXT-07: does not include other blocks: with %s nothing is copied or reported",
+    (_, blocks) => {
+      const body = history(blocks);
+      const { body: sent, notes } = direct.request(body, upstream);
+      expect(sent["messages"]).toBe(body["messages"]);
+      expect(notes).toEqual([]);
+    },
+  );
 
-  it("citations that the gateway gave are taken out too; the vendor's own stay", () => {
+  it("is treated like citations with that mark, which are removed too; the vendor's own stay", () => {
     const cites = (proof: string): JsonObject => ({
       type: "web_search_result_location",
       url: "https://example.org/a",

@@ -20,8 +20,8 @@ const marked = (ttl: string): JsonObject => ({
 });
 const itemFault = (item: JsonObject | number): string => fault({ input: [item] });
 
-describe("the check of a responses body", () => {
-  it("RESP-02 RESP-06: model and input are required", () => {
+describe("the validation of a responses body", () => {
+  it("RESP-02 RESP-06: requires model and input", () => {
     expect(faultOf(() => direct.validate({ input: "hi" }))).toBe(
       "missing_required_parameter model",
     );
@@ -57,7 +57,7 @@ describe("the check of a responses body", () => {
       "invalid_type input[0].arguments",
     ],
     [{ type: "function_call_output", call_id: "c" }, "missing_required_parameter input[0].output"],
-  ])("RESP-08: item %j: %s", (item, expected) => {
+  ])("RESP-08: checks the item %j: %s", (item, expected) => {
     expect(itemFault(item)).toBe(expected);
   });
 
@@ -120,7 +120,7 @@ describe("the check of a responses body", () => {
     expect(fault(extra)).toBe(expected);
   });
 
-  it("RESP-40: no service tier is wrong: it is never forwarded", () => {
+  it("RESP-40: accepts any service tier, because it is never forwarded", () => {
     const tiers = ["auto", "default", "flex", "scale", "priority", "fast", "ultrafast"];
     expect(tiers.map((tier) => fault({ service_tier: tier }))).toEqual(tiers.map(() => "none"));
   });
@@ -129,7 +129,7 @@ describe("the check of a responses body", () => {
 const upstream = { model: "talk-large", stream: false };
 
 describe("the request of a direct responses route", () => {
-  it("TXT-07 RESP-28 RESP-30 RESP-33 RESP-34 RESP-43 RESP-44: the upstream gets what the caller sent, apart from the model", () => {
+  it("TXT-07 RESP-28 RESP-30 RESP-33 RESP-34 RESP-43 RESP-44: is what the caller sent, except for the model", () => {
     const body: JsonObject = {
       ...minimal,
       input: [
@@ -165,13 +165,13 @@ describe("the request of a direct responses route", () => {
     expect(body).toEqual(before);
   });
 
-  it("TXT-17 RESP-40 RESP-41: service_tier is taken out and reported", () => {
+  it("TXT-17 RESP-40 RESP-41: loses service_tier, which is reported", () => {
     const { body, notes } = direct.request({ ...minimal, service_tier: "flex" }, upstream);
     expect(body).toEqual({ model: "talk-large", input: "hi" });
     expect(noteParams(notes)).toEqual(["service_tier"]);
   });
 
-  it("RESP-29: previous_response_id is taken out and reported; null says nothing", () => {
+  it("RESP-29: loses previous_response_id, which is reported; null is ignored", () => {
     const { body, notes } = direct.request(
       { ...minimal, previous_response_id: "resp_1" },
       upstream,
@@ -183,7 +183,7 @@ describe("the request of a direct responses route", () => {
     expect(direct.request({ ...minimal, previous_response_id: null }, upstream).notes).toEqual([]);
   });
 
-  it("RESP-16: parallel_tool_calls goes along with tools only", () => {
+  it("RESP-16: has parallel_tool_calls only with tools", () => {
     const tools = [{ type: "function", name: "f" }];
     const sent = (extra: JsonObject) => direct.request({ ...minimal, ...extra }, upstream);
     expect(sent({ parallel_tool_calls: true, tools }).body).toMatchObject({
@@ -194,7 +194,7 @@ describe("the request of a direct responses route", () => {
     expect(noteParams(without.notes)).toEqual(["parallel_tool_calls"]);
   });
 
-  it("RESP-39: stream_options has one member; others are taken out", () => {
+  it("RESP-39: keeps one member of stream_options, and loses the others", () => {
     const sent = (options: JsonObject) =>
       direct.request(
         { ...minimal, stream: true, stream_options: options },
@@ -207,7 +207,7 @@ describe("the request of a direct responses route", () => {
     expect(sent({ include_obfuscation: true }).notes).toEqual([]);
   });
 
-  describe("RESP-27: reasoning items that the gateway made", () => {
+  describe("RESP-27: reasoning items made by the gateway", () => {
     const made: JsonObject = { type: "reasoning", id: "rs_req_01abc_0", summary: [] };
     const said: JsonObject = { role: "user", content: "hi" };
     const sent = (item: JsonObject) => {
@@ -218,7 +218,7 @@ describe("the request of a direct responses route", () => {
     it.each<[string, JsonObject]>([
       ["without encrypted_content", made],
       ["with none as null", { ...made, encrypted_content: null }],
-    ])("%s are taken out and reported once", (_, item) => {
+    ])("are removed and reported once %s", (_, item) => {
       const { input, body, notes } = sent(item);
       expect(body["input"]).toEqual([said, said]);
       expect(noteParams(notes)).toEqual(["input.reasoning"]);
@@ -231,20 +231,20 @@ describe("the request of a direct responses route", () => {
       ["with a vendor's id", { ...made, id: "rs_0183" }],
       ["without an id", { type: "reasoning", summary: [] }],
       ["of another kind", { type: "function_call", id: "rs_req_1", call_id: "c", name: "f" }],
-    ])("items %s stay, and nothing is copied", (_, item) => {
+    ])("do not include items %s: these stay, and nothing is copied", (_, item) => {
       const { input, body, notes } = sent(item);
       expect(body["input"]).toBe(input);
       expect(notes).toEqual([]);
     });
   });
 
-  it("RESP-20: nothing is injected", () => {
+  it("RESP-20: gets no added fields", () => {
     expect(direct.request(minimal, upstream).body).toEqual({ model: "talk-large", input: "hi" });
   });
 });
 
-describe("facts of a responses request", () => {
-  it("counts text and media, never what is encrypted", () => {
+describe("the facts of a responses request", () => {
+  it("count text and media, and no encrypted content", () => {
     const facts = direct.facts({
       ...minimal,
       max_output_tokens: 9,
@@ -265,7 +265,7 @@ describe("facts of a responses request", () => {
     expect(facts.inputCharacters).toBe("12345".length + "user".length + "123".length + "12".length);
   });
 
-  it("the prompt cache key goes before the user, and safety_identifier plays no part", () => {
+  it("use the prompt cache key before the user, and never safety_identifier", () => {
     const affinity = (extra: JsonObject) => direct.facts({ ...minimal, ...extra }).affinity;
     expect(affinity({ user: "u", prompt_cache_key: "k" })).toBe("k");
     expect(affinity({ user: "u", prompt_cache_key: "" })).toBe("u");
@@ -273,7 +273,7 @@ describe("facts of a responses request", () => {
   });
 });
 
-describe("a whole responses answer in passing", () => {
+describe("a whole responses answer on a direct route", () => {
   const answer = (): JsonObject => ({
     id: "resp_1",
     object: "response",
@@ -300,7 +300,7 @@ describe("a whole responses answer in passing", () => {
     },
   });
 
-  it("TXT-10 TXT-11 TXT-14: canonical model, gw.droppedParams where something was dropped", () => {
+  it("TXT-10 TXT-11 TXT-14: has the canonical model, and gw.droppedParams if something was dropped", () => {
     expect(withDropped(direct.answer(answer(), "acme/talk"), ["service_tier"])).toMatchObject({
       id: "resp_1",
       model: "acme/talk",
@@ -311,7 +311,7 @@ describe("a whole responses answer in passing", () => {
     expect(direct.answer(answer(), "acme/talk")).not.toHaveProperty("gw");
   });
 
-  it("CONV-802 CONV-806 CONV-810 CONV-814 T46: the usage is read with its details; T61: 0 counts as told", () => {
+  it("CONV-802 CONV-806 CONV-810 CONV-814 T46: has usage with details; T61: 0 counts as reported", () => {
     expect(direct.usage(answer())).toEqual({
       inputTokens: 36,
       cacheReadTokens: 30,
@@ -328,7 +328,7 @@ describe("a whole responses answer in passing", () => {
     expect(direct.usage({ usage: { input_tokens: 5 } })).toBeUndefined();
   });
 
-  it("T50: what is left out of both sides and told by the total is added, in what a caller reads too", () => {
+  it("T50: counts tokens that only the total includes, also in the caller's usage", () => {
     const usage = {
       input_tokens: 10,
       input_tokens_details: { cached_tokens: 4 },
@@ -343,7 +343,7 @@ describe("a whole responses answer in passing", () => {
     expect(direct.usage(told)).toMatchObject(billed);
   });
 
-  it("T15: what a stream's last event holds is the whole answer, hosted tools and citations included", () => {
+  it("T15: is complete when taken from a stream's last event, with hosted tools and citations", () => {
     const output = [
       { type: "web_search_call", id: "ws_1", status: "completed" },
       {
@@ -370,7 +370,7 @@ describe("a whole responses answer in passing", () => {
     expect(direct.answerFromFrames([...items, failed])).toBeUndefined();
   });
 
-  it("its text is that of all items", () => {
+  it("has the text of all items", () => {
     const output = [
       { type: "reasoning", summary: [{ type: "summary_text", text: "a" }] },
       {
@@ -386,8 +386,8 @@ describe("a whole responses answer in passing", () => {
   });
 });
 
-describe("errors of responses upstreams", () => {
-  it("reads the error of a failed response object", () => {
+describe("an error of a responses upstream", () => {
+  it("is read from a failed response object", () => {
     const failed = {
       response: { status: "failed", error: { code: "server_error", message: "fell over" } },
     };

@@ -15,8 +15,8 @@ const encode = (request: Partial<CanonicalRequest>): JsonObject =>
   );
 const text = (words: string) => ({ type: "text", text: words }) as const;
 
-describe("responses requests, written", () => {
-  it("CONV-301 CONV-302 CONV-303 CONV-310 CONV-311 CONV-313 CONV-314: under the protocol's own names", () => {
+describe("the writer of responses requests", () => {
+  it("CONV-301 CONV-302 CONV-303 CONV-310 CONV-311 CONV-313 CONV-314: uses the protocol's own names", () => {
     expect(
       encode({
         messages: [
@@ -42,7 +42,7 @@ describe("responses requests, written", () => {
     });
   });
 
-  it("CONV-305 CONV-306 CONV-304 CONV-317: what the protocol lacks is not written", () => {
+  it("CONV-305 CONV-306 CONV-304 CONV-317: omits parameters that the protocol lacks", () => {
     const body = encode({
       stop: ["a"],
       seed: 1,
@@ -54,7 +54,7 @@ describe("responses requests, written", () => {
     expect(body).toEqual({ model: "up", input: [] });
   });
 
-  it("CONV-307 CONV-309 RESP-16: tools are flat; strict is said, because left out it means true", () => {
+  it("CONV-307 CONV-309 RESP-16: writes tools flat, and always writes strict, whose default is true", () => {
     const tools = [{ name: "f", description: "d", parameters: { type: "object" } }, { name: "g" }];
     expect(encode({ tools, parallelToolCalls: false })).toEqual({
       model: "up",
@@ -79,14 +79,14 @@ describe("responses requests, written", () => {
     expect(encode({ parallelToolCalls: false })).not.toHaveProperty("parallel_tool_calls");
   });
 
-  it("CONV-312: a wish to see thoughts becomes a summary", () => {
+  it("CONV-312: writes a request for thoughts as a summary", () => {
     expect(encode({ reasoning: { includeThoughts: true } })["reasoning"]).toEqual({
       summary: "auto",
     });
     expect(encode({ reasoning: { includeThoughts: false } })).not.toHaveProperty("reasoning");
   });
 
-  it("T27 RESP-27: calls, results with pictures, and reasoning with this protocol's own encryption only", () => {
+  it("T27 RESP-27: writes calls, results with pictures, and reasoning only with this protocol's encryption", () => {
     const signed = (protocol: "responses" | "messages") =>
       ({
         type: "reasoning",
@@ -159,7 +159,7 @@ describe("responses requests, written", () => {
     ]);
   });
 
-  it("system turns after the conversation began stay where they stand", () => {
+  it("keeps system turns in place after the conversation began", () => {
     const { input, instructions } = encode({
       messages: [
         { role: "user", content: [text("a")] },
@@ -170,7 +170,7 @@ describe("responses requests, written", () => {
     expect(input).toMatchObject([{ role: "user" }, { role: "developer" }]);
   });
 
-  it("TXT-17 RESP-29: read and written again, own fields are kept, filtered ones are not", () => {
+  it("TXT-17 RESP-29: keeps the protocol's own fields on reading and writing again, and not the filtered ones", () => {
     const kept: JsonObject = {
       truncation: "auto",
       include: ["x"],

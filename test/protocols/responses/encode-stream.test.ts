@@ -73,8 +73,8 @@ function faultsOf(frames: readonly SseEvent[]): string[] {
   return faults;
 }
 
-describe("responses streams, written", () => {
-  it("STREAM-03 STREAM-05 STREAM-06 STREAM-07: the whole sequence of a text", () => {
+describe("the writer of responses streams", () => {
+  it("STREAM-03 STREAM-05 STREAM-06 STREAM-07: writes the whole sequence of a text", () => {
     const frames = encode(...text("t", "Hi"), { type: "usage", usage }, finish);
     const item = { type: "message", id: "msg_01test_0", role: "assistant" };
     const place = { item_id: "msg_01test_0", output_index: 0, content_index: 0 };
@@ -119,7 +119,7 @@ describe("responses streams, written", () => {
     expect(faultsOf(frames)).toEqual([]);
   });
 
-  it("reasoning as a summary, with this protocol's own encryption", () => {
+  it("writes reasoning as a summary, with this protocol's own encryption", () => {
     const signature = { protocol: "responses", value: "zzz" } as const;
     const frames = encode(
       { type: "reasoning_start", block: "r" },
@@ -149,7 +149,7 @@ describe("responses streams, written", () => {
     expect(faultsOf(frames)).toEqual([]);
   });
 
-  it("T12 T13: calls, interleaved, one without arguments; the status is completed", () => {
+  it("T12 T13: writes interleaved calls, one without arguments, and the status completed", () => {
     const frames = encode(
       ...text("t", "Let me see."),
       { type: "tool_call_start", block: "a", id: "call_a", name: "f" },
@@ -184,7 +184,7 @@ describe("responses streams, written", () => {
     );
   });
 
-  it("STREAM-05: a text still open when a call begins is ended in its own message", () => {
+  it("STREAM-05: ends a text that is open when a call begins within its own message", () => {
     const frames = encode(
       { type: "text_start", block: "t" },
       { type: "text_delta", block: "t", text: "a" },
@@ -207,7 +207,7 @@ describe("responses streams, written", () => {
     });
   });
 
-  it("texts and refusals in a row are parts of one message", () => {
+  it("writes adjacent texts and refusals as parts of one message", () => {
     const frames = encode(
       ...text("a", "x"),
       { type: "refusal_start", block: "r" },
@@ -224,7 +224,7 @@ describe("responses streams, written", () => {
     });
   });
 
-  it("CONV-710: an answer that was cut ends as response.incomplete, its last message too", () => {
+  it("CONV-710: ends a truncated answer, and its last message, as incomplete", () => {
     const frames = encode(...text("t", "half"), { type: "finish", finish: { reason: "length" } });
     expect(faultsOf(frames)).toEqual([]);
     expect(dataOf(frames).at(-2)).toMatchObject({
@@ -237,7 +237,7 @@ describe("responses streams, written", () => {
     });
   });
 
-  it("T25: a text of nothing is no message, as in a whole answer", () => {
+  it("T25: writes no message for an empty text, as in a whole answer", () => {
     const nothing: CanonicalEvent[] = [
       { type: "text_start", block: "t" },
       { type: "text_end", block: "t" },
@@ -276,7 +276,7 @@ describe("responses streams, written", () => {
       ["completed", "incomplete"],
     ],
   ])(
-    "CONV-710 T12: of %s that were cut the last is incomplete, as in a whole answer",
+    "CONV-710 T12: marks only the last of truncated %s as incomplete, as in a whole answer",
     (_, said, states) => {
       const events: CanonicalEvent[] = [
         start,
@@ -298,7 +298,7 @@ describe("responses streams, written", () => {
   it.each([
     [{ type: "finish", finish: { reason: "tool_calls" } }],
     [{ type: "error", message: "gone" }],
-  ] as [CanonicalEvent][])("T12: a call that ended before %o is complete", (ending) => {
+  ] as [CanonicalEvent][])("T12: completes a call that ended before %o", (ending) => {
     const frames = encode(...callEvents("a", "{}"), ending);
     expect(faultsOf(frames)).toEqual([]);
     expect(dataOf(frames).at(-2)).toMatchObject({
@@ -309,16 +309,19 @@ describe("responses streams, written", () => {
   it.each([
     ["a call", [{ type: "tool_call_start", block: "c", id: "call_c", name: "f" }]],
     ["a text", text("t", "half")],
-  ] as [string, CanonicalEvent[]][])("T16: %s that a failure cut is never done", (_, said) => {
-    const frames = encode(...said, { type: "error", message: "gone" });
-    expect(typesOf(frames)).not.toContain("output_item.done");
-    expect(dataOf(frames).at(-2)).toMatchObject({
-      type: "response.failed",
-      response: { output: [{ status: "incomplete" }] },
-    });
-  });
+  ] as [string, CanonicalEvent[]][])(
+    "T16: never marks %s as done that a failure cut",
+    (_, said) => {
+      const frames = encode(...said, { type: "error", message: "gone" });
+      expect(typesOf(frames)).not.toContain("output_item.done");
+      expect(dataOf(frames).at(-2)).toMatchObject({
+        type: "response.failed",
+        response: { output: [{ status: "incomplete" }] },
+      });
+    },
+  );
 
-  it("T16: a stream that broke ends as response.failed, open blocks told as far as they came", () => {
+  it("T16: ends a broken stream as response.failed, with the content of open blocks so far", () => {
     const open: CanonicalEvent[] = [
       { type: "refusal_start", block: "r" },
       { type: "refusal_delta", block: "r", text: "n" },
@@ -353,7 +356,7 @@ describe("responses streams, written", () => {
     expect(typesOf(before)).toEqual(["created", "failed", undefined]);
   });
 
-  it("RESP-27: another vendor's signature alone is no item, and an encryption of its own is one", () => {
+  it("RESP-27: writes no item for another vendor's signature alone, and one for its own encryption", () => {
     const proof = (block: string, protocol: "generate_content" | "responses"): CanonicalEvent[] => [
       { type: "reasoning_start", block },
       { type: "reasoning_end", block, signature: { protocol, value: "zzz" } },
@@ -367,7 +370,7 @@ describe("responses streams, written", () => {
     });
   });
 
-  it("what was cut by its end never looks whole: complete without a finish is a failure", () => {
+  it("fails if the events end without a finish", () => {
     expect(typesOf(encode(...text("t", "half"))).at(-2)).toBe("failed");
   });
 });
@@ -378,10 +381,10 @@ const files = recordings("openai/responses", /chunks\.txt$/).filter(
 );
 
 describe.skipIf(files.length === 0)(
-  "recorded responses streams (skipped where they are not beside the project)",
+  "a recorded responses stream (skipped if recordings are missing)",
   () => {
     it.each(files)(
-      "$name: legal, whole, and the same after writing and reading again",
+      "is legal, complete, and equal after writing and reading again: $name",
       ({ text: recorded }) => {
         const events = decodeFrames(responsesCodec, recordedFrames(recorded));
         expect(grammarFaults(events)).toEqual([]);

@@ -64,8 +64,8 @@ const done = (call_id: string, text: string): Step => [
 ];
 const call = (id: string, text: string): Step[] => [begun(id), piece(text), done(id, text)];
 
-describe("items of one number", () => {
-  it("T5: are told apart, one after the other", () => {
+describe("items with the same output_index", () => {
+  it("T5: are separated if they follow each other", () => {
     const signed = (value: string) => ({ signature: { protocol: "responses", value } });
     expect(
       whole(
@@ -86,7 +86,7 @@ describe("items of one number", () => {
     ]);
   });
 
-  it("T5: are told apart by their ids where calls interleave", () => {
+  it("T5: are separated by their ids if calls interleave", () => {
     expect(
       whole(
         begun("a"),
@@ -103,7 +103,7 @@ describe("items of one number", () => {
     ]);
   });
 
-  it("T5: are one where one is begun or done twice", () => {
+  it("T5: are joined if an item begins or ends twice", () => {
     const [first, ...rest] = call("a", "{}");
     const last = rest.at(-1)!;
     expect(whole(first!, first!, ...rest, last, first!, last).content).toMatchObject([{ id: "a" }]);

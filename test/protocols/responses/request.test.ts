@@ -15,8 +15,8 @@ const encode = (request: Partial<CanonicalRequest>): JsonObject =>
   );
 const text = (words: string) => ({ type: "text", text: words }) as const;
 
-describe("responses requests, read", () => {
-  it("every field that has a canonical meaning, under the caller's own name", () => {
+describe("the reader of responses requests", () => {
+  it("reads each field with a canonical meaning, and keeps the caller's name for it", () => {
     const request = decode({
       max_output_tokens: 50,
       temperature: 1.7,
@@ -54,7 +54,7 @@ describe("responses requests, read", () => {
     });
   });
 
-  it("T33: what only responses knows is kept in request order, hosted and namespace tools among it", () => {
+  it("T33: keeps fields that only responses has, in request order, including hosted and namespace tools", () => {
     const request = decode({
       include: ["reasoning.encrypted_content"],
       input: [
@@ -94,19 +94,19 @@ describe("responses requests, read", () => {
     expect(request.tools).toEqual([{ name: "f" }]);
   });
 
-  it("RESP-07: a string is one user message", () => {
+  it("RESP-07: reads a string as one user message", () => {
     const asList = decode({ input: [{ role: "user", content: "hi" }] });
     expect(decode({ input: "hi" }).messages).toEqual(asList.messages);
   });
 
-  it("RESP-09: instructions are the first system turn", () => {
+  it("RESP-09: reads instructions as the first system turn", () => {
     expect(decode({ instructions: "be kind" }).messages).toEqual([
       { role: "system", content: [text("be kind")] },
       { role: "user", content: [text("hi")] },
     ]);
   });
 
-  it("RESP-08: messages, calls and results; the pieces of one turn are one message", () => {
+  it("RESP-08: reads messages, calls and results, with the items of one turn as one message", () => {
     const { messages } = decode({
       input: [
         { type: "message", role: "developer", content: [{ type: "input_text", text: "d" }] },
@@ -175,7 +175,7 @@ describe("responses requests, read", () => {
     ]);
   });
 
-  it("every kind of part", () => {
+  it("reads every kind of part", () => {
     const content = [
       { type: "text", text: "a" },
       { type: "input_image", image_url: "https://x.test/a.png", detail: "low" },
@@ -208,7 +208,7 @@ describe("responses requests, read", () => {
     ]);
   });
 
-  it("bad bodies are refused with the caller's field name", () => {
+  it("refuses invalid bodies with the caller's field name", () => {
     expect(faultOf(() => decode({ top_logprobs: 21 }))).toBe(
       "integer_above_max_value top_logprobs",
     );
@@ -225,13 +225,13 @@ describe("responses requests, read", () => {
       { type: "allowed_tools", mode: "auto", tools: [{ type: "function", name: "f" }] },
       { type: "allowed", mode: "auto", names: ["f"] },
     ],
-  ])("RESP-15: tool_choice %j", (choice, expected) => {
+  ])("RESP-15: reads and writes tool_choice %j", (choice, expected) => {
     const request = decode({ tools: [{ type: "function", name: "f" }], tool_choice: choice });
     expect(request.toolChoice).toEqual(expected);
     expect(encode(request)["tool_choice"]).toEqual(choice);
   });
 
-  it("RESP-17: text.format, read and written", () => {
+  it("RESP-17: reads and writes text.format", () => {
     const format = { type: "json_schema", name: "n", schema: { type: "object" }, strict: true };
     const request = decode({ text: { format } });
     expect(request.outputFormat).toEqual(format);

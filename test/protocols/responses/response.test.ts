@@ -26,8 +26,8 @@ const response = (content: Part[], extra: Partial<CanonicalResponse> = {}): Cano
   ...extra,
 });
 
-describe("whole responses answers, read", () => {
-  it("reasoning, text, refusals, calls and pictures, in order", () => {
+describe("the reader of whole responses answers", () => {
+  it("reads reasoning, text, refusals, calls and pictures, in order", () => {
     const output = [
       {
         type: "reasoning",
@@ -77,7 +77,7 @@ describe("whole responses answers, read", () => {
     [{ status: "incomplete", incomplete_details: { reason: "max_output_tokens" } }, "length"],
     [{ status: "incomplete", incomplete_details: { reason: "content_filter" } }, "content_filter"],
     [{ status: "incomplete" }, "length"],
-  ])("T13: %j ends with %s", (extra, reason) => {
+  ])("T13: reads the end of %j as %s", (extra, reason) => {
     expect(decodeResponse(answer(extra as JsonObject)).finish.reason).toBe(reason);
   });
 
@@ -86,13 +86,13 @@ describe("whole responses answers, read", () => {
     [{ error: { message: "no" } }],
     [{ status: "queued" }],
     [{ status: "cancelled" }],
-  ])("%j is no answer", (extra) => {
+  ])("reads %j as an error", (extra) => {
     expect(faultOf(() => decodeResponse(answer(extra)))).toBe("upstream_error null");
   });
 });
 
-describe("whole responses answers, written", () => {
-  it("RESP-51 RESP-52 RESP-53 CONV-702 CONV-706: the object as a caller expects it, completed from what it asked", () => {
+describe("the writer of whole responses answers", () => {
+  it("RESP-51 RESP-52 RESP-53 CONV-702 CONV-706: writes the complete object, with values from the request", () => {
     const context = contextFor({
       protocol: "responses",
       maxOutputTokens: 9,
@@ -168,7 +168,7 @@ describe("whole responses answers, written", () => {
     });
   });
 
-  it("CONV-714: calls are items of their own; texts between them stay apart, neighbours together", () => {
+  it("CONV-714: writes calls as separate items, separates texts around them, and joins adjacent texts", () => {
     const content: Part[] = [
       { type: "reasoning", text: "hm" },
       { type: "text", text: "a" },
@@ -198,7 +198,7 @@ describe("whole responses answers, written", () => {
     ]);
   });
 
-  it("CONV-710 RESP-54: an answer that was cut is incomplete, and says why", () => {
+  it("CONV-710 RESP-54: writes a truncated answer as incomplete, with the reason", () => {
     const cut = (reason: "length" | "content_filter") =>
       encodeResponse(response([{ type: "text", text: "a" }], { finish: { reason } }), contextFor());
     expect(cut("length")).toMatchObject({
@@ -211,7 +211,7 @@ describe("whole responses answers, written", () => {
     });
   });
 
-  it("RESP-27: another protocol's signature is no encryption here, and alone no item", () => {
+  it("RESP-27: writes no other protocol's signature as encryption, nor an item for it alone", () => {
     const reasoning = (protocol: "responses" | "messages", text: string): Part => ({
       type: "reasoning",
       text,
@@ -229,7 +229,7 @@ describe("whole responses answers, written", () => {
     ]);
   });
 
-  it("CONV-702: another vendor's text of nothing is no message, as in a stream", () => {
+  it("CONV-702: writes no message for another vendor's empty text, as in a stream", () => {
     const call: Part = { type: "tool_call", id: "call_1", name: "f", arguments: "{}" };
     const { output } = encodeResponse(response([{ type: "text", text: "" }, call]), contextFor());
     expect(output).toMatchObject([{ type: "function_call", id: "fc_01test_0" }]);
@@ -238,7 +238,7 @@ describe("whole responses answers, written", () => {
   const files = recordings("openai/responses", /(?<!error|error\.1)\.json$/);
 
   it.skipIf(files.length === 0)(
-    "recorded answers are the same after reading, writing and reading (skipped where they are not beside the project)",
+    "returns recorded answers unchanged after reading, writing and reading (skipped if recordings are missing)",
     () => {
       for (const { text } of files) {
         const first = decodeResponse(JSON.parse(text) as JsonObject);

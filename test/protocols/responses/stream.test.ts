@@ -73,8 +73,8 @@ const call = (index: number, id: string, text: string): Step[] => [
   ],
 ];
 
-describe("responses streams, read", () => {
-  it("a plain stream, event by event, whatever ids its items have", () => {
+describe("the reader of responses streams", () => {
+  it("reads a plain stream, event by event, with any item ids", () => {
     const events = read(created, ["in_progress", response("in_progress")], ...message, completed);
     expect(events).toEqual([
       { type: "start", protocol: "responses", id: "resp_up", createdAt: 17 },
@@ -87,7 +87,7 @@ describe("responses streams, read", () => {
     ]);
   });
 
-  it("T3 T12: the arguments of calls that began are read of the terminal event where no other told them", () => {
+  it("T3 T12: reads the arguments of started calls from the terminal event if no other event has them", () => {
     const call = (id: string, text: string): JsonObject => ({
       type: "function_call",
       id: `fc_${id}`,
@@ -108,7 +108,7 @@ describe("responses streams, read", () => {
     ]);
   });
 
-  it("T10 T12: text, then two calls", () => {
+  it("T10 T12: reads text and then two calls", () => {
     const { content, finish } = whole(
       ...message,
       ...call(1, "a", '{"x":1}'),
@@ -122,7 +122,7 @@ describe("responses streams, read", () => {
     expect(finish.reason).toBe("tool_calls");
   });
 
-  it("T6: interleaved pieces of two calls", () => {
+  it("T6: reads interleaved pieces of two calls", () => {
     const [first, second] = [call(0, "a", "{"), call(1, "b", "[")];
     const { content } = whole(
       first[0]!,
@@ -236,13 +236,13 @@ describe("responses streams, read", () => {
     expect(content).toHaveLength(expected.length);
   });
 
-  it("an answer told only by the terminal event is read from it", () => {
+  it("reads an answer that only the terminal event contains", () => {
     const output = [{ type: "message", content: [{ type: "output_text", text: "t" }] }];
     const events = read(created, ["completed", response("completed", { output, usage })]);
     expect(collect(events).content).toEqual([{ type: "text", text: "t" }]);
   });
 
-  it("T12: a kind of item that was told by the terminal event only is read from it, and no other twice", () => {
+  it("T12: reads kinds of items that only the terminal event contains, and no item twice", () => {
     const reasoning = { type: "reasoning", summary: [{ type: "summary_text", text: "hm" }] };
     const said = { type: "message", content: [{ type: "output_text", text: "t" }] };
     const called = { type: "function_call", call_id: "call_1", name: "f", arguments: "{}" };
@@ -272,7 +272,7 @@ describe("responses streams, read", () => {
     expect(types.filter((type) => /^(text|tool_call)/.test(type))).toEqual([]);
   });
 
-  it("T12: a streamed picture does not hide the text of the terminal event, nor a streamed text the picture", () => {
+  it("T12: reads streamed and terminal content together: a picture and a text do not hide each other", () => {
     const said = { type: "message", content: [{ type: "output_text", text: "t" }] };
     const drawn = { type: "image_generation_call", id: "ig_1", result: "AAAA" };
     const end: Step = ["completed", response("completed", { output: [drawn, said], usage })];
@@ -286,7 +286,7 @@ describe("responses streams, read", () => {
     expect(contentOf()).toEqual(["media", "text"]);
   });
 
-  it("T12: reasoning that comes after its item's end is not lost, and raw reasoning beside its summary is still not read twice", () => {
+  it("T12: keeps reasoning that comes after its item's end, and reads raw reasoning next to a summary once", () => {
     const delta = (text: string): Step => [
       "reasoning_summary_text.delta",
       at(0, { summary_index: 0, delta: text }),
@@ -304,7 +304,7 @@ describe("responses streams, read", () => {
     ]);
   });
 
-  it("T48: usage of an earlier event counts where the last one tells none, unless it is of the start alone", () => {
+  it("T48: takes usage of an earlier event if the last one has none, unless it covers the start only", () => {
     const told = (usage: JsonObject) =>
       collect(
         read(["in_progress", response("in_progress", { usage })], ...message, [
@@ -318,7 +318,7 @@ describe("responses streams, read", () => {
     expect(told({ input_tokens: 5, output_tokens: 0, total_tokens: 5 })).toBeUndefined();
   });
 
-  it("T45: an incomplete response has a reason and usage", () => {
+  it("T45: reads reason and usage of an incomplete response", () => {
     const incomplete_details = { reason: "max_output_tokens" };
     const answer = collect(
       read(created, ...message.slice(0, 3), [
@@ -330,7 +330,7 @@ describe("responses streams, read", () => {
     expect(answer.usage).toMatchObject({ outputTokens: 3 });
   });
 
-  it("T13 T19: an answer is cut where the event's name says so, and its object nothing", () => {
+  it("T13 T19: reads an answer as truncated if only the event's name says so", () => {
     const object = { id: "resp_up", incomplete_details: { reason: "max_output_tokens" } };
     const answer = collect(
       read(created, ...message.slice(0, 3), ["incomplete", { response: object }]),
@@ -338,7 +338,7 @@ describe("responses streams, read", () => {
     expect(answer.finish).toEqual({ reason: "length", raw: "max_output_tokens" });
   });
 
-  it("T45: a failed response is an error, and its usage is told before", () => {
+  it("T45: reads a failed response as an error, after its usage", () => {
     const error = { code: "server_error", message: "fell over" };
     const events = read(created, ...message.slice(0, 3), [
       "failed",
@@ -350,7 +350,7 @@ describe("responses streams, read", () => {
     ]);
   });
 
-  it("T16: an error event, a frame that is no JSON, and a missing terminal event are errors", () => {
+  it("T16: ends with an error at an error event, a frame that is not JSON, or a missing terminal event", () => {
     const last = (...steps: Step[]) => read(created, ...steps).at(-1);
     expect(last(["error", { code: "overloaded", message: "no" }])).toMatchObject({
       type: "error",
@@ -367,7 +367,7 @@ describe("responses streams, read", () => {
     });
   });
 
-  it("T17: cut at any byte, the same events come out", () => {
+  it("T17: reads the same events at any cut", () => {
     const text = sse(created, ...message, ...call(1, "a", '{"ö":1}'), completed);
     const expected = decodeFrames(responsesCodec, framesOf(text));
     for (const pieces of everyCut(text)) {

@@ -41,8 +41,8 @@ const ended = (type: string, extra: JsonObject = {}): [string, JsonObject] => [
 ];
 const transcript = sse(...begun, ended("completed"));
 
-describe("a responses stream in passing", () => {
-  it("TXT-11 T37: frames with a response object carry the canonical model, the others pass byte for byte", () => {
+describe("the tap of a responses stream", () => {
+  it("TXT-11 T37: puts the canonical model into frames with a response object, and passes the others byte for byte", () => {
     const frames = framesOf(transcript);
     const { tap, passed } = tapped(direct, frames);
     expect(passed).toHaveLength(5);
@@ -55,7 +55,7 @@ describe("a responses stream in passing", () => {
     });
   });
 
-  it("STREAM-07: keeps back the terminal event, which carries usage, until it is released, and ends with [DONE]", () => {
+  it("STREAM-07: holds back the terminal event, which has the usage, until its release, and ends with [DONE]", () => {
     const { tap } = tapped(direct, framesOf(transcript));
     expect(tap.seen.ended).toBe(true);
     expect(dataOf(tap.release())).toMatchObject([
@@ -65,7 +65,7 @@ describe("a responses stream in passing", () => {
     expect(tap.release()).toEqual([]);
   });
 
-  it("T45: usage counts from completed, incomplete and failed responses", () => {
+  it("T45: reads usage from completed, incomplete and failed responses", () => {
     for (const type of ["completed", "incomplete", "failed"]) {
       const { tap } = tapped(direct, framesOf(sse(...begun, ended(type))));
       expect(tap.seen.usage).toMatchObject({ inputTokens: 36, outputTokens: 87 });
@@ -73,7 +73,7 @@ describe("a responses stream in passing", () => {
     }
   });
 
-  it("T17: cut at any byte, the same frames come out", () => {
+  it("T17: passes the same frames at any cut", () => {
     const whole = tapped(direct, framesOf(transcript));
     for (const pieces of everyCut(transcript)) {
       const cut = tapped(direct, framesOf(...pieces));
@@ -82,14 +82,14 @@ describe("a responses stream in passing", () => {
     }
   });
 
-  it("names frames that came without an event line, and swallows the upstream's own end marker", () => {
+  it("adds missing event lines, and omits the upstream's own end marker", () => {
     const frames = framesOf(transcript).map(({ data }) => ({ data }));
     const { tap, passed } = tapped(direct, [...frames, { data: "[DONE]" }]);
     expect(passed.map(({ event }) => event)).toEqual(begun.map(([type]) => type));
     expect(dataOf(tap.release()).filter((data) => data === "[DONE]")).toHaveLength(1);
   });
 
-  it("T16: a broken stream ends with response.failed, numbered on, then [DONE]", () => {
+  it("T16: ends a broken stream with response.failed, with the next sequence number, and [DONE]", () => {
     const { tap } = tapped(direct, framesOf(sse(...begun)));
     expect(tap.seen.ended).toBe(false);
     const [failed, marker] = tap.fail(new GatewayError("upstream_error", "gone"));
@@ -108,7 +108,7 @@ describe("a responses stream in passing", () => {
     expect(tap.push({ data: JSON.stringify({ type: "response.output_text.delta" }) })).toEqual([]);
   });
 
-  it("T16: before there is a response object, a failure is an error event in both dialects", () => {
+  it("T16: reports a failure before the first response object as an error event in both dialects", () => {
     const { tap } = tapped(direct, []);
     const [event] = tap.fail(new GatewayError("upstream_error", "gone"));
     expect(event!.event).toBe("error");
@@ -122,7 +122,7 @@ describe("a responses stream in passing", () => {
     });
   });
 
-  it("T45 T60: an error event, then the upstream's failed response: its usage counts, its error text does not", () => {
+  it("T45 T60: counts the usage of a failed response after an error event, and not its error text", () => {
     const error = {
       error: {
         message: "quota",
@@ -148,7 +148,7 @@ describe("a responses stream in passing", () => {
   });
 
   it.each(["<html>", '{"type":"response.output_text.delta","delta":"x"', '{"a":{"b":1}'])(
-    "T16: the frame %s is an error, not silence",
+    "T16: reports the frame %s as an error",
     (data) => {
       const { tap, passed } = tapped(direct, [...framesOf(sse(...begun)), { data }]);
       expect(passed).toHaveLength(begun.length);
@@ -156,7 +156,7 @@ describe("a responses stream in passing", () => {
     },
   );
 
-  it("collects text, reasoning and arguments; where no piece came, the terminal event's output", () => {
+  it("collects text, reasoning and arguments; without pieces, the terminal event's output", () => {
     const pieces: [string, JsonObject][] = [
       ["response.reasoning_summary_text.delta", { delta: "a" }],
       ["response.function_call_arguments.delta", { delta: "b" }],
