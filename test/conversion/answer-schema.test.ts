@@ -70,32 +70,38 @@ const clean = {
   required: ["age", "name"],
 };
 
-describe.each(["chat", "responses", "generate_content"] as const)("from %s", (caller) => {
-  it("CONV-412: a model that is known to take a schema gets it, in the form that it takes", () => {
-    const { body, notes } = routeOf(caller, bodyWith[caller](given), true);
-    const description = caller === "generate_content" ? {} : { description: "An answer." };
-    expect(body["output_config"]).toEqual({
-      format: { type: "json_schema", schema: { ...clean, ...description } },
+describe.each(["chat", "responses", "generate_content"] as const)(
+  "an answer schema from %s to Claude",
+  (caller) => {
+    it("CONV-412: is sent, in the supported form, if the model's record says that it takes one", () => {
+      const { body, notes } = routeOf(caller, bodyWith[caller](given), true);
+      const description = caller === "generate_content" ? {} : { description: "An answer." };
+      expect(body["output_config"]).toEqual({
+        format: { type: "json_schema", schema: { ...clean, ...description } },
+      });
+      const detail = "schema keywords the upstream refuses went into descriptions: minimum";
+      expect(notes).toEqual([{ param: formatName[caller][0], kind: "rewritten", detail }]);
     });
-    const detail = "schema keywords the upstream refuses went into descriptions: minimum";
-    expect(notes).toEqual([{ param: formatName[caller][0], kind: "rewritten", detail }]);
-  });
 
-  it("CONV-412: one that cannot be put is lost, and told by each of its names", () => {
-    const { body, notes } = routeOf(caller, bodyWith[caller]({ type: "object" }), true);
-    expect(body).not.toHaveProperty("output_config");
-    expect(notes.map(({ param }) => param).sort()).toEqual(formatName[caller]);
-    expect(notes.every(({ kind }) => kind === "dropped")).toBe(true);
-  });
+    it("CONV-412: is dropped and reported under each of its names if it cannot be expressed", () => {
+      const { body, notes } = routeOf(caller, bodyWith[caller]({ type: "object" }), true);
+      expect(body).not.toHaveProperty("output_config");
+      expect(notes.map(({ param }) => param).sort()).toEqual(formatName[caller]);
+      expect(notes.every(({ kind }) => kind === "dropped")).toBe(true);
+    });
 
-  it.each([undefined, false])("CONV-412: of another model it is lost: %s", (structured) => {
-    const { body, notes } = routeOf(caller, bodyWith[caller](given), structured);
-    expect(body).not.toHaveProperty("output_config");
-    expect(notes.map(({ param }) => param).sort()).toEqual(formatName[caller]);
-  });
-});
+    it.each([undefined, false])(
+      "CONV-412: is dropped for a model whose record says %s",
+      (structured) => {
+        const { body, notes } = routeOf(caller, bodyWith[caller](given), structured);
+        expect(body).not.toHaveProperty("output_config");
+        expect(notes.map(({ param }) => param).sort()).toEqual(formatName[caller]);
+      },
+    );
+  },
+);
 
-it("CONV-412 CONV-413: an effort stands beside it, and JSON without a schema is lost", () => {
+it("CONV-412 CONV-413: an effort is sent together with a schema, and JSON output without a schema is dropped", () => {
   const both = routeOf("chat", { ...bodyWith.chat(given), reasoning_effort: "low" }, true);
   expect(both.body["output_config"]).toMatchObject({
     effort: "low",
@@ -179,7 +185,7 @@ it.each<[string, JsonObject, JsonObject, string[]]>([
     },
     [],
   ],
-])("CONV-412: %s", (_what, schema, cleaned, describedKeywords) => {
+])("CONV-412: converts %s", (_what, schema, cleaned, describedKeywords) => {
   expect(toAnswerSchema(schema)).toEqual({ schema: cleaned, describedKeywords });
 });
 
@@ -202,12 +208,12 @@ it.each<[string, JsonObject]>([
   ],
   ["parts that all hold", { allOf: [object({ a: text }), object({ b: text })] }],
   ["values that are objects", object({ a: { enum: [{}] } })],
-])("CONV-412: cannot be put: %s", (_what, schema) => {
+])("CONV-412: cannot express %s", (_what, schema) => {
   expect(toAnswerSchema(schema)).toBeUndefined();
 });
 
 describe("CONV-412: a schema that would take long to clean", () => {
-  it("a type that is listed twice on each level is cleaned once", () => {
+  it("is cleaned once if a type is listed twice on each level", () => {
     let schema: JsonObject = { type: "string" };
     for (let level = 0; level < 30; level += 1)
       schema = {
@@ -220,7 +226,7 @@ describe("CONV-412: a schema that would take long to clean", () => {
     expect(performance.now() - started).toBeLessThan(2_000);
   });
 
-  it("a chain of as many references as a body may have is lost, and no failure", () => {
+  it("is dropped without failure if it is a chain of as many references as a body may have", () => {
     const count = 9_999;
     const $defs: JsonObject = { [`a${count}`]: { type: "string" } };
     for (let index = 0; index < count; index += 1)
@@ -233,7 +239,7 @@ it.each([
   ["messages", "claude-sonnet-5-5"],
   ["generate_content", "gemini-3-pro"],
 ] as const)(
-  "the label and the strictness of a schema have no place in %s, and are no loss to report",
+  "the label and strictness of a schema are omitted for %s and not reported as losses",
   (upstream, upstreamModel) => {
     const declaration = { name: "n", strict: true, schema: clean };
     const format = { type: "json_schema", json_schema: declaration };

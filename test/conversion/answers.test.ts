@@ -197,7 +197,7 @@ const pairs = callers.flatMap((rows) =>
     .map((to) => [`${rows.title}: ${rows.caller} to ${to}`, to, rows] as const),
 );
 
-describe("where a caller finds what the model said", () => {
+describe("a converted answer", () => {
   it.each(pairs)("%s", async (_title, to, { caller, role, finish, call }) => {
     const read = reads[caller];
     const plain = await answerOf(caller, to, { text: "hi", finish: "stop" });
@@ -220,7 +220,7 @@ describe("where a caller finds what the model said", () => {
   });
 });
 
-describe("every pair", () => {
+describe("each pair of protocols", () => {
   const all = names.flatMap((from) => names.map((to) => [from, to] as const));
 
   it.each(all)("TXT-05 TXT-06 T37: %s to %s answers in the caller's protocol", async (from, to) => {
@@ -239,7 +239,7 @@ describe("every pair", () => {
   });
 
   it.each(convertedPairs.filter(([from]) => from === "responses"))(
-    "RESP-51 RESP-53: %s to %s has every field of a response",
+    "RESP-51 RESP-53: gives every field of a response: %s to %s",
     async (from, to) => {
       const { answer } = await world.send(from, to);
       expect(answer).toMatchObject({
@@ -254,7 +254,7 @@ describe("every pair", () => {
   );
 
   it.each(["chat", "responses", "messages"] as const)(
-    "T42: %s callers see no signature in a call of generateContent, nor in its id",
+    "T42: hides generateContent's signature from %s callers, in calls and in their ids",
     async (from) => {
       const answer = await answerOf(from, "generate_content", { call: true, finish: "stop" });
       expect(JSON.stringify(answer)).not.toContain("c2lnbmVk");

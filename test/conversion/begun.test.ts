@@ -8,7 +8,7 @@ const said = (content: unknown): Body => ({ role: "user", content });
 const chat = (...messages: Body[]): Body => ({ messages });
 const text = (value: string): Body => ({ type: "text", text: value });
 
-describe("an answer that has begun", () => {
+describe("a conversation that ends with a model's turn", () => {
   const begun = "Here it is:";
   const spaced = `${begun} \n`;
   const model = (content: unknown): Body => ({ role: "assistant", content });

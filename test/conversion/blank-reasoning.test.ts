@@ -54,18 +54,18 @@ function sent(from: (typeof callers)[number], body: Body, more: object): unknown
 
 describe.each(callers)("a conversation of %s", (from) => {
   it.each(["kimi-k2.5", "moonshotai/Kimi-K2-Thinking", "deepseek-v4-pro", "deepseek-reasoner"])(
-    "T41: has a blank for each answer's reasoning at %s",
+    "T41: has a blank as each answer's reasoning at %s",
     (upstreamModel) => {
       expect(sent(from, conversations[from], { upstreamModel })).toEqual([" ", " "]);
     },
   );
 
-  it("T39: has none at other models", () => {
+  it("T39: has no added reasoning at other models", () => {
     const upstreamModel = "qwen3-max";
     expect(sent(from, conversations[from], { upstreamModel })).toEqual([undefined, undefined]);
   });
 
-  it("T41: has none at a provider that refuses reasoning in messages", () => {
+  it("T41: has no added reasoning at a provider that refuses reasoning in messages", () => {
     const more = { upstreamModel: "kimi-k2.5", refusedMembers: ["reasoning_content"] };
     expect(sent(from, conversations[from], more)).toEqual([undefined, undefined]);
   });
@@ -74,7 +74,7 @@ describe.each(callers)("a conversation of %s", (from) => {
 const upstreamModel = "deepseek-v4-pro";
 const question = (content: string): Body => ({ role: "user", content });
 
-it("T41: reasoning that is there goes on, and the others get a blank", () => {
+it("T41: existing reasoning is sent, and answers without reasoning get a blank", () => {
   const [asked, called, ...rest] = conversations.messages["messages"] as Body[];
   const thought = { type: "thinking", thinking: "Let me look.", signature: "gw_unsigned" };
   const calling = { ...called, content: [thought, ...(called!["content"] as Body[])] };
@@ -82,26 +82,26 @@ it("T41: reasoning that is there goes on, and the others get a blank", () => {
   expect(sent("messages", body, { upstreamModel })).toEqual(["Let me look.", " "]);
 });
 
-it("T41: a conversation without calls goes on as it is", () => {
+it("T41: a conversation without calls is unchanged", () => {
   const messages = [question("Hi"), { role: "assistant", content: "Yes?" }];
   const body = { ...conversations.messages, messages: [...messages, question("Why?")] };
   expect(sent("messages", body, { upstreamModel })).toEqual([undefined]);
 });
 
-describe("tools that the model may choose from", () => {
+describe("the tool choice", () => {
   const tools = [{ name: "look", input_schema: { type: "object", properties: {} } }];
   const sentChoice = (model: string, type: string): unknown => {
     const body = { ...conversations.messages, tools, tool_choice: { type } };
     return routeOf("messages", "chat", body, { upstreamModel: model }).body["tool_choice"];
   };
 
-  it("T29: DeepSeek, which refuses any choice while it reasons, is not told that it may", () => {
+  it("T29: is not sent as auto to DeepSeek, which refuses it while it reasons", () => {
     expect(sentChoice("deepseek-v4-flash", "auto")).toBeUndefined();
     expect(sentChoice("deepseek-v4-flash", "any")).toBe("required");
     expect(sentChoice("deepseek-v4-flash", "none")).toBe("none");
   });
 
-  it("T29: others are", () => {
+  it("T29: is sent as auto to other models", () => {
     expect(sentChoice("kimi-k2.5", "auto")).toBe("auto");
   });
 });

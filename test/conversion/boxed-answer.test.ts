@@ -41,7 +41,7 @@ const textsOf = (answer: unknown): string =>
     .map(({ text }) => String(text))
     .join("");
 
-describe.each(upstreams)("towards %s", (upstream) => {
+describe.each(upstreams)("an answer schema without an object root, towards %s", (upstream) => {
   it.each<[string, Body, Body]>([
     ["a list", { ...list, $defs }, box(list, { $defs })],
     ["a choice", { anyOf: [list, item], $defs }, box({ anyOf: [list, item] }, { $defs })],
@@ -65,19 +65,19 @@ describe.each(upstreams)("towards %s", (upstream) => {
         },
       }),
     ],
-  ])("%s goes within an object, and that is told", async (_what, schema, sent) => {
+  ])("is wrapped in an object, which is reported: %s", async (_what, schema, sent) => {
     const { status, up, reported } = await world.send("generate_content", upstream, asked(schema));
     expect([status, reported]).toEqual([200, [name]]);
     expect(at(up, ...placeOf[upstream])).toEqual(sent);
   });
 
-  it("an object goes as it is", async () => {
+  it("is not wrapped if it is an object", async () => {
     const { up, reported } = await world.send("generate_content", upstream, asked($defs.item));
     expect(reported).toEqual([]);
     expect(at(up, ...placeOf[upstream])).toEqual($defs.item);
   });
 
-  it("an object that the schema only refers to stands at its beginning", async () => {
+  it("is resolved at the root if it is only a reference to an object", async () => {
     const { up, reported } = await world.send(
       "generate_content",
       upstream,
@@ -94,14 +94,14 @@ describe.each(upstreams)("towards %s", (upstream) => {
     ['{"answer": [{"n":1},{"n"', '[{"n":1},{"n"'],
     ["I cannot.", "I cannot."],
     ['{"answer":1,"more":2}', '{"answer":1,"more":2}'],
-  ])("of %s the caller reads %s", async (said, read) => {
+  ])("is unwrapped in the answer: %s is read as %s", async (said, read) => {
     const reply = json(saying(upstream, said));
     const { answer } = await world.send("generate_content", upstream, asked(list), reply);
     expect(textsOf(answer)).toBe(read);
   });
 });
 
-it("of a stream the caller reads the same, however it is cut", async () => {
+it("a streamed answer is unwrapped too, at any cut", async () => {
   const chunk = (delta: Body, finish: string | null = null) =>
     `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
   const pieces = '{"answer":[{"n":1},{"n":2}]}'

@@ -39,12 +39,12 @@ it.each([
   ["{'path'", ":'/x'}"],
   ['{"path":', '"/x",}'],
   ['{"path":"/x"', ', "text":"half of '],
-])("T3: %s%s does not break it off, and is told whole", async (...pieces) => {
+])("T3: %s%s does not break the stream, and its whole text arrives", async (...pieces) => {
   const input = await inputOf(pieces);
   expect(input).toMatchObject({ arguments: pieces.join("") });
   expect(Object.values(input as object).filter((value) => value !== null)).toHaveLength(1);
 });
 
-it("T2: an object arrives as it was written", async () => {
+it("T2: a valid object arrives as it was written", async () => {
   expect(await inputOf(['{"path":"/x","n":[1', ",2]} "])).toEqual({ path: "/x", n: [1, 2] });
 });

@@ -13,7 +13,7 @@ const parts = (count: number): Body[] => Array.from({ length: count }, (_, index
 const markersIn = (sent: string): number => sent.split('"cache_control"').length - 1;
 
 describe("cache markers", () => {
-  it("CONV-605 LIM-14: four go on, of five or more the first and the last three, also on the direct route", async () => {
+  it("CONV-605 LIM-14: are limited to four: of more, the first and the last three are sent, on the direct route too", async () => {
     for (const [count, kept] of [
       [4, ["part 0", "part 1", "part 2", "part 3"]],
       [5, ["part 0", "part 2", "part 3", "part 4"]],
@@ -31,7 +31,7 @@ describe("cache markers", () => {
     }
   });
 
-  it("CONV-605: they are counted over tools, system, messages and results, and one at the top is one of them", async () => {
+  it("CONV-605: are counted over tools, system, messages and results, including one at the top", async () => {
     const cache = { cache_control: { type: "ephemeral" } };
     const inner = { ...text("A map:"), ...cache };
     const body = {

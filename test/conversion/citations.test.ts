@@ -75,9 +75,9 @@ function textsIn(from: Name, body: Body): string[] {
     .content.flatMap((one) => (one.type === "text" ? [one.text] : []));
 }
 
-describe("what a converted answer relies on", () => {
+describe("the citations of a converted answer", () => {
   it.each(convertedPairs)(
-    "CONV-701 CONV-702 CONV-703 CONV-704: reaches a %s caller from %s, with the words it is for",
+    "CONV-701 CONV-702 CONV-703 CONV-704: reach a %s caller from %s, with their words",
     async (from, to) => {
       const { answer } = await world.send(from, to, {}, json(citedAnswers[to]));
       expect(pagesOf(answer)).toEqual([page]);
@@ -86,17 +86,23 @@ describe("what a converted answer relies on", () => {
     },
   );
 
-  it.each(convertedPairs)("STREAM-03: the same of a stream (%s from %s)", async (from, to) => {
-    const frames = citedStreams[to].map(event).join("") + (to === "chat" ? "data: [DONE]\n\n" : "");
-    const { events } = await world.stream(from, to, {}, sse(frames));
-    const { read, citations } = readBy(from, events);
-    expect(citations.map(({ citation }) => citation)).toMatchObject([page]);
-    const { block, citation } = citations[0]!;
-    const text = read
-      .flatMap((one) => (one.type === "text_delta" && one.block === block ? [one.text] : []))
-      .join("");
-    expect(Array.from(text).slice(citation.start, citation.end).join("")).toBe(expected(from, to));
-  });
+  it.each(convertedPairs)(
+    "STREAM-03: reach the caller of a stream too (%s from %s)",
+    async (from, to) => {
+      const frames =
+        citedStreams[to].map(event).join("") + (to === "chat" ? "data: [DONE]\n\n" : "");
+      const { events } = await world.stream(from, to, {}, sse(frames));
+      const { read, citations } = readBy(from, events);
+      expect(citations.map(({ citation }) => citation)).toMatchObject([page]);
+      const { block, citation } = citations[0]!;
+      const text = read
+        .flatMap((one) => (one.type === "text_delta" && one.block === block ? [one.text] : []))
+        .join("");
+      expect(Array.from(text).slice(citation.start, citation.end).join("")).toBe(
+        expected(from, to),
+      );
+    },
+  );
 });
 
 /** A stream, read by its caller's own codec. */
@@ -118,8 +124,8 @@ const partsOf = (body: Body): string[] => {
   return candidate.content.parts.map(({ text }) => text);
 };
 
-describe("details of citations", () => {
-  it("what a page says goes from messages to messages callers of other vendors, and no proof is made up", () => {
+describe("the details of citations", () => {
+  it("include no invented proof for messages callers of other vendors", () => {
     const snippet = { ...urlCitation, content: "It says so." };
     const answer = structuredClone(citedAnswers.chat) as {
       choices: [{ message: { annotations: Body[] } }];
@@ -131,7 +137,7 @@ describe("details of citations", () => {
     ]);
   });
 
-  it("offsets of Gemini that lead elsewhere are put right by the words they come with", () => {
+  it("from Gemini are located by their words if the offsets are wrong", () => {
     const answer = structuredClone(citedAnswers.generate_content) as {
       candidates: [{ groundingMetadata: { groundingSupports: [{ segment: Body }] } }];
     };
@@ -143,7 +149,7 @@ describe("details of citations", () => {
     ]);
   });
 
-  it("pages that no words are told of are of the whole answer; what is no address is none", () => {
+  it("cover the whole answer for pages without words, and exclude sources without an address", () => {
     const answer = structuredClone(citedAnswers.generate_content) as {
       candidates: [{ groundingMetadata: Body }];
     };
@@ -155,7 +161,7 @@ describe("details of citations", () => {
     expect(told["output"]).toMatchObject([{ type: "reasoning" }, { content: [{ annotations }] }]);
   });
 
-  it("CONV-704: a refusal before the text counts for offsets of a stream, as its readers join both", () => {
+  it("CONV-704: count a refusal before the text in a stream's offsets, as readers join both", () => {
     const content = [
       { type: "refusal", refusal: "Nö. " },
       { type: "output_text", text: before + cited, annotations: [annotation] },
@@ -169,22 +175,19 @@ describe("details of citations", () => {
     expect(bodies.flatMap((body) => wordsOf.generate_content(body, joined))).toEqual([cited]);
   });
 
-  it.each(names)(
-    "a signature that ends the text in Gemini's last frame loses no citation (%s)",
-    (from) => {
-      const frames = structuredClone(citedStreams.generate_content) as { candidates: Body[] }[];
-      frames.at(-1)!.candidates[0]!["content"] = {
-        parts: [{ text: "", thoughtSignature: "c2ln" }],
-      };
-      const route = routeOf(from, "generate_content", byName[from].body("acme/x", true));
-      const tap = route.tap();
-      const events = frames.flatMap((data) => tap.push({ data: JSON.stringify(data) }));
-      const all = [...events, ...(tap.end?.() ?? []), ...tap.release(noUsage)];
-      expect(readBy(from, all).citations.map(({ citation }) => citation)).toMatchObject([page]);
-    },
-  );
+  it.each(names)("survive a signature that ends the text in Gemini's last frame (%s)", (from) => {
+    const frames = structuredClone(citedStreams.generate_content) as { candidates: Body[] }[];
+    frames.at(-1)!.candidates[0]!["content"] = {
+      parts: [{ text: "", thoughtSignature: "c2ln" }],
+    };
+    const route = routeOf(from, "generate_content", byName[from].body("acme/x", true));
+    const tap = route.tap();
+    const events = frames.flatMap((data) => tap.push({ data: JSON.stringify(data) }));
+    const all = [...events, ...(tap.end?.() ?? []), ...tap.release(noUsage)];
+    expect(readBy(from, all).citations.map(({ citation }) => citation)).toMatchObject([page]);
+  });
 
-  it("a page that is cited twice is one chunk for callers of generateContent", () => {
+  it("list a page that is cited twice as one chunk for generateContent callers", () => {
     const twice = { ...citedAnswers.messages, content: [citing("A."), citing("B.")] };
     const told = toldTo("generate_content", "messages", twice);
     expect(told["candidates"]).toMatchObject([
@@ -200,7 +203,7 @@ describe("details of citations", () => {
     ]);
   });
 
-  it.each(names)("the text of Amazon's own search is not lost with its citations (%s)", (from) => {
+  it.each(names)("keep the text of Amazon's own search (%s)", (from) => {
     const content: JsonObject[] = [
       { text: before },
       {
@@ -217,7 +220,7 @@ describe("details of citations", () => {
   });
 });
 
-describe("pages that vendors of chat name beside the answer", () => {
+describe("pages that chat vendors list next to the answer", () => {
   const bare = (): Body => {
     const answer = structuredClone(citedAnswers.chat) as { choices: [{ message: Body }] };
     delete answer.choices[0].message["annotations"];
@@ -234,7 +237,7 @@ describe("pages that vendors of chat name beside the answer", () => {
       [page.title],
     ],
   ] as [string, Body, string[]][])(
-    "CONV-702: %s, they are of all of it; whole and streamed",
+    "CONV-702: apply to the whole answer, whole and streamed: %s",
     async (_how, beside, titles) => {
       const { answer } = await world.send("responses", "chat", {}, json({ ...bare(), ...beside }));
       const found = told(answer);
@@ -254,13 +257,13 @@ describe("pages that vendors of chat name beside the answer", () => {
     },
   );
 
-  it("beside annotations they say nothing more", () => {
+  it("are ignored if there are annotations", () => {
     const answer = { ...citedAnswers.chat, citations: [page.url, other] } as JsonObject;
     expect(told(toldTo("responses", "chat", answer))).toEqual([annotation]);
   });
 });
 
-it("thousands of citations of a long answer are read and written at once", () => {
+it("thousands of citations of a long answer are converted in seconds", () => {
   const one = before + cited;
   const size = Buffer.byteLength(one);
   const groundingSupports = Array.from({ length: 4000 }, (_none, at) => ({

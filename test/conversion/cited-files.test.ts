@@ -89,13 +89,13 @@ function given(from: Name, to: Name, answer: JsonObject): [string, string] {
   ];
 }
 
-describe.each(told)("%s, told in %s", (_what, to, answer) => {
+describe.each(told)("%s, cited in %s", (_what, to, answer) => {
   const callers = (["responses", "messages", "generate_content"] as const).filter(
     (from) => from !== to,
   );
 
   it.each(callers)(
-    "CONV-702 CONV-703 CONV-704: reaches callers of %s by its id and name",
+    "CONV-702 CONV-703 CONV-704: reaches callers of %s with its id and name",
     (from) => {
       for (const one of given(from, to, answer)) {
         expect(one).toContain(name);
@@ -104,7 +104,7 @@ describe.each(told)("%s, told in %s", (_what, to, answer) => {
     },
   );
 
-  it.skipIf(to === "chat")("has no place in chat completions, and leaves the text whole", () => {
+  it.skipIf(to === "chat")("is dropped in chat completions, and the text stays complete", () => {
     for (const one of given("chat", to, answer)) {
       expect(one).toContain(text);
       expect(one).not.toContain("_citation");
@@ -112,12 +112,12 @@ describe.each(told)("%s, told in %s", (_what, to, answer) => {
   });
 });
 
-it("CONV-702: responses has a file of its own kind, and numbers it as the other vendor does", () => {
+it("CONV-702: responses gets a file citation, with the index of the other vendor", () => {
   const [whole] = given("responses", "messages", messagesWith(charLocation));
   expect(whole).toContain(JSON.stringify(fileCitation));
 });
 
-it("CONV-702: through the canonical form an annotation of a file stays as it is", () => {
+it("CONV-702: a file annotation of responses is unchanged through the canonical form", () => {
   for (const annotation of [fileCitation, containerFile]) {
     const answer = codecs.responses.decodeResponse(responsesWith(annotation));
     const [part] = answer.content;
@@ -135,7 +135,7 @@ it("CONV-702: through the canonical form an annotation of a file stays as it is"
   }
 });
 
-it("CONV-703: messages has it as a result of a search, which is left out where it comes back", () => {
+it("CONV-703: messages gets a search result, which is removed when it comes back", () => {
   const [whole] = given("messages", "responses", responsesWith(fileCitation));
   const { content } = JSON.parse(whole) as { content: Body[] };
   expect(content).toMatchObject([
@@ -161,12 +161,12 @@ it("CONV-703: messages has it as a result of a search, which is left out where i
   expect((sent.body["messages"] as JsonObject[])[1]!["content"]).toEqual([{ type: "text", text }]);
 });
 
-it("CONV-704: generateContent has it as a piece of a store, with its words", () => {
+it("CONV-704: generateContent gets a chunk of a store, with the cited words", () => {
   const [whole] = given("generate_content", "messages", messagesWith(charLocation));
   expect(whole).toContain(JSON.stringify({ retrievedContext: stored }));
 });
 
-it("CONV-704: two pieces of one file are two of Google's, and the same piece is one", () => {
+it("CONV-704: two passages of one file become two chunks of Google's, and a repeated one stays one", () => {
   const other = "Eight of them.";
   const citations = [quote, other, quote].map((words) => ({ ...charLocation, cited_text: words }));
   const content = [{ type: "text", text, citations }];
@@ -177,7 +177,7 @@ it("CONV-704: two pieces of one file are two of Google's, and the same piece is 
   expect(whole).toContain('"groundingChunkIndices":[0,1]');
 });
 
-it("CONV-702 CONV-704: a document without a name arrives by its number, or by its words", () => {
+it("CONV-702 CONV-704: a document without a name arrives with its index, or with its words", () => {
   const { file_id: _id, ...unnamed } = { ...charLocation, document_title: null };
   const answer = messagesWith(unnamed);
   for (const one of given("responses", "messages", answer))

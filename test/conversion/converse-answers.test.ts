@@ -83,17 +83,17 @@ function streamed() {
   return collect([...events, ...decoder.end({ kind: "complete" })]);
 }
 
-describe("an answer with a picture, a citation and a tool of the vendor", () => {
+describe("a Converse answer with a picture, a citation and a vendor's tool", () => {
   it.each([
     ["whole", () => converse.decodeResponse(structuredClone(whole) as unknown as JsonObject)],
     ["streamed", streamed],
-  ])("%s: the picture arrives, and nobody is asked to run the vendor's tool", (_form, read) => {
+  ])("is read %s: the picture arrives, and the vendor's tool is no call", (_form, read) => {
     const { content, finish } = read();
     expect(content).toEqual(expected);
     expect(finish.reason).toBe("stop");
   });
 
-  it.each(names)("T15: as a stream it is a whole answer to a %s caller that wants one", (from) => {
+  it.each(names)("T15: is collected from a stream into a whole answer for a %s caller", (from) => {
     const route = routeOf(from, "converse", byName[from].body("acme/x", false));
     const answer = route.answerFromFrames(frames)!;
     expect(converse.decodeResponse(answer).content).toEqual(expected);
@@ -103,7 +103,7 @@ describe("an answer with a picture, a citation and a tool of the vendor", () => 
     expect(told).not.toContain("nova_grounding");
   });
 
-  it("the picture stands where chat has pictures", () => {
+  it("has its picture in the field of chat", () => {
     const caller: Name = "chat";
     const route = routeOf(caller, "converse", byName[caller].body("acme/x", false));
     const told = route.answer(structuredClone(whole) as unknown as JsonObject, [], noUsage);
@@ -113,7 +113,7 @@ describe("an answer with a picture, a citation and a tool of the vendor", () => 
   });
 });
 
-it("a picture that never came is none", () => {
+it("a picture that began and never arrived is ignored", () => {
   const decoder = converse.decodeStream();
   const start = {
     event: "contentBlockStart",

@@ -93,10 +93,10 @@ function refusal(body: JsonObject): string | undefined {
 const formatOf = (body: JsonObject) =>
   body["outputConfig"] as { textFormat: { structure: { jsonSchema: Record<string, string> } } };
 
-describe.each(protocolNames)("a schema of a %s caller", (caller) => {
+describe.each(protocolNames)("an answer schema of a %s caller to Converse", (caller) => {
   const { body: asked, names } = wishes[caller];
 
-  it("goes as JSON text to a model that is known to take one, and the vendor takes it", () => {
+  it("is sent as JSON text if the model's record says that it takes one", () => {
     const { body, notes } = routeTo(caller, asked, true);
     expect(body["outputConfig"]).toMatchObject({ textFormat: { type: "json_schema" } });
     const sent = formatOf(body).textFormat.structure.jsonSchema;
@@ -107,16 +107,19 @@ describe.each(protocolNames)("a schema of a %s caller", (caller) => {
     expect(notes).toEqual([{ param: names[0], kind: "rewritten", detail }]);
   });
 
-  it.each([undefined, false])("is lost and reported where the record says: %s", (structured) => {
-    const { body, notes } = routeTo(caller, asked, structured);
-    expect(body).not.toHaveProperty("outputConfig");
-    expect(notes.map(({ param, kind }) => `${kind} ${param}`).sort()).toEqual(
-      names.map((name) => `dropped ${name}`),
-    );
-  });
+  it.each([undefined, false])(
+    "is dropped and reported if the model's record says %s",
+    (structured) => {
+      const { body, notes } = routeTo(caller, asked, structured);
+      expect(body).not.toHaveProperty("outputConfig");
+      expect(notes.map(({ param, kind }) => `${kind} ${param}`).sort()).toEqual(
+        names.map((name) => `dropped ${name}`),
+      );
+    },
+  );
 });
 
-it("JSON without a schema has no place there", () => {
+it("JSON output without a schema is dropped", () => {
   const body = { ...wishes.chat.body, response_format: { type: "json_object" } };
   const route = routeTo("chat", body, true);
   expect(route.body).not.toHaveProperty("outputConfig");

@@ -67,36 +67,39 @@ const asFunction = [
   ["responses", "converse"],
 ] as const;
 
-describe.each(asFunction)("from %s to %s, which has functions only", (caller, upstream) => {
-  const route = routeOf(caller, upstream);
+describe.each(asFunction)(
+  "a custom tool from %s to %s, which has functions only",
+  (caller, upstream) => {
+    const route = routeOf(caller, upstream);
 
-  it("T33: the tool goes as a function with one text, and the caller is told", () => {
-    const [description, schema, input] = shown[upstream]!(route.body);
-    expect(description).toBe(
-      `Edits files.\n\n\`input\` must match this lark grammar:\n${grammar.definition}`,
-    );
-    expect(schema).toMatchObject({
-      type: "object",
-      properties: { input: { type: "string" } },
-      required: ["input"],
+    it("T33: becomes a function with one text, which is reported", () => {
+      const [description, schema, input] = shown[upstream]!(route.body);
+      expect(description).toBe(
+        `Edits files.\n\n\`input\` must match this lark grammar:\n${grammar.definition}`,
+      );
+      expect(schema).toMatchObject({
+        type: "object",
+        properties: { input: { type: "string" } },
+        required: ["input"],
+      });
+      expect(input).toEqual({ input: before });
+      expect(JSON.stringify(route.body)).toContain("done");
+      expect(route.notes).toEqual([
+        {
+          param: "tools",
+          kind: "rewritten",
+          detail: expect.stringMatching(/^custom tools went as .* grammars .* nothing enforces/),
+        },
+      ]);
     });
-    expect(input).toEqual({ input: before });
-    expect(JSON.stringify(route.body)).toContain("done");
-    expect(route.notes).toEqual([
-      {
-        param: "tools",
-        kind: "rewritten",
-        detail: expect.stringMatching(/^custom tools went as .* grammars .* nothing enforces/),
-      },
-    ]);
-  });
-});
+  },
+);
 
 const converted = asFunction.flatMap(([caller, upstream]) =>
   upstream === "converse" ? [] : [[caller, upstream] as const],
 );
 
-describe.each(converted)("calls from %s to %s", (caller, upstream) => {
+describe.each(converted)("calls of a custom tool from %s to %s", (caller, upstream) => {
   const route = routeOf(caller, upstream);
   const id = expect.stringMatching(/^(?:call|toolu)_2$|^c2$/) as string;
   const expected = givenCall[caller]({ id, name: "apply_patch", input: patch });
@@ -106,23 +109,23 @@ describe.each(converted)("calls from %s to %s", (caller, upstream) => {
     ) as JsonObject;
   const given = JSON.stringify({ input: patch });
 
-  it("T33: a whole call is of the custom tool, its input as the model wrote it", () => {
+  it("T33: are read as custom calls when whole, with the input as the model wrote it", () => {
     const answer = answerWith(given);
     expect(wholeCall[caller](route.answer(answer, [], noUsage))).toEqual(expected);
     expect(streamedCall[caller](route.framesOf(answer, noUsage))).toEqual(expected);
   });
 
-  it("T13 T33: so is a streamed one", () => {
+  it("T13 T33: are read as custom calls when streamed", () => {
     const stream = calling(streamCalling[upstream]("apply_patch"), given);
     expect(streamedCall[caller](passed(route, stream))).toEqual(expected);
   });
 
-  it("T33: a model that names the text otherwise is understood", () => {
+  it("T33: are understood if the model names the text differently", () => {
     const answer = answerWith(JSON.stringify({ patch }));
     expect(wholeCall[caller](route.answer(answer, [], noUsage))).toEqual(expected);
   });
 
-  it("T33: a call of a function beside it stays one", () => {
+  it("T33: do not include calls of a function next to it", () => {
     const answer = answerCalling[upstream]("look");
     const given = JSON.stringify(wholeCall[caller](route.answer(answer, [], noUsage)));
     expect(given).not.toContain("custom");
@@ -130,13 +133,13 @@ describe.each(converted)("calls from %s to %s", (caller, upstream) => {
   });
 });
 
-describe("between chat completions and responses", () => {
+describe("a custom tool between chat completions and responses", () => {
   const pairs = [
     ["chat", "responses"],
     ["responses", "chat"],
   ] as const;
 
-  it.each(pairs)("T33: from %s to %s all of it goes as it is", (caller, upstream) => {
+  it.each(pairs)("T33: is sent unchanged from %s to %s", (caller, upstream) => {
     const { body, notes } = routeOf(caller, upstream, { customTools: true });
     const { tools, tool_choice: choice } = bodies[upstream];
     expect(notes).toEqual([]);
@@ -148,7 +151,7 @@ describe("between chat completions and responses", () => {
   });
 
   it.each(pairs)(
-    "T13 T33: from %s to %s calls come back, whole and streamed",
+    "T13 T33: is called unchanged from %s to %s, whole and streamed",
     (caller, upstream) => {
       const route = routeOf(caller, upstream, { customTools: true });
       const expected = givenCall[caller]({ id: "call_2", ...call });
@@ -164,7 +167,7 @@ describe("between chat completions and responses", () => {
     },
   );
 
-  it("T12: a call that stands in the last event only is told whole", () => {
+  it("T12: is called completely if the call is only in the last event", () => {
     const route = routeOf("chat", "responses");
     const event = { type: "response.completed", response: answers.responses };
     const stream = formatSse({ event: event.type, data: JSON.stringify(event) });
@@ -173,28 +176,25 @@ describe("between chat completions and responses", () => {
     );
   });
 
-  it.each(pairs)(
-    "T29: from %s to %s it may be one of several that are allowed",
-    (caller, upstream) => {
-      const tools: Record<string, JsonObject[]> = {
-        chat: [
-          { type: "custom", custom: { name: "apply_patch" } },
-          { type: "function", function: { name: "look" } },
-        ],
-        responses: [
-          { type: "custom", name: "apply_patch" },
-          { type: "function", name: "look" },
-        ],
-      };
-      const choices: Record<string, JsonObject> = {
-        chat: { type: "allowed_tools", allowed_tools: { mode: "required", tools: tools["chat"]! } },
-        responses: { type: "allowed_tools", mode: "required", tools: tools["responses"]! },
-      };
-      const body = { ...bodies[caller], tool_choice: choices[caller]! };
-      const route = routeOf(caller, upstream, { customTools: true, body });
-      expect(route.body["tool_choice"]).toEqual(choices[upstream]);
-    },
-  );
+  it.each(pairs)("T29: may be one of several allowed tools, from %s to %s", (caller, upstream) => {
+    const tools: Record<string, JsonObject[]> = {
+      chat: [
+        { type: "custom", custom: { name: "apply_patch" } },
+        { type: "function", function: { name: "look" } },
+      ],
+      responses: [
+        { type: "custom", name: "apply_patch" },
+        { type: "function", name: "look" },
+      ],
+    };
+    const choices: Record<string, JsonObject> = {
+      chat: { type: "allowed_tools", allowed_tools: { mode: "required", tools: tools["chat"]! } },
+      responses: { type: "allowed_tools", mode: "required", tools: tools["responses"]! },
+    };
+    const body = { ...bodies[caller], tool_choice: choices[caller]! };
+    const route = routeOf(caller, upstream, { customTools: true, body });
+    expect(route.body["tool_choice"]).toEqual(choices[upstream]);
+  });
 });
 
 /** The custom tool's input for a responses caller, from a call with these arguments. */
@@ -220,7 +220,7 @@ it.each([
   ["behind the text", `${cut}"`, asFarAsItCame],
   ["before the text", '{"inp', '{"inp'],
 ])(
-  "T3 T33: of a call that was cut %s the caller gets its input as far as it came",
+  "T3 T33: the truncated input of a call that was cut %s reaches the caller",
   (_where, given, input) => {
     expect(inputOf(given)).toBe(input);
   },
@@ -245,7 +245,7 @@ it.each([
   expect(inputOf(given)).toBe(input);
 });
 
-it("T33: a tool without grammar has no more than its own description, and calls of one no longer offered go as well", () => {
+it("T33: a tool without grammar gets only its own description, and earlier calls of removed tools are sent too", () => {
   const tools = [{ type: "custom", name: "shell" }];
   const { body, notes } = routeOf("responses", "messages", {
     body: { ...bodies.responses, tools },
@@ -258,7 +258,7 @@ it("T33: a tool without grammar has no more than its own description, and calls 
   expect(JSON.stringify(body["messages"])).toContain('"input":{"input":"*** Begin Patch');
 });
 
-describe("a function and a custom tool of one name", () => {
+describe("a function and a custom tool with the same name", () => {
   const name = "apply_patch";
   const parameters = { type: "object", properties: { at: { type: "string" } } };
   const tools: JsonObject[] = [
@@ -281,7 +281,7 @@ describe("a function and a custom tool of one name", () => {
   const asked = (choice: JsonObject) =>
     routeOf("responses", "messages", { body: { ...body, tool_choice: choice } });
 
-  it("T33: are two functions where there are functions only, in calls and choices too", () => {
+  it("T33: become two functions if the upstream has functions only, also in calls and choices", () => {
     const sent = asked({ type: "custom", name }).body;
     expect((sent["tools"] as JsonObject[]).map((tool) => tool["name"])).toEqual([
       name,
@@ -296,19 +296,22 @@ describe("a function and a custom tool of one name", () => {
   it.each([
     [name, "function_call", "arguments"],
     [`${name}_custom`, "custom_tool_call", "input"],
-  ])("T33: a call of %s is one of %s, whole and streamed", (sent, type, member) => {
-    const route = asked({ type: "custom", name });
-    const [input, given] = ['{"input":"x"}', type === "function_call" ? '{"input":"x"}' : "x"];
-    const text = calling(JSON.stringify(answerCalling.messages(sent)), input);
-    const whole = route.answer(parseJsonText(text) as JsonObject, [], noUsage);
-    const frames = passed(route, calling(streamCalling.messages(sent), input));
-    const last = objectOf(parseJsonText(frames.at(-2)!.data))["response"];
-    const streamed = objectOf(last);
-    for (const { output } of [whole, streamed])
-      expect(output).toMatchObject([{ type, name, [member]: given }]);
-  });
+  ])(
+    "T33: are separated in answers: a call of %s is read as %s, whole and streamed",
+    (sent, type, member) => {
+      const route = asked({ type: "custom", name });
+      const [input, given] = ['{"input":"x"}', type === "function_call" ? '{"input":"x"}' : "x"];
+      const text = calling(JSON.stringify(answerCalling.messages(sent)), input);
+      const whole = route.answer(parseJsonText(text) as JsonObject, [], noUsage);
+      const frames = passed(route, calling(streamCalling.messages(sent), input));
+      const last = objectOf(parseJsonText(frames.at(-2)!.data))["response"];
+      const streamed = objectOf(last);
+      for (const { output } of [whole, streamed])
+        expect(output).toMatchObject([{ type, name, [member]: given }]);
+    },
+  );
 
-  it("T33: are chosen by their kinds where both go as they are", () => {
+  it("T33: are chosen by kind if both are sent unchanged", () => {
     for (const type of ["function", "custom"]) {
       const choice = { type, name };
       const more = { body: { ...body, tool_choice: choice }, customTools: true } as const;

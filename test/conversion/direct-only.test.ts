@@ -199,12 +199,12 @@ const converted = ({ title, from, to, body, names, text }: DirectField): Case[] 
     reported: names,
   }));
 
-describe("kept on direct routes, lost in conversion", () => {
+describe("a field of one protocol only", () => {
   it.each(titled(fields.map(direct)))("%s", (_title, one) => showCase(world, one));
   it.each(titled(fields.flatMap(converted)))("%s", (_title, one) => showCase(world, one));
 });
 
-describe("never forwarded", () => {
+describe("a field that is never forwarded", () => {
   it.each(
     titled(
       (["chat", "responses"] as const).flatMap((to): Case[] => [

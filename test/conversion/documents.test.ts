@@ -80,8 +80,8 @@ const ways = (Object.keys(asked) as Name[]).flatMap((from) =>
     .map((to) => [from, to] as const),
 );
 
-describe("a document of text", () => {
-  it.each(ways)("from %s to %s: goes on as text with its name, and that is told", (from, to) => {
+describe("a text document", () => {
+  it.each(ways)("becomes text with its name, which is reported: from %s to %s", (from, to) => {
     const { body, notes } = routeOf(from, to, asked[from]);
     expect(textsAt(to, body)).toEqual([
       `<document${attributes[from]}>\n${note}\n</document>`,
@@ -92,7 +92,7 @@ describe("a document of text", () => {
   });
 
   it.each(["chat", "responses", "generate_content"] as const)(
-    "CONV-426: from %s to messages it makes the request fail, as any file",
+    "CONV-426: makes a request from %s to messages fail, like any file",
     (from) => {
       expect(() => routeOf(from, "messages", asked[from])).toThrow(/file content cannot be/);
     },
@@ -102,12 +102,12 @@ describe("a document of text", () => {
     ["of no text", dataUrl("application/zip")],
     ["of text with commands", dataUrl("text/rtf")],
     ["in another encoding than UTF-8", dataUrl("text/plain", "/9j/4A==")],
-  ])("%s is refused still", (_what, fileData) => {
+  ])("does not include a file %s, which is refused", (_what, fileData) => {
     const body = ask({ type: "file", file: { filename: "a", file_data: fileData } });
     expect(() => routeOf("chat", "generate_content", body)).toThrow(/file content cannot be/);
   });
 
-  it("T27: in the result of a tool it stands in the result", () => {
+  it("T27: stays within the result of a tool", () => {
     const [, document] = [question, (asked.messages["messages"] as Body[])[0]!["content"]];
     const result = { type: "tool_result", tool_use_id: "t1", content: document };
     const call = { type: "tool_use", id: "t1", name: "read", input: {} };
@@ -123,7 +123,7 @@ describe("a document of text", () => {
     expect(JSON.stringify((sent["input"] as Body[]).at(-1))).toContain("Größe: „9“");
   });
 
-  it("a model of Converse that reads no documents gets it as text; another as a document", () => {
+  it("becomes text for a Converse model that reads no documents, and stays a document for others", () => {
     const to = (modalities: readonly ("text" | "pdf")[]) =>
       createRoute({
         caller: codecs.messages,
@@ -151,7 +151,7 @@ it.each([
   "https://youtu.be/x",
   "https://m.youtube.com/shorts/x",
 ])(
-  "CONV-425: %s is a video without a type: it is refused, and not left out as a document",
+  "CONV-425: %s is a video without a type: it is refused, not dropped as a document",
   (fileUri) => {
     const parts = [{ fileData: { fileUri } }, { text: "What happens?" }];
     for (const to of ["chat", "responses", "messages"] as const)
@@ -181,7 +181,7 @@ const ofParts = (content: unknown): Body => ({
   title: "A",
 });
 
-describe("a document of parts", () => {
+describe("a document of several parts", () => {
   it.each([
     [ofParts(pieces), ['<document title="A">\nOne.\nTwo.\n</document>']],
     [ofParts("One."), ['<document title="A">\nOne.\n</document>']],
@@ -192,7 +192,7 @@ describe("a document of parts", () => {
         '<search_result source="https://example.org/a" title="A page">\nOne.\nTwo.\n</search_result>',
       ],
     ],
-  ] as [Body, string[]][])("%j goes on in its parts", (block, texts) => {
+  ] as [Body, string[]][])("is sent in its parts: %j", (block, texts) => {
     for (const to of ["chat", "responses", "generate_content", "converse"] as const) {
       const { body, notes } = routeOf("messages", to, ask(block));
       expect(textsAt(to, body)).toEqual([...texts, question.text]);
@@ -204,7 +204,7 @@ describe("a document of parts", () => {
     }
   });
 
-  it("T27: results of a search stand in the result of the tool that searched", () => {
+  it("T27: stays within the tool's result if it is a search result", () => {
     const body = {
       ...ask(),
       messages: [
@@ -220,7 +220,7 @@ describe("a document of parts", () => {
     });
   });
 
-  it("what of it no other protocol knows is refused, or told", () => {
+  it("is refused or reported if it contains parts that no other protocol has", () => {
     const unknown = ofParts([...pieces, { type: "riddle", text: "?" }]);
     expect(() => routeOf("messages", "chat", ask(unknown))).toThrow(
       /^messages\[0\]\.content\[0\]\.source\.content\[2\]: content that other protocols/,
@@ -234,7 +234,7 @@ describe("a document of parts", () => {
     ]);
   });
 
-  it("through the canonical form it comes back as it was", () => {
+  it("is unchanged through the canonical form", () => {
     const body = ask(
       found,
       ofParts([...pieces, picture]),

@@ -19,75 +19,78 @@ const google = (candidate: Body): Body => ({
 });
 const said = (text: string): Body => ({ content: { role: "model", parts: [{ text }] } });
 
-describe.each(names.filter((name) => name !== "generate_content"))("to a %s caller", (from) => {
-  it.each(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE"])(
-    "T60: an answer that ended in %s is none",
-    async (finishReason) => {
-      const answer = google({ finishReason, finishMessage: "Malformed function call: look(" });
+describe.each(names.filter((name) => name !== "generate_content"))(
+  "an answer of generateContent to a %s caller",
+  (from) => {
+    it.each(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE"])(
+      "T60: is an error if it ended in %s",
+      async (finishReason) => {
+        const answer = google({ finishReason, finishMessage: "Malformed function call: look(" });
+        const { status } = await world.send(from, "generate_content", {}, json(answer));
+        expect(status).toBe(502);
+      },
+    );
+
+    it.each(["OTHER", "LANGUAGE", "NO_IMAGE", "A_NEW_WORD"])(
+      "T60: is an error if it is empty and ended in %s, whole and streamed; with text it is an answer",
+      async (finishReason) => {
+        const thought = { content: { role: "model", parts: [{ text: "Hm.", thought: true }] } };
+        for (const candidate of [{}, thought]) {
+          const empty = google({ ...candidate, finishReason });
+          const whole = await world.send(from, "generate_content", {}, json(empty));
+          expect(whole.status).toBe(502);
+          const { text } = await world.stream(from, "generate_content", {}, sse(bare(empty)));
+          expect(text).toMatch(/"error":\{|"status":"failed"/);
+          expect(text).not.toMatch(/"stop_reason":"|"finish_reason":"stop"|response\.completed/);
+        }
+        const words = json(google({ ...said("Yes."), finishReason }));
+        const { status, answer } = await world.send(from, "generate_content", {}, words);
+        expect([status, byName[from].textOf(answer)]).toEqual([200, "Yes."]);
+      },
+    );
+
+    it("is valid if it is empty and ended with STOP", async () => {
+      const answer = json(google({ finishReason: "STOP" }));
+      const { status } = await world.send(from, "generate_content", {}, answer);
+      expect(status).toBe(200);
+    });
+
+    it("T60: is an error if it is empty and has no finish reason", async () => {
+      const { candidates: _none, ...answer } = byName.generate_content.whole();
       const { status } = await world.send(from, "generate_content", {}, json(answer));
       expect(status).toBe(502);
-    },
-  );
+    });
 
-  it.each(["OTHER", "LANGUAGE", "NO_IMAGE", "A_NEW_WORD"])(
-    "T60: an answer of nothing that ended in %s is none, whole and streamed; one of words is one",
-    async (finishReason) => {
-      const thought = { content: { role: "model", parts: [{ text: "Hm.", thought: true }] } };
-      for (const candidate of [{}, thought]) {
-        const empty = google({ ...candidate, finishReason });
-        const whole = await world.send(from, "generate_content", {}, json(empty));
-        expect(whole.status).toBe(502);
-        const { text } = await world.stream(from, "generate_content", {}, sse(bare(empty)));
-        expect(text).toMatch(/"error":\{|"status":"failed"/);
-        expect(text).not.toMatch(/"stop_reason":"|"finish_reason":"stop"|response\.completed/);
-      }
-      const words = json(google({ ...said("Yes."), finishReason }));
-      const { status, answer } = await world.send(from, "generate_content", {}, words);
+    it("is valid if it has text and no finish reason", async () => {
+      const { status, answer } = await world.send(
+        from,
+        "generate_content",
+        {},
+        json(google(said("Yes."))),
+      );
       expect([status, byName[from].textOf(answer)]).toEqual([200, "Yes."]);
-    },
-  );
+    });
 
-  it("a model that has nothing to say, and ends with STOP, has answered", async () => {
-    const answer = json(google({ finishReason: "STOP" }));
-    const { status } = await world.send(from, "generate_content", {}, answer);
-    expect(status).toBe(200);
-  });
+    it("T16: ends with an error in a stream after such a finish reason, and never normally", async () => {
+      const frames = bare(
+        google(said("Let me see.")),
+        google({ finishReason: "MALFORMED_FUNCTION_CALL" }),
+      );
+      const { text } = await world.stream(from, "generate_content", {}, sse(frames));
+      expect(text).toContain("Let me see.");
+      expect(text).toMatch(/"error":\{|"status":"failed"/);
+      expect(text).not.toMatch(/"stop_reason":"|"finish_reason":"stop"|response\.completed/);
+    });
 
-  it("T60: an answer of nothing, without a reason, is none", async () => {
-    const { candidates: _none, ...answer } = byName.generate_content.whole();
-    const { status } = await world.send(from, "generate_content", {}, json(answer));
-    expect(status).toBe(502);
-  });
-
-  it("what was said without a reason counts as said", async () => {
-    const { status, answer } = await world.send(
-      from,
-      "generate_content",
-      {},
-      json(google(said("Yes."))),
-    );
-    expect([status, byName[from].textOf(answer)]).toEqual([200, "Yes."]);
-  });
-
-  it("T16: a stream that ended so tells an error, and no end", async () => {
-    const frames = bare(
-      google(said("Let me see.")),
-      google({ finishReason: "MALFORMED_FUNCTION_CALL" }),
-    );
-    const { text } = await world.stream(from, "generate_content", {}, sse(frames));
-    expect(text).toContain("Let me see.");
-    expect(text).toMatch(/"error":\{|"status":"failed"/);
-    expect(text).not.toMatch(/"stop_reason":"|"finish_reason":"stop"|response\.completed/);
-  });
-
-  it("T19: an answer that could be gone on with is cut, not ended", async () => {
-    const answer = google({ ...said("So far"), finishReason: "CONTINUATION" });
-    const { answer: got } = await world.send(from, "generate_content", {}, json(answer));
-    expect(endOf[from](got)).toBe(
-      { chat: "length", responses: "incomplete", messages: "max_tokens" }[from],
-    );
-  });
-});
+    it("T19: is truncated, not finished, if it could be continued", async () => {
+      const answer = google({ ...said("So far"), finishReason: "CONTINUATION" });
+      const { answer: got } = await world.send(from, "generate_content", {}, json(answer));
+      expect(endOf[from](got)).toBe(
+        { chat: "length", responses: "incomplete", messages: "max_tokens" }[from],
+      );
+    });
+  },
+);
 
 const chatAnswer = (reason: string): Body => ({
   ...byName.chat.whole(),
@@ -100,7 +103,7 @@ const chatFrames = (reason: string): string =>
   );
 
 describe.each(["responses", "messages", "generate_content"] as const)(
-  "words of chat vendors, to a %s caller",
+  "finish reasons of chat vendors, to a %s caller",
   (from) => {
     const cut = { responses: "incomplete", messages: "max_tokens", generate_content: "MAX_TOKENS" };
     const held = { responses: "incomplete", messages: "refusal", generate_content: "SAFETY" };
@@ -114,7 +117,7 @@ describe.each(["responses", "messages", "generate_content"] as const)(
       ],
       ["sensitive", held],
       ["content_filter: RECITATION", held],
-    ])("T19: %s is no plain end", async (reason, ends) => {
+    ])("T19: include %s, which is not a normal end", async (reason, ends) => {
       const { answer } = await world.send(from, "chat", {}, json(chatAnswer(reason)));
       expect(chatEndOf[from](answer)).toBe(ends[from]);
       const { text } = await world.stream(from, "chat", {}, sse(chatFrames(reason)));
@@ -126,7 +129,7 @@ describe.each(["responses", "messages", "generate_content"] as const)(
       "network_error",
       "abort",
       "function_call_filter: MALFORMED_FUNCTION_CALL",
-    ])("T16 T60: an answer that ended in %s is none", async (reason) => {
+    ])("T16 T60: include %s, which is an error", async (reason) => {
       const { status } = await world.send(from, "chat", {}, json(chatAnswer(reason)));
       expect(status).toBe(502);
       const { text } = await world.stream(from, "chat", {}, sse(chatFrames(reason)));
@@ -149,7 +152,7 @@ const endOf: Readonly<Record<Exclude<Name, "generate_content">, (answer: Body) =
   messages: (answer) => answer["stop_reason"],
 };
 
-it("T60: it is told as the model's own, whole and streamed", () => {
+it("T60: a malformed call is reported as the model's own failure, whole and streamed", () => {
   const route = routeOf("chat", "generate_content", byName.chat.body("acme/x", false));
   const answer = google({ finishReason: "UNEXPECTED_TOOL_CALL" });
   expect(route.failure(answer as JsonObject)).toMatchObject({ isModels: true });
@@ -160,7 +163,7 @@ it("T60: it is told as the model's own, whole and streamed", () => {
   expect(route.failure({ error: { code: 500, message: "Down." } })?.isModels).toBeUndefined();
 });
 
-describe("why an answer was stopped, in its vendor's words", () => {
+describe("the vendor's explanation of a stop", () => {
   const explanation = "This request was blocked under the usage policy.";
   const message = { ...byName.messages.whole(), content: [] };
   const stop = {
@@ -198,7 +201,7 @@ describe("why an answer was stopped, in its vendor's words", () => {
   };
 
   it.each(cases)(
-    "CONV-709: that a $to upstream tells ($at) reach a $from caller",
+    "CONV-709: is passed on from a $to upstream ($at) to a $from caller",
     async ({ to, from, whole, frames }) => {
       const { status, answer } = await world.send(from, to, {}, json(whole));
       expect([status, reads[from](answer)]).toEqual([200, explanation]);
@@ -208,9 +211,9 @@ describe("why an answer was stopped, in its vendor's words", () => {
   );
 });
 
-describe.each(names)("of a chat upstream, to a %s caller", (from) => {
+describe.each(names)("a chat answer to a %s caller", (from) => {
   it.each([[[null]], [[[]]], [["said"]]])(
-    "T60: an answer whose choices hold none (%j) is none, and its provider's failure",
+    "T60: counts as a failure of its provider if its choices are empty (%j)",
     (choices) => {
       const route = routeOf(from, "chat", byName[from].body("acme/x", false));
       const answer = { ...byName.chat.whole(), choices } as JsonObject;

@@ -113,22 +113,25 @@ const failing =
   };
 
 describe.each(failures)("a vendor that answers $status", (failure) => {
-  it.each(directionsOf(failures.indexOf(failure)))("ERR-01: to %s from %s", async (from, to) => {
-    const { status, headers, answer } = await world.send(from, to, {}, failing(to, failure));
-    const id = headers.get("x-request-id");
-    expect([status, headers.get("retry-after")]).toEqual([failure.given, failure.wait]);
-    expect(id).toMatch(/^req_/);
-    const text = JSON.stringify(answer);
-    expect(text.includes(words)).toBe(failure.isTold);
-    // A direct refusal is passed on with the vendor's own error.
-    const isOwn = from === to && failure.isTold;
-    expect(isOwn ? failure.code : codeIn[from](answer)).toBe(failure.code);
-    const { text: streamed } = await world.stream(from, to, {}, failing(to, failure));
-    expect(streamed).not.toContain("data:");
-    expect(streamed.includes(words)).toBe(failure.isTold);
-    const row = await logRow(world.gateway(), id!);
-    expect(row).toMatchObject({ cost_nano: 0n, usage_source: null });
-  });
+  it.each(directionsOf(failures.indexOf(failure)))(
+    "ERR-01: is reported to %s from %s with the right status, code and retry delay",
+    async (from, to) => {
+      const { status, headers, answer } = await world.send(from, to, {}, failing(to, failure));
+      const id = headers.get("x-request-id");
+      expect([status, headers.get("retry-after")]).toEqual([failure.given, failure.wait]);
+      expect(id).toMatch(/^req_/);
+      const text = JSON.stringify(answer);
+      expect(text.includes(words)).toBe(failure.isTold);
+      // A direct refusal is passed on with the vendor's own error.
+      const isOwn = from === to && failure.isTold;
+      expect(isOwn ? failure.code : codeIn[from](answer)).toBe(failure.code);
+      const { text: streamed } = await world.stream(from, to, {}, failing(to, failure));
+      expect(streamed).not.toContain("data:");
+      expect(streamed.includes(words)).toBe(failure.isTold);
+      const row = await logRow(world.gateway(), id!);
+      expect(row).toMatchObject({ cost_nano: 0n, usage_source: null });
+    },
+  );
 });
 
 /** The frames of a vendor's answer without its end. */
@@ -143,7 +146,7 @@ const breaks: readonly (readonly [string, (to: Name) => string])[] = [
 ];
 
 describe.each(breaks)("a stream that %s", (_how, framesOf) => {
-  it.each(directions)("T16: to %s from %s", async (from, to) => {
+  it.each(directions)("T16: ends with an error, uncharged, for %s from %s", async (from, to) => {
     const { events, id, text } = await world.stream(from, to, {}, sse(framesOf(to)));
     const caller = byName[from];
     expect(caller.textOfFrames(events)).toContain("Größe");

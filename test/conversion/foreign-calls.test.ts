@@ -62,13 +62,13 @@ function sent(to: Name, upstreamModel: string) {
   return routeOf("generate_content", to, next, { upstreamModel });
 }
 
-describe("calls of a chat upstream, to a generateContent caller", () => {
-  it("T38: the first says that no signature is to be asked for", async () => {
+describe("calls of a chat upstream to a generateContent caller", () => {
+  it("T38: have a placeholder signature on the first call", async () => {
     const { answer } = await world.send("generate_content", "chat", {}, json(whole));
     expect(at(answer, "candidates", 0, "content", "parts")).toEqual(signed);
   });
 
-  it("T38: the same of a stream", async () => {
+  it("T38: have the placeholder in a stream too", async () => {
     const { events } = await world.stream("generate_content", "chat", {}, sse(frames));
     const parts = dataOf(events).flatMap(
       (event) => at(event, "candidates", 0, "content", "parts") as Body[],
@@ -76,7 +76,7 @@ describe("calls of a chat upstream, to a generateContent caller", () => {
     expect(parts.filter((part) => "functionCall" in part)).toEqual(signed);
   });
 
-  it("T38: a call that Google made keeps its own", async () => {
+  it("T38: do not change the signature of a call that Google made", async () => {
     const own = [made("a", { thoughtSignature: "c2ln" }), made("b")];
     const answer = {
       ...byName.generate_content.whole(),
@@ -87,13 +87,13 @@ describe("calls of a chat upstream, to a generateContent caller", () => {
   });
 });
 
-describe("the conversation goes on", () => {
-  it("T38: at a model of the third generation, as it is", () => {
+describe("the next turn after such calls", () => {
+  it("T38: is sent unchanged to a model of the third generation", () => {
     const { body, notes } = sent("generate_content", "gemini-3-pro");
     expect([body["contents"], notes]).toEqual([next.contents, []]);
   });
 
-  it("T38: at an older model without the word, which it does not know", () => {
+  it("T38: is sent to an older model without the placeholder, which it does not know", () => {
     const { body } = sent("generate_content", "gemini-2.5-flash");
     expect(body["contents"]).toEqual([
       next.contents[0],
@@ -105,7 +105,7 @@ describe("the conversation goes on", () => {
   });
 
   it.each(["chat", "responses", "messages"] as const)(
-    "T38: at %s, where the word is no signature that would be lost",
+    "T38: loses nothing at %s, since the placeholder is not a signature",
     (to) => {
       expect(sent(to, "x").notes).toEqual([]);
     },

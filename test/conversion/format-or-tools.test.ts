@@ -25,34 +25,37 @@ function sent(upstreamModel: string, wish: Body) {
 
 const json = "application/json";
 
-describe.each(["gemini-2.5-flash", "gemini-2.0-flash-001"])("at %s", (model) => {
-  it.each(formats)("CONV-511 TXT-14: tools go on, and the form is lost: %o", (format) => {
+describe.each(["gemini-2.5-flash", "gemini-2.0-flash-001"])("JSON output at %s", (model) => {
+  it.each(formats)("CONV-511 TXT-14: loses the format, not the tools: %o", (format) => {
     const expected = { tools: "look", mode: undefined, form: undefined, told: ["response_format"] };
     expect(sent(model, { ...format, ...toolsOf.chat })).toEqual(expected);
   });
 
-  it.each(formats)("CONV-511: the form goes on where no tool may be called: %o", (format) => {
+  it.each(formats)("CONV-511: keeps the format if no tool may be called: %o", (format) => {
     const wish = { ...format, ...toolsOf.chat, tool_choice: "none" };
     const expected = { tools: undefined, mode: undefined, form: json, told: [] };
     expect(sent(model, wish)).toEqual(expected);
   });
 
-  it.each(formats)("CONV-511: the form goes on without tools: %o", (format) => {
+  it.each(formats)("CONV-511: keeps the format without tools: %o", (format) => {
     expect(sent(model, format)).toMatchObject({ form: json, told: [] });
   });
 
-  it("CONV-511: plain text is no form that is lost", () => {
+  it("CONV-511: keeps plain text, which is not a lost format", () => {
     const wish = { response_format: { type: "text" }, ...toolsOf.chat };
     expect(sent(model, wish)).toMatchObject({ tools: "look", form: "text/plain", told: [] });
   });
 });
 
-it.each(formats)("CONV-511: models of the third generation get both: %o", (format) => {
-  const expected = { tools: "look", mode: undefined, form: json, told: [] };
-  expect(sent("gemini-3.1-pro-preview", { ...format, ...toolsOf.chat })).toEqual(expected);
-});
+it.each(formats)(
+  "CONV-511: models of the third generation get both format and tools: %o",
+  (format) => {
+    const expected = { tools: "look", mode: undefined, form: json, told: [] };
+    expect(sent("gemini-3.1-pro-preview", { ...format, ...toolsOf.chat })).toEqual(expected);
+  },
+);
 
-describe("at Groq, which refuses the two together for all models", () => {
+describe("JSON output with tools at Groq, which refuses both together", () => {
   const groq = {
     id: "fast",
     baseUrl: "https://api.groq.com/openai/v1",
@@ -68,14 +71,14 @@ describe("at Groq, which refuses the two together for all models", () => {
   const routed = (provider: Parameters<typeof vendorQuirks>[0]) =>
     routeOf("responses", "chat", body, vendorQuirks(provider));
 
-  it("CONV-211 TXT-14: tools go on, and the form is lost", () => {
+  it("CONV-211 TXT-14: loses the format and keeps the tools", () => {
     const { body: sentBody, notes } = routed(groq);
     expect(sentBody).not.toHaveProperty("response_format");
     expect(at(sentBody, "tools", 0, "function", "name")).toBe("look");
     expect(notes.map(({ param }) => param)).toEqual(["text.format"]);
   });
 
-  it("CONV-211: elsewhere both go on", () => {
+  it("CONV-211: is sent completely to other providers", () => {
     const { body: sentBody, notes } = routed(elsewhere);
     expect(at(sentBody, "response_format", "type")).toBe("json_schema");
     expect(notes).toEqual([]);

@@ -42,7 +42,7 @@ const toolsOf = (body: JsonObject) =>
   body["tools"] as { strict?: boolean; input_schema: JsonObject }[];
 const lost = { param: "tools.function.strict", kind: "dropped" };
 
-it("a schema that it holds to goes so, closed as it asks", () => {
+it("a strict tool with a supported schema stays strict, and its schema is closed", () => {
   const open = { type: "object", properties: { a: text }, required: ["a"] };
   const { body, notes } = routeOf([closed({ a: text }), open, undefined]);
   expect(toolsOf(body)).toMatchObject([
@@ -57,7 +57,7 @@ it("a schema that it holds to goes so, closed as it asks", () => {
 it.each<[string, JsonObject]>([
   ["a bound", closed({ a: { type: "integer", minimum: 1 } })],
   ["names of the model's own", closed({ a: { type: "object", additionalProperties: text } })],
-])("one with %s goes whole and is not held to, which is told", (_what, schema) => {
+])("a strict tool with %s is sent unchanged but not strict, which is reported", (_what, schema) => {
   const { body, notes } = routeOf([schema, closed({ a: text })]);
   const [first, second] = toolsOf(body);
   expect(first).not.toHaveProperty("strict");
@@ -66,7 +66,7 @@ it.each<[string, JsonObject]>([
   expect(notes).toMatchObject([lost]);
 });
 
-describe("so much in one request", () => {
+describe("the limits of strict tools in one request", () => {
   const held = (body: JsonObject): number => toolsOf(body).filter(({ strict }) => strict).length;
   const nullable: JsonObject = { type: ["string", "null"] };
   const many = (count: number, property: JsonObject): JsonObject =>
@@ -76,14 +76,14 @@ describe("so much in one request", () => {
     ["20 tools", Array.from({ length: 23 }, () => closed({ a: text })), 20],
     ["24 optional members", Array.from({ length: 4 }, () => closed(many(10, text), [])), 2],
     ["16 values of several types", Array.from({ length: 3 }, () => closed(many(8, nullable))), 2],
-  ])("%s: the first are held to, and that the others are not is told", (_what, schemas, count) => {
+  ])("keep the first tools strict and report the others: %s", (_what, schemas, count) => {
     const { body, notes } = routeOf(schemas);
     expect(toolsOf(body)).toHaveLength(schemas.length);
     expect(held(body)).toBe(count);
     expect(notes).toMatchObject([lost]);
   });
 
-  it("CONV-412: tools come before the answer's schema, which is lost where nothing is left", () => {
+  it("CONV-412: are used by tools first; the answer's schema is dropped if nothing is left", () => {
     const schema = closed(many(9, nullable));
     const format = { type: "json_schema", json_schema: { name: "n", schema } };
     const alone = routeOf([closed({ a: text })], { response_format: format });
@@ -95,7 +95,7 @@ describe("so much in one request", () => {
   });
 });
 
-describe("on Bedrock, some of whose models refuse it", () => {
+describe("strict tools on Bedrock, where some models refuse them", () => {
   const sent = (dialect: keyof typeof dialectRows, abilities: object | undefined) => {
     const tools = [{ type: "function", function: { name: "f", strict: true } }];
     const body = { model: "acme/talk", messages: [{ role: "user", content: "Hi" }], tools };
@@ -105,13 +105,13 @@ describe("on Bedrock, some of whose models refuse it", () => {
   };
 
   it.each([undefined, {}, { structuredOutputs: false }])(
-    "CONV-409: it is lost and told where the record does not have it: %o",
+    "CONV-409: lose strict, which is reported, if the model's record does not have it: %o",
     (abilities) => {
       expect(sent("bedrock", abilities)).toEqual([undefined, ["tools.function.strict"]]);
     },
   );
 
-  it("CONV-409: it goes on where the record has it, and elsewhere", () => {
+  it("CONV-409: stay strict if the model's record has it, and at other providers", () => {
     expect(sent("bedrock", { structuredOutputs: true })).toEqual([true, []]);
     expect(sent("anthropic", undefined)).toEqual([true, []]);
   });

@@ -14,7 +14,7 @@ const short = /^[0-9a-f]{32}$/;
 
 describe("an end-user id", () => {
   it.each(["chat", "responses"] as const)(
-    "of 150 characters becomes a hash towards %s, always the same, and that is told",
+    "becomes the same hash each time towards %s if it has 150 characters, which is reported",
     async (to) => {
       const sent = { metadata: { user_id: agentId } };
       const first = await world.send("messages", to, sent);
@@ -25,22 +25,25 @@ describe("an end-user id", () => {
     },
   );
 
-  it.each(["chat", "responses"] as const)("of 64 characters goes on as it is to %s", async (to) => {
-    const id = "u".repeat(64);
-    const { up, reported } = await world.send("messages", to, { metadata: { user_id: id } });
-    expect(up!["user"]).toBe(id);
-    expect(reported).toEqual([]);
-  });
+  it.each(["chat", "responses"] as const)(
+    "is unchanged at 64 characters towards %s",
+    async (to) => {
+      const id = "u".repeat(64);
+      const { up, reported } = await world.send("messages", to, { metadata: { user_id: id } });
+      expect(up!["user"]).toBe(id);
+      expect(reported).toEqual([]);
+    },
+  );
 
-  it("of 150 characters goes on as it is where it came from", async () => {
+  it("is unchanged at 150 characters on a direct route", async () => {
     const sent = { metadata: { user_id: agentId } };
     const { up } = await world.send("messages", "messages", sent);
     expect(up!["metadata"]).toEqual(sent.metadata);
   });
 });
 
-describe("ids of calls", () => {
-  it("of more than 40 characters stay pairs, each its own", async () => {
+describe("the ids of calls", () => {
+  it("are shortened above 40 characters, differ, and match their results", async () => {
     const ids = ["first", "second"].map((name) => `${name}_${"x".repeat(35)}`);
     const { up, reported } = await world.send("messages", "chat", {
       messages: [
@@ -81,23 +84,26 @@ describe("ids of calls", () => {
     ["that come again, beside one that looks like what they become", ["a", "a", "a_2", "a"]],
     ["that say nothing", ["", "", "call"]],
   ];
-  it.each(cases)("T21: that %s are each one's own, and pairs", async (_what, ids) => {
-    const { up, reported } = await world.send("chat", "messages", turnsOf(ids));
-    const blocks = (up!["messages"] as Body[]).flatMap(({ content }) =>
-      Array.isArray(content) ? (content as Body[]) : [],
-    );
-    const called = blocks.filter(({ type }) => type === "tool_use").map(({ id }) => id as string);
-    const results = blocks.filter(({ type }) => type === "tool_result");
-    expect(new Set(called).size).toBe(ids.length);
-    for (const id of called) expect(id).toMatch(/^[a-zA-Z0-9_-]+$/);
-    expect(results.map((result) => result["tool_use_id"])).toEqual(called);
-    expect(results.map((result) => JSON.stringify(result["content"]))).toEqual(
-      ids.map((_, index) => JSON.stringify([{ type: "text", text: `went ${index}` }])),
-    );
-    expect(reported).toEqual([]);
-  });
+  it.each(cases)(
+    "T21: are made different and match their results if they %s",
+    async (_what, ids) => {
+      const { up, reported } = await world.send("chat", "messages", turnsOf(ids));
+      const blocks = (up!["messages"] as Body[]).flatMap(({ content }) =>
+        Array.isArray(content) ? (content as Body[]) : [],
+      );
+      const called = blocks.filter(({ type }) => type === "tool_use").map(({ id }) => id as string);
+      const results = blocks.filter(({ type }) => type === "tool_result");
+      expect(new Set(called).size).toBe(ids.length);
+      for (const id of called) expect(id).toMatch(/^[a-zA-Z0-9_-]+$/);
+      expect(results.map((result) => result["tool_use_id"])).toEqual(called);
+      expect(results.map((result) => JSON.stringify(result["content"]))).toEqual(
+        ids.map((_, index) => JSON.stringify([{ type: "text", text: `went ${index}` }])),
+      );
+      expect(reported).toEqual([]);
+    },
+  );
 
-  it("T21: of 40 characters that come again are no longer than 40 either", async () => {
+  it("T21: stay within 40 characters if ids of that length repeat", async () => {
     const id = "x".repeat(40);
     const { up } = await world.send("messages", "chat", {
       messages: [1, 2, 3].flatMap(() => [

@@ -49,21 +49,21 @@ async function called(model: string, url: string) {
   return { status: reply.status, error: error && [error.code, error.param], asked };
 }
 
-describe("a picture at an address", () => {
-  it("CONV-417: goes to the provider that reads it, where the cheaper one reads base64 only", async () => {
+describe("a picture at a web address", () => {
+  it("CONV-417: goes to the provider that reads addresses, even if another one is cheaper", async () => {
     for (let call = 0; call < 5; call += 1) {
       const expected = { status: 200, error: undefined, asked: ["anthropic"] };
       expect(await called("acme/both:@price", pictureUrl)).toEqual(expected);
     }
   });
 
-  it("CONV-417: is refused before anybody is asked, where there is none", async () => {
+  it("CONV-417: is refused before any provider is called if none reads addresses", async () => {
     const error = ["unsupported_content", "messages.content.image_url"];
     expect(await called("acme/one", pictureUrl)).toEqual({ status: 400, error, asked: [] });
   });
 });
 
-it("CONV-417: base64 goes to both", async () => {
+it("CONV-417: a picture as base64 may go to either provider", async () => {
   const expected = { status: 200, error: undefined, asked: ["bedrock"] };
   expect(await called("acme/both:@price", pictureDataUrl)).toEqual(expected);
 });

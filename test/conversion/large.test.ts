@@ -131,7 +131,7 @@ function* interleavedCalls(): Generator<object> {
 }
 
 it.each(["messages", "responses"] as const)(
-  `T6: ${callsAtOnce} calls at once in a stream cost what they are, to %s`,
+  `T6: ${callsAtOnce} simultaneous calls in a stream are converted in linear time, to %s`,
   async (to) => {
     const route = createRoute({
       caller: codecs[to],
@@ -161,8 +161,8 @@ it.each(["messages", "responses"] as const)(
   },
 );
 
-describe(`${count} of a kind`, () => {
-  it.each(conversations)("%s", async (_what, from, to, body) => {
+describe(`${count} items of a kind`, () => {
+  it.each(conversations)("are converted in linear time: %s", async (_what, from, to, body) => {
     const request: Parameters<typeof createRoute>[0] = {
       caller: codecs[from],
       upstream: codecs[to],

@@ -68,23 +68,26 @@ function given(caller: ProtocolName, upstream: keyof typeof streams): JsonObject
 
 const upstreams = ["chat", "generate_content"] as const;
 
-it.each(upstreams)("CONV-702: callers of responses have it on the text (from %s)", (upstream) => {
-  const events = given("responses", upstream);
-  const of = (type: string) => events.filter((event) => event["type"] === type);
-  const { response } = of("response.completed")[0] as { response: { output: JsonObject[] } };
-  const message = response.output.find(({ type }) => type === "message");
-  expect(message!["content"]).toMatchObject([
-    { text: before + cited, annotations: [{ type: "url_citation", ...urlCitation }] },
-  ]);
-  const [added, ...others] = of("response.output_text.annotation.added");
-  expect([added, others]).toMatchObject([
-    { item_id: message!["id"], output_index: 0, content_index: 0, annotation: urlCitation },
-    [],
-  ]);
-});
+it.each(upstreams)(
+  "CONV-702: a late citation is attached to its text for responses callers (from %s)",
+  (upstream) => {
+    const events = given("responses", upstream);
+    const of = (type: string) => events.filter((event) => event["type"] === type);
+    const { response } = of("response.completed")[0] as { response: { output: JsonObject[] } };
+    const message = response.output.find(({ type }) => type === "message");
+    expect(message!["content"]).toMatchObject([
+      { text: before + cited, annotations: [{ type: "url_citation", ...urlCitation }] },
+    ]);
+    const [added, ...others] = of("response.output_text.annotation.added");
+    expect([added, others]).toMatchObject([
+      { item_id: message!["id"], output_index: 0, content_index: 0, annotation: urlCitation },
+      [],
+    ]);
+  },
+);
 
 it.each(upstreams)(
-  "CONV-703: callers of messages have it on a text of nothing behind the call (from %s)",
+  "CONV-703: a late citation is attached to an empty text after the call for messages callers (from %s)",
   (upstream) => {
     const events = given("messages", upstream);
     const starts = events.filter(({ type }) => type === "content_block_start");
@@ -104,7 +107,7 @@ it.each(upstreams)(
   },
 );
 
-it("CONV-703: it stands on its text where that still waits behind a call", () => {
+it("CONV-703: a late citation is attached to its text if that still waits behind a call", () => {
   const events = given("messages", "waiting");
   const starts = events.filter(({ type }) => type === "content_block_start");
   expect(starts.map(({ content_block: block }) => (block as JsonObject)["type"])).toEqual([
@@ -120,19 +123,19 @@ it("CONV-703: it stands on its text where that still waits behind a call", () =>
   ]);
 });
 
-it("CONV-702: callers of chat completions have it by the characters of the answer", () => {
+it("CONV-702: a late citation has character offsets of the answer for chat callers", () => {
   const deltas = JSON.stringify(given("chat", "generate_content"));
   expect(deltas).toContain(JSON.stringify({ type: "url_citation", url_citation: urlCitation }));
 });
 
-it("CONV-704: callers of generateContent have it with the last piece", () => {
+it("CONV-704: a late citation is in the last chunk for generateContent callers", () => {
   const last = given("generate_content", "chat").at(-1);
   expect(last).toMatchObject({
     candidates: [{ groundingMetadata: { groundingChunks: grounding.groundingChunks } }],
   });
 });
 
-it("T25: the text of nothing is left out where it comes back", () => {
+it("T25: the empty text with citations is removed when it comes back", () => {
   const citations = [
     {
       type: "web_search_result_location",

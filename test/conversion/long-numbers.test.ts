@@ -84,7 +84,7 @@ const answered = protocolNames.flatMap((caller) =>
 );
 
 describe.each(asked)("a request of %s to %s", (caller, upstream) => {
-  it("T22: arguments, results and schemas have all digits of their numbers", () => {
+  it("T22: keeps all digits in arguments, results and schemas", () => {
     const sent = JSON.stringify(routeOf(caller, upstream, bodyOf(caller)).body);
     expect(countsIn(sent)).toEqual([2, 2, 2, 2]);
     expect(sent).toContain(`"maximum":${limit}`);
@@ -93,14 +93,14 @@ describe.each(asked)("a request of %s to %s", (caller, upstream) => {
 });
 
 describe.each(answered)("an answer to %s from %s", (caller, upstream) => {
-  it("T3: whole arguments have all digits of their numbers", () => {
+  it("T3: keeps all digits in whole arguments", () => {
     const route = routeOf(caller, upstream, requestWith[caller]("look"));
     const answer = parseJsonText(withNumbers(JSON.stringify(answerCalling[upstream]("look"))));
     const given = JSON.stringify(route.answer(answer as JsonObject, [], noUsage));
     expect(countsIn(given)).toEqual([1, 1, 1, 1]);
   });
 
-  it("T3: a whole answer to a caller of a stream has them", () => {
+  it("T3: keeps all digits when a whole answer is streamed", () => {
     const route = routeOf(caller, upstream, requestWith[caller]("look"), true);
     const answer = parseJsonText(withNumbers(JSON.stringify(answerCalling[upstream]("look"))));
     const given = route
@@ -110,7 +110,7 @@ describe.each(answered)("an answer to %s from %s", (caller, upstream) => {
     expect(Math.min(...countsIn(given))).toBeGreaterThan(0);
   });
 
-  it("T3: streamed arguments have them", () => {
+  it("T3: keeps all digits in streamed arguments", () => {
     const parser = createSseParser();
     const stream = withNumbers(streamCalling[upstream]("look"));
     const tap = routeOf(caller, upstream, requestWith[caller]("look"), true).tap();
@@ -120,7 +120,7 @@ describe.each(answered)("an answer to %s from %s", (caller, upstream) => {
     expect(Math.min(...countsIn(frames.map(formatSse).join("")))).toBeGreaterThan(0);
   });
 
-  it("T3: a stream that is gathered to a whole answer has them", () => {
+  it("T3: keeps all digits when a stream is collected", () => {
     const parser = createSseParser();
     const stream = withNumbers(streamCalling[upstream]("look"));
     const route = routeOf(caller, upstream, requestWith[caller]("look"));

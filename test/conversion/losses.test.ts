@@ -32,7 +32,7 @@ const rowsOf = (wanted: "refused" | "dropped") =>
       .map(([place]) => [from, place, names.filter((name) => name !== from)] as const),
   );
 
-it("TXT-14 TXT-15: a member that several items have is named once, and leaves room for the rest", () => {
+it("TXT-14 TXT-15: a lost member of several items is reported once", () => {
   const turn = (role: string) => ({ role, content: "x", turn_metadata: { kinds: ["a"] } });
   const turns = Array.from({ length: 400 }, (_, at) => turn(at % 2 === 0 ? "user" : "assistant"));
   const shell = { type: "local_shell" };
@@ -42,8 +42,8 @@ it("TXT-14 TXT-15: a member that several items have is named once, and leaves ro
   expect(told([turns[0]!])).toBe("input[0].turn_metadata, tools[0], tools[1]");
 });
 
-describe("each row of the table", () => {
-  it.each(rowsOf("dropped"))("T33: %s %s is dropped, and told", (from, place, targets) => {
+describe("each row of the table of losses", () => {
+  it.each(rowsOf("dropped"))("T33: %s %s is dropped and reported", (from, place, targets) => {
     const [path] = place.split(":");
     for (const to of targets) {
       const { notes } = convert(from, to, requestWith(from, place));
@@ -51,7 +51,7 @@ describe("each row of the table", () => {
     }
   });
 
-  it.each(rowsOf("refused"))("T33: %s %s is refused, and named", (from, place, targets) => {
+  it.each(rowsOf("refused"))("T33: %s %s is refused with its name", (from, place, targets) => {
     const [path] = place.split(":");
     for (const to of targets) {
       const error = thrownBy(() => convert(from, to, requestWith(from, place)));
@@ -69,7 +69,7 @@ describe("each row of the table", () => {
 it.each([
   ["chat", "tool_choice.allowed_tools.tools"],
   ["responses", "tool_choice.tools"],
-] as const)("T29: %s must call a tool of an empty list: the list is named", (from, list) => {
+] as const)("T29: %s names the empty list of a required tool call in the error", (from, list) => {
   const extra = requestWith(from, "tool_choice:allowed_tools of none");
   const error = thrownBy(() => convert(from, "messages", extra)) as GatewayError;
   expect(error.param).toBe("tool_choice");
@@ -174,27 +174,35 @@ function isCarried(from: Name, field: string): boolean {
   });
 }
 
-describe("what the vendors' SDKs can say", () => {
-  it.each(names)("T33: every field of a %s request is carried or has a class", (from) => {
-    const fields = known[from]();
-    expect(fields.length).toBeGreaterThan(10);
-    const table = lossesOf(from);
-    expect(fields.filter((field) => !table.has(field) && !isCarried(from, field))).toEqual([]);
-  });
+describe("the types of the vendors' SDKs", () => {
+  it.each(names)(
+    "T33: have only fields that are carried or classified, for %s requests",
+    (from) => {
+      const fields = known[from]();
+      expect(fields.length).toBeGreaterThan(10);
+      const table = lossesOf(from);
+      expect(fields.filter((field) => !table.has(field) && !isCarried(from, field))).toEqual([]);
+    },
+  );
 
   it.each([
     ["responses", `${openai}/responses/responses.d.ts`, "Tool", ["function", "custom"]],
     ["messages", anthropic, "BetaToolUnion", ["custom"]],
-  ] as const)("T33: every kind of tool of %s has a class", (from, path, union, carried) => {
-    const kinds = kindsOf(sdkFile(path), union);
-    expect(kinds.length).toBeGreaterThan(10);
-    const table = lossesOf(from);
-    const open = new Set(kinds.filter((kind) => !table.has(`tools[]:${kind}`)));
-    expect([...open].filter((kind) => !(carried as readonly string[]).includes(kind))).toEqual([]);
-  });
+  ] as const)(
+    "T33: have only kinds of tools with a class, for %s",
+    (from, path, union, carried) => {
+      const kinds = kindsOf(sdkFile(path), union);
+      expect(kinds.length).toBeGreaterThan(10);
+      const table = lossesOf(from);
+      const open = new Set(kinds.filter((kind) => !table.has(`tools[]:${kind}`)));
+      expect([...open].filter((kind) => !(carried as readonly string[]).includes(kind))).toEqual(
+        [],
+      );
+    },
+  );
 });
 
-describe("a refused field in a call", () => {
+describe("a refused field of a call", () => {
   it.each([
     ["messages", { container: { id: "container_1" } }, "container", "unsupported_parameter"],
     [
@@ -229,7 +237,7 @@ describe("a refused field in a call", () => {
     ],
     ["chat", requestWith("chat", "messages[].audio"), "messages[1].audio", "unsupported_content"],
   ] as const)(
-    "T33: of %s is named, reaches nobody and costs nothing (%#)",
+    "T33: is named for %s, reaches no upstream and costs nothing (%#)",
     async (from, body, param, code) => {
       const { ledger, workspaceId } = world.gateway();
       const { chargedNano } = await ledger.balance(workspaceId);
@@ -244,7 +252,7 @@ describe("a refused field in a call", () => {
     },
   );
 
-  it("T33: a reference to an item, which the AI SDK sends unless told otherwise, says how to send the item", async () => {
+  it("T33: may be an item reference, as the AI SDK sends; its error says how to send the item", async () => {
     const input = [
       { role: "user", content: "Hi" },
       { type: "item_reference", id: "msg_1" },
@@ -254,7 +262,7 @@ describe("a refused field in a call", () => {
     expect(JSON.stringify(answer)).toContain("store: false");
   });
 
-  it("a picture in a system turn, and a file that is neither PDF nor text, are refused as well", async () => {
+  it("may be a picture in a system turn, or a file that is neither PDF nor text", async () => {
     const url = "data:image/png;base64,iVBORw0KGgo=";
     const system = { role: "system", content: [{ type: "input_image", image_url: url }] };
     const zip = { type: "file", file: { file_data: "data:application/zip;base64,UEsF" } };
@@ -270,7 +278,7 @@ describe("a refused field in a call", () => {
   });
 });
 
-describe("where several providers offer a model", () => {
+describe("a model of several providers", () => {
   let gateway: GatewayUnderTest;
   let chatty: Recorder;
   let own: Recorder;
@@ -306,7 +314,7 @@ models:
     await own.close();
   });
 
-  it("the call goes to the one that can take it, though another is cheaper", async () => {
+  it("is called at the provider that can carry the field, even if another one is cheaper", async () => {
     const answer = await gateway.post("/v1/messages", { ...body, model: `${model}:@price` });
     expect(answer.status).toBe(200);
     expect(own.requests).toHaveLength(1);
@@ -314,7 +322,7 @@ models:
     expect(chatty.requests).toEqual([]);
   });
 
-  it("where that one fails, its failure is told, and not that the other could not take it", async () => {
+  it("reports the failure of that provider, not the other one's inability", async () => {
     own.answer((_request, response) => void response.writeHead(500).end("{}"));
     const answer = await gateway.post("/v1/messages", body);
     expect(answer.status).toBe(502);

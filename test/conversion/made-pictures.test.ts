@@ -55,7 +55,7 @@ function convert(from: Name, to: Name, body: Body, upstreamModel: string) {
 
 describe("a picture of an earlier answer", () => {
   it.each(callers)(
-    "CONV-517: goes back to the model when a %s caller sends it back",
+    "CONV-517: returns to the model when a %s caller sends it back",
     async (from) => {
       const first = await world.send(from, "generate_content", {}, json(answer));
       expect(first.status).toBe(200);
@@ -71,7 +71,7 @@ describe("a picture of an earlier answer", () => {
     },
   );
 
-  it("goes to a chat upstream in the place where answers have it", async () => {
+  it("is sent to a chat upstream in the field in which answers have it", async () => {
     const first = await world.send("responses", "generate_content", {}, json(answer));
     const second = await world.send("responses", "chat", nextTurn.responses(first.answer));
     expect(at(second.up!, "messages", 1)).toEqual({
@@ -85,7 +85,7 @@ describe("a picture of an earlier answer", () => {
     ["chat", "messages.images"],
     ["responses", "input.image_generation_call"],
   ] as const)(
-    "T33: of a %s caller is refused where the upstream has no place for it",
+    "T33: is refused for a %s caller if the upstream has no field for it",
     async (from, param) => {
       const first = await world.send(from, "generate_content", {}, json(answer));
       const { status, answer: refusal } = await world.send(
@@ -100,7 +100,7 @@ describe("a picture of an earlier answer", () => {
     },
   );
 
-  it.each(callers)("T64: is no text when a %s caller's tokens are estimated", (from) => {
+  it.each(callers)("T64: does not count as text in the token estimate of a %s caller", (from) => {
     const data = "A".repeat(400_000);
     const picture = {
       type: "image_generation_call",
@@ -119,7 +119,7 @@ describe("a picture of an earlier answer", () => {
   });
 });
 
-describe("a model that makes pictures and asks for signatures", () => {
+describe("a signature-checking model that makes pictures", () => {
   const skip = "skip_thought_signature_validator";
   const history = nextTurn.chat({
     choices: [
@@ -133,7 +133,7 @@ describe("a model that makes pictures and asks for signatures", () => {
     ],
   });
 
-  it("T38: is told to ask for none of what came through another protocol", () => {
+  it("T38: gets a placeholder signature on content from another protocol", () => {
     const { body } = convert("chat", "generate_content", history, "gemini-3-pro-image");
     expect(body["contents"]).toEqual([
       { role: "user", parts: [{ text: "Draw a cat." }] },
@@ -149,7 +149,7 @@ describe("a model that makes pictures and asks for signatures", () => {
   });
 
   it.each(["gemini-2.5-flash-image", "gemini-3-pro"])(
-    "T38: %s is told nothing of the kind",
+    "T38: differs from %s, which gets no placeholder",
     (model) => {
       const { body } = convert("chat", "generate_content", history, model);
       expect(JSON.stringify(body)).not.toContain(skip);
@@ -157,7 +157,7 @@ describe("a model that makes pictures and asks for signatures", () => {
   );
 });
 
-describe("pictures that a model drew while it thought", () => {
+describe("a picture that a model drew in its thoughts", () => {
   const parts = [
     { text: "First a sketch.", thought: true },
     { inlineData: { mimeType: "image/png", data: "c2tldGNo" }, thought: true },
@@ -175,12 +175,12 @@ describe("pictures that a model drew while it thought", () => {
     images: [{ type: "image_url", image_url: { url: pictureDataUrl } }],
   };
 
-  it("CONV-517: are no pictures of a whole answer", async () => {
+  it("CONV-517: is not in a whole answer", async () => {
     const { answer: whole } = await world.send("chat", "generate_content", {}, json(thoughtful));
     expect(at(whole, "choices", 0, "message")).toMatchObject(said);
   });
 
-  it("CONV-517: are none of a stream", async () => {
+  it("CONV-517: is not in a stream", async () => {
     const stream = sse(`data: ${JSON.stringify(thoughtful)}\n\n`);
     const { events } = await world.stream("chat", "generate_content", {}, stream);
     const deltas = dataOf(events).map((event) => at(event, "choices", 0, "delta"));
@@ -207,12 +207,12 @@ describe("sound that a model made", () => {
     ],
   };
 
-  it("T33: is no picture of a whole answer to a caller of responses", async () => {
+  it("T33: is no picture in a whole answer to a responses caller", async () => {
     const { answer: whole } = await world.send("responses", "generate_content", {}, json(spoken));
     expect((whole["output"] as Body[]).map(({ type }) => type)).toEqual(["message"]);
   });
 
-  it("T33: is none of a stream", async () => {
+  it("T33: is no picture in a stream", async () => {
     const stream = sse(`data: ${JSON.stringify(spoken)}\n\n`);
     const { events, text } = await world.stream("responses", "generate_content", {}, stream);
     expect(events.length).toBeGreaterThan(3);
@@ -221,7 +221,7 @@ describe("sound that a model made", () => {
   });
 });
 
-it("CONV-701: is complete in an answer that was cut behind it, whole and streamed", async () => {
+it("CONV-701: a picture is marked complete in an answer that was truncated after it, whole and streamed", async () => {
   const cut = structuredClone(answer);
   cut.candidates[0]!.finishReason = "MAX_TOKENS";
   const { answer: whole } = await world.send("responses", "generate_content", {}, json(cut));

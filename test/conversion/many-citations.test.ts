@@ -59,7 +59,7 @@ function timeOf(work: () => void): number {
 }
 const timeMax = 4000;
 
-it("pages of the whole of a long answer reach responses at once, whole and streamed", () => {
+it("citations of the whole of a long answer reach responses callers in seconds, whole and streamed", () => {
   const answer = inChat(long, { citations: addresses(many) });
   const route = routeFor("responses", "chat");
   const told: string[] = [];
@@ -72,7 +72,7 @@ it("pages of the whole of a long answer reach responses at once, whole and strea
   expect(told[1]).toContain(String.raw`\"start_index\":0,\"end_index\":${long.length}`);
 });
 
-it("words of Gemini that stand nowhere are not looked for without end", () => {
+it("a search for Gemini's cited words that are not in the text is limited", () => {
   const groundingSupports = Array.from({ length: many }, (_none, at) => ({
     segment: { startIndex: 0, endIndex: 10, text: `word wordx${at}` },
     groundingChunkIndices: [0],
@@ -90,7 +90,7 @@ it.each([
   ["a page with a long title", "chat", { web: { uri: url, title: "t".repeat(mib) } }],
   ["a file with a long id", "messages", { retrievedContext: { documentName: "d".repeat(mib) } }],
 ] as const)(
-  "%s that is named again and again is not told again and again",
+  "%s that is cited many times does not multiply the answer's size",
   (_what, from, chunk) => {
     const groundingSupports = Array.from({ length: 20 }, () => ({
       segment: { startIndex: 0, endIndex: 4 },
@@ -103,14 +103,14 @@ it.each([
   },
 );
 
-it("CONV-704: pages of the same words share a support", () => {
+it("CONV-704: citations with the same words share a support", () => {
   const answer = inChat("Köln", { citations: [...addresses(3), `${url}/0`] });
   expect(supportsIn(answerOf("generate_content", "chat", answer))).toEqual([
     { segment: { startIndex: 0, endIndex: 5, text: "Köln" }, groundingChunkIndices: [0, 1, 2] },
   ]);
 });
 
-it("words that overlap are repeated up to a bound, and beyond it told by their offsets", () => {
+it("overlapping cited words are repeated up to a limit, and then given only by their offsets", () => {
   const annotations = Array.from({ length: 50 }, (_none, at) => ({
     type: "url_citation",
     url_citation: { url, start_index: at, end_index: long.length },

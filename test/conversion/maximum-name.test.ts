@@ -58,9 +58,9 @@ async function sent(from: Exclude<Name, "chat">, name: string): Promise<Body> {
 
 const callers = names.filter((name) => name !== "chat");
 
-describe.each(callers)("a call of %s that goes on as chat completions", (from) => {
+describe.each(callers)("a %s call that is converted to chat completions", (from) => {
   it.each(["openai-reasons", "azure-reasons"])(
-    "CONV-202 T30: has max_completion_tokens at %s, where max_tokens is refused",
+    "CONV-202 T30: has max_completion_tokens at %s, which refuses max_tokens",
     async (name) => {
       expect(await sent(from, name)).toEqual({ max_completion_tokens: 50 });
     },

@@ -26,9 +26,9 @@ const conversation: Body = {
 const sent = (model: string): Body[] =>
   routeOf("messages", "chat", conversation, { upstreamModel: model }).body["messages"] as Body[];
 
-describe("a conversation with calls", () => {
+describe("a conversation with tool calls", () => {
   it.each(["devstral-medium-latest", "mistralai/mistral-small-4-119b-2603", "open-mixtral-8x22b"])(
-    "T20 T21: has ids of nine characters at %s, and an answer before the user's next words",
+    "T20 T21: has ids of nine characters at %s, and an answer before the user's next text",
     (model) => {
       const [, turn, first, second, ...rest] = sent(model);
       const ids = [0, 1].map((index) => at(turn, "tool_calls", index, "id"));
@@ -46,13 +46,13 @@ describe("a conversation with calls", () => {
   it.each([
     ["devstral-medium-latest", [{ param: "messages", kind: "rewritten" }]],
     ["gpt-5.2", []],
-  ])("T33: the caller reads that something was added, at %s", (model, notes) => {
+  ])("T33: reports the added answer at %s", (model, notes) => {
     expect(routeOf("messages", "chat", conversation, { upstreamModel: model }).notes).toMatchObject(
       notes,
     );
   });
 
-  it("T33: nothing is said of an addition where none was needed", () => {
+  it("T33: reports no addition if none was needed", () => {
     const messages = (conversation["messages"] as Body[]).slice(0, 2);
     const content = [result("toolu_01ABC"), result("aB3dE6gH9")];
     const body = { ...conversation, messages: [...messages, { role: "user", content }] };
@@ -61,7 +61,7 @@ describe("a conversation with calls", () => {
     ).toEqual([]);
   });
 
-  it("goes on as it is to other models", () => {
+  it("is unchanged at other models", () => {
     expect(sent("gpt-5.2").map(({ role }) => role)).toEqual([
       "user",
       "assistant",

@@ -57,7 +57,7 @@ describe("a messages conversation", () => {
   it.each([
     ["whole", async () => (await whole("/v1/messages", request))["content"]],
     ["streamed", () => streamedBlocks(request)],
-  ])("CONV-219: answered %s by a chat upstream, goes on at a messages upstream", async (_, ask) => {
+  ])("CONV-219: continues at a messages upstream after a %s chat answer", async (_, ask) => {
     const content = await ask();
     expect(content).toEqual(shown);
     const messages = [first, { role: "assistant", content }, second];
@@ -69,7 +69,7 @@ describe("a messages conversation", () => {
     expect(sent).not.toContain("gw_unsigned");
   });
 
-  it("a thought that its own vendor signed goes back as it came", async () => {
+  it("sends thinking back unchanged to the vendor that signed it", async () => {
     const own = { ...request, model: "sandbox/messages", max_tokens: 4000 };
     const thinking = { type: "enabled", budget_tokens: 1024 };
     const { content } = await whole("/v1/messages", { ...own, thinking });
@@ -82,7 +82,7 @@ describe("a messages conversation", () => {
 });
 
 describe("a responses conversation", () => {
-  it("RESP-27: answered by a chat upstream, goes on at a responses upstream", async () => {
+  it("RESP-27: continues at a responses upstream after an answer of a chat upstream", async () => {
     const request = { model: "sandbox/chat", input: [first] };
     const { output } = (await whole("/v1/responses", request)) as { output: Body[] };
     expect(output.map(({ type }) => type)).toEqual(["reasoning", "message"]);

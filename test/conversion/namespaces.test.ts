@@ -122,8 +122,8 @@ const namesOf = (tools: readonly JsonObject[], input = body["input"]!): string[]
 
 const targets = ["chat", "messages", "generate_content", "converse"] as const;
 
-describe.each(targets)("from responses to %s", (upstream) => {
-  it("T33: the tools go by both names in one, what is said of all with the first, and the caller is told", () => {
+describe.each(targets)("tools in namespaces from responses to %s", (upstream) => {
+  it("T33: get joined names, with the namespace's description on the first, which is reported", () => {
     const { tools, called, chosen } = sent(upstream);
     expect(tools.slice(0, 2)).toEqual([
       ["find", "Finds a file."],
@@ -143,46 +143,49 @@ describe.each(targets)("from responses to %s", (upstream) => {
 
 const given = '{"at":"b"}';
 
-describe.each(["chat", "messages", "generate_content"] as const)("calls from %s", (upstream) => {
-  const route = routeOf("responses", upstream, { body });
-  const item = {
-    type: "function_call",
-    id: "fc_01abc_0",
-    call_id: expect.stringMatching(/^(?:call|toolu)_2$|^c2$/),
-    arguments: given,
-    status: "completed",
-  };
-  const whole = (name: string) =>
-    parseJsonText(calling(JSON.stringify(answerCalling[upstream](name)), given)) as JsonObject;
-  const stream = (name: string) => calling(streamCalling[upstream](name), given);
-  const own = [{ ...item, name: "find", namespace: "mcp__docs" }];
+describe.each(["chat", "messages", "generate_content"] as const)(
+  "calls of namespaced tools from %s",
+  (upstream) => {
+    const route = routeOf("responses", upstream, { body });
+    const item = {
+      type: "function_call",
+      id: "fc_01abc_0",
+      call_id: expect.stringMatching(/^(?:call|toolu)_2$|^c2$/),
+      arguments: given,
+      status: "completed",
+    };
+    const whole = (name: string) =>
+      parseJsonText(calling(JSON.stringify(answerCalling[upstream](name)), given)) as JsonObject;
+    const stream = (name: string) => calling(streamCalling[upstream](name), given);
+    const own = [{ ...item, name: "find", namespace: "mcp__docs" }];
 
-  it("T33: a whole call names the tool and its namespace apart", () => {
-    const answer = whole("mcp__docs__find");
-    expect(route.answer(answer, [], noUsage)["output"]).toEqual(own);
-    expect(streamedItems(route.framesOf(answer, noUsage))).toEqual(own);
-  });
-
-  it("T13 T33: so does a streamed one, from its beginning", () => {
-    const frames = passed(route, stream("mcp__docs__find"));
-    expect(streamedItems(frames)).toEqual(own);
-    const added = frames.find(({ event }) => event === "response.output_item.added")!;
-    expect(parseJsonText(added.data)).toMatchObject({
-      item: { name: "find", namespace: "mcp__docs" },
+    it("T33: have separate tool and namespace when whole", () => {
+      const answer = whole("mcp__docs__find");
+      expect(route.answer(answer, [], noUsage)["output"]).toEqual(own);
+      expect(streamedItems(route.framesOf(answer, noUsage))).toEqual(own);
     });
-  });
 
-  it.each(["find", "open", "mcp__docs__close"])(
-    "T33: a name that stands for none within a namespace stays as it is: %s",
-    (name) => {
-      const plain = [{ ...item, name }];
-      expect(route.answer(whole(name), [], noUsage)["output"]).toEqual(plain);
-      expect(streamedItems(passed(route, stream(name)))).toEqual(plain);
-    },
-  );
-});
+    it("T13 T33: have separate tool and namespace when streamed, from the first event", () => {
+      const frames = passed(route, stream("mcp__docs__find"));
+      expect(streamedItems(frames)).toEqual(own);
+      const added = frames.find(({ event }) => event === "response.output_item.added")!;
+      expect(parseJsonText(added.data)).toMatchObject({
+        item: { name: "find", namespace: "mcp__docs" },
+      });
+    });
 
-describe("names", () => {
+    it.each(["find", "open", "mcp__docs__close"])(
+      "T33: do not include a name without a namespace: %s",
+      (name) => {
+        const plain = [{ ...item, name }];
+        expect(route.answer(whole(name), [], noUsage)["output"]).toEqual(plain);
+        expect(streamedItems(passed(route, stream(name)))).toEqual(plain);
+      },
+    );
+  },
+);
+
+describe("the joined names of namespaced tools", () => {
   const one = (namespace: string, ...names: string[]): JsonObject => ({
     type: "namespace",
     name: namespace,
@@ -191,11 +194,11 @@ describe("names", () => {
   });
   const hash = /_[0-9a-f]{8}$/;
 
-  it("T33: a namespace that ends as the two are joined has no second end", () => {
+  it("T33: do not repeat a separator at the end of a namespace", () => {
     expect(namesOf([one("mcp__docs__", "find")])).toEqual(["mcp__docs__find"]);
   });
 
-  it("T33: names that would be one are told apart, whatever their order", () => {
+  it("T33: are made different if they would be equal, in any order", () => {
     const tools = [one("a__b", "c"), one("a", "b__c", "d"), one("x", "y"), tool("x__y")];
     const [first, second, third, fourth, plain] = namesOf(tools);
     expect([third, plain]).toEqual(["a__d", "x__y"]);
@@ -217,7 +220,7 @@ describe("names", () => {
     ]);
   });
 
-  it("T33: those that are offered have the same in every turn, whatever was called by then", () => {
+  it("T33: are the same in every turn, whatever was called before", () => {
     const called = (call_id: string, namespace: string, name: string): JsonObject[] => [
       { type: "function_call", call_id, namespace, name, arguments: "{}" },
       { type: "function_call_output", call_id, output: "x" },
@@ -237,7 +240,7 @@ describe("names", () => {
     ]);
   });
 
-  it("T33: what the vendor would refuse of them goes under a short one, and comes back", () => {
+  it("T33: are shortened if the vendor refuses them, and restored in answers", () => {
     const namespace = `mcp.${"server_".repeat(9)}`;
     const tools = [one(namespace, "find")];
     const route = routeOf("responses", "chat", { body: { model: "m", input: "Go.", tools } });
@@ -248,7 +251,7 @@ describe("names", () => {
   });
 });
 
-describe("the choice", () => {
+describe("the choice of a namespaced tool", () => {
   const others: JsonObject = { ...docs, name: "mcp__web", tools: [tool("open"), tool("load")] };
   const tools = [tool("find"), docs, others];
 
@@ -259,11 +262,11 @@ describe("the choice", () => {
     // Two namespaces have it: the gateway does not guess.
     [{ type: "function", name: "open" }, "open"],
     [{ type: "function", name: "open", namespace: "mcp__web" }, "mcp__web__open"],
-  ])("T33: of %o is the one of %s", (choice, name) => {
+  ])("T33: is resolved from %o to %s", (choice, name) => {
     expect(sent("chat", { tools, tool_choice: choice }).chosen).toBe(name);
   });
 
-  it("T29: of several that are allowed each may be within one, and the first of them says what all are", () => {
+  it("T29: may allow several tools, and the first one of a namespace has its description", () => {
     const allowed: JsonObject[] = [
       { type: "function", name: "find" },
       { type: "function", name: "open", namespace: "mcp__docs" },
@@ -279,7 +282,7 @@ describe("the choice", () => {
   });
 });
 
-it("T33: a custom tool may be within one", () => {
+it("T33: a custom tool may be in a namespace", () => {
   const tools = [{ ...docs, tools: [{ type: "custom", name: "patch" }] }];
   const input: JsonObject[] = [
     { role: "user", content: "Edit." },
@@ -301,7 +304,7 @@ it("T33: a custom tool may be within one", () => {
   }
 });
 
-it("T33: what is deferred is offered, since nothing is there to search it with, and that is told once", () => {
+it("T33: deferred tools are offered, because no search tool is, and that is reported once", () => {
   const deferred = ["find", "open", "shut"].map((name) => ({ ...tool(name), defer_loading: true }));
   const tools: JsonObject[] = [{ ...docs, tools: deferred }, { type: "tool_search" }];
   const route = routeOf("responses", "chat", { body: asked({ tools }) });
@@ -309,7 +312,7 @@ it("T33: what is deferred is offered, since nothing is there to search it with, 
   expect(route.body["tools"]).toHaveLength(3);
 });
 
-it("T33: chat completions has no namespaces: a member of that name is reported", () => {
+it("T33: a member named namespace in chat completions is reported", () => {
   const custom = { name: "patch", input: "a", namespace: "mcp__docs" };
   const calls = [{ id: "c1", type: "custom", custom }];
   const said = { role: "assistant", content: null, tool_calls: calls };
@@ -320,7 +323,7 @@ it("T33: chat completions has no namespaces: a member of that name is reported",
   expect(noteHeader(route.notes)).toContain("namespace");
 });
 
-it("T33: what is within one and no tool that others have is reported where it stands, and one with none of them whole", () => {
+it("T33: unsupported tools in a namespace are reported by position, and a namespace without any as a whole", () => {
   const within = [tool("find"), { type: "function" }, { type: "mcp", name: "x" }];
   const tools = [
     { ...docs, tools: within },
@@ -335,7 +338,7 @@ it("T33: what is within one and no tool that others have is reported where it st
   ]);
 });
 
-it("T33: the canonical form has all of it, and an answer repeats the request's own tools", () => {
+it("T33: the canonical form keeps namespaces, and an answer repeats the request's own tools", () => {
   const tools = [docs, { type: "web_search" }, { ...docs, tools: [tool("shut"), { type: "x" }] }];
   const choice = {
     type: "allowed_tools",

@@ -41,10 +41,10 @@ const routeOf = (upstream: UpstreamProtocol, parameters: JsonObject) =>
   });
 
 describe.each(["chat", "responses", "generate_content", "converse"] as const)(
-  "towards %s",
+  "a tool schema without a plain object root, towards %s",
   (upstream) => {
     it.each(["anyOf", "oneOf"])(
-      "T23: a choice by %s becomes one object, which is told",
+      "T23: is merged into one object if it is a choice by %s, which is reported",
       (keyword) => {
         const { body, notes } = routeOf(upstream, {
           description: "Does it.",
@@ -63,7 +63,7 @@ describe.each(["chat", "responses", "generate_content", "converse"] as const)(
       },
     );
 
-    it("T24: arguments that are no object are refused before anything is sent", () => {
+    it("T24: is refused before anything is sent if the arguments are not an object", () => {
       const list: JsonObject = { type: "array", items: text };
       const word: JsonObject = { type: ["string", "null"] };
       for (const schema of [list, word, { $ref: "#/$defs/list", $defs: { list } }])
@@ -71,7 +71,7 @@ describe.each(["chat", "responses", "generate_content", "converse"] as const)(
           /^tools: look, whose arguments are no object, cannot be converted/,
         );
     });
-    it("T23 T24: what the root refers to stands at the root, and nothing is told", () => {
+    it("T23 T24: is resolved at the root if it is a reference, without a report", () => {
       const { body, notes } = routeOf(upstream, {
         $ref: "#/definitions/alias",
         definitions: { alias: { $ref: "#/definitions/run" }, run },
@@ -178,14 +178,14 @@ it.each<[string, JsonObject, JsonObject, string[]]>([
     { type: "object", properties: {} },
     [],
   ],
-])("%s", (_what, schema, merged, lost) => {
+])("a schema root is merged: %s", (_what, schema, merged, lost) => {
   const root = objectRoot(schema);
   expect(root).toMatchObject({ lost, schema: expect.anything() });
   const { schema: is } = root as { readonly schema: JsonObject };
   expect({ properties: {}, ...is }).toEqual(merged);
 });
 
-describe("T23: what unfolds without end takes no time", () => {
+describe("T23: a schema that expands endlessly", () => {
   const refs = (name: string, count: number) =>
     Array.from({ length: count }, () => ({ $ref: `#/$defs/${name}` }));
   const names = Array.from({ length: 5_000 }, (_one, index) => `p${index}`);
@@ -214,11 +214,11 @@ describe("T23: what unfolds without end takes no time", () => {
       "a long reference, often",
       { anyOf: refs("a", 5_000), $defs: { a: { anyOf: [{ $ref: `#/${"x/".repeat(5e5)}` }] } } },
     ],
-  ])("%s", async (_what, schema) => {
+  ])("is merged within 500 ms: %s", async (_what, schema) => {
     expect(await costMs(() => objectRoot(schema))).toBeLessThan(500);
   });
 
-  it("in hundreds of tools together", async () => {
+  it("is limited over all tools of a request together", async () => {
     const schema = { anyOf: refs("l0", 2), $defs: levels(60, 2) };
     const bounds = newMergeBudget();
     const all = () => Array.from({ length: 500 }, () => objectRoot(schema, bounds));
@@ -266,7 +266,7 @@ describe("T23: a schema that would take long to merge", () => {
         })),
       },
     ],
-  ])("%s is refused", async (_what, schema) => {
+  ])("is refused: %s", async (_what, schema) => {
     const ms = await costMs(() => {
       expect(objectRoot(schema)).toBe("too_large");
       expect(() => routeOf("chat", schema)).toThrow(
@@ -290,7 +290,7 @@ describe("T23: a schema that would take long to merge", () => {
       "many parts that all hold",
       { allOf: names("a", 900).map((name) => ({ properties: texts(names(name, 20)) })) },
     ],
-  ])("%s is merged in time", async (_what, schema) => {
+  ])("is merged within two seconds: %s", async (_what, schema) => {
     const ms = await costMs(() =>
       expect(objectRoot(schema)).toMatchObject({ schema: { type: "object" } }),
     );

@@ -29,13 +29,13 @@ describe.each([
   ["messages", "claude-opus-4-1@20250805"],
   ["messages", "us.anthropic.claude-haiku-4-5-20251001-v1:0"],
   ["converse", "anthropic.claude-opus-4-5-20251101-v1:0"],
-] as const)("towards %s, of %s", (to, model) => {
-  it("CONV-404 TXT-14: the temperature goes on, and top_p is left out and reported", () => {
+] as const)("temperature and top_p towards %s, for %s", (to, model) => {
+  it("CONV-404 TXT-14: are reduced to the temperature, and top_p is reported", () => {
     const expected = { temperature: 0.5, topP: undefined, told: ["top_p"] };
     expect(sent(to, model, both)).toEqual(expected);
   });
 
-  it("CONV-404: what says nothing gives way, and nothing is reported", () => {
+  it("CONV-404: are reduced without a report if one of them has no effect", () => {
     const told: string[] = [];
     const top = { temperature: undefined, topP: 0.9, told };
     expect(sent(to, model, { temperature: 1, top_p: 0.9 })).toEqual(top);
@@ -44,7 +44,7 @@ describe.each([
   });
 
   it.each([{ temperature: 1 }, { temperature: 0 }, { top_p: 0.5 }])(
-    "CONV-404: one of them alone goes on: %o",
+    "CONV-404: are unchanged if only one is set: %o",
     (wish) => {
       const { temperature, top_p: topP } = { temperature: undefined, top_p: undefined, ...wish };
       expect(sent(to, model, wish)).toEqual({ temperature, topP, told: [] });
@@ -59,13 +59,13 @@ describe.each([
   ["messages", "kimi-k2.5"],
   ["converse", "anthropic.claude-opus-4-20250514-v1:0"],
   ["converse", "amazon.nova-pro-v1:0"],
-] as const)("towards %s, of %s", (to, model) => {
-  it("CONV-404: both go on", () => {
+] as const)("temperature with top_p towards %s, for %s", (to, model) => {
+  it("CONV-404: is sent unchanged", () => {
     expect(sent(to, model, both)).toEqual({ temperature: 0.5, topP: 0.9, told: [] });
   });
 });
 
-describe("reasoning of Claude in Converse", () => {
+describe("Claude's reasoning in Converse", () => {
   const reasoning = { kind: "budget", min: 1024, off: false, field: "thinking" } as const;
   const wish = { temperature: 0.5, top_p: 0.9 };
 
@@ -73,7 +73,7 @@ describe("reasoning of Claude in Converse", () => {
     ["anthropic.claude-sonnet-4-5-20250929-v1:0", {}, ["temperature", "top_p"]],
     ["anthropic.claude-3-7-sonnet-20250219-v1:0", {}, ["temperature", "top_p"]],
     ["mistral.magistral-small-2509", { temperature: 0.5, topP: 0.9 }, []],
-  ])("CONV-419 CONV-420: has no sampling beside it, at %s", (upstreamModel, config, told) => {
+  ])("CONV-419 CONV-420: removes temperature and top_p at %s", (upstreamModel, config, told) => {
     const body = { model: "acme/x", messages, reasoning_effort: "low", ...wish };
     const options = { upstreamModel, maxOutputTokens: 32_000, abilities: { reasoning } };
     const route = routeOf("chat", "converse", body, options);

@@ -46,8 +46,8 @@ const closed: JsonObject = {
   },
 };
 
-describe.each(["chat", "responses"] as const)("towards %s", (upstream) => {
-  it.each(callers)("T24: a tool without arguments says that it has none (%s)", (caller) => {
+describe.each(["chat", "responses"] as const)("an open tool schema towards %s", (upstream) => {
+  it.each(callers)("T24: gets empty properties if the tool has no arguments (%s)", (caller) => {
     const { body, notes } = routeOf(
       caller,
       upstream,
@@ -57,13 +57,13 @@ describe.each(["chat", "responses"] as const)("towards %s", (upstream) => {
     expect(notes).toEqual([]);
   });
 
-  it.each(callers)("T23: lists of anything say so, and nothing is told (%s)", (caller) => {
+  it.each(callers)("T23: gets empty items for arrays, without a report (%s)", (caller) => {
     const { body, notes } = routeOf(caller, upstream, requestWith[caller]("look", open));
     expect(at(body, ...placeOf[upstream].tool)).toEqual(closed);
     expect(notes).toEqual([]);
   });
 
-  it("T23: so do those of an answer's schema", () => {
+  it("T23: is completed like the schema of an answer", () => {
     const asked = (responseJsonSchema: JsonObject) =>
       routeOf("generate_content", upstream, {
         contents: [{ role: "user", parts: [{ text: "As JSON." }] }],
@@ -77,7 +77,7 @@ describe.each(["chat", "responses"] as const)("towards %s", (upstream) => {
   });
 });
 
-it("T23: towards vendors that take open lists they stay as they are", () => {
+it("T23: an open schema is unchanged towards vendors that take it", () => {
   const { body } = routeOf("chat", "messages", requestWith.chat("look", open));
   expect(at(body, "tools", 0, "input_schema")).toEqual(open);
 });

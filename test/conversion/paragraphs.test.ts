@@ -60,7 +60,7 @@ const cases: [string, Body[], string][] = [
 
 const textOf = (...texts: unknown[]): string => (texts as (string | undefined)[]).join("");
 
-describe("to a chat caller", () => {
+describe("several messages of responses, to a chat caller", () => {
   it.each(cases)("CONV-701: %s", async (_what, output, text) => {
     const answer = answerOf(...output);
     const whole = await world.send("chat", "responses", {}, json(answer));
@@ -71,7 +71,7 @@ describe("to a chat caller", () => {
   });
 });
 
-describe("to a generateContent caller, whose SDK joins the texts", () => {
+describe("several messages of responses, to a generateContent caller, whose SDK joins the texts", () => {
   const partsOf = (answer: unknown): unknown[] =>
     (at(answer, "candidates", 0, "content", "parts") as unknown[]).map((part) => at(part, "text"));
 

@@ -59,9 +59,9 @@ const expected: Readonly<Record<keyof typeof streams, Body>> = {
   messages: { role: "assistant", content: text("text") },
 };
 
-describe("a chat of Google's SDK that streams", () => {
+describe("a streaming chat of Google's SDK", () => {
   it.each(names.filter((name) => name !== "generate_content"))(
-    "CONV-601: its second question has the answer to the first as it was (%s)",
+    "CONV-601: sends the first answer back unchanged with its second question (%s)",
     async (name) => {
       const { url, key } = world.gateway();
       const ai = new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: url } });
@@ -78,7 +78,7 @@ describe("a chat of Google's SDK that streams", () => {
     },
   );
 
-  it("CONV-601: thoughts that came in pieces are one thought", async () => {
+  it("CONV-601: has its thought pieces joined into one thought", async () => {
     const thought = (piece: string) => ({
       role: "model",
       parts: [{ text: piece, thought: true }],

@@ -40,9 +40,9 @@ const keywords = "$comment, $schema, enumDescriptions, propertyNames, uniqueItem
 const detail = `schema keywords the upstream refuses left out: ${keywords}`;
 const clean: JsonObject = { type: "object", properties: { place: { type: "string" } } };
 
-describe("notes of a converted call", () => {
+describe("the notes about lost schema keywords", () => {
   it.each(["chat", "responses", "messages"] as const)(
-    "T23: the keywords that go with a tool's schema are named under tools: %s",
+    "T23: name the keywords of a tool's schema under tools: %s",
     (caller) => {
       const route = routeOf(caller, "generate_content", requestWith[caller]("look", refused));
       expect(route.notes).toEqual([{ param: "tools", kind: "rewritten", detail }]);
@@ -52,7 +52,7 @@ describe("notes of a converted call", () => {
     },
   );
 
-  it("T23: those of an answer's schema under the caller's own name of the format", () => {
+  it("T23: name the keywords of an answer's schema under the caller's name of the format", () => {
     const messages = [{ role: "user", content: "Hi" }];
     const format = { name: "n", schema: refused };
     const chat = routeOf("chat", "generate_content", {
@@ -69,7 +69,7 @@ describe("notes of a converted call", () => {
     expect(responses.notes).toEqual([{ param: "text.format", kind: "rewritten", detail }]);
   });
 
-  it("a schema that goes whole is not noted, and neither is one towards a vendor that takes all of it", () => {
+  it("are absent for a schema without losses, and for vendors that take all keywords", () => {
     const whole = routeOf("chat", "generate_content", requestWith.chat("look", clean));
     expect(whole.notes).toEqual([]);
     for (const upstream of ["responses", "messages"] as const) {
@@ -79,7 +79,7 @@ describe("notes of a converted call", () => {
     }
   });
 
-  it("keywords are the caller's text: of very many a dozen are named", () => {
+  it("list at most a dozen keywords", () => {
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`x-${index}`, 1]));
     const body = requestWith.chat("look", { type: "object", ...many });
     const [note] = routeOf("chat", "generate_content", body).notes;
@@ -87,7 +87,7 @@ describe("notes of a converted call", () => {
   });
 });
 
-describe("what counts as a loss", () => {
+describe("the loss of a schema", () => {
   const cases: [what: string, schema: JsonObject, losses: string[]][] = [
     [
       "nothing, where definitions are put in place",
@@ -126,7 +126,7 @@ describe("what counts as a loss", () => {
     expect(schemaLosses([schema])).toEqual(losses);
   });
 
-  it("T23: a reference beside allOf keeps both", () => {
+  it("T23: does not include a reference next to allOf: both are kept", () => {
     const parameters: JsonObject = {
       type: "object",
       properties: { a: { $ref: "#/$defs/a", allOf: [{ maxLength: 3 }] } },
@@ -160,7 +160,7 @@ const chain = Object.fromEntries(
   Array.from({ length: 9_000 }, (_, index) => [`c${index}`, { $ref: `#/$defs/c${index + 1}` }]),
 );
 
-describe("a schema that is made to unfold without end", () => {
+describe("a schema that is built to expand endlessly", () => {
   const schemas: [what: string, schema: JsonObject, losses: string[]][] = [
     ["the same references in lists of lists", unfolding(60, 4, true), []],
     ["different references in lists of lists", unfolding(20, 4, false), ["$ref"]],
@@ -198,7 +198,7 @@ describe("a schema that is made to unfold without end", () => {
     ],
   ];
   it.each(schemas)(
-    "T23: costs little, and what is left out is told: %s",
+    "T23: is checked within 700 ms, and its losses are reported: %s",
     async (_what, schema, losses) => {
       let found: string[] = [];
       const ms = await costMs(() => (found = schemaLosses([schema])));
@@ -208,7 +208,7 @@ describe("a schema that is made to unfold without end", () => {
     },
   );
 
-  it("T23: costs little, and is no longer than that, in each of hundreds of tools", async () => {
+  it("T23: is limited in time and size over hundreds of tools", async () => {
     const defs: JsonObject = { d13: { type: "string" } };
     for (let level = 0; level < 13; level += 1) {
       const next = { $ref: `#/$defs/d${level + 1}` };

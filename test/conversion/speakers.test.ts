@@ -135,7 +135,7 @@ const cases = protocolNames.flatMap((caller) =>
     ),
 );
 
-describe("what a role does not say", () => {
+describe("content in a turn of the wrong role", () => {
   it.each(cases)("T33: arrives or is refused: %s to %s, %s", (caller, upstream, marks, body) => {
     const sent = sentOr400(caller, upstream, body);
     // Only content without a meaning at its place is refused.
@@ -144,7 +144,7 @@ describe("what a role does not say", () => {
     expect(missing).toEqual([]);
   });
 
-  it("T20: a call in no turn of the model is the model's all the same, before its result", () => {
+  it("T20: moves to a model's turn before its result if it is a call", () => {
     const rolesOf = ({ body }: { body: JsonObject }) =>
       (body["messages"] as JsonObject[]).map(({ role }) => role);
     const [unnamed] = requests.generate_content[0]!;

@@ -66,9 +66,9 @@ function expectOrder(from: Name, events: readonly SseEvent[]): void {
   expect(orderFaults[from](events, dataOf(events))).toEqual([]);
 }
 
-describe("converted streams", () => {
+describe("a converted stream", () => {
   it.each(convertedPairs)(
-    "STREAM-03 TXT-05 TXT-06 T35 T37: %s to %s is the caller's own sequence",
+    "STREAM-03 TXT-05 TXT-06 T35 T37: has the caller's own event sequence: %s to %s",
     async (from, to) => {
       const { events, header, text } = await world.stream(from, to);
       expectOrder(from, events);
@@ -79,14 +79,17 @@ describe("converted streams", () => {
     },
   );
 
-  it.each(convertedPairs)("T14: %s to %s when the upstream answers whole", async (from, to) => {
-    const { events } = await world.stream(from, to, {}, json(byName[to].whole()));
-    expectOrder(from, events);
-    expect(byName[from].textOfFrames(events)).toBe(answerText);
-  });
+  it.each(convertedPairs)(
+    "T14: is made from a whole answer of the upstream: %s to %s",
+    async (from, to) => {
+      const { events } = await world.stream(from, to, {}, json(byName[to].whole()));
+      expectOrder(from, events);
+      expect(byName[from].textOfFrames(events)).toBe(answerText);
+    },
+  );
 
   it.each(convertedPairs.filter(([, to]) => to === "chat" || to === "responses"))(
-    "STREAM-04: %s to %s gets its end marker where the upstream left its own out",
+    "STREAM-04: has its end marker if the upstream omitted its own: %s to %s",
     async (from, to) => {
       // Leave out the [DONE] marker. In responses, the terminal event remains.
       const frames = byName[to].frames.filter((frame) => !frame.includes("[DONE]"));
@@ -101,7 +104,7 @@ describe("converted streams", () => {
     ["generate_content", "messages", 1],
     ["messages", "generate_content", 0],
   ] as const)(
-    "STREAM-04: %s to %s is complete once the upstream told why it stopped",
+    "STREAM-04: is complete after the upstream's stop reason: %s to %s",
     async (from, to, left) => {
       const frames = byName[to].frames.slice(0, byName[to].frames.length - left);
       const { events } = await world.stream(from, to, {}, sse(frames.join("")));
@@ -142,8 +145,8 @@ const interleaved = [
   "data: [DONE]\n\n",
 ].join("");
 
-describe("blocks", () => {
-  it("STREAM-05 T1 T6 T7 T8: text and calls that interleave become blocks that do not", async () => {
+describe("the blocks of a messages stream", () => {
+  it("STREAM-05 T1 T6 T7 T8: do not interleave, even if the upstream's text and calls do", async () => {
     const { events } = await world.stream(
       "messages",
       "chat",
@@ -172,7 +175,7 @@ describe("blocks", () => {
   });
 
   it.each(names.filter((to) => to !== "messages"))(
-    "STREAM-05: each block of a stream from %s that begins also ends",
+    "STREAM-05: all end in a stream from %s",
     async (to) => {
       const { events } = await world.stream("messages", to);
       expect(messagesFaults(dataOf(events))).toEqual([]);
@@ -181,8 +184,8 @@ describe("blocks", () => {
   );
 });
 
-describe("what was dropped", () => {
-  it("TXT-14 TXT-15 TXT-16: whole answers name it in the body, streams in a header, in the caller's order", async () => {
+describe("the report of dropped parameters", () => {
+  it("TXT-14 TXT-15 TXT-16: is in the body of whole answers and in a header of streams, in the caller's order", async () => {
     const lost = { temperature: 1.6, seed: 7, reasoning_effort: "ultra", verbosity: "low" };
     const reported = ["temperature", "seed", "reasoning_effort", "verbosity"];
     const whole = await world.send("chat", "messages", lost);
@@ -196,14 +199,14 @@ describe("what was dropped", () => {
     expect(streamed.text).not.toContain("droppedParams");
   });
 
-  it("TXT-14 TXT-15: of what is carried nothing is said", async () => {
+  it("TXT-14 TXT-15: is absent if nothing was dropped", async () => {
     const whole = await world.send("chat", "messages", { temperature: 0.5 });
     expect(whole.answer).not.toHaveProperty("gw");
     const streamed = await world.stream("chat", "messages", { temperature: 0.5 });
     expect(streamed.header).toBeNull();
   });
 
-  it("TXT-15: names that no header may hold are written in ASCII", async () => {
+  it("TXT-15: has names in ASCII, as headers require", async () => {
     const { header } = await world.stream("chat", "messages", { größe: 1, "a\r\nb": 2 });
     expect(header).toBe("gr??e, a??b");
   });

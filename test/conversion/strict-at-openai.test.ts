@@ -44,13 +44,13 @@ const refused = {
   "a member of several schemas": closed({ a: { allOf: [point] } }, ["a"]),
 };
 
-describe.each(["chat", "responses"] as const)("towards %s", (to) => {
-  it.each(Object.entries(held))("%s is held to", (_what, schema) => {
+describe.each(["chat", "responses"] as const)("a strict tool from messages towards %s", (to) => {
+  it.each(Object.entries(held))("stays strict with %s", (_what, schema) => {
     expect(sent(to, schema)).toEqual({ strict: true, told: [] });
   });
 
   it.each(Object.entries(refused))(
-    "T23 TXT-14: %s loses strict, which is told",
+    "T23 TXT-14: loses strict with %s, which is reported",
     (_what, schema) => {
       const { strict, told } = sent(to, schema);
       expect([strict ?? false, told]).toEqual([false, ["tools.strict"]]);
@@ -58,7 +58,7 @@ describe.each(["chat", "responses"] as const)("towards %s", (to) => {
   );
 });
 
-it("what a chat caller holds to a schema is the vendor's to judge, whose words they are", () => {
+it("a chat caller's strict tool is sent unchanged; the vendor judges its schema", () => {
   const parameters = { type: "object", properties: { a: text } };
   const tools = [{ type: "function", function: { name: "look", strict: true, parameters } }];
   const { body, notes } = routeOf("chat", "responses", { model: "acme/x", ...user("Hi"), tools });

@@ -62,7 +62,7 @@ const turns = (title: string, messages: Body[], wanted: Body[], reported: string
 const user = (...content: Body[]): Body => ({ role: "user", content });
 const assistant = (...content: Body[]): Body => ({ role: "assistant", content });
 
-describe("neighbours", () => {
+describe("adjacent messages of one role", () => {
   it.each(
     titled([
       turns(
@@ -118,7 +118,7 @@ describe("neighbours", () => {
   )("%s", (_title, one) => showCase(world, one));
 });
 
-describe("calls and results", () => {
+describe("calls and their results", () => {
   it.each(
     titled([
       turns(
@@ -228,7 +228,7 @@ describe("calls and results", () => {
   )("%s", (_title, one) => showCase(world, one));
 });
 
-describe("nothing said", () => {
+describe("empty content", () => {
   it.each(
     titled([
       ...(["", "  \n"] as const).map((empty) =>
@@ -281,7 +281,7 @@ describe("nothing said", () => {
   )("%s", (_title, one) => showCase(world, one));
 });
 
-describe("what messages hold", () => {
+describe("special content of messages", () => {
   it.each(
     titled([
       {

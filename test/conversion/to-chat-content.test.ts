@@ -48,7 +48,7 @@ const choices: readonly (readonly [Name, Body, unknown])[] = [
   ],
 ];
 
-describe("tools", () => {
+describe("the tools of a request to chat completions", () => {
   it.each(
     titled([
       ...(["responses", "messages", "generate_content"] as const).map((from): Case => ({
@@ -126,7 +126,7 @@ const history = (...parts: Body[]): Body => ({
   ],
 });
 
-describe("content", () => {
+describe("the content of a request to chat completions", () => {
   it.each(
     titled([
       {

@@ -235,6 +235,6 @@ const fields: readonly Case[] = [
   },
 ];
 
-describe("fields", () => {
+describe("the fields of a request to chat completions", () => {
   it.each(titled(fields))("%s", (_title, one) => showCase(world, one));
 });

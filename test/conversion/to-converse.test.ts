@@ -60,14 +60,14 @@ function verdict(model: string, caller: ProtocolName, given: JsonObject): string
   }
 }
 
-describe.each(models)("%s", (model) => {
-  describe.each(protocolNames)("a request of %s", (caller) => {
-    it.each(caseNames())("%s is taken as it is sent", (name) => {
+describe.each(models)("the simulated Converse model %s", (model) => {
+  describe.each(protocolNames)("for requests of %s", (caller) => {
+    it.each(caseNames())("accepts the converted transcript %s", (name) => {
       const { request } = readTranscript(name).exchanges[caller];
       expect(verdict(model, caller, structuredClone(request))).toBe("taken");
     });
 
-    it("any request is taken as it is sent", () => {
+    it("accepts any random converted request", () => {
       fc.assert(
         fc.property(someRequest(caller), (request) => {
           const body = codecs[caller].encodeRequest(request, "acme/talk");
@@ -81,7 +81,7 @@ describe.each(models)("%s", (model) => {
 it.each([
   ["us.anthropic.claude-sonnet-4-5-20250929-v1:0", ["END"]],
   ["us.amazon.nova-2-lite-v1:0", ["\n", "END"]],
-])("CONV-407: of stop sequences %s is sent %j: Claude refuses white space", (model, sent) => {
+])("CONV-407: stop sequences for %s become %j: Claude refuses white space", (model, sent) => {
   const messages = [{ role: "user", content: "Hi" }];
   const body = { model: "acme/talk", messages, stop: ["\n", "END"] };
   expect(routeTo(model, "chat", body)?.body["inferenceConfig"]).toEqual({ stopSequences: sent });

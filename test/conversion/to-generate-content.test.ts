@@ -21,7 +21,7 @@ const thinking = (thinkingConfig: Body): Body => config({ thinkingConfig });
 const parts = (...found: Body[]): Body => ({ contents: [{ role: "user", parts: found }] });
 const stops = ["a", "b", "c", "d", "e", "f"];
 
-describe("fields", () => {
+describe("the fields of a request to generateContent", () => {
   it.each(
     titled([
       {
@@ -244,7 +244,7 @@ describe("fields", () => {
 
 const calling = (functionCallingConfig: Body): Body => ({ toolConfig: { functionCallingConfig } });
 
-describe("tools", () => {
+describe("the tools of a request to generateContent", () => {
   it.each(
     titled([
       ...(["chat", "responses", "messages"] as const).map((from): Case => ({
@@ -324,7 +324,7 @@ describe("tools", () => {
 
 const storeUri = "https://generativelanguage.googleapis.com/v1beta/files/abc";
 
-describe("content", () => {
+describe("the content of a request to generateContent", () => {
   it.each(
     titled([
       {

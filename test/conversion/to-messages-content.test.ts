@@ -19,7 +19,7 @@ const world = conversions();
 const to = "messages";
 const asked = (...content: unknown[]): Body => ({ messages: [{ role: "user", content }] });
 
-describe("content", () => {
+describe("the content of a request to messages", () => {
   it.each(
     titled([
       {
@@ -60,7 +60,7 @@ describe("content", () => {
     ]),
   )("%s", (_title, one) => showCase(world, one));
 
-  it("CONV-418: a messages caller's markers are kept", async () => {
+  it("CONV-418: keeps a messages caller's cache markers", async () => {
     const cached = { type: "text", text: "Hi", cache_control: { type: "ephemeral", ttl: "1h" } };
     const { up, reported } = await world.send("messages", to, user([cached]));
     expect([up?.["messages"], reported]).toEqual([[{ role: "user", content: [cached] }], []]);
@@ -117,13 +117,16 @@ const refused: readonly (readonly [title: string, Name, Body])[] = [
   ],
 ];
 
-describe("what makes the request fail", () => {
-  it.each(refused)("%s (%s): nobody is called, nothing is charged", async (_title, from, body) => {
-    const { ledger, workspaceId } = world.gateway();
-    const { chargedNano } = await ledger.balance(workspaceId);
-    const { status, answer, up } = await world.send(from, to, body);
-    expect([status, up]).toEqual([400, undefined]);
-    expect(JSON.stringify(answer)).toMatch(/: (audio|video|file) content cannot be converted/);
-    expect((await ledger.balance(workspaceId)).chargedNano).toBe(chargedNano);
-  });
+describe("content that makes a request to messages fail", () => {
+  it.each(refused)(
+    "includes %s (%s): no vendor is called and nothing is charged",
+    async (_title, from, body) => {
+      const { ledger, workspaceId } = world.gateway();
+      const { chargedNano } = await ledger.balance(workspaceId);
+      const { status, answer, up } = await world.send(from, to, body);
+      expect([status, up]).toEqual([400, undefined]);
+      expect(JSON.stringify(answer)).toMatch(/: (audio|video|file) content cannot be converted/);
+      expect((await ledger.balance(workspaceId)).chargedNano).toBe(chargedNano);
+    },
+  );
 });

@@ -18,7 +18,7 @@ const budgetOf = (tokens: number): Body => ({
   thinking: { type: "enabled", budget_tokens: tokens },
 });
 
-describe("an effort becomes a budget", () => {
+describe("an effort that becomes a thinking budget", () => {
   it.each(
     titled([
       ...(
@@ -85,7 +85,7 @@ describe("an effort becomes a budget", () => {
   )("%s", (_title, one) => showCase(world, one));
 });
 
-describe("while the model reasons", () => {
+describe("sampling with reasoning", () => {
   it.each(
     titled([
       {
@@ -142,7 +142,7 @@ describe("while the model reasons", () => {
   )("%s", (_title, one) => showCase(world, one));
 });
 
-describe("budgets in range", () => {
+describe("the limits of thinking budgets", () => {
   it.each(
     titled([
       {
@@ -179,7 +179,7 @@ describe("budgets in range", () => {
     ]),
   )("%s", (_title, one) => showCase(world, one));
 
-  it("CONV-422: what was raised is reserved too, and the charge is what was used", async () => {
+  it("CONV-422: raise the reservation too, and the charge is the actual usage", async () => {
     const { ledger, workspaceId } = world.gateway();
     const idle = async () => (await ledger.balance(workspaceId)).heldNano;
     await expect.poll(idle).toBe(0n);
@@ -205,7 +205,7 @@ const loop = {
   ],
 };
 
-describe("what the vendor refuses beside reasoning", () => {
+describe("settings that the vendor refuses together with reasoning", () => {
   it.each(
     titled([
       ...(["required", { type: "function", function: { name: "look" } }] as const).map(
@@ -305,7 +305,7 @@ describe("what the vendor refuses beside reasoning", () => {
     ]),
   )("%s", (_title, one) => showCase(world, one));
 
-  it("T39: on its own protocol signed thinking goes back before its call, untouched", async () => {
+  it("T39: do not include signed thinking, which goes back before its call unchanged on its own protocol", async () => {
     const content = [
       { type: "thinking", thinking: "I should look.", signature: "c2lnbmVk" },
       { type: "tool_use", id: "toolu_1", name: "look", input: {} },

@@ -17,7 +17,7 @@ const to = "messages";
 const config = (generationConfig: Body): Body => ({ generationConfig });
 const asked = (...content: unknown[]): Body => ({ messages: [{ role: "user", content }] });
 
-describe("fields", () => {
+describe("the fields of a request to messages", () => {
   it.each(
     titled([
       {
@@ -243,7 +243,7 @@ const choices: readonly (readonly [Name, Body, Body])[] = [
   ["generate_content", { toolConfig: { functionCallingConfig: { mode: "ANY" } } }, { type: "any" }],
 ];
 
-describe("tools", () => {
+describe("the tools of a request to messages", () => {
   it.each(
     titled([
       ...(["chat", "responses", "generate_content"] as const).map((from): Case => ({

@@ -19,7 +19,7 @@ const to = "responses";
 const config = (generationConfig: Body): Body => ({ generationConfig });
 const thinking = (thinkingConfig: Body): Body => config({ thinkingConfig });
 
-describe("fields", () => {
+describe("the fields of a request to responses", () => {
   it.each(
     titled([
       {
@@ -233,7 +233,7 @@ const flatTool = {
   parameters: { type: "object", required: ["where"] },
 };
 
-describe("tools", () => {
+describe("the tools of a request to responses", () => {
   it.each(
     titled([
       ...(["chat", "messages", "generate_content"] as const).map((from): Case => ({
@@ -304,7 +304,7 @@ describe("tools", () => {
 
 const marker = { cache_control: { type: "ephemeral" } };
 
-describe("content", () => {
+describe("the content of a request to responses", () => {
   it.each(
     titled([
       {

@@ -41,22 +41,19 @@ function post(
   }
 }
 
-describe.each(pairs)("from %s to %s", (from, to) => {
-  it.each([true, false])(
-    "a call comes back under the caller's name (streamed: %s)",
-    async (stream) => {
-      const name = `mcp.server/${"look_at_the_shelf_".repeat(8)}`;
-      const body = { ...requestWith[from](name), model: models[to] };
-      const answer = await post(from, body, stream);
-      const text = await answer.text();
-      expect([answer.status, text]).toEqual([200, expect.stringContaining(`"name":"${name}"`)]);
-      const told = stream ? answer.headers.get("x-gw-dropped-params") : text;
-      expect(told).toContain("tools");
-      const query = `contains=${encodeURIComponent("look_at_the_shelf")}`;
-      const journal = await fetch(`${gateway.sandboxUrl!}/__journal?${query}`);
-      const { data } = (await journal.json()) as { data: { body: unknown }[] };
-      // The sandbox has checked the pattern. Check here that the name was replaced.
-      expect(JSON.stringify(data.at(-1)!.body)).not.toContain(name);
-    },
-  );
+describe.each(pairs)("a tool with a refused name, from %s to %s", (from, to) => {
+  it.each([true, false])("is called under the caller's name (streamed: %s)", async (stream) => {
+    const name = `mcp.server/${"look_at_the_shelf_".repeat(8)}`;
+    const body = { ...requestWith[from](name), model: models[to] };
+    const answer = await post(from, body, stream);
+    const text = await answer.text();
+    expect([answer.status, text]).toEqual([200, expect.stringContaining(`"name":"${name}"`)]);
+    const told = stream ? answer.headers.get("x-gw-dropped-params") : text;
+    expect(told).toContain("tools");
+    const query = `contains=${encodeURIComponent("look_at_the_shelf")}`;
+    const journal = await fetch(`${gateway.sandboxUrl!}/__journal?${query}`);
+    const { data } = (await journal.json()) as { data: { body: unknown }[] };
+    // The sandbox has checked the pattern. Check here that the name was replaced.
+    expect(JSON.stringify(data.at(-1)!.body)).not.toContain(name);
+  });
 });

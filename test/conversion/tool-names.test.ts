@@ -43,11 +43,11 @@ const directions = protocolNames.flatMap((caller) =>
     .map((upstream) => [caller, upstream] as const),
 );
 
-describe.each(directions)("from %s to %s", (caller, upstream) => {
+describe.each(directions)("tool names from %s to %s", (caller, upstream) => {
   const { toolName } = codecs[upstream].limits;
 
   it.each([long, dotted])(
-    "a name that is refused there goes under one that is taken: %s",
+    "are replaced if the upstream refuses them, and restored in answers: %s",
     (name) => {
       expect(name).not.toMatch(toolName);
       const route = routeOf(caller, upstream, requestWith[caller](name));
@@ -77,7 +77,7 @@ describe.each(directions)("from %s to %s", (caller, upstream) => {
     },
   );
 
-  it("T16: where names went under short ones too, an answer that said why it stopped is whole", () => {
+  it("T16: do not keep a stream with a stop reason from being complete when they are shortened", () => {
     const route = routeOf(caller, upstream, requestWith[caller](long));
     const frames = framesOf(streamCalling[upstream](namesIn(route.body)[0]!));
     const marksEnd = upstream === "chat" || upstream === "messages";
@@ -86,14 +86,14 @@ describe.each(directions)("from %s to %s", (caller, upstream) => {
     expect(tap.seen).toMatchObject({ ended: true, error: undefined });
   });
 
-  it("a name that is taken there stays, and nothing is noted", () => {
+  it("are unchanged without a note if the upstream accepts them", () => {
     const route = routeOf(caller, upstream, requestWith[caller]("look_at-2"));
     expect(new Set(namesIn(route.body))).toEqual(new Set(["look_at-2"]));
     expect(route.notes).toEqual([]);
   });
 });
 
-describe("short names", () => {
+describe("shortened tool names", () => {
   const chatTools = (...names: string[]) => {
     const route = routeOf("messages", "chat", {
       model: "acme/talk",
@@ -104,14 +104,14 @@ describe("short names", () => {
     return { route, names: namesIn(route.body["tools"]) };
   };
 
-  it("say as much of the name as the target takes", () => {
+  it("keep as much of the original name as the target allows", () => {
     expect(chatTools("server.look").names).toEqual(["server_look"]);
     const [name] = chatTools(long).names;
     expect(name).toHaveLength(64);
     expect(name!.slice(0, 50)).toBe(long.slice(0, 50));
   });
 
-  it("are unlike each other and unlike every other tool's", () => {
+  it("differ from each other and from all other tools", () => {
     const wanted = ["a.b", "a:b", "a_b", `${long}1`, `${long}2`, "天気", "気天", ""];
     const { names, route } = chatTools(...wanted.slice(0, 7));
     expect(new Set(names).size).toBe(7);
@@ -123,23 +123,23 @@ describe("short names", () => {
     }
   });
 
-  it("are the same in the next turn, so that a prompt cache still holds", () => {
+  it("are the same in the next turn, so that a prompt cache still matches", () => {
     expect(chatTools(long, "x").names).toEqual(chatTools(long, "x").names);
   });
 
-  it("a name the model made up comes back as it is", () => {
+  it("do not affect a name that the model invented", () => {
     const { route } = chatTools(long);
     expect(namesIn(route.answer(answerCalling.chat("made_up"), [], noUsage))).toEqual(["made_up"]);
   });
 
-  it("a history whose tools are not offered any more is renamed too, and noted as messages", () => {
+  it("are used in a history without current tools too, and noted under messages", () => {
     const { tools: _tools, tool_choice: _choice, ...body } = requestWith.messages(long);
     const route = routeOf("messages", "chat", body);
     expect(namesIn(route.body)[0]).toMatch(codecs.chat.limits.toolName);
     expect(route.notes).toMatchObject([{ param: "messages", kind: "rewritten" }]);
   });
 
-  it("generateContent takes dots and colons, so these names stay", () => {
+  it("are not needed for dots and colons in generateContent", () => {
     const route = routeOf("chat", "generate_content", requestWith.chat("mcp.server:look"));
     expect(new Set(namesIn(route.body))).toEqual(new Set(["mcp.server:look"]));
   });

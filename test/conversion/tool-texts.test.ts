@@ -15,7 +15,7 @@ const texts: [what: string, text: string][] = [
 const targets = ["messages", "generate_content", "converse"] as const;
 
 describe.each(texts)("%s", (_what, text) => {
-  it.each(targets)("T3 T22: goes to %s as the text that it was", (to) => {
+  it.each(targets)("T3 T22: is sent to %s as unparsed text", (to) => {
     const body = JSON.parse(
       JSON.stringify(requestWith.chat("look"))
         .replaceAll('"arguments":"{}"', `"arguments":${JSON.stringify(text)}`)

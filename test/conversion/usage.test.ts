@@ -49,9 +49,9 @@ async function usageFor(from: Name, to: Name): Promise<Body> {
 const reasoningOf = (to: Name): number => (to === "messages" ? 0 : 20);
 const upstreamsOf = (caller: Name): Name[] => names.filter((name) => name !== caller);
 
-describe("what callers are told", () => {
+describe("the usage of a converted answer", () => {
   it.each(upstreamsOf("chat"))(
-    "CONV-801 CONV-805 CONV-809 CONV-813 CONV-817 CONV-820: chat callers of %s",
+    "CONV-801 CONV-805 CONV-809 CONV-813 CONV-817 CONV-820: is complete for chat callers of %s",
     async (to) => {
       expect(await usageFor("chat", to)).toMatchObject({
         prompt_tokens: 100,
@@ -64,7 +64,7 @@ describe("what callers are told", () => {
   );
 
   it.each(upstreamsOf("responses"))(
-    "CONV-802 CONV-806 CONV-810 CONV-814 CONV-817 CONV-820 RESP-53: responses callers of %s",
+    "CONV-802 CONV-806 CONV-810 CONV-814 CONV-817 CONV-820 RESP-53: is complete for responses callers of %s",
     async (to) => {
       expect(await usageFor("responses", to)).toEqual({
         input_tokens: 100,
@@ -77,7 +77,7 @@ describe("what callers are told", () => {
   );
 
   it.each(upstreamsOf("messages"))(
-    "CONV-803 CONV-807 CONV-811 CONV-815 CONV-818 CONV-820: messages callers of %s",
+    "CONV-803 CONV-807 CONV-811 CONV-815 CONV-818 CONV-820: is complete for messages callers of %s",
     async (to) => {
       const usage = await usageFor("messages", to);
       expect(usage).toMatchObject({
@@ -90,7 +90,7 @@ describe("what callers are told", () => {
   );
 
   it.each(upstreamsOf("generate_content"))(
-    "CONV-804 CONV-808 CONV-812 CONV-816 CONV-817 CONV-819: generateContent callers of %s",
+    "CONV-804 CONV-808 CONV-812 CONV-816 CONV-817 CONV-819: is complete for generateContent callers of %s",
     async (to) => {
       const reasoning = reasoningOf(to);
       const usage = await usageFor("generate_content", to);
@@ -116,12 +116,12 @@ function lastUsage(caller: Name, events: readonly Body[]): Body {
   return events.map(of).findLast((usage) => usage !== undefined && usage !== null) as Body;
 }
 
-describe("streams", () => {
+describe("the usage of a converted stream", () => {
   const pairs = names.flatMap((from) => upstreamsOf(from).map((to) => [from, to] as const));
 
   // The frames of rows/protocols.ts have 100 in, 40 from a cache, 20 out, 5 reasoning.
   it.each(pairs)(
-    "CONV-817 CONV-818 T46: %s callers of %s are told at the end",
+    "CONV-817 CONV-818 T46: is in the last event for %s callers of %s",
     async (from, to) => {
       const extra =
         from === "chat" ? { stream: true, stream_options: { include_usage: true } } : {};
@@ -149,7 +149,7 @@ describe("streams", () => {
   );
 });
 
-describe("sound and pictures, told apart where both protocols do", () => {
+describe("the counts of sound and pictures", () => {
   const chatUsage = {
     prompt_tokens: 100,
     completion_tokens: 70,
@@ -173,13 +173,13 @@ describe("sound and pictures, told apart where both protocols do", () => {
     ],
   };
 
-  it("CONV-801 CONV-805: a chat caller of generateContent", async () => {
+  it("CONV-801 CONV-805: reach a chat caller of generateContent", async () => {
     const answer = json({ ...byName.generate_content.whole(), usageMetadata: googleUsage });
     const { usage } = (await world.send("chat", "generate_content", {}, answer)).answer;
     expect(usage).toMatchObject(chatUsage);
   });
 
-  it("CONV-804 CONV-808: a generateContent caller of chat", async () => {
+  it("CONV-804 CONV-808: reach a generateContent caller of chat", async () => {
     const answer = json({ ...byName.chat.whole(), usage: chatUsage });
     const reply = (await world.send("generate_content", "chat", {}, answer)).answer;
     expect(reply["usageMetadata"]).toEqual(googleUsage);

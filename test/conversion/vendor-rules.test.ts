@@ -9,7 +9,7 @@ const world = conversions();
 
 const config = (generationConfig: Body): Body => ({ generationConfig });
 
-describe("what OpenAI refuses", () => {
+describe("a request that OpenAI refuses", () => {
   it.each(
     titled([
       {
@@ -101,7 +101,7 @@ describe("what OpenAI refuses", () => {
   )("%s", (_title, one) => showCase(world, one));
 });
 
-describe("what Google refuses", () => {
+describe("a request that Google refuses", () => {
   it.each(
     titled([
       {
@@ -132,7 +132,7 @@ describe("what Google refuses", () => {
   )("%s", (_title, one) => showCase(world, one));
 });
 
-describe("what every vendor refuses", () => {
+describe("a request that every vendor refuses", () => {
   it.each(
     titled([
       {

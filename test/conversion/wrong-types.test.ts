@@ -110,7 +110,7 @@ const lossesOf = (from: Name, body: JsonObject): string[] =>
 
 describe.each(protocolNames)("a value of the wrong type from a %s caller", (from) => {
   it.each(wholeBodies[from].map((body, index) => [index, body] as const))(
-    "is refused, forwarded or reported: body %i",
+    "is refused, forwarded or reported in body %i",
     (_index, body) => {
       expect(faultOf(() => codecs[from].direct.validate(body))).toBe("none");
       expect(lossesOf(from, body)).toEqual([]);
