@@ -22,8 +22,8 @@ async function roundsOf(takers: number): Promise<number> {
   return rounds;
 }
 
-describe("turns", () => {
-  it("gives work that takes no time one round of the event loop", async () => {
+describe("the turns of CPU-bound work", () => {
+  it("cost work that takes no time few rounds of the event loop", async () => {
     const counts: number[] = [];
     // If the process waits for its processor meanwhile, that looks like long work, which causes a pause. That does not happen
     // five times in a row.
@@ -32,7 +32,7 @@ describe("turns", () => {
     expect(Math.min(...counts)).toBeLessThan(20);
   });
 
-  it("gives short work a moment of each round, and others run in between", async () => {
+  it("give short work a moment of each round, with other work in between", async () => {
     const turns = new CpuTurns();
     const order: string[] = [];
     let isOver = false;
@@ -56,7 +56,7 @@ describe("turns", () => {
     expect(order.join(" ")).not.toContain("work work work work");
   });
 
-  it("pauses after long work for as long as it took", async () => {
+  it("pause after long work for as long as it took", async () => {
     const turns = new CpuTurns();
     const ends: number[] = [];
     const begins: number[] = [];

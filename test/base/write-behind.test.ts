@@ -19,7 +19,7 @@ function makeQueue(gatherMs: number, writing: () => Promise<void> = () => Promis
   return { queue, batches, dropped };
 }
 
-it("a full batch leaves at once, the rest with a flush, in the order in which they came", async () => {
+it("a full batch is written at once, the rest at a flush, in the order of arrival", async () => {
   const { queue, batches } = makeQueue(60_000);
   for (const item of [1, 2, 3, 1]) queue.add(item);
   await expect.poll(() => batches).toEqual([[1, 2, 3]]);
@@ -30,7 +30,7 @@ it("a full batch leaves at once, the rest with a flush, in the order in which th
   expect(batches).toEqual([[1, 2, 3], [1], [2]]);
 });
 
-it("T85: beyond its size items are dropped and counted; what is being written counts until it is", async () => {
+it("T85: items beyond the size limit are dropped and counted; a batch in flight counts until it is written", async () => {
   const { promise: slow, resolve: end } = Promise.withResolvers<void>();
   const { queue, batches, dropped } = makeQueue(0, () => slow);
   queue.add(9);
