@@ -70,36 +70,30 @@ const clean = {
   required: ["age", "name"],
 };
 
-describe.each(["chat", "responses", "generate_content"] as const)(
-  "an answer schema from %s to Claude",
-  (caller) => {
-    it("CONV-412: is sent, in the supported form, if the model's record says that it takes one", () => {
-      const { body, notes } = routeOf(caller, bodyWith[caller](given), true);
-      const description = caller === "generate_content" ? {} : { description: "An answer." };
-      expect(body["output_config"]).toEqual({
-        format: { type: "json_schema", schema: { ...clean, ...description } },
-      });
-      const detail = "schema keywords the upstream refuses went into descriptions: minimum";
-      expect(notes).toEqual([{ param: formatName[caller][0], kind: "rewritten", detail }]);
+describe.each(["chat", "responses", "generate_content"] as const)("a schema from %s", (caller) => {
+  it("CONV-412: is sent, in the supported form, if the model's record says that it takes one", () => {
+    const { body, notes } = routeOf(caller, bodyWith[caller](given), true);
+    const description = caller === "generate_content" ? {} : { description: "An answer." };
+    expect(body["output_config"]).toEqual({
+      format: { type: "json_schema", schema: { ...clean, ...description } },
     });
+    const detail = "schema keywords the upstream refuses went into descriptions: minimum";
+    expect(notes).toEqual([{ param: formatName[caller][0], kind: "rewritten", detail }]);
+  });
 
-    it("CONV-412: is dropped and reported under each of its names if it cannot be expressed", () => {
-      const { body, notes } = routeOf(caller, bodyWith[caller]({ type: "object" }), true);
-      expect(body).not.toHaveProperty("output_config");
-      expect(notes.map(({ param }) => param).sort()).toEqual(formatName[caller]);
-      expect(notes.every(({ kind }) => kind === "dropped")).toBe(true);
-    });
+  it("CONV-412: is dropped and reported under each of its names if it cannot be expressed", () => {
+    const { body, notes } = routeOf(caller, bodyWith[caller]({ type: "object" }), true);
+    expect(body).not.toHaveProperty("output_config");
+    expect(notes.map(({ param }) => param).sort()).toEqual(formatName[caller]);
+    expect(notes.every(({ kind }) => kind === "dropped")).toBe(true);
+  });
 
-    it.each([undefined, false])(
-      "CONV-412: is dropped for a model whose record says %s",
-      (structured) => {
-        const { body, notes } = routeOf(caller, bodyWith[caller](given), structured);
-        expect(body).not.toHaveProperty("output_config");
-        expect(notes.map(({ param }) => param).sort()).toEqual(formatName[caller]);
-      },
-    );
-  },
-);
+  it.each([undefined, false])("CONV-412: is dropped if the record says %s", (structured) => {
+    const { body, notes } = routeOf(caller, bodyWith[caller](given), structured);
+    expect(body).not.toHaveProperty("output_config");
+    expect(notes.map(({ param }) => param).sort()).toEqual(formatName[caller]);
+  });
+});
 
 it("CONV-412 CONV-413: an effort is sent together with a schema, and JSON output without a schema is dropped", () => {
   const both = routeOf("chat", { ...bodyWith.chat(given), reasoning_effort: "low" }, true);

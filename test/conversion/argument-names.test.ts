@@ -78,58 +78,54 @@ const strict = (["messages", "generate_content"] as const).flatMap((upstream) =>
     .map((caller) => [caller, upstream] as const),
 );
 
-describe.each(strict)(
-  "argument names that the upstream refuses, from %s to %s",
-  (caller, upstream) => {
-    const route = routeOf(caller, upstream, bodyOf(caller));
-    const sent = JSON.stringify(route.body);
-    /** The arguments under the legal names, as the upstream's model would return them. */
-    const legal = /"input":(\{.*?\}\})\}|"args":(\{.*?\}\})/.exec(sent)!.slice(1).find(Boolean)!;
+describe.each(strict)("refused argument names, from %s to %s", (caller, upstream) => {
+  const route = routeOf(caller, upstream, bodyOf(caller));
+  const sent = JSON.stringify(route.body);
+  /** The arguments under the legal names, as the upstream's model would return them. */
+  const legal = /"input":(\{.*?\}\})\}|"args":(\{.*?\}\})/.exec(sent)!.slice(1).find(Boolean)!;
 
-    it("T23: are replaced consistently in schemas and earlier calls, and the caller is told", () => {
-      const names = namesIn(route.body);
-      expect(names.filter((name) => /^\$(?!ref)| /.test(name))).toEqual([]);
-      const call = parseJsonText(legal) as { and: object[] };
-      const [filter, and, user, ...others] = Object.keys(call);
-      expect([filter, and, user, others]).toEqual([
-        expect.stringMatching(/^_filter_[0-9a-f]{8}$/),
-        "and",
-        "user_name",
-        [],
-      ]);
-      expect(Object.keys(call.and[0]!)).toEqual([filter, "_filter"]);
-      expect(legal).toContain(id);
-      expect(sent).toContain(`"required":["${filter}","user_name"]`);
-      expect(sent).toContain(`"required":["${filter}"]`);
-      expect(sent).toContain('"default":"$filter","enum":["$filter","properties"]');
-      expect(route.notes).toContainEqual({
-        param: "tools",
-        kind: "rewritten",
-        detail:
-          "names of arguments that the upstream refuses went under others; calls have your own",
-      });
+  it("T23: are replaced consistently in schemas and earlier calls, and the caller is told", () => {
+    const names = namesIn(route.body);
+    expect(names.filter((name) => /^\$(?!ref)| /.test(name))).toEqual([]);
+    const call = parseJsonText(legal) as { and: object[] };
+    const [filter, and, user, ...others] = Object.keys(call);
+    expect([filter, and, user, others]).toEqual([
+      expect.stringMatching(/^_filter_[0-9a-f]{8}$/),
+      "and",
+      "user_name",
+      [],
+    ]);
+    expect(Object.keys(call.and[0]!)).toEqual([filter, "_filter"]);
+    expect(legal).toContain(id);
+    expect(sent).toContain(`"required":["${filter}","user_name"]`);
+    expect(sent).toContain(`"required":["${filter}"]`);
+    expect(sent).toContain('"default":"$filter","enum":["$filter","properties"]');
+    expect(route.notes).toContainEqual({
+      param: "tools",
+      kind: "rewritten",
+      detail: "names of arguments that the upstream refuses went under others; calls have your own",
     });
+  });
 
-    it("T23: are restored in whole calls", () => {
-      const answer = parseJsonText(
-        calling(JSON.stringify(answerCalling[upstream]("look")), legal),
-      ) as JsonObject;
-      expect(unescaped(JSON.stringify(route.answer(answer, [], noUsage)))).toContain(own);
-    });
+  it("T23: are restored in whole calls", () => {
+    const answer = parseJsonText(
+      calling(JSON.stringify(answerCalling[upstream]("look")), legal),
+    ) as JsonObject;
+    expect(unescaped(JSON.stringify(route.answer(answer, [], noUsage)))).toContain(own);
+  });
 
-    it("T23: are restored in streamed calls, at any cut", () => {
-      const parser = createSseParser();
-      const stream = inPieces(calling(streamCalling[upstream]("look"), legal));
-      const tap = route.tap();
-      const events = [...parser.push(Buffer.from(stream)), ...parser.end()];
-      const frames = events.flatMap((event) => tap.push(event));
-      frames.push(...(tap.end?.() ?? []), ...tap.release(noUsage));
-      const inputs = frames.flatMap(({ data }) => /"partial_json":"(.*)"\}/.exec(data)?.[1] ?? []);
-      const given = inputs.length > 0 ? inputs.join("") : frames.map(formatSse).join("");
-      expect(unescaped(given)).toContain(own);
-    });
-  },
-);
+  it("T23: are restored in streamed calls, at any cut", () => {
+    const parser = createSseParser();
+    const stream = inPieces(calling(streamCalling[upstream]("look"), legal));
+    const tap = route.tap();
+    const events = [...parser.push(Buffer.from(stream)), ...parser.end()];
+    const frames = events.flatMap((event) => tap.push(event));
+    frames.push(...(tap.end?.() ?? []), ...tap.release(noUsage));
+    const inputs = frames.flatMap(({ data }) => /"partial_json":"(.*)"\}/.exec(data)?.[1] ?? []);
+    const given = inputs.length > 0 ? inputs.join("") : frames.map(formatSse).join("");
+    expect(unescaped(given)).toContain(own);
+  });
+});
 
 it("T62: text that the restoration of argument names holds back counts as generated", () => {
   const route = routeOf("chat", "messages", bodyOf("chat"));

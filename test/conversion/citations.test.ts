@@ -86,23 +86,17 @@ describe("the citations of a converted answer", () => {
     },
   );
 
-  it.each(convertedPairs)(
-    "STREAM-03: reach the caller of a stream too (%s from %s)",
-    async (from, to) => {
-      const frames =
-        citedStreams[to].map(event).join("") + (to === "chat" ? "data: [DONE]\n\n" : "");
-      const { events } = await world.stream(from, to, {}, sse(frames));
-      const { read, citations } = readBy(from, events);
-      expect(citations.map(({ citation }) => citation)).toMatchObject([page]);
-      const { block, citation } = citations[0]!;
-      const text = read
-        .flatMap((one) => (one.type === "text_delta" && one.block === block ? [one.text] : []))
-        .join("");
-      expect(Array.from(text).slice(citation.start, citation.end).join("")).toBe(
-        expected(from, to),
-      );
-    },
-  );
+  it.each(convertedPairs)("STREAM-03: arrive in a stream too (%s from %s)", async (from, to) => {
+    const frames = citedStreams[to].map(event).join("") + (to === "chat" ? "data: [DONE]\n\n" : "");
+    const { events } = await world.stream(from, to, {}, sse(frames));
+    const { read, citations } = readBy(from, events);
+    expect(citations.map(({ citation }) => citation)).toMatchObject([page]);
+    const { block, citation } = citations[0]!;
+    const text = read
+      .flatMap((one) => (one.type === "text_delta" && one.block === block ? [one.text] : []))
+      .join("");
+    expect(Array.from(text).slice(citation.start, citation.end).join("")).toBe(expected(from, to));
+  });
 });
 
 /** A stream, read by its caller's own codec. */

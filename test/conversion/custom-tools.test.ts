@@ -67,33 +67,30 @@ const asFunction = [
   ["responses", "converse"],
 ] as const;
 
-describe.each(asFunction)(
-  "a custom tool from %s to %s, which has functions only",
-  (caller, upstream) => {
-    const route = routeOf(caller, upstream);
+describe.each(asFunction)("a custom tool as a function, from %s to %s", (caller, upstream) => {
+  const route = routeOf(caller, upstream);
 
-    it("T33: becomes a function with one text, which is reported", () => {
-      const [description, schema, input] = shown[upstream]!(route.body);
-      expect(description).toBe(
-        `Edits files.\n\n\`input\` must match this lark grammar:\n${grammar.definition}`,
-      );
-      expect(schema).toMatchObject({
-        type: "object",
-        properties: { input: { type: "string" } },
-        required: ["input"],
-      });
-      expect(input).toEqual({ input: before });
-      expect(JSON.stringify(route.body)).toContain("done");
-      expect(route.notes).toEqual([
-        {
-          param: "tools",
-          kind: "rewritten",
-          detail: expect.stringMatching(/^custom tools went as .* grammars .* nothing enforces/),
-        },
-      ]);
+  it("T33: becomes a function with one text, which is reported", () => {
+    const [description, schema, input] = shown[upstream]!(route.body);
+    expect(description).toBe(
+      `Edits files.\n\n\`input\` must match this lark grammar:\n${grammar.definition}`,
+    );
+    expect(schema).toMatchObject({
+      type: "object",
+      properties: { input: { type: "string" } },
+      required: ["input"],
     });
-  },
-);
+    expect(input).toEqual({ input: before });
+    expect(JSON.stringify(route.body)).toContain("done");
+    expect(route.notes).toEqual([
+      {
+        param: "tools",
+        kind: "rewritten",
+        detail: expect.stringMatching(/^custom tools went as .* grammars .* nothing enforces/),
+      },
+    ]);
+  });
+});
 
 const converted = asFunction.flatMap(([caller, upstream]) =>
   upstream === "converse" ? [] : [[caller, upstream] as const],
@@ -296,20 +293,17 @@ describe("a function and a custom tool with the same name", () => {
   it.each([
     [name, "function_call", "arguments"],
     [`${name}_custom`, "custom_tool_call", "input"],
-  ])(
-    "T33: are separated in answers: a call of %s is read as %s, whole and streamed",
-    (sent, type, member) => {
-      const route = asked({ type: "custom", name });
-      const [input, given] = ['{"input":"x"}', type === "function_call" ? '{"input":"x"}' : "x"];
-      const text = calling(JSON.stringify(answerCalling.messages(sent)), input);
-      const whole = route.answer(parseJsonText(text) as JsonObject, [], noUsage);
-      const frames = passed(route, calling(streamCalling.messages(sent), input));
-      const last = objectOf(parseJsonText(frames.at(-2)!.data))["response"];
-      const streamed = objectOf(last);
-      for (const { output } of [whole, streamed])
-        expect(output).toMatchObject([{ type, name, [member]: given }]);
-    },
-  );
+  ])("T33: are separated: a call of %s is one of %s", (sent, type, member) => {
+    const route = asked({ type: "custom", name });
+    const [input, given] = ['{"input":"x"}', type === "function_call" ? '{"input":"x"}' : "x"];
+    const text = calling(JSON.stringify(answerCalling.messages(sent)), input);
+    const whole = route.answer(parseJsonText(text) as JsonObject, [], noUsage);
+    const frames = passed(route, calling(streamCalling.messages(sent), input));
+    const last = objectOf(parseJsonText(frames.at(-2)!.data))["response"];
+    const streamed = objectOf(last);
+    for (const { output } of [whole, streamed])
+      expect(output).toMatchObject([{ type, name, [member]: given }]);
+  });
 
   it("T33: are chosen by kind if both are sent unchanged", () => {
     for (const type of ["function", "custom"]) {

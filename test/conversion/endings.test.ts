@@ -19,78 +19,75 @@ const google = (candidate: Body): Body => ({
 });
 const said = (text: string): Body => ({ content: { role: "model", parts: [{ text }] } });
 
-describe.each(names.filter((name) => name !== "generate_content"))(
-  "an answer of generateContent to a %s caller",
-  (from) => {
-    it.each(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE"])(
-      "T60: is an error if it ended in %s",
-      async (finishReason) => {
-        const answer = google({ finishReason, finishMessage: "Malformed function call: look(" });
-        const { status } = await world.send(from, "generate_content", {}, json(answer));
-        expect(status).toBe(502);
-      },
-    );
-
-    it.each(["OTHER", "LANGUAGE", "NO_IMAGE", "A_NEW_WORD"])(
-      "T60: is an error if it is empty and ended in %s, whole and streamed; with text it is an answer",
-      async (finishReason) => {
-        const thought = { content: { role: "model", parts: [{ text: "Hm.", thought: true }] } };
-        for (const candidate of [{}, thought]) {
-          const empty = google({ ...candidate, finishReason });
-          const whole = await world.send(from, "generate_content", {}, json(empty));
-          expect(whole.status).toBe(502);
-          const { text } = await world.stream(from, "generate_content", {}, sse(bare(empty)));
-          expect(text).toMatch(/"error":\{|"status":"failed"/);
-          expect(text).not.toMatch(/"stop_reason":"|"finish_reason":"stop"|response\.completed/);
-        }
-        const words = json(google({ ...said("Yes."), finishReason }));
-        const { status, answer } = await world.send(from, "generate_content", {}, words);
-        expect([status, byName[from].textOf(answer)]).toEqual([200, "Yes."]);
-      },
-    );
-
-    it("is valid if it is empty and ended with STOP", async () => {
-      const answer = json(google({ finishReason: "STOP" }));
-      const { status } = await world.send(from, "generate_content", {}, answer);
-      expect(status).toBe(200);
-    });
-
-    it("T60: is an error if it is empty and has no finish reason", async () => {
-      const { candidates: _none, ...answer } = byName.generate_content.whole();
+describe.each(names.filter((name) => name !== "generate_content"))("an answer to %s", (from) => {
+  it.each(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE"])(
+    "T60: is an error if it ended in %s",
+    async (finishReason) => {
+      const answer = google({ finishReason, finishMessage: "Malformed function call: look(" });
       const { status } = await world.send(from, "generate_content", {}, json(answer));
       expect(status).toBe(502);
-    });
+    },
+  );
 
-    it("is valid if it has text and no finish reason", async () => {
-      const { status, answer } = await world.send(
-        from,
-        "generate_content",
-        {},
-        json(google(said("Yes."))),
-      );
+  it.each(["OTHER", "LANGUAGE", "NO_IMAGE", "A_NEW_WORD"])(
+    "T60: is an error if it is empty and ended in %s, whole and streamed; with text it is an answer",
+    async (finishReason) => {
+      const thought = { content: { role: "model", parts: [{ text: "Hm.", thought: true }] } };
+      for (const candidate of [{}, thought]) {
+        const empty = google({ ...candidate, finishReason });
+        const whole = await world.send(from, "generate_content", {}, json(empty));
+        expect(whole.status).toBe(502);
+        const { text } = await world.stream(from, "generate_content", {}, sse(bare(empty)));
+        expect(text).toMatch(/"error":\{|"status":"failed"/);
+        expect(text).not.toMatch(/"stop_reason":"|"finish_reason":"stop"|response\.completed/);
+      }
+      const words = json(google({ ...said("Yes."), finishReason }));
+      const { status, answer } = await world.send(from, "generate_content", {}, words);
       expect([status, byName[from].textOf(answer)]).toEqual([200, "Yes."]);
-    });
+    },
+  );
 
-    it("T16: ends with an error in a stream after such a finish reason, and never normally", async () => {
-      const frames = bare(
-        google(said("Let me see.")),
-        google({ finishReason: "MALFORMED_FUNCTION_CALL" }),
-      );
-      const { text } = await world.stream(from, "generate_content", {}, sse(frames));
-      expect(text).toContain("Let me see.");
-      expect(text).toMatch(/"error":\{|"status":"failed"/);
-      expect(text).not.toMatch(/"stop_reason":"|"finish_reason":"stop"|response\.completed/);
-    });
+  it("is valid if it is empty and ended with STOP", async () => {
+    const answer = json(google({ finishReason: "STOP" }));
+    const { status } = await world.send(from, "generate_content", {}, answer);
+    expect(status).toBe(200);
+  });
 
-    it("T19: is truncated, not finished, if it could be continued", async () => {
-      const answer = google({ ...said("So far"), finishReason: "CONTINUATION" });
-      const { answer: got } = await world.send(from, "generate_content", {}, json(answer));
-      expect(endOf[from](got)).toBe(
-        { chat: "length", responses: "incomplete", messages: "max_tokens" }[from],
-      );
-    });
-  },
-);
+  it("T60: is an error if it is empty and has no finish reason", async () => {
+    const { candidates: _none, ...answer } = byName.generate_content.whole();
+    const { status } = await world.send(from, "generate_content", {}, json(answer));
+    expect(status).toBe(502);
+  });
+
+  it("is valid if it has text and no finish reason", async () => {
+    const { status, answer } = await world.send(
+      from,
+      "generate_content",
+      {},
+      json(google(said("Yes."))),
+    );
+    expect([status, byName[from].textOf(answer)]).toEqual([200, "Yes."]);
+  });
+
+  it("T16: ends with an error in a stream after such a finish reason, and never normally", async () => {
+    const frames = bare(
+      google(said("Let me see.")),
+      google({ finishReason: "MALFORMED_FUNCTION_CALL" }),
+    );
+    const { text } = await world.stream(from, "generate_content", {}, sse(frames));
+    expect(text).toContain("Let me see.");
+    expect(text).toMatch(/"error":\{|"status":"failed"/);
+    expect(text).not.toMatch(/"stop_reason":"|"finish_reason":"stop"|response\.completed/);
+  });
+
+  it("T19: is truncated, not finished, if it could be continued", async () => {
+    const answer = google({ ...said("So far"), finishReason: "CONTINUATION" });
+    const { answer: got } = await world.send(from, "generate_content", {}, json(answer));
+    expect(endOf[from](got)).toBe(
+      { chat: "length", responses: "incomplete", messages: "max_tokens" }[from],
+    );
+  });
+});
 
 const chatAnswer = (reason: string): Body => ({
   ...byName.chat.whole(),

@@ -25,15 +25,12 @@ describe("an end-user id", () => {
     },
   );
 
-  it.each(["chat", "responses"] as const)(
-    "is unchanged at 64 characters towards %s",
-    async (to) => {
-      const id = "u".repeat(64);
-      const { up, reported } = await world.send("messages", to, { metadata: { user_id: id } });
-      expect(up!["user"]).toBe(id);
-      expect(reported).toEqual([]);
-    },
-  );
+  it.each(["chat", "responses"] as const)("is unchanged at 64 characters to %s", async (to) => {
+    const id = "u".repeat(64);
+    const { up, reported } = await world.send("messages", to, { metadata: { user_id: id } });
+    expect(up!["user"]).toBe(id);
+    expect(reported).toEqual([]);
+  });
 
   it("is unchanged at 150 characters on a direct route", async () => {
     const sent = { metadata: { user_id: agentId } };
@@ -84,24 +81,21 @@ describe("the ids of calls", () => {
     ["that come again, beside one that looks like what they become", ["a", "a", "a_2", "a"]],
     ["that say nothing", ["", "", "call"]],
   ];
-  it.each(cases)(
-    "T21: are made different and match their results if they %s",
-    async (_what, ids) => {
-      const { up, reported } = await world.send("chat", "messages", turnsOf(ids));
-      const blocks = (up!["messages"] as Body[]).flatMap(({ content }) =>
-        Array.isArray(content) ? (content as Body[]) : [],
-      );
-      const called = blocks.filter(({ type }) => type === "tool_use").map(({ id }) => id as string);
-      const results = blocks.filter(({ type }) => type === "tool_result");
-      expect(new Set(called).size).toBe(ids.length);
-      for (const id of called) expect(id).toMatch(/^[a-zA-Z0-9_-]+$/);
-      expect(results.map((result) => result["tool_use_id"])).toEqual(called);
-      expect(results.map((result) => JSON.stringify(result["content"]))).toEqual(
-        ids.map((_, index) => JSON.stringify([{ type: "text", text: `went ${index}` }])),
-      );
-      expect(reported).toEqual([]);
-    },
-  );
+  it.each(cases)("T21: differ and match their results if they %s", async (_what, ids) => {
+    const { up, reported } = await world.send("chat", "messages", turnsOf(ids));
+    const blocks = (up!["messages"] as Body[]).flatMap(({ content }) =>
+      Array.isArray(content) ? (content as Body[]) : [],
+    );
+    const called = blocks.filter(({ type }) => type === "tool_use").map(({ id }) => id as string);
+    const results = blocks.filter(({ type }) => type === "tool_result");
+    expect(new Set(called).size).toBe(ids.length);
+    for (const id of called) expect(id).toMatch(/^[a-zA-Z0-9_-]+$/);
+    expect(results.map((result) => result["tool_use_id"])).toEqual(called);
+    expect(results.map((result) => JSON.stringify(result["content"]))).toEqual(
+      ids.map((_, index) => JSON.stringify([{ type: "text", text: `went ${index}` }])),
+    );
+    expect(reported).toEqual([]);
+  });
 
   it("T21: stay within 40 characters if ids of that length repeat", async () => {
     const id = "x".repeat(40);

@@ -68,23 +68,20 @@ function given(caller: ProtocolName, upstream: keyof typeof streams): JsonObject
 
 const upstreams = ["chat", "generate_content"] as const;
 
-it.each(upstreams)(
-  "CONV-702: a late citation is attached to its text for responses callers (from %s)",
-  (upstream) => {
-    const events = given("responses", upstream);
-    const of = (type: string) => events.filter((event) => event["type"] === type);
-    const { response } = of("response.completed")[0] as { response: { output: JsonObject[] } };
-    const message = response.output.find(({ type }) => type === "message");
-    expect(message!["content"]).toMatchObject([
-      { text: before + cited, annotations: [{ type: "url_citation", ...urlCitation }] },
-    ]);
-    const [added, ...others] = of("response.output_text.annotation.added");
-    expect([added, others]).toMatchObject([
-      { item_id: message!["id"], output_index: 0, content_index: 0, annotation: urlCitation },
-      [],
-    ]);
-  },
-);
+it.each(upstreams)("CONV-702: a late responses citation is on its text (from %s)", (upstream) => {
+  const events = given("responses", upstream);
+  const of = (type: string) => events.filter((event) => event["type"] === type);
+  const { response } = of("response.completed")[0] as { response: { output: JsonObject[] } };
+  const message = response.output.find(({ type }) => type === "message");
+  expect(message!["content"]).toMatchObject([
+    { text: before + cited, annotations: [{ type: "url_citation", ...urlCitation }] },
+  ]);
+  const [added, ...others] = of("response.output_text.annotation.added");
+  expect([added, others]).toMatchObject([
+    { item_id: message!["id"], output_index: 0, content_index: 0, annotation: urlCitation },
+    [],
+  ]);
+});
 
 it.each(upstreams)(
   "CONV-703: a late citation is attached to an empty text after the call for messages callers (from %s)",

@@ -143,47 +143,44 @@ describe.each(targets)("tools in namespaces from responses to %s", (upstream) =>
 
 const given = '{"at":"b"}';
 
-describe.each(["chat", "messages", "generate_content"] as const)(
-  "calls of namespaced tools from %s",
-  (upstream) => {
-    const route = routeOf("responses", upstream, { body });
-    const item = {
-      type: "function_call",
-      id: "fc_01abc_0",
-      call_id: expect.stringMatching(/^(?:call|toolu)_2$|^c2$/),
-      arguments: given,
-      status: "completed",
-    };
-    const whole = (name: string) =>
-      parseJsonText(calling(JSON.stringify(answerCalling[upstream](name)), given)) as JsonObject;
-    const stream = (name: string) => calling(streamCalling[upstream](name), given);
-    const own = [{ ...item, name: "find", namespace: "mcp__docs" }];
+describe.each(["chat", "messages", "generate_content"] as const)("calls from %s", (upstream) => {
+  const route = routeOf("responses", upstream, { body });
+  const item = {
+    type: "function_call",
+    id: "fc_01abc_0",
+    call_id: expect.stringMatching(/^(?:call|toolu)_2$|^c2$/),
+    arguments: given,
+    status: "completed",
+  };
+  const whole = (name: string) =>
+    parseJsonText(calling(JSON.stringify(answerCalling[upstream](name)), given)) as JsonObject;
+  const stream = (name: string) => calling(streamCalling[upstream](name), given);
+  const own = [{ ...item, name: "find", namespace: "mcp__docs" }];
 
-    it("T33: have separate tool and namespace when whole", () => {
-      const answer = whole("mcp__docs__find");
-      expect(route.answer(answer, [], noUsage)["output"]).toEqual(own);
-      expect(streamedItems(route.framesOf(answer, noUsage))).toEqual(own);
+  it("T33: have separate tool and namespace when whole", () => {
+    const answer = whole("mcp__docs__find");
+    expect(route.answer(answer, [], noUsage)["output"]).toEqual(own);
+    expect(streamedItems(route.framesOf(answer, noUsage))).toEqual(own);
+  });
+
+  it("T13 T33: have separate tool and namespace when streamed, from the first event", () => {
+    const frames = passed(route, stream("mcp__docs__find"));
+    expect(streamedItems(frames)).toEqual(own);
+    const added = frames.find(({ event }) => event === "response.output_item.added")!;
+    expect(parseJsonText(added.data)).toMatchObject({
+      item: { name: "find", namespace: "mcp__docs" },
     });
+  });
 
-    it("T13 T33: have separate tool and namespace when streamed, from the first event", () => {
-      const frames = passed(route, stream("mcp__docs__find"));
-      expect(streamedItems(frames)).toEqual(own);
-      const added = frames.find(({ event }) => event === "response.output_item.added")!;
-      expect(parseJsonText(added.data)).toMatchObject({
-        item: { name: "find", namespace: "mcp__docs" },
-      });
-    });
-
-    it.each(["find", "open", "mcp__docs__close"])(
-      "T33: do not include a name without a namespace: %s",
-      (name) => {
-        const plain = [{ ...item, name }];
-        expect(route.answer(whole(name), [], noUsage)["output"]).toEqual(plain);
-        expect(streamedItems(passed(route, stream(name)))).toEqual(plain);
-      },
-    );
-  },
-);
+  it.each(["find", "open", "mcp__docs__close"])(
+    "T33: do not include a name without a namespace: %s",
+    (name) => {
+      const plain = [{ ...item, name }];
+      expect(route.answer(whole(name), [], noUsage)["output"]).toEqual(plain);
+      expect(streamedItems(passed(route, stream(name)))).toEqual(plain);
+    },
+  );
+});
 
 describe("the joined names of namespaced tools", () => {
   const one = (namespace: string, ...names: string[]): JsonObject => ({

@@ -78,24 +78,21 @@ function verdict({ model, caller, upstream }: Way, given: JsonObject): string {
 }
 
 describe.each(targets)("the strict simulated vendor of %s in %s", (_id, upstream, model) => {
-  describe.each(protocolNames.filter((caller) => caller !== upstream))(
-    "for requests from %s",
-    (caller) => {
-      const way = { model, caller, upstream };
+  describe.each(protocolNames.filter((caller) => caller !== upstream))("from %s", (caller) => {
+    const way = { model, caller, upstream };
 
-      it.each(caseNames())("accepts the converted transcript %s", (name) => {
-        const { request } = readTranscript(name).exchanges[caller];
-        expect(verdict(way, structuredClone(request))).toBe("taken");
-      });
+    it.each(caseNames())("accepts the converted transcript %s", (name) => {
+      const { request } = readTranscript(name).exchanges[caller];
+      expect(verdict(way, structuredClone(request))).toBe("taken");
+    });
 
-      it("accepts any random converted request", () => {
-        fc.assert(
-          fc.property(someRequest(caller), (request) => {
-            expect(verdict(way, codecs[caller].encodeRequest(request, model.id))).toBe("taken");
-          }),
-          { numRuns: inForm(30, 100) },
-        );
-      });
-    },
-  );
+    it("accepts any random converted request", () => {
+      fc.assert(
+        fc.property(someRequest(caller), (request) => {
+          expect(verdict(way, codecs[caller].encodeRequest(request, model.id))).toBe("taken");
+        }),
+        { numRuns: inForm(30, 100) },
+      );
+    });
+  });
 });

@@ -39,57 +39,50 @@ const said = (...system: Body[]): Body => ({
   ],
 });
 
-describe.each([...targets, "responses"] as const)(
-  "turns that change the tools, from messages to %s",
-  (to) => {
-    it("T33: add a defined tool or replace one of its name, and losses are reported", () => {
-      const added = [
-        change("tool_addition", definition(tool("close", { defer_loading: true }))),
-        change("tool_addition", definition(tool("find", { description: "Anew" }))),
-      ];
-      const { tools, told, text } = asked("messages", to, said(...added));
-      expect(tools).toEqual(["find", "open", "close"]);
-      for (const lost of ["[0]", "[0].tool.definition.defer_loading", "[1]"])
-        expect(told.split(", ")).toContain(`messages[1].content${lost}`);
-      expect(text).toContain("Anew");
-      expect(text).not.toContain("tool_addition");
-    });
+describe.each([...targets, "responses"] as const)("tool changes from messages to %s", (to) => {
+  it("T33: add a defined tool or replace one of its name, and losses are reported", () => {
+    const added = [
+      change("tool_addition", definition(tool("close", { defer_loading: true }))),
+      change("tool_addition", definition(tool("find", { description: "Anew" }))),
+    ];
+    const { tools, told, text } = asked("messages", to, said(...added));
+    expect(tools).toEqual(["find", "open", "close"]);
+    for (const lost of ["[0]", "[0].tool.definition.defer_loading", "[1]"])
+      expect(told.split(", ")).toContain(`messages[1].content${lost}`);
+    expect(text).toContain("Anew");
+    expect(text).not.toContain("tool_addition");
+  });
 
-    it("T33: remove a tool until a later turn refers to it", () => {
-      const without = change("tool_removal", reference("find"));
-      const again = change("tool_addition", reference("find"));
-      const unknown = change("tool_addition", reference("nobody"));
-      expect(asked("messages", to, said(without)).tools).toEqual(["open"]);
-      expect(asked("messages", to, said(without, again, unknown)).tools).toEqual(["open", "find"]);
-      expect(asked("messages", to, said(without)).told).toContain("messages[1].content[0]");
-    });
+  it("T33: remove a tool until a later turn refers to it", () => {
+    const without = change("tool_removal", reference("find"));
+    const again = change("tool_addition", reference("find"));
+    const unknown = change("tool_addition", reference("nobody"));
+    expect(asked("messages", to, said(without)).tools).toEqual(["open"]);
+    expect(asked("messages", to, said(without, again, unknown)).tools).toEqual(["open", "find"]);
+    expect(asked("messages", to, said(without)).told).toContain("messages[1].content[0]");
+  });
 
-    it("T33: may be cleared: such a turn is sent until the user's next message, without a report", () => {
-      const once = { role: "system", content: "Only once.", clear_at: "next_user_message" };
-      const user = { role: "user", content: "Hi" };
-      const body = (...messages: Body[]) => ({ model: "acme/x", max_tokens: 9, messages });
-      const begun = body(user, { role: "assistant", content: "A" }, user, once);
-      const shown = asked("messages", to, begun);
-      expect(shown.text).toContain("Only once.");
-      expect(shown.told).not.toContain("clear_at");
-      const over = asked(
-        "messages",
-        to,
-        body(user, once, { role: "assistant", content: "A" }, user),
-      );
-      expect([over.text.includes("Only once."), over.told]).toEqual([false, ""]);
-      const never = { ...once, clear_at: "never" };
-      expect(asked("messages", to, body(user, never, user)).told).toContain("messages[1].clear_at");
-    });
+  it("T33: may be cleared: such a turn is sent until the user's next message, without a report", () => {
+    const once = { role: "system", content: "Only once.", clear_at: "next_user_message" };
+    const user = { role: "user", content: "Hi" };
+    const body = (...messages: Body[]) => ({ model: "acme/x", max_tokens: 9, messages });
+    const begun = body(user, { role: "assistant", content: "A" }, user, once);
+    const shown = asked("messages", to, begun);
+    expect(shown.text).toContain("Only once.");
+    expect(shown.told).not.toContain("clear_at");
+    const over = asked("messages", to, body(user, once, { role: "assistant", content: "A" }, user));
+    expect([over.text.includes("Only once."), over.told]).toEqual([false, ""]);
+    const never = { ...once, clear_at: "never" };
+    expect(asked("messages", to, body(user, never, user)).told).toContain("messages[1].clear_at");
+  });
 
-    it("T33: may contain only an effort, which is reported as lost", () => {
-      const user = { role: "user", content: "Hi" };
-      const wish = { role: "system", output_config: { effort: "low" } };
-      const body = { model: "acme/x", max_tokens: 9, messages: [user, wish] };
-      expect(asked("messages", to, body).told).toBe("messages[1].output_config");
-    });
-  },
-);
+  it("T33: may contain only an effort, which is reported as lost", () => {
+    const user = { role: "user", content: "Hi" };
+    const wish = { role: "system", output_config: { effort: "low" } };
+    const body = { model: "acme/x", max_tokens: 9, messages: [user, wish] };
+    expect(asked("messages", to, body).told).toBe("messages[1].output_config");
+  });
+});
 
 const codeOf = (from: Name, to: Target, body: Body): ErrorCode | undefined => {
   try {
@@ -130,37 +123,34 @@ it("T33: turns that change the tools are sent unchanged in the same protocol", (
 const functionTool = (name: string): Body => ({ type: "function", name, parameters: schema });
 const found = { type: "namespace", name: "docs", description: "D", tools: [functionTool("read")] };
 
-describe.each([...targets, "messages"] as const)(
-  "items that change the tools, from responses to %s",
-  (to) => {
-    it("T33: add tools, including those that a search has found", () => {
-      const content = [{ type: "input_text", text: "Hi" }];
-      const said = { type: "message", role: "user", content };
-      const input = [
-        said,
-        { type: "additional_tools", role: "developer", tools: [functionTool("close")] },
-        { type: "tool_search_call", call_id: "c1", execution: "client", arguments: { q: "docs" } },
-        { type: "tool_search_output", call_id: "c1", execution: "client", tools: [found] },
-        said,
-      ];
-      const body = { model: "acme/x", tools: [functionTool("find")], input };
-      const { tools, told } = asked("responses", to, body);
-      expect(tools).toEqual(["find", "close", "docs__read"]);
-      for (const index of [1, 2, 3]) expect(told).toContain(`input[${index}]`);
-      expect(routeOf("responses", "responses", body, { forced: true }).body).toMatchObject({
-        input,
-        tools: body.tools,
-      });
+describe.each([...targets, "messages"] as const)("tool changes from responses to %s", (to) => {
+  it("T33: add tools, including those that a search has found", () => {
+    const content = [{ type: "input_text", text: "Hi" }];
+    const said = { type: "message", role: "user", content };
+    const input = [
+      said,
+      { type: "additional_tools", role: "developer", tools: [functionTool("close")] },
+      { type: "tool_search_call", call_id: "c1", execution: "client", arguments: { q: "docs" } },
+      { type: "tool_search_output", call_id: "c1", execution: "client", tools: [found] },
+      said,
+    ];
+    const body = { model: "acme/x", tools: [functionTool("find")], input };
+    const { tools, told } = asked("responses", to, body);
+    expect(tools).toEqual(["find", "close", "docs__read"]);
+    for (const index of [1, 2, 3]) expect(told).toContain(`input[${index}]`);
+    expect(routeOf("responses", "responses", body, { forced: true }).body).toMatchObject({
+      input,
+      tools: body.tools,
     });
+  });
 
-    it("T33: keep a function and a custom tool of one name apart", () => {
-      const items = [
-        { role: "user", content: "Hi" },
-        { type: "additional_tools", role: "developer", tools: [functionTool("close")] },
-      ];
-      const both = [functionTool("edit"), { type: "custom", name: "edit" }];
-      const body = { model: "acme/x", tools: both, input: items };
-      expect(asked("responses", to, body).tools).toEqual(["edit", "edit_custom", "close"]);
-    });
-  },
-);
+  it("T33: keep a function and a custom tool of one name apart", () => {
+    const items = [
+      { role: "user", content: "Hi" },
+      { type: "additional_tools", role: "developer", tools: [functionTool("close")] },
+    ];
+    const both = [functionTool("edit"), { type: "custom", name: "edit" }];
+    const body = { model: "acme/x", tools: both, input: items };
+    expect(asked("responses", to, body).tools).toEqual(["edit", "edit_custom", "close"]);
+  });
+});

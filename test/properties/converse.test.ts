@@ -167,7 +167,7 @@ describe("Converse", () => {
   });
 
   it.each(protocolNames)(
-    "T7 T16: streams to callers of %s are legal; a broken one is recorded as an error",
+    "T7 T16: gives %s callers legal streams, and errors of broken ones",
     (caller) => {
       fc.assert(
         fc.property(someAnswer, fc.nat(), fc.boolean(), (answer, at, isBroken) => {

@@ -312,28 +312,25 @@ describe("the caller's headers", () => {
     carriers.map((carrier) => ({ protocol, carrier })),
   );
 
-  it.each(rows)(
-    "leak nothing to the upstream of $protocol, with the key in $carrier",
-    async (row) => {
-      const { protocol, carrier } = row;
-      const [path, body] = asked[protocol];
-      const { gateway, received } = bench;
-      const sent = protocol === "generate_content" ? body : { model: modelOf(protocol), ...body };
-      const key = carrier === "authorization" ? `Bearer ${gateway.key}` : gateway.key;
-      const [request] = await received(async () => {
-        const headers = { ...noise, authorization: "", [carrier]: key };
-        expect((await gateway.post(path, sent, headers)).status).toBe(200);
-      });
-      const { headers } = request!;
-      expect(Object.keys(headers).filter((name) => !allowed.has(name))).toEqual([]);
-      const everything = JSON.stringify([request!.path, headers, request!.text]);
-      expect(everything).not.toContain(gateway.key);
-      expect(everything).not.toMatch(/of-the-caller|203\.0\.113|4bf92f35/);
-      const credentials = carriers.filter((name) => headers[name] !== undefined);
-      expect(credentials).toHaveLength(1);
-      expect(headers[credentials[0]!]).toContain(upstreamKey);
-    },
-  );
+  it.each(rows)("leak nothing at $protocol, with the key in $carrier", async (row) => {
+    const { protocol, carrier } = row;
+    const [path, body] = asked[protocol];
+    const { gateway, received } = bench;
+    const sent = protocol === "generate_content" ? body : { model: modelOf(protocol), ...body };
+    const key = carrier === "authorization" ? `Bearer ${gateway.key}` : gateway.key;
+    const [request] = await received(async () => {
+      const headers = { ...noise, authorization: "", [carrier]: key };
+      expect((await gateway.post(path, sent, headers)).status).toBe(200);
+    });
+    const { headers } = request!;
+    expect(Object.keys(headers).filter((name) => !allowed.has(name))).toEqual([]);
+    const everything = JSON.stringify([request!.path, headers, request!.text]);
+    expect(everything).not.toContain(gateway.key);
+    expect(everything).not.toMatch(/of-the-caller|203\.0\.113|4bf92f35/);
+    const credentials = carriers.filter((name) => headers[name] !== undefined);
+    expect(credentials).toHaveLength(1);
+    expect(headers[credentials[0]!]).toContain(upstreamKey);
+  });
 
   it("include anthropic-version and anthropic-beta unchanged; without a version a default is sent", async () => {
     const { gateway, received } = bench;

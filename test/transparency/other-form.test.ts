@@ -87,19 +87,16 @@ async function charged({ gateway }: Bench, reply: Response): Promise<Body> {
 describe("an answer in the other form than requested, as SDKs read it", () => {
   const bench = useBench();
 
-  it.each(protocols)(
-    "T14: is complete when a whole answer is sent as a stream (%s)",
-    async (protocol) => {
-      const answer = rich[protocol];
-      bench.upstream.answer(json(answer));
-      const { gateway } = bench;
-      const read = plain(await clients[protocol].streamed(gateway.url, gateway.key));
-      expect(read).toMatchObject(expected(protocol, answer));
-    },
-  );
+  it.each(protocols)("T14: is complete as a stream (%s)", async (protocol) => {
+    const answer = rich[protocol];
+    bench.upstream.answer(json(answer));
+    const { gateway } = bench;
+    const read = plain(await clients[protocol].streamed(gateway.url, gateway.key));
+    expect(read).toMatchObject(expected(protocol, answer));
+  });
 
   it.each(protocols)(
-    "T14 T15: is the same again when that stream is collected into a whole answer (%s)",
+    "T14 T15: is complete when that stream is collected (%s)",
     async (protocol) => {
       const { gateway, upstream } = bench;
       upstream.answer(json(rich[protocol]));
@@ -170,7 +167,7 @@ describe.skipIf(wholes.length === 0)("recorded answers (beside the repository on
   const bench = useBench();
 
   it.each(named(wholes))(
-    "T14: arrive completely as a stream: %s",
+    "T14: are complete as a stream: %s",
     async (_name, { protocol, events }) => {
       const answer = JSON.parse(events[0]!) as Body;
       bench.upstream.answer(json(answer));
@@ -182,22 +179,19 @@ describe.skipIf(wholes.length === 0)("recorded answers (beside the repository on
     },
   );
 
-  it.each(named(streams))(
-    "T15: arrive completely as a whole answer: %s",
-    async (_name, recording) => {
-      const { gateway, upstream } = bench;
-      const { protocol } = recording;
-      upstream.answer(sse(onTheWire(recording)));
-      const [itself, passed] = [
-        plain(await clients[protocol].streamed(upstream.url, "any")),
-        plain(await clients[protocol].whole(gateway.url, gateway.key)),
-      ];
-      // The gateway adds the fields to a response object that Open Responses requires.
-      const { id, output, content, stop_reason, usage, container } = passed;
-      const said = { id, output, content, stop_reason, usage, container };
-      expect(itself).toMatchObject(asRead(said));
-    },
-  );
+  it.each(named(streams))("T15: are complete as a whole answer: %s", async (_name, recording) => {
+    const { gateway, upstream } = bench;
+    const { protocol } = recording;
+    upstream.answer(sse(onTheWire(recording)));
+    const [itself, passed] = [
+      plain(await clients[protocol].streamed(upstream.url, "any")),
+      plain(await clients[protocol].whole(gateway.url, gateway.key)),
+    ];
+    // The gateway adds the fields to a response object that Open Responses requires.
+    const { id, output, content, stop_reason, usage, container } = passed;
+    const said = { id, output, content, stop_reason, usage, container };
+    expect(itself).toMatchObject(asRead(said));
+  });
 });
 
 /** Fields that SDKs drop: nulls, indexes of calls, the text beside Google's reason. Anthropic's SDK has another model name. */

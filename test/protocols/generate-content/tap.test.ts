@@ -116,20 +116,17 @@ describe("the tap of a generateContent stream", () => {
   });
 
   const recorded = recordingsOf("google", ".chunks.txt");
-  describe.skipIf(recorded.length === 0)(
-    "for recorded streams (beside the repository only)",
-    () => {
-      it.each(recorded)("T48: finds usage and end of %s", (_, text) => {
-        const watching = tap();
-        const frames = text
-          .split("\n")
-          .filter(Boolean)
-          .map((data) => ({ data }));
-        const { passed, released } = tapAll(watching, frames);
-        expect([...passed, ...released].map(dataOf)).toEqual(renamed(frames));
-        expect(watching.seen.usage?.inputTokens).toBeGreaterThan(0);
-        expect(watching.seen.ended).toBe(true);
-      });
-    },
-  );
+  describe.skipIf(recorded.length === 0)("on recordings (beside the repository only)", () => {
+    it.each(recorded)("T48: finds usage and end of %s", (_, text) => {
+      const watching = tap();
+      const frames = text
+        .split("\n")
+        .filter(Boolean)
+        .map((data) => ({ data }));
+      const { passed, released } = tapAll(watching, frames);
+      expect([...passed, ...released].map(dataOf)).toEqual(renamed(frames));
+      expect(watching.seen.usage?.inputTokens).toBeGreaterThan(0);
+      expect(watching.seen.ended).toBe(true);
+    });
+  });
 });

@@ -309,17 +309,14 @@ describe("the writer of responses streams", () => {
   it.each([
     ["a call", [{ type: "tool_call_start", block: "c", id: "call_c", name: "f" }]],
     ["a text", text("t", "half")],
-  ] as [string, CanonicalEvent[]][])(
-    "T16: never marks %s as done that a failure cut",
-    (_, said) => {
-      const frames = encode(...said, { type: "error", message: "gone" });
-      expect(typesOf(frames)).not.toContain("output_item.done");
-      expect(dataOf(frames).at(-2)).toMatchObject({
-        type: "response.failed",
-        response: { output: [{ status: "incomplete" }] },
-      });
-    },
-  );
+  ] as [string, CanonicalEvent[]][])("T16: never ends %s that a failure cut", (_, said) => {
+    const frames = encode(...said, { type: "error", message: "gone" });
+    expect(typesOf(frames)).not.toContain("output_item.done");
+    expect(dataOf(frames).at(-2)).toMatchObject({
+      type: "response.failed",
+      response: { output: [{ status: "incomplete" }] },
+    });
+  });
 
   it("T16: ends a broken stream as response.failed, with the content of open blocks so far", () => {
     const open: CanonicalEvent[] = [
