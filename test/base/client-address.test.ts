@@ -42,7 +42,7 @@ describe("the caller's address", () => {
     ["text in front of it", "10.0.0.1", "<script>, 10.0.0.9", "10.0.0.9"],
     ["an empty entry", "10.0.0.1", "203.0.113.9,", "10.0.0.1"],
     ["a zone", "fe80::1%eth0", "203.0.113.9", "fe80::1"],
-  ])("%s", (_name, peer, header, expected) => {
+  ])("is read correctly with %s", (_name, peer, header, expected) => {
     expect(clientAddress(peer, header, trusted)).toBe(expected);
   });
 

@@ -43,7 +43,7 @@ describe("an SSE event", () => {
     ["a space before the field", " data: x\n\n", []],
     ["blank lines between events", "data: a\n\n\n\ndata: b\n\n", [{ data: "a" }, { data: "b" }]],
     ["no bytes at all", "", []],
-  ])("%s", (_name, text, events) => {
+  ])("is parsed correctly: %s", (_name, text, events) => {
     expect(parse(text)).toEqual(events);
   });
 });

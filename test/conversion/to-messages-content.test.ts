@@ -119,7 +119,7 @@ const refused: readonly (readonly [title: string, Name, Body])[] = [
 
 describe("content that makes a request to messages fail", () => {
   it.each(refused)(
-    "includes %s (%s): no vendor is called and nothing is charged",
+    "%s (%s): no vendor is called and nothing is charged",
     async (_title, from, body) => {
       const { ledger, workspaceId } = world.gateway();
       const { chargedNano } = await ledger.balance(workspaceId);

@@ -111,7 +111,7 @@ const routeFor = (caller: ProtocolName) =>
     createdAt: 1,
   });
 
-describe("Converse", () => {
+describe("the Converse codec", () => {
   it("reads a whole answer back as it was written", () => {
     fc.assert(
       fc.property(someAnswer, (answer) => {

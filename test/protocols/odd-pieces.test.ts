@@ -96,7 +96,7 @@ it("a later reasoning detail without a value keeps the earlier value", () => {
   ]);
 });
 
-describe("Converse", () => {
+describe("the Converse codec", () => {
   it("starts the answer at an unknown event, and adds nothing to it", () => {
     const decoder = decodeConverse();
     const types = (event: string) => decoder.push({ event, data: "{}" }).map(({ type }) => type);
@@ -130,7 +130,7 @@ describe("the schema writer for Google", () => {
   });
 });
 
-describe("messages", () => {
+describe("the messages codec", () => {
   it("reads the type from the event line if the data has none", () => {
     const read = (event: string | undefined, data: object) =>
       new MessagesReader().read({ ...(event && { event }), data: JSON.stringify(data) }).type;
@@ -162,7 +162,7 @@ describe("messages", () => {
   });
 });
 
-describe("responses", () => {
+describe("the responses codec", () => {
   it("reads an item once that comes both in pieces and whole", () => {
     const at = { output_index: 0, content_index: 0, item_id: "msg_1" };
     const item = {

@@ -31,17 +31,14 @@ describe("the usage of chat upstreams", () => {
     ["Google: reasoning in the total alone", told(20, 198, 623), [20, 0, 603, 405]],
     ["T61: an explicit 0 counts as told", told(0, 0, 0), [0, 0, 0, 0]],
     ["T51: reasoning above the completion is bounded by it", told(10, 5, 15, 0, 9), [10, 0, 5, 5]],
-  ])(
-    "is read correctly: %s",
-    (_what, usage, [inputTokens, cacheReadTokens, outputTokens, reasoningTokens]) => {
-      expect(readUsage(usage)).toMatchObject({
-        inputTokens,
-        cacheReadTokens,
-        outputTokens,
-        reasoningTokens,
-      });
-    },
-  );
+  ])("%s", (_what, usage, [inputTokens, cacheReadTokens, outputTokens, reasoningTokens]) => {
+    expect(readUsage(usage)).toMatchObject({
+      inputTokens,
+      cacheReadTokens,
+      outputTokens,
+      reasoningTokens,
+    });
+  });
 
   it("T46: includes cache reads in every spelling", () => {
     const spellings = [

@@ -357,7 +357,7 @@ describe("a whole generateContent answer on a direct route", () => {
       { promptTokenCount: 0, candidatesTokenCount: 0 },
       { inputTokens: 0, outputTokens: 0 },
     ],
-  ] as [string, JsonObject, object][])("is counted correctly: %s", (_, usageMetadata, expected) => {
+  ] as [string, JsonObject, object][])("%s", (_, usageMetadata, expected) => {
     expect(direct.usage({ usageMetadata })).toMatchObject(expected);
   });
 

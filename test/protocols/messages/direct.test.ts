@@ -326,7 +326,7 @@ describe("a whole messages answer on a direct route", () => {
       },
       { inputTokens: 60_600, outputTokens: 3300 },
     ],
-  ] as [string, JsonObject, object][])("is counted correctly: %s", (_, told, expected) => {
+  ] as [string, JsonObject, object][])("%s", (_, told, expected) => {
     expect(direct.usage({ usage: told })).toMatchObject(expected);
   });
 

@@ -116,7 +116,7 @@ describe("the validation of a responses body", () => {
     ],
     ["RESP-50", { moderation: { model: "m", policy: {} } }, "none"],
     ["RESP-50", { moderation: "auto" }, "invalid_type moderation"],
-  ])("%s: %j: %s", (_id, extra, expected) => {
+  ])("%s: checks %j: %s", (_id, extra, expected) => {
     expect(fault(extra)).toBe(expected);
   });
 
