@@ -17,7 +17,7 @@ describe("the caller's address", () => {
     ["one proxy", "127.0.0.1", "203.0.113.9", "203.0.113.9"],
     ["a chain of trusted proxies", "127.0.0.1", "203.0.113.9, 10.1.2.3, 192.0.2.7", "203.0.113.9"],
     [
-      "what the client wrote itself is left of it",
+      "addresses in front that the client added itself",
       "::1",
       "1.1.1.1, 10.9.9.9, 203.0.113.9",
       "203.0.113.9",

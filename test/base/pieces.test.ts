@@ -31,7 +31,7 @@ describe("the pieces of a chunk buffer", () => {
   it.each([
     ["one byte", 1, 1_000_000],
     ["4,095 bytes", 4_095, 1_000],
-    ["one byte behind a read, over and over", undefined, 1_000],
+    ["one byte after each full read", undefined, 1_000],
   ])("are held in few buffers, for pieces of %s", (_name, bytes, count) => {
     const [read, byte] = [Buffer.alloc(bytes ?? 65_536), Buffer.alloc(bytes ?? 1)];
     const all = joined(Array.from({ length: count }, (_, at) => (at % 2 === 0 ? read : byte)));

@@ -29,7 +29,7 @@ it("each combination of values has its own part, made once", () => {
 
 const ever: readonly [string, (index: number) => readonly [string, number]][] = [
   ["first values", (index) => [`model ${index}`, 200]],
-  ["values of one first", (index) => ["one", index]],
+  ["second values", (index) => ["one", index]],
 ];
 
 it.each(ever)("only recently used parts stay cached, for ever new %s", (_, valuesOf) => {

@@ -28,13 +28,13 @@ const rows: [name: string, price: TextPrice, usage: Usage, cost: string][] = [
   ["input alone", full, usage({ inputTokens: 1_000_000 }), "3"],
   ["output alone", full, usage({ outputTokens: 1_000_000 }), "15"],
   [
-    "cache reads leave the input",
+    "cache reads are not billed as input",
     full,
     usage({ inputTokens: 100, cacheReadTokens: 40 }),
     "0.000192",
   ],
   [
-    "cache writes leave the input",
+    "cache writes are not billed as input",
     full,
     usage({ inputTokens: 100, cacheWriteTokens: 40 }),
     "0.00033",
@@ -52,7 +52,7 @@ const rows: [name: string, price: TextPrice, usage: Usage, cost: string][] = [
     "0.00009",
   ],
   [
-    "sound and pictures leave their sides where they have rates of their own",
+    "audio and images with their own rates are not billed as input or output",
     { ...full, audioInput: usd("40"), audioOutput: usd("80"), imageOutput: usd("30") },
     usage({
       inputTokens: 100,
@@ -66,7 +66,7 @@ const rows: [name: string, price: TextPrice, usage: Usage, cost: string][] = [
     "0.004087",
   ],
   [
-    "sound that was read from a cache costs what the cache does; more pictures than output are cut to it",
+    "cached audio costs the cache rate; image tokens are cut to the output",
     { ...full, audioInput: usd("40"), imageOutput: usd("30") },
     usage({
       inputTokens: 100,
@@ -78,19 +78,19 @@ const rows: [name: string, price: TextPrice, usage: Usage, cost: string][] = [
     "0.0005285",
   ],
   [
-    "sound and pictures cost what their sides do without rates of their own",
+    "audio and images without their own rates cost the input or output rate",
     full,
     usage({ inputTokens: 10, audioInputTokens: 10, outputTokens: 10, imageOutputTokens: 10 }),
     "0.00018",
   ],
   [
-    "web searches one by one, and once for all of an answer",
+    "web searches are billed per search and per answer",
     { ...full, webSearch: usd("0.01"), webSearchAnswer: usd("0.035") },
     usage({ inputTokens: 100, webSearches: 3 }),
     "0.0653",
   ],
   [
-    "no web search, though it has a price",
+    "an unused web search costs nothing",
     { ...full, webSearch: usd("0.01"), webSearchAnswer: usd("0.035") },
     usage({ inputTokens: 100 }),
     "0.0003",

@@ -122,7 +122,7 @@ it.each<[string, JsonObject, JsonObject, string[]]>([
     ["maxItems"],
   ],
   [
-    "values that are listed",
+    "an enum",
     { type: ["string", "null"], enum: ["a", null] },
     { type: ["string", "null"], enum: ["a", null] },
     [],
@@ -133,9 +133,9 @@ it.each<[string, JsonObject, JsonObject, string[]]>([
     { anyOf: [object({ a: text }), { type: "null" }] },
     [],
   ],
-  ["one value", { const: 7, title: "Seven" }, { const: 7, title: "Seven" }, []],
+  ["a constant", { const: 7, title: "Seven" }, { const: 7, title: "Seven" }, []],
   [
-    "a format that is known, and one that is not",
+    "a known and an unknown format",
     object({ a: { ...text, format: "date" }, b: { ...text, format: "phone", pattern: "^1" } }),
     object({
       a: { ...text, format: "date" },
@@ -144,13 +144,13 @@ it.each<[string, JsonObject, JsonObject, string[]]>([
     ["format", "pattern"],
   ],
   [
-    "a choice, with words beside it",
+    "a choice with a description",
     { oneOf: [text, { type: "null" }], description: "d", default: null },
     { anyOf: [text, { type: "null" }], description: "d\n\n{default: null}" },
     ["default"],
   ],
   [
-    "definitions, and words beside a reference",
+    "definitions, and a description next to a reference",
     {
       ...object({
         a: { $ref: "#/definitions/a" },
@@ -184,23 +184,23 @@ it.each<[string, JsonObject, JsonObject, string[]]>([
 });
 
 it.each<[string, JsonObject]>([
-  ["names of the answer's own", { type: "object", additionalProperties: text }],
-  ["names by a pattern", { ...object({}), patternProperties: { "^a": text } }],
+  ["arbitrary member names", { type: "object", additionalProperties: text }],
+  ["member names by pattern", { ...object({}), patternProperties: { "^a": text } }],
   ["any object", { type: "object" }],
   ["any value", object({ a: {} })],
   ["a list of anything", { type: "array" }],
-  ["a list by place", { type: "array", items: text, prefixItems: [text] }],
+  ["a tuple", { type: "array", items: text, prefixItems: [text] }],
   [
-    "a circle",
+    "a circular reference",
     { ...object({ a: { $ref: "#/$defs/a" } }), $defs: { a: object({ a: { $ref: "#/$defs/a" } }) } },
   ],
   ["a reference elsewhere", { $ref: "https://example.com/a" }],
   ["a reference to the whole", object({ a: { $ref: "#" } })],
   [
-    "a choice beside properties",
+    "a choice next to properties",
     { ...object({ a: text }), anyOf: [object({}), object({ b: text })] },
   ],
-  ["parts that all hold", { allOf: [object({ a: text }), object({ b: text })] }],
+  ["several allOf parts", { allOf: [object({ a: text }), object({ b: text })] }],
   ["values that are objects", object({ a: { enum: [{}] } })],
 ])("CONV-412: cannot express %s", (_what, schema) => {
   expect(toAnswerSchema(schema)).toBeUndefined();

@@ -16,7 +16,7 @@ describe("a conversation that ends with a model's turn", () => {
     titled([
       {
         title:
-          "TXT-05: the white space at its end is left out and reported, for the vendor refuses it",
+          "TXT-05: loses white space at its end, which the vendor refuses; the loss is reported",
         from: "chat",
         to: "messages",
         body: chat(said("Where?"), model(spaced)),
@@ -24,7 +24,7 @@ describe("a conversation that ends with a model's turn", () => {
         reported: ["messages"],
       },
       {
-        title: "TXT-05: the same of a responses caller",
+        title: "TXT-05: loses white space at its end from a responses caller",
         from: "responses",
         to: "messages",
         body: { input: [said("Where?"), model([{ type: "output_text", text: spaced }])] },
@@ -32,7 +32,8 @@ describe("a conversation that ends with a model's turn", () => {
         reported: ["input"],
       },
       {
-        title: "TXT-05: the same of a generateContent caller, whose pieces are one text",
+        title:
+          "TXT-05: loses white space at its end from a generateContent caller, whose pieces are joined",
         from: "generate_content",
         to: "messages",
         body: {
@@ -46,14 +47,14 @@ describe("a conversation that ends with a model's turn", () => {
         reported: ["contents"],
       },
       {
-        title: "TXT-05: an earlier answer keeps it, and so does a question",
+        title: "TXT-05: keeps white space at the end of earlier answers and of questions",
         from: "chat",
         to: "messages",
         body: chat(said("Where?"), model(spaced), said("Where? ")),
         up: { messages: [said([text("Where?")]), model([text(spaced)]), said([text("Where? ")])] },
       },
       {
-        title: "TXT-05: a vendor that takes it gets it",
+        title: "TXT-05: keeps white space at its end for a vendor that accepts it",
         from: "messages",
         to: "chat",
         body: chat(said("Where?"), model(spaced)),

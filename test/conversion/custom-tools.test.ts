@@ -213,8 +213,8 @@ it.each([
   ["in the number of an escape", `${cut}\\u00`, asFarAsItCame],
   ["between the halves of a pair", String.raw`${cut}\ud83d`, asFarAsItCame],
   ["in the second half of a pair", String.raw`${cut}\ud83d\ude`, asFarAsItCame],
-  ["behind a pair", String.raw`${cut}\ud83d\ude00`, `${asFarAsItCame}😀`],
-  ["behind the text", `${cut}"`, asFarAsItCame],
+  ["after a pair", String.raw`${cut}\ud83d\ude00`, `${asFarAsItCame}😀`],
+  ["after the text", `${cut}"`, asFarAsItCame],
   ["before the text", '{"inp', '{"inp'],
 ])(
   "T3 T33: the truncated input of a call that was cut %s reaches the caller",
@@ -224,20 +224,16 @@ it.each([
 );
 
 it.each([
-  ["as it is", "*** Begin", "*** Begin"],
-  ["with line ends as they are", '{"input":"*** Begin\n\t+ a\n"}', "*** Begin\n\t+ a\n"],
+  ["without JSON", "*** Begin", "*** Begin"],
+  ["with raw line breaks", '{"input":"*** Begin\n\t+ a\n"}', "*** Begin\n\t+ a\n"],
   ["with a brace too many", '{"input":"*** Begin"}}', "*** Begin"],
-  [
-    "with quotes as they are, which may end anywhere",
-    '{"input":"say "a" }"}',
-    '{"input":"say "a" }"}',
-  ],
+  ["with unescaped quotes", '{"input":"say "a" }"}', '{"input":"say "a" }"}'],
   ["as a number", '{"input":7}', '{"input":7}'],
   ["under two other names", '{"a":"x","b":"y"}', '{"a":"x","b":"y"}'],
-  ["with a remark beside it", '{"input":"x","why":"y"}', "x"],
-  ["under another name beside nothing", '{"input":null,"patch":"x"}', "x"],
+  ["with a remark next to it", '{"input":"x","why":"y"}', "x"],
+  ["under another name next to null", '{"input":null,"patch":"x"}', "x"],
   ["as null", '{"input":null}', ""],
-  ["as an object of nothing", "{}", ""],
+  ["as an empty object", "{}", ""],
 ])("T33: an input that a model wrote %s reaches the tool", (_how, given, input) => {
   expect(inputOf(given)).toBe(input);
 });

@@ -156,7 +156,7 @@ const fields: readonly DirectField[] = [
     text: "search_context_size",
   },
   {
-    title: "T33: tools of other kinds",
+    title: "T33: a tool of another kind",
     from: "responses",
     to: ["chat", "messages", "generate_content"],
     body: {
@@ -166,7 +166,7 @@ const fields: readonly DirectField[] = [
     text: "apply_patch",
   },
   {
-    title: "RESP-31: what needs the upstream's own state",
+    title: "RESP-31: a parameter that needs the upstream's state",
     from: "responses",
     to: ["chat", "messages", "generate_content"],
     body: {
@@ -182,7 +182,7 @@ const fields: readonly DirectField[] = [
 
 /** On a direct route the field arrives unchanged. */
 const direct = ({ title, from, body }: DirectField): Case => ({
-  title: `${title} stays on a direct route`,
+  title: `${title} is forwarded on a direct route`,
   from,
   to: from,
   body,
@@ -191,7 +191,7 @@ const direct = ({ title, from, body }: DirectField): Case => ({
 
 const converted = ({ title, from, to, body, names, text }: DirectField): Case[] =>
   to.map((target) => ({
-    title: `${title} is lost in conversion, and told`,
+    title: `${title} is dropped and reported in conversion`,
     from,
     to: target,
     body,
@@ -209,7 +209,7 @@ describe("a field that is never forwarded", () => {
     titled(
       (["chat", "responses"] as const).flatMap((to): Case[] => [
         {
-          title: "RESP-41: service_tier is told as dropped on every route",
+          title: "RESP-41: service_tier is dropped and reported on every route",
           from: "responses",
           to,
           body: { service_tier: "flex" },
@@ -217,7 +217,7 @@ describe("a field that is never forwarded", () => {
           reported: ["service_tier"],
         },
         {
-          title: "RESP-29: so is previous_response_id",
+          title: "RESP-29: previous_response_id is dropped and reported on every route",
           from: "responses",
           to,
           body: { previous_response_id: "resp_1" },
@@ -225,7 +225,7 @@ describe("a field that is never forwarded", () => {
           reported: ["previous_response_id"],
         },
         {
-          title: "TXT-19: so is inference_geo",
+          title: "TXT-19: inference_geo is dropped and reported on every route",
           from: "messages",
           to,
           body: { inference_geo: "eu" },
@@ -244,7 +244,7 @@ describe("Claude Code's billing line", () => {
     titled([
       ...(["chat", "responses", "generate_content"] as const).flatMap((to): Case[] => [
         {
-          title: "T36: the block does not reach another vendor",
+          title: "T36: does not reach another vendor as a block",
           from: "messages",
           to,
           body: {
@@ -257,7 +257,7 @@ describe("Claude Code's billing line", () => {
           reported: ["system"],
         },
         {
-          title: "T36: neither does the line before other text",
+          title: "T36: does not reach another vendor in front of other text",
           from: "messages",
           to,
           body: { system: `${billing}\n\nYou are Claude Code.` },
@@ -266,14 +266,14 @@ describe("Claude Code's billing line", () => {
         },
       ]),
       {
-        title: "T36: its own vendor gets it",
+        title: "T36: reaches its own vendor",
         from: "messages",
         to: "messages",
         body: { system: [{ type: "text", text: billing }] },
         up: { system: [{ type: "text", text: billing }] },
       },
       {
-        title: "T36: what a user says about it stays",
+        title: "T36: stays in a user's message",
         from: "messages",
         to: "chat",
         body: user(billing),

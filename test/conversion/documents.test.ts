@@ -99,8 +99,8 @@ describe("a text document", () => {
   );
 
   it.each([
-    ["of no text", dataUrl("application/zip")],
-    ["of text with commands", dataUrl("text/rtf")],
+    ["without text", dataUrl("application/zip")],
+    ["of text with formatting commands", dataUrl("text/rtf")],
     ["in another encoding than UTF-8", dataUrl("text/plain", "/9j/4A==")],
   ])("does not include a file %s, which is refused", (_what, fileData) => {
     const body = ask({ type: "file", file: { filename: "a", file_data: fileData } });

@@ -141,7 +141,7 @@ function begun(to: Name): string {
 }
 
 const breaks: readonly (readonly [string, (to: Name) => string])[] = [
-  ["tells an error in its midst", (to) => begun(to) + byName[to].errorFrame],
+  ["contains an error in the middle", (to) => begun(to) + byName[to].errorFrame],
   ["breaks off", begun],
 ];
 

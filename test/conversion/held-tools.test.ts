@@ -55,8 +55,8 @@ it("a strict tool with a supported schema stays strict, and its schema is closed
 });
 
 it.each<[string, JsonObject]>([
-  ["a bound", closed({ a: { type: "integer", minimum: 1 } })],
-  ["names of the model's own", closed({ a: { type: "object", additionalProperties: text } })],
+  ["a numeric bound", closed({ a: { type: "integer", minimum: 1 } })],
+  ["arbitrary member names", closed({ a: { type: "object", additionalProperties: text } })],
 ])("a strict tool with %s is sent unchanged but not strict, which is reported", (_what, schema) => {
   const { body, notes } = routeOf([schema, closed({ a: text })]);
   const [first, second] = toolsOf(body);

@@ -77,9 +77,9 @@ describe("the ids of calls", () => {
     ]),
   });
   const cases: [what: string, ids: string[]][] = [
-    ["differ in characters only that the vendor refuses", ["a.1", "a_1", "a:1", "a/1"]],
-    ["that come again, beside one that looks like what they become", ["a", "a", "a_2", "a"]],
-    ["that say nothing", ["", "", "call"]],
+    ["differ only in characters that the vendor refuses", ["a.1", "a_1", "a:1", "a/1"]],
+    ["repeat next to an id that equals a replacement", ["a", "a", "a_2", "a"]],
+    ["are empty", ["", "", "call"]],
   ];
   it.each(cases)("T21: differ and match their results if they %s", async (_what, ids) => {
     const { up, reported } = await world.send("chat", "messages", turnsOf(ids));

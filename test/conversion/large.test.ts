@@ -101,7 +101,7 @@ const conversations: readonly (readonly [string, ProtocolName, ProtocolName, Jso
     },
   ],
   [
-    "fields nobody knows",
+    "unknown fields",
     "chat",
     "messages",
     {

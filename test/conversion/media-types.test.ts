@@ -62,7 +62,7 @@ describe("image/jpg", () => {
   it.each(
     titled(
       convertedPairs.map(([from, to]): Case => ({
-        title: "is sent as image/jpeg, which is nothing to tell",
+        title: "is sent as image/jpeg without a report",
         from,
         to,
         body: given[from],

@@ -87,7 +87,7 @@ describe.each(["chat", "responses", "generate_content", "converse"] as const)(
 
 it.each<[string, JsonObject, JsonObject, string[]]>([
   [
-    "parts that all hold, of which nothing is lost",
+    "allOf parts, without loss",
     { allOf: [run, { properties: { id: text }, required: ["id"] }], description: "d" },
     {
       type: "object",
@@ -115,7 +115,7 @@ it.each<[string, JsonObject, JsonObject, string[]]>([
     [],
   ],
   [
-    "references, those in a circle too, and what is no object",
+    "references, circular references, and a schema that is not an object",
     {
       anyOf: [{ $ref: "#/$defs/run" }, { type: "null" }, { $ref: "#/$defs/again" }],
       $defs: { run, again: { anyOf: [{ $ref: "#/$defs/again" }] } },
@@ -128,7 +128,7 @@ it.each<[string, JsonObject, JsonObject, string[]]>([
     ["anyOf"],
   ],
   [
-    "a reference to a reference, and what stands beside one",
+    "a reference to a reference, with keywords next to one",
     {
       allOf: [{ $ref: "#/$defs/alias", properties: { id: text }, required: ["id"] }],
       $defs: { alias: { $ref: "#/$defs/run" }, run },
@@ -143,7 +143,7 @@ it.each<[string, JsonObject, JsonObject, string[]]>([
     [],
   ],
   [
-    "a reference to another document: what it says is not known",
+    "a reference to another document, whose content is unknown",
     { anyOf: [{ $ref: "https://acme.test/stop.json" }, run] },
     { type: "object", properties: run["properties"]! },
     ["anyOf"],
@@ -167,7 +167,7 @@ it.each<[string, JsonObject, JsonObject, string[]]>([
     [],
   ],
   [
-    "a choice of one object, of which nothing is lost",
+    "a choice of one object, without loss",
     { anyOf: [{ type: "null" }, { type: "object", additionalProperties: text, minProperties: 1 }] },
     { type: "object", properties: {}, additionalProperties: text, minProperties: 1 },
     [],
@@ -205,13 +205,13 @@ describe("T23: a schema that expands endlessly", () => {
     ["lists of references in lists of references", { anyOf: refs("l0", 2), $defs: levels(60, 2) }],
     ["references one after the other", { anyOf: refs("l0", 1), $defs: levels(5_000, 1) }],
     ["many references to many properties", { anyOf: refs("wide", 2_000), $defs: { wide } }],
-    ["parts with many properties", { allOf: refs("wide", 2_000), $defs: { wide } }],
+    ["allOf parts with many properties", { allOf: refs("wide", 2_000), $defs: { wide } }],
     [
       "many references to a long one",
       { oneOf: refs("p", 5_000), $defs: { p: { properties: { p: { title: "x".repeat(1e6) } } } } },
     ],
     [
-      "a long reference, often",
+      "a long reference, many times",
       { anyOf: refs("a", 5_000), $defs: { a: { anyOf: [{ $ref: `#/${"x/".repeat(5e5)}` }] } } },
     ],
   ])("is merged within 500 ms: %s", async (_what, schema) => {
@@ -278,7 +278,7 @@ describe("T23: a schema that would take long to merge", () => {
 
   it.each<[string, JsonObject]>([
     [
-      "many names that are required",
+      "many required names",
       {
         anyOf: [
           { properties: {}, required: names("a", 20_000) },
@@ -287,7 +287,7 @@ describe("T23: a schema that would take long to merge", () => {
       },
     ],
     [
-      "many parts that all hold",
+      "many allOf parts",
       { allOf: names("a", 900).map((name) => ({ properties: texts(names(name, 20)) })) },
     ],
   ])("is merged within two seconds: %s", async (_what, schema) => {

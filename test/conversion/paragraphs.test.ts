@@ -46,13 +46,13 @@ function framesOf(answer: Body): string {
 
 const cases: [string, Body[], string][] = [
   [
-    "two messages are two paragraphs",
+    "two messages become two paragraphs",
     [message("m1", "I will look."), message("m2", "It is here.")],
     "I will look.\n\nIt is here.",
   ],
-  ["the parts of one message are one text", [message("m1", "It is", " here.")], "It is here."],
+  ["the parts of one message become one text", [message("m1", "It is", " here.")], "It is here."],
   [
-    "a message without a text is none",
+    "a message without text is ignored",
     [message("m1"), message("m2", "It is here.")],
     "It is here.",
   ],

@@ -90,34 +90,42 @@ describe("the notes about lost schema keywords", () => {
 describe("the loss of a schema", () => {
   const cases: [what: string, schema: JsonObject, losses: string[]][] = [
     [
-      "nothing, where definitions are put in place",
+      "is empty if definitions are inlined",
       { $ref: "#/$defs/a", $defs: { a: { type: "string" } } },
       [],
     ],
-    ["nothing, where a constant becomes the one value allowed", { const: 1 }, []],
+    ["is empty if a constant becomes the only enum value", { const: 1 }, []],
     [
-      "nothing, where parts say different things about values",
+      "is empty if allOf parts do not conflict",
       { allOf: [{ minimum: 1 }, { maximum: 2 }], title: "t" },
       [],
     ],
-    ["parts that contradict each other", { allOf: [{ minimum: 1 }, { minimum: 2 }] }, ["allOf"]],
     [
-      "parts that speak of one property",
+      "includes allOf parts that contradict each other",
+      { allOf: [{ minimum: 1 }, { minimum: 2 }] },
+      ["allOf"],
+    ],
+    [
+      "includes allOf parts that define the same property",
       {
         allOf: [{ properties: { a: { type: "string" } } }, { properties: { a: { minLength: 1 } } }],
       },
       ["allOf"],
     ],
-    ["a reference that leads nowhere", { $ref: "#/$defs/none" }, ["$ref"]],
-    ["a reference to another document", { $ref: "https://example.com/schema" }, ["$ref"]],
+    ["includes a reference without a target", { $ref: "#/$defs/none" }, ["$ref"]],
+    ["includes a reference to another document", { $ref: "https://example.com/schema" }, ["$ref"]],
     [
-      "a reference that goes round in a circle",
+      "includes a circular reference",
       { $ref: "#/$defs/a", $defs: { a: { items: { $ref: "#/$defs/a" } } } },
       ["$ref"],
     ],
-    ["conditions", { if: {}, dependentRequired: {}, not: {} }, ["dependentRequired", "if", "not"]],
     [
-      "a keyword, but not a property of its name",
+      "includes conditions",
+      { if: {}, dependentRequired: {}, not: {} },
+      ["dependentRequired", "if", "not"],
+    ],
+    [
+      "does not include a property with the name of a keyword",
       { properties: { uniqueItems: { type: "string" } } },
       [],
     ],
@@ -187,7 +195,7 @@ describe("a schema that is built to expand endlessly", () => {
     ],
     ["a chain of references", { $ref: "#/$defs/c0", $defs: chain }, ["$ref"]],
     [
-      "a reference of a megabyte, met at each of many members",
+      "a reference of a megabyte in each of many members",
       {
         properties: Object.fromEntries(
           Array.from({ length: 9_000 }, (_, index) => [`p${index}`, { $ref: "#/$defs/long" }]),

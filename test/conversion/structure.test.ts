@@ -71,18 +71,18 @@ describe("adjacent messages of one role", () => {
         [user(text("One."), text("Two."), text("Three."))],
       ),
       turns(
-        "CONV-401 CONV-601: a system message between them does not part them, and leaves its place, which is told",
+        "CONV-401 CONV-601: user messages around a system message become one; it moves, which is reported",
         [said("One."), { role: "system", content: "Be brief." }, said("Two.")],
         [user(text("One."), text("Two."))],
         ["messages"],
       ),
       turns(
-        "CONV-401: a system message before the conversation is at its top already",
+        "CONV-401: a system message before the conversation does not move",
         [{ role: "developer", content: "Be kind." }, said("One.")],
         [user(text("One."))],
       ),
       {
-        title: "CONV-601: neighbours of the model become one too",
+        title: "CONV-601: adjacent messages of the model become one",
         from: "messages",
         to: "chat",
         body: {
@@ -110,7 +110,7 @@ describe("adjacent messages of one role", () => {
         up: chat({ role: "system", content: "One.\n\nTwo." }, said("Hi")),
       },
       turns(
-        "CONV-601: a conversation that the model begins gets a user before it",
+        "CONV-601: a conversation that begins with the model gets a user turn in front",
         [{ role: "assistant", content: "Welcome." }, said("Hi")],
         [user(text("(no content)")), assistant(text("Welcome.")), user(text("Hi"))],
       ),
@@ -122,25 +122,25 @@ describe("calls and their results", () => {
   it.each(
     titled([
       turns(
-        "CONV-602 T20: a result without its call is removed, and told",
+        "CONV-602 T20: a result without its call is removed and reported",
         [said("Hi"), result("call_unknown", "lost"), said("Go on")],
         [user(text("Hi"), text("Go on"))],
         ["messages.tool_call_id"],
       ),
       turns(
-        "CONV-603 T20: a call without its result is removed, and told",
+        "CONV-603 T20: a call without its result is removed and reported",
         [said("Hi"), calls(call("c1")), said("Go on")],
         [user(text("Hi"), text("Go on"))],
         ["messages.tool_calls"],
       ),
       turns(
-        "CONV-603 T20: of two calls only the one without a result goes",
+        "CONV-603 T20: only the one of two calls that has no result is removed",
         [said("Hi"), calls(call("c1"), call("c2")), result("c2", "two")],
         [user(text("Hi")), assistant(use("c2")), user(used("c2", "two"))],
         ["messages.tool_calls"],
       ),
       turns(
-        "T20: results that come late go right after their calls, in the calls' order",
+        "T20: late results move right after their calls, in the calls' order",
         [
           said("Hi"),
           calls(call("c1"), call("c2")),
@@ -155,7 +155,7 @@ describe("calls and their results", () => {
         ],
       ),
       turns(
-        "T21: an id that comes again belongs to the call before it, and gets one of its own",
+        "T21: a repeated id belongs to the latest call, and is replaced",
         [
           said("Hi"),
           calls(call("call_0")),
@@ -173,7 +173,7 @@ describe("calls and their results", () => {
         ],
       ),
       turns(
-        "T21: a call without a result does not take that of a later one",
+        "T21: a call without a result does not take the result of a later call",
         [
           said("Hi"),
           calls(call("call_0")),
@@ -189,7 +189,7 @@ describe("calls and their results", () => {
         ["messages.tool_calls"],
       ),
       {
-        title: "RESP-08: messages, calls and results of one input",
+        title: "RESP-08: messages, calls and results of one input are converted",
         from: "responses",
         to: "chat",
         body: {
@@ -239,7 +239,7 @@ describe("empty content", () => {
         ),
       ),
       turns(
-        "CONV-604 T25: an empty text beside another goes",
+        "CONV-604 T25: an empty text next to another is removed",
         [said([text(""), text("Hi")])],
         [user(text("Hi"))],
       ),
@@ -258,14 +258,14 @@ describe("empty content", () => {
         ],
       ),
       {
-        title: "CONV-604: empty parts",
+        title: "CONV-604: empty parts get a placeholder",
         from: "generate_content",
         to: "chat",
         body: { contents: [{ role: "user", parts: [] }] },
         up: chat(said("(no content)")),
       },
       {
-        title: "CONV-604: a system prompt of nothing is none",
+        title: "CONV-604: an empty system prompt is omitted",
         from: "messages",
         to: "chat",
         body: { system: "" },
@@ -273,7 +273,7 @@ describe("empty content", () => {
         nowhere: ["no content"],
       },
       turns(
-        "CONV-604: with nothing but a system prompt the user still has a turn",
+        "CONV-604: a request with only a system prompt gets a user turn",
         [{ role: "system", content: "Be brief." }],
         [user(text("(no content)"))],
       ),
@@ -285,7 +285,7 @@ describe("special content of messages", () => {
   it.each(
     titled([
       {
-        title: "T27: pictures a tool returned reach a chat upstream in the user's turn after it",
+        title: "T27: a tool's pictures reach a chat upstream in the next user turn",
         from: "messages",
         to: "chat",
         body: pictureResult(),
@@ -300,7 +300,7 @@ describe("special content of messages", () => {
         ),
       },
       {
-        title: "T27: a responses upstream within the result",
+        title: "T27: a tool's pictures reach a responses upstream within the result",
         from: "messages",
         to: "responses",
         body: pictureResult(),
@@ -320,7 +320,7 @@ describe("special content of messages", () => {
         },
       },
       {
-        title: "T27: and a generateContent upstream too",
+        title: "T27: a tool's pictures reach a generateContent upstream within the result",
         from: "messages",
         to: "generate_content",
         body: pictureResult(),
@@ -342,7 +342,7 @@ describe("special content of messages", () => {
         },
       },
       {
-        title: "CONV-606: a document beside nothing else leaves a placeholder",
+        title: "CONV-606: a dropped document without other content leaves a placeholder",
         from: "messages",
         to: "chat",
         body: {
@@ -357,7 +357,7 @@ describe("special content of messages", () => {
         reported: ["messages.content.document"],
       },
       {
-        title: "CONV-113: names of participants are lost, and told",
+        title: "CONV-113: names of participants are dropped and reported",
         from: "chat",
         to: "messages",
         body: chat({ ...said("Hi"), name: "ann" }, { ...said("Ho"), name: "bob" }),
@@ -366,7 +366,7 @@ describe("special content of messages", () => {
         reported: ["messages.name"],
       },
       {
-        title: "CONV-113: that a result is an error is lost, its text is not",
+        title: "CONV-113: a result loses its error flag, and keeps its text",
         from: "messages",
         to: "chat",
         body: toolTurns({ content: "No such place.", is_error: true }),

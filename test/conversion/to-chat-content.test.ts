@@ -70,7 +70,7 @@ describe("the tools of a request to chat completions", () => {
         },
       })),
       ...choices.map(([from, choice, wanted]): Case => ({
-        title: `CONV-209: ${JSON.stringify(choice)}`,
+        title: `CONV-209: the choice ${JSON.stringify(choice)} is converted`,
         from,
         to,
         body: { ...toolsOf[from], ...choice },
@@ -88,14 +88,14 @@ describe("the tools of a request to chat completions", () => {
         up: { parallel_tool_calls: !disabled, tool_choice: "auto" },
       })),
       {
-        title: "CONV-210: parallel_tool_calls stays as it is",
+        title: "CONV-210: parallel_tool_calls is unchanged",
         from: "responses",
         to,
         body: { ...toolsOf.responses, parallel_tool_calls: false },
         up: { parallel_tool_calls: false },
       },
       {
-        title: "CONV-209 T29: a list of allowed tools stays one",
+        title: "CONV-209 T29: a list of allowed tools is sent as such a list",
         from: "responses",
         to,
         body: {
@@ -130,7 +130,7 @@ describe("the content of a request to chat completions", () => {
   it.each(
     titled([
       {
-        title: "CONV-216: pictures as base64 and by URL",
+        title: "CONV-216: pictures are sent as base64 and by URL",
         from: "responses",
         to,
         body: {
@@ -152,7 +152,7 @@ describe("the content of a request to chat completions", () => {
         ]),
       },
       {
-        title: "CONV-216: the detail that only responses know becomes the most there is",
+        title: "CONV-216: a detail that only responses has becomes high",
         from: "responses",
         to,
         body: {
@@ -167,7 +167,7 @@ describe("the content of a request to chat completions", () => {
         reported: ["input.content.detail"],
       },
       {
-        title: "CONV-216: pictures as base64 and by URL",
+        title: "CONV-216: pictures are sent as base64 and by URL",
         from: "messages",
         to,
         body: user([
@@ -180,7 +180,7 @@ describe("the content of a request to chat completions", () => {
         ]),
       },
       {
-        title: "CONV-217: no cache marker is sent, wherever it stood",
+        title: "CONV-217: no cache marker is sent, from any place",
         from: "messages",
         to,
         body: {
@@ -200,7 +200,7 @@ describe("the content of a request to chat completions", () => {
         ],
       },
       {
-        title: "CONV-219: a signature is not sent, what was thought is",
+        title: "CONV-219: thinking is sent without its signature",
         from: "messages",
         to,
         body: history({ type: "thinking", thinking: "Let me see.", signature: "c2lnbmVk" }),
@@ -209,7 +209,7 @@ describe("the content of a request to chat completions", () => {
         reported: ["messages.content.signature"],
       },
       {
-        title: "CONV-219: neither is redacted thinking",
+        title: "CONV-219: redacted thinking is not sent",
         from: "messages",
         to,
         body: history({ type: "redacted_thinking", data: "c2VjcmV0" }),

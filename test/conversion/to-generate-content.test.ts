@@ -72,7 +72,7 @@ describe("the fields of a request to generateContent", () => {
         up: config({ maxOutputTokens: 50 }),
       },
       {
-        title: "CONV-503: temperature 1.7 is carried unchanged",
+        title: "CONV-503: temperature 1.7 is sent unchanged",
         from: "chat",
         to,
         body: { temperature: 1.7, top_p: 0.9 },
@@ -95,14 +95,14 @@ describe("the fields of a request to generateContent", () => {
         absent: ["stop"],
       },
       {
-        title: "CONV-505: one stop sequence as a string",
+        title: "CONV-505: a single stop sequence becomes a list",
         from: "chat",
         to,
         body: { stop: "a" },
         up: config({ stopSequences: ["a"] }),
       },
       {
-        title: "CONV-506 TXT-16: of six stop sequences the first five are sent",
+        title: "CONV-506 TXT-16: the first five of six stop sequences are sent",
         from: "messages",
         to,
         body: { stop_sequences: stops },
@@ -111,14 +111,14 @@ describe("the fields of a request to generateContent", () => {
         reported: ["stop_sequences"],
       },
       {
-        title: "CONV-506 LIM-12: five are not too many",
+        title: "CONV-506 LIM-12: five stop sequences are all sent",
         from: "messages",
         to,
         body: { stop_sequences: stops.slice(0, 5) },
         up: config({ stopSequences: stops.slice(0, 5) }),
       },
       {
-        title: "CONV-507: seed and penalties are carried",
+        title: "CONV-507: seed and penalties are sent",
         from: "chat",
         to,
         body: { seed: 7, presence_penalty: 0.5, frequency_penalty: -0.5 },
@@ -134,7 +134,7 @@ describe("the fields of a request to generateContent", () => {
         absent: ["response_format"],
       },
       {
-        title: "CONV-511: text.format with its schema",
+        title: "CONV-511: text.format is sent with its schema",
         from: "responses",
         to,
         body: { text: { format: { type: "json_schema", name: "s", schema: { type: "object" } } } },
@@ -152,7 +152,7 @@ describe("the fields of a request to generateContent", () => {
         absent: ["reasoning_effort"],
       },
       {
-        title: "CONV-512 T34 TXT-16: xhigh becomes the highest level, which is told",
+        title: "CONV-512 T34 TXT-16: xhigh becomes the highest level, which is reported",
         from: "responses",
         to,
         body: { reasoning: { effort: "xhigh" } },
@@ -160,7 +160,7 @@ describe("the fields of a request to generateContent", () => {
         reported: ["reasoning.effort"],
       },
       {
-        title: "CONV-512: a token budget stays one",
+        title: "CONV-512: a token budget becomes thinkingBudget",
         from: "messages",
         to,
         body: { max_tokens: 4000, thinking: { type: "enabled", budget_tokens: 2000 } },
@@ -168,7 +168,7 @@ describe("the fields of a request to generateContent", () => {
         absent: ["thinking"],
       },
       {
-        title: "CONV-512: adaptive thinking of an effort is that level",
+        title: "CONV-512: adaptive thinking with an effort becomes its thinkingLevel",
         from: "messages",
         to,
         body: { thinking: { type: "adaptive" }, output_config: { effort: "medium" } },
@@ -183,7 +183,7 @@ describe("the fields of a request to generateContent", () => {
         up: thinking({ thinkingBudget: 0 }),
       },
       {
-        title: "CONV-514: no thoughts are asked for where the model shall not reason",
+        title: "CONV-514: no thoughts are requested if reasoning is off",
         from: "responses",
         to,
         body: { reasoning: { effort: "none", summary: "auto" } },
@@ -192,7 +192,7 @@ describe("the fields of a request to generateContent", () => {
         reported: ["reasoning.summary"],
       },
       ...(["concise", "detailed", "auto"] as const).map((summary): Case => ({
-        title: `CONV-514 RESP-26 TXT-16: of summary ${summary} it is kept that there is one`,
+        title: `CONV-514 RESP-26 TXT-16: summary ${summary} becomes includeThoughts, and its kind is dropped`,
         from: "responses",
         to,
         body: { reasoning: { summary } },
@@ -201,7 +201,7 @@ describe("the fields of a request to generateContent", () => {
         reported: ["reasoning.summary"],
       })),
       {
-        title: "CONV-515 CONV-113: verbosity is lost",
+        title: "CONV-515 CONV-113: verbosity is dropped",
         from: "chat",
         to,
         body: { verbosity: "low" },
@@ -209,7 +209,7 @@ describe("the fields of a request to generateContent", () => {
         reported: ["verbosity"],
       },
       {
-        title: "CONV-515 CONV-113: text.verbosity is lost",
+        title: "CONV-515 CONV-113: text.verbosity is dropped",
         from: "responses",
         to,
         body: { text: { verbosity: "low" } },
@@ -223,7 +223,7 @@ describe("the fields of a request to generateContent", () => {
           ["messages", { metadata: { user_id: "u1" } }, "metadata.user_id"],
         ] as const
       ).map(([from, body, name]): Case => ({
-        title: "CONV-516 CONV-113: the end-user id is lost",
+        title: "CONV-516 CONV-113: the end-user id is dropped",
         from,
         to,
         body,
@@ -231,7 +231,7 @@ describe("the fields of a request to generateContent", () => {
         reported: [name],
       })),
       {
-        title: "T31: prompt_cache_key does not reach a vendor that has none",
+        title: "T31: prompt_cache_key does not reach a vendor without that field",
         from: "responses",
         to,
         body: { prompt_cache_key: "session-1" },
@@ -277,7 +277,7 @@ describe("the tools of a request to generateContent", () => {
           ],
         ] as const
       ).map(([choice, wanted]): Case => ({
-        title: `CONV-509: tool_choice ${JSON.stringify(choice)}`,
+        title: `CONV-509: tool_choice ${JSON.stringify(choice)} is converted`,
         from: "chat",
         to,
         body: { ...toolsOf.chat, tool_choice: choice },
@@ -285,7 +285,7 @@ describe("the tools of a request to generateContent", () => {
         absent: ["tool_choice"],
       })),
       {
-        title: "CONV-509 T29: a list of allowed tools",
+        title: "CONV-509 T29: a list of allowed tools is converted",
         from: "responses",
         to,
         body: {
@@ -299,7 +299,7 @@ describe("the tools of a request to generateContent", () => {
         up: calling({ mode: "VALIDATED", allowedFunctionNames: ["look"] }),
       },
       {
-        title: "CONV-510 CONV-113: parallel_tool_calls is lost",
+        title: "CONV-510 CONV-113: parallel_tool_calls is dropped",
         from: "chat",
         to,
         body: { ...toolsOf.chat, parallel_tool_calls: false },
@@ -307,7 +307,7 @@ describe("the tools of a request to generateContent", () => {
         reported: ["parallel_tool_calls"],
       },
       {
-        title: "CONV-510 CONV-113: disable_parallel_tool_use is lost, the choice is not",
+        title: "CONV-510 CONV-113: disable_parallel_tool_use is dropped, and the choice is kept",
         from: "messages",
         to,
         body: {
@@ -351,7 +351,7 @@ describe("the content of a request to generateContent", () => {
         up: parts({ fileData: { fileUri: uri } }),
       })),
       {
-        title: "CONV-518 CONV-113: a picture by public URL is lost, the rest goes on",
+        title: "CONV-518 CONV-113: a picture by public URL is dropped, and the rest is sent",
         from: "chat",
         to,
         body: user([
@@ -363,7 +363,7 @@ describe("the content of a request to generateContent", () => {
         reported: ["messages.content.image_url"],
       },
       {
-        title: "CONV-518: from responses likewise",
+        title: "CONV-518: a picture by public URL from responses is dropped",
         from: "responses",
         to,
         body: {
@@ -381,7 +381,7 @@ describe("the content of a request to generateContent", () => {
         reported: ["messages.content.cache_control"],
       },
       {
-        title: "CONV-606: a document is left out, the rest goes on",
+        title: "CONV-606: a document is dropped, and the rest is sent",
         from: "messages",
         to,
         body: user([

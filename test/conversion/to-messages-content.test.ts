@@ -23,7 +23,7 @@ describe("the content of a request to messages", () => {
   it.each(
     titled([
       {
-        title: "CONV-417: pictures as base64 and by URL",
+        title: "CONV-417: pictures are sent as base64 and by URL",
         from: "chat",
         to,
         body: user([
@@ -36,7 +36,7 @@ describe("the content of a request to messages", () => {
         ),
       },
       {
-        title: "CONV-417: a picture's detail is told as lost",
+        title: "CONV-417: a picture's detail is dropped and reported",
         from: "responses",
         to,
         body: {
@@ -51,7 +51,7 @@ describe("the content of a request to messages", () => {
         reported: ["input.content.detail"],
       },
       ...(["chat", "responses", "generate_content"] as const).map((from): Case => ({
-        title: "CONV-418: other callers have no cache markers, and none is made up",
+        title: "CONV-418: no cache marker is added for other callers",
         from,
         to,
         body: { ...toolsOf[from] },

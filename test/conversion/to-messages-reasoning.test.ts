@@ -28,7 +28,7 @@ describe("an effort that becomes a thinking budget", () => {
           ["high", 24_576],
         ] as const
       ).map(([effort, tokens]): Case => ({
-        title: `CONV-413: ${effort}`,
+        title: `CONV-413: ${effort} becomes its budget`,
         from: "chat",
         to,
         body: { reasoning_effort: effort },
@@ -36,14 +36,14 @@ describe("an effort that becomes a thinking budget", () => {
         absent: ["reasoning_effort"],
       })),
       {
-        title: "CONV-413: thinkingLevel",
+        title: "CONV-413: thinkingLevel becomes its budget",
         from: "generate_content",
         to,
         body: config({ thinkingConfig: { thinkingLevel: "HIGH" } }),
         up: budgetOf(24_576),
       },
       {
-        title: "CONV-413: a thinkingBudget is one already",
+        title: "CONV-413: a thinkingBudget is sent unchanged",
         from: "generate_content",
         to,
         body: config({ thinkingConfig: { thinkingBudget: 3000 } }),
@@ -57,7 +57,7 @@ describe("an effort that becomes a thinking budget", () => {
         up: { thinking: { type: "disabled" }, temperature: 0.5 },
       },
       ...(["xhigh", "max"] as const).map((effort): Case => ({
-        title: `CONV-413 T34: ${effort} is the model's limit, less what the answer needs, and told`,
+        title: `CONV-413 T34: ${effort} becomes the model's limit less room for the answer, which is reported`,
         from: "responses",
         to,
         body: { reasoning: { effort } },
@@ -65,7 +65,7 @@ describe("an effort that becomes a thinking budget", () => {
         reported: ["reasoning.effort"],
       })),
       {
-        title: "CONV-423 CONV-414: an effort is kept where summary, mode and context are lost",
+        title: "CONV-423 CONV-414: an effort is kept, and summary, mode and context are dropped",
         from: "responses",
         to,
         body: { reasoning: { mode: "pro", effort: "low", context: "all_turns", summary: "auto" } },
@@ -74,7 +74,7 @@ describe("an effort that becomes a thinking budget", () => {
         reported: ["reasoning.mode", "reasoning.context", "reasoning.summary"],
       },
       {
-        title: "CONV-113: an effort no budget is known for is lost, not guessed",
+        title: "CONV-113: an effort without a known budget is dropped",
         from: "chat",
         to,
         body: { reasoning_effort: "ultra" },
@@ -98,7 +98,7 @@ describe("sampling with reasoning", () => {
         reported: ["temperature"],
       },
       {
-        title: "CONV-419: also one that would be capped, told once",
+        title: "CONV-419: a temperature above the limit is removed, and reported once",
         from: "responses",
         to,
         body: { reasoning: { effort: "low" }, temperature: 1.6 },
@@ -114,7 +114,7 @@ describe("sampling with reasoning", () => {
         reported: ["top_p"],
       },
       {
-        title: "CONV-421 T28: top_k is removed, and so are the others",
+        title: "CONV-421 T28: top_k is removed together with the others",
         from: "generate_content",
         to,
         body: config({
@@ -132,7 +132,7 @@ describe("sampling with reasoning", () => {
         ],
       },
       {
-        title: "CONV-419: a budget of 0 is no reasoning",
+        title: "CONV-419: sampling is kept with a budget of 0",
         from: "generate_content",
         to,
         body: config({ temperature: 0.5, topK: 5, thinkingConfig: { thinkingBudget: 0 } }),
@@ -146,7 +146,7 @@ describe("the limits of thinking budgets", () => {
   it.each(
     titled([
       {
-        title: "CONV-422 TXT-16: with a short maximum both are brought together",
+        title: "CONV-422 TXT-16: a small maximum is raised, and the budget is lowered",
         from: "chat",
         to,
         body: { max_tokens: 500, reasoning_effort: "high" },
@@ -162,7 +162,7 @@ describe("the limits of thinking budgets", () => {
         reported: ["reasoning_effort"],
       },
       {
-        title: "CONV-422: a budget below the vendor's least is raised to it",
+        title: "CONV-422: a budget below the vendor's minimum is raised to it",
         from: "generate_content",
         to,
         body: config({ thinkingConfig: { thinkingBudget: 10 } }),
@@ -170,7 +170,7 @@ describe("the limits of thinking budgets", () => {
         reported: ["generationConfig.thinkingConfig.thinkingBudget"],
       },
       {
-        title: "CONV-422: a budget that fits stays as it is",
+        title: "CONV-422: a budget that fits is unchanged",
         from: "chat",
         to,
         body: { max_tokens: 9000, reasoning_effort: "medium" },
@@ -210,7 +210,7 @@ describe("settings that the vendor refuses together with reasoning", () => {
     titled([
       ...(["required", { type: "function", function: { name: "look" } }] as const).map(
         (choice): Case => ({
-          title: "CONV-410: a forced call is kept, and the wish to reason gives way",
+          title: "CONV-410: a forced tool call is kept, and reasoning is dropped",
           from: "chat",
           to,
           body: {
@@ -225,7 +225,7 @@ describe("settings that the vendor refuses together with reasoning", () => {
         }),
       ),
       {
-        title: "T39: a tool loop without signed reasoning goes on without reasoning",
+        title: "T39: a tool loop without signed reasoning continues without reasoning",
         from: "chat",
         to,
         body: { ...loop, reasoning_effort: "high" },
@@ -241,7 +241,7 @@ describe("settings that the vendor refuses together with reasoning", () => {
       },
       {
         title:
-          "T39: what the user adds to the results is of the same turn: it goes on without reasoning",
+          "T39: a user's text after the results belongs to the loop, which continues without reasoning",
         from: "chat",
         to,
         body: {
@@ -264,7 +264,7 @@ describe("settings that the vendor refuses together with reasoning", () => {
       },
       {
         title:
-          "T39: a call that the user interrupted is gone: what came before it is the loop's end",
+          "T39: an interrupted call is removed, and the loop before it continues without reasoning",
         from: "chat",
         to,
         body: {
@@ -287,7 +287,7 @@ describe("settings that the vendor refuses together with reasoning", () => {
         reported: ["messages.reasoning_content", "messages.tool_calls", "reasoning_effort"],
       },
       {
-        title: "T39: once the user spoke again, reasoning is asked for again",
+        title: "T39: reasoning is requested again after the user's next question",
         from: "chat",
         to,
         body: {

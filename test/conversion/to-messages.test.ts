@@ -74,7 +74,7 @@ describe("the fields of a request to messages", () => {
         up: { max_tokens: maxOutputTokens },
       })),
       ...[0, 0.4, 1].map((temperature): Case => ({
-        title: `CONV-404: temperature ${temperature} is carried unchanged`,
+        title: `CONV-404: temperature ${temperature} is sent unchanged`,
         from: "chat",
         to,
         body: { temperature, top_p: 0.9 },
@@ -87,7 +87,7 @@ describe("the fields of a request to messages", () => {
           ["generate_content", config({ temperature: 2 }), "generationConfig.temperature"],
         ] as const
       ).map(([from, body, name]): Case => ({
-        title: "CONV-405 TXT-16: temperature above 1 is capped at 1, and told",
+        title: "CONV-405 TXT-16: temperature above 1 is capped at 1 and reported",
         from,
         to,
         body,
@@ -110,7 +110,7 @@ describe("the fields of a request to messages", () => {
         absent: ["stop"],
       },
       {
-        title: "CONV-407: stop sequences of white space, which Anthropic refuses, are left out",
+        title: "CONV-407: stop sequences of white space, which Anthropic refuses, are dropped",
         from: "chat",
         to,
         body: { stop: ["\n\n", "END", ""] },
@@ -118,7 +118,7 @@ describe("the fields of a request to messages", () => {
         reported: ["stop"],
       },
       {
-        title: "CONV-407: of white space alone none is left",
+        title: "CONV-407: a single stop sequence of white space is dropped",
         from: "chat",
         to,
         body: { stop: "\n" },
@@ -126,14 +126,14 @@ describe("the fields of a request to messages", () => {
         reported: ["stop"],
       },
       {
-        title: "CONV-407: five stopSequences are not too many",
+        title: "CONV-407: five stopSequences are all sent",
         from: "generate_content",
         to,
         body: config({ stopSequences: ["a", "b", "c", "d", "e"] }),
         up: { stop_sequences: ["a", "b", "c", "d", "e"] },
       },
       {
-        title: "CONV-408 CONV-113: seed and penalties are lost",
+        title: "CONV-408 CONV-113: seed and penalties are dropped",
         from: "chat",
         to,
         body: { seed: 7, presence_penalty: 0.5, frequency_penalty: -0.5 },
@@ -141,7 +141,7 @@ describe("the fields of a request to messages", () => {
         reported: ["seed", "presence_penalty", "frequency_penalty"],
       },
       {
-        title: "CONV-408 CONV-113: from generateContent likewise",
+        title: "CONV-408 CONV-113: seed and penalties of generateContent are dropped",
         from: "generate_content",
         to,
         body: config({ frequencyPenalty: -0.5, seed: 7 }),
@@ -163,7 +163,7 @@ describe("the fields of a request to messages", () => {
           ],
         ] as const
       ).map(([from, body, name]): Case => ({
-        title: "CONV-412 CONV-113: JSON output is lost",
+        title: "CONV-412 CONV-113: JSON output is dropped",
         from,
         to,
         body,
@@ -172,7 +172,7 @@ describe("the fields of a request to messages", () => {
         reported: [name],
       })),
       {
-        title: "CONV-412: a schema is lost with the type beside it, and both are told",
+        title: "CONV-412: a schema and its type are dropped, and both are reported",
         from: "generate_content",
         to,
         body: config({
@@ -183,7 +183,7 @@ describe("the fields of a request to messages", () => {
         reported: ["generationConfig.responseMimeType", "generationConfig.responseJsonSchema"],
       },
       {
-        title: "CONV-414 CONV-423: the wish for a summary, mode and context are lost",
+        title: "CONV-414 CONV-423: summary, mode and context are dropped",
         from: "responses",
         to,
         body: { reasoning: { summary: "auto", mode: "pro", context: "all_turns" } },
@@ -191,7 +191,7 @@ describe("the fields of a request to messages", () => {
         reported: ["reasoning.summary", "reasoning.mode", "reasoning.context"],
       },
       {
-        title: "CONV-415 CONV-113: verbosity is lost",
+        title: "CONV-415 CONV-113: verbosity is dropped",
         from: "chat",
         to,
         body: { verbosity: "low" },
@@ -199,7 +199,7 @@ describe("the fields of a request to messages", () => {
         reported: ["verbosity"],
       },
       {
-        title: "CONV-415 CONV-113: text.verbosity is lost",
+        title: "CONV-415 CONV-113: text.verbosity is dropped",
         from: "responses",
         to,
         body: { text: { verbosity: "low" } },
@@ -215,7 +215,7 @@ describe("the fields of a request to messages", () => {
         absent: ["user"],
       },
       {
-        title: "T31: prompt_cache_key does not reach a vendor that has none",
+        title: "T31: prompt_cache_key does not reach a vendor without that field",
         from: "chat",
         to,
         body: { prompt_cache_key: "session-1" },
@@ -263,7 +263,7 @@ describe("the tools of a request to messages", () => {
         absent: ["tools.0.function", "tools.0.parameters", "tools.0.functionDeclarations"],
       })),
       ...choices.map(([from, choice, wanted]): Case => ({
-        title: `CONV-410: ${JSON.stringify(choice)}`,
+        title: `CONV-410: the choice ${JSON.stringify(choice)} is converted`,
         from,
         to,
         body: { ...toolsOf[from], ...choice },
@@ -281,7 +281,7 @@ describe("the tools of a request to messages", () => {
         })),
       ),
       {
-        title: "T29: of the tools only the allowed ones are offered",
+        title: "T29: only the allowed tools are offered",
         from: "chat",
         to,
         body: {
@@ -301,7 +301,7 @@ describe("the tools of a request to messages", () => {
         nowhere: ["leap"],
       },
       {
-        title: "T24: a schema without a type, and a tool without a schema",
+        title: "T24: a schema without a type and a tool without a schema become object schemas",
         from: "chat",
         to,
         body: {
@@ -318,7 +318,7 @@ describe("the tools of a request to messages", () => {
         },
       },
       {
-        title: "RESP-16: a forced choice among no tools is not sent, and told",
+        title: "RESP-16: a forced tool choice without tools is dropped and reported",
         from: "chat",
         to,
         body: { tool_choice: "required", parallel_tool_calls: true },

@@ -81,14 +81,14 @@ describe("the fields of a request to responses", () => {
         reported: ["max_tokens"],
       },
       {
-        title: "CONV-303: temperature 1.7 is carried unchanged",
+        title: "CONV-303: temperature 1.7 is sent unchanged",
         from: "chat",
         to,
         body: { temperature: 1.7, top_p: 0.9 },
         up: { temperature: 1.7, top_p: 0.9 },
       },
       {
-        title: "CONV-304 CONV-113: top_k is lost",
+        title: "CONV-304 CONV-113: top_k is dropped",
         from: "messages",
         to,
         body: { top_k: 5 },
@@ -96,7 +96,7 @@ describe("the fields of a request to responses", () => {
         reported: ["top_k"],
       },
       {
-        title: "CONV-304 CONV-113: topK is lost",
+        title: "CONV-304 CONV-113: topK is dropped",
         from: "generate_content",
         to,
         body: config({ topK: 5 }),
@@ -110,7 +110,7 @@ describe("the fields of a request to responses", () => {
           ["generate_content", config({ stopSequences: ["a"] }), "generationConfig.stopSequences"],
         ] as const
       ).map(([from, body, name]): Case => ({
-        title: "CONV-305 CONV-113: stop sequences are lost",
+        title: "CONV-305 CONV-113: stop sequences are dropped",
         from,
         to,
         body,
@@ -118,7 +118,7 @@ describe("the fields of a request to responses", () => {
         reported: [name],
       })),
       {
-        title: "CONV-306 CONV-113: seed and penalties are lost",
+        title: "CONV-306 CONV-113: seed and penalties are dropped",
         from: "chat",
         to,
         body: { seed: 7, presence_penalty: 0.5, frequency_penalty: -0.5 },
@@ -177,7 +177,7 @@ describe("the fields of a request to responses", () => {
         up: { reasoning: { summary: "auto" } },
       },
       {
-        title: "CONV-312: includeThoughts false asks for none",
+        title: "CONV-312: includeThoughts false asks for no summary",
         from: "generate_content",
         to,
         body: thinking({ includeThoughts: false }),
@@ -215,7 +215,7 @@ describe("the fields of a request to responses", () => {
         reported: ["thinking.budget_tokens"],
       },
       {
-        title: "CONV-317: neither does that of thinkingConfig",
+        title: "CONV-317: the budget of thinkingConfig never becomes an effort",
         from: "generate_content",
         to,
         body: thinking({ thinkingBudget: 2000 }),
@@ -253,21 +253,21 @@ describe("the tools of a request to responses", () => {
         absent: ["tool_choice.function"],
       },
       ...(["none", "auto", "required"] as const).map((choice): Case => ({
-        title: `CONV-308: tool_choice ${choice}`,
+        title: `CONV-308: tool_choice ${choice} is unchanged`,
         from: "chat",
         to,
         body: { ...toolsOf.chat, tool_choice: choice },
         up: { tool_choice: choice },
       })),
       {
-        title: "CONV-308: any is required",
+        title: "CONV-308: any becomes required",
         from: "messages",
         to,
         body: { ...toolsOf.messages, tool_choice: { type: "any" } },
         up: { tool_choice: "required" },
       },
       {
-        title: "CONV-308: tool names the function",
+        title: "CONV-308: a named tool becomes a named function",
         from: "messages",
         to,
         body: { ...toolsOf.messages, tool_choice: { type: "tool", name: "look" } },
@@ -284,14 +284,14 @@ describe("the tools of a request to responses", () => {
         up: { parallel_tool_calls: !disabled },
       })),
       {
-        title: "CONV-309 T29: parallel_tool_calls stays as it is",
+        title: "CONV-309 T29: parallel_tool_calls is unchanged",
         from: "chat",
         to,
         body: { ...toolsOf.chat, parallel_tool_calls: false },
         up: { parallel_tool_calls: false },
       },
       {
-        title: "RESP-16: without tools it is not sent, and the caller is told",
+        title: "RESP-16: parallel_tool_calls without tools is dropped and reported",
         from: "chat",
         to,
         body: { parallel_tool_calls: false },
@@ -308,7 +308,7 @@ describe("the content of a request to responses", () => {
   it.each(
     titled([
       {
-        title: "CONV-315: pictures as base64 and by URL",
+        title: "CONV-315: pictures are sent as base64 and by URL",
         from: "chat",
         to,
         body: user([
@@ -328,7 +328,7 @@ describe("the content of a request to responses", () => {
         },
       },
       {
-        title: "CONV-315: pictures of inlineData",
+        title: "CONV-315: pictures of inlineData become data URLs",
         from: "generate_content",
         to,
         body: {
@@ -350,7 +350,7 @@ describe("the content of a request to responses", () => {
         reported: ["messages.content.cache_control", "system.cache_control"],
       },
       {
-        title: "CONV-606 CONV-113: a document is left out, the rest goes on",
+        title: "CONV-606 CONV-113: a document is dropped, and the rest is sent",
         from: "messages",
         to,
         body: user([

@@ -14,7 +14,7 @@ describe("a request that OpenAI refuses", () => {
     titled([
       {
         title:
-          "CONV-310: JSON output must be asked for in the input, where instructions do not count",
+          "CONV-310: JSON output gets the words for it in the input, since instructions do not count",
         from: "chat",
         to: "responses",
         body: {
@@ -34,7 +34,7 @@ describe("a request that OpenAI refuses", () => {
         reported: ["messages"],
       },
       {
-        title: "CONV-310: the words stand behind the first turn that goes on",
+        title: "CONV-310: the added words follow the first turn that is sent",
         from: "chat",
         to: "responses",
         body: {
@@ -54,7 +54,7 @@ describe("a request that OpenAI refuses", () => {
         reported: ["messages.tool_call_id", "messages"],
       },
       {
-        title: "CONV-310: so it is in a conversation of instructions alone",
+        title: "CONV-310: the words are added to a conversation with only instructions too",
         from: "chat",
         to: "responses",
         body: {
@@ -67,8 +67,7 @@ describe("a request that OpenAI refuses", () => {
         reported: ["messages"],
       },
       {
-        title:
-          "CONV-211: OpenAI refuses JSON output that no words ask for: they are added to the system prompt",
+        title: "CONV-211: JSON output that no words ask for gets them in the system prompt",
         from: "generate_content",
         to: "chat",
         body: {
@@ -82,7 +81,7 @@ describe("a request that OpenAI refuses", () => {
         reported: ["contents"],
       },
       {
-        title: "RESP-33: OpenAI refuses metadata beside an answer that it does not store",
+        title: "RESP-33: metadata is dropped if the answer is not stored",
         from: "responses",
         to: "chat",
         body: { metadata: { a: "1" }, store: false },
@@ -91,7 +90,7 @@ describe("a request that OpenAI refuses", () => {
         reported: ["metadata"],
       },
       {
-        title: "RESP-33: metadata of an answer that it stores is carried",
+        title: "RESP-33: metadata is sent if the answer is stored",
         from: "responses",
         to: "chat",
         body: { metadata: { a: "1" }, store: true },
@@ -105,7 +104,7 @@ describe("a request that Google refuses", () => {
   it.each(
     titled([
       {
-        title: "CONV-506: a stop sequence of white space is one, an empty one is none",
+        title: "CONV-506: a stop sequence of white space is sent, and an empty one is dropped",
         from: "chat",
         to: "generate_content",
         body: { stop: ["\n", ""] },
@@ -114,14 +113,14 @@ describe("a request that Google refuses", () => {
         reported: ["stop"],
       },
       {
-        title: "CONV-507: the largest seed of 32 bits is carried",
+        title: "CONV-507: the largest seed of 32 bits is sent",
         from: "chat",
         to: "generate_content",
         body: { seed: 2_147_483_647 },
         up: config({ seed: 2_147_483_647 }),
       },
       ...[4_294_967_295, -4_294_967_295].map((seed): Case => ({
-        title: `CONV-507: of the seed ${seed}, which Google refuses, the remainder is sent`,
+        title: `CONV-507: the seed ${seed}, which Google refuses, is sent as a remainder`,
         from: "chat",
         to: "generate_content",
         body: { seed },
@@ -136,7 +135,7 @@ describe("a request that every vendor refuses", () => {
   it.each(
     titled([
       {
-        title: "CONV-604 T25: a refusal of nothing says nothing",
+        title: "CONV-604 T25: an empty refusal becomes a placeholder",
         from: "chat",
         to: "messages",
         body: {

@@ -132,15 +132,15 @@ describe("the frame reader for values of every kind", () => {
   });
 
   it.each([
-    ["a name said twice", '{"text":"x","text":"yy"}'],
+    ["a repeated name", '{"text":"x","text":"yy"}'],
     ["a name within a text", '{"a":"\\"text\\":\\"b\\"","text":"c"}'],
     ["a name at the end of a longer one", '{"a\\"text":"b"}'],
     ["a name that is a value", '{"a":"text","b":["text","c"]}'],
     [
-      "a number that is a mark",
+      "a number that equals one of the reader's marks",
       '{"text":"718281828459045","b":718281828459045,"c":"718281828459046"}',
     ],
-    ["a prototype", '{"__proto__":{"text":"b"},"text2":1}'],
+    ["a __proto__ member", '{"__proto__":{"text":"b"},"text2":1}'],
     ["a list", '[{"text":"b"}]'],
   ])("reads %s as JSON.parse does", (_, frame) => {
     const frames = [frame, frame.replace('"b"', '"other"'), frame];

@@ -52,7 +52,7 @@ describe("the digits of numbers next to rewritten members", () => {
       "reasoning_content",
     ],
     [
-      "reasoning of the gateway's own",
+      "reasoning made by the gateway",
       "responses",
       `{"model":"m","input":[{"type":"reasoning","id":"rs_req_1_0","summary":[]},{"role":"user","content":"hi","vendor":${id}}]}`,
       "rs_req_1_0",

@@ -8,7 +8,7 @@ import { modelOf, useBench, upstreamModel } from "./support.ts";
 /** Each is the JSON text of a tool's schema, which only the upstream interprets. */
 const odd: readonly { readonly title: string; readonly json: string }[] = [
   {
-    title: "names of the language's own",
+    title: "JavaScript's own names",
     json: '{"__proto__":{"a":1},"constructor":null,"toString":[]}',
   },
   { title: "empty names and names with dots", json: '{"":{"":0},"a.b":{"c[0]":1}," ":2}' },
@@ -18,10 +18,10 @@ const odd: readonly { readonly title: string; readonly json: string }[] = [
   },
   { title: "half a surrogate pair", json: '{"a":"\\ud83c"}' },
   {
-    title: "numbers at their edges",
+    title: "extreme numbers",
     json: "[0,-1,0.1,1e+21,5e-324,9007199254740991,1.7976931348623157e+308]",
   },
-  { title: "nothings", json: '{"a":null,"b":[],"c":{},"d":"","e":false,"f":[[],[null]]}' },
+  { title: "empty values", json: '{"a":null,"b":[],"c":{},"d":"","e":false,"f":[[],[null]]}' },
   { title: "deep nesting", json: `${'{"a":['.repeat(80)}1${"]}".repeat(80)}` },
   {
     title: "four megabytes of text",

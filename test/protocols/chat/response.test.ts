@@ -46,8 +46,8 @@ describe("the codec of whole chat answers", () => {
       { type: "custom", custom: { name: "f", arguments: "x" } },
       "x",
     ],
-    ["of nothing", { function: { name: "f" } }, "{}"],
-    ["of nothing of a custom tool", { type: "custom", custom: { name: "f" } }, ""],
+    ["that are missing", { function: { name: "f" } }, "{}"],
+    ["that are missing, of a custom tool", { type: "custom", custom: { name: "f" } }, ""],
   ])("T3: reads arguments %s as in a stream", (_what, call, text) => {
     const { content } = chatCodec.decodeResponse(answer({ tool_calls: [{ id: "a", ...call }] }));
     expect(content).toMatchObject([{ type: "tool_call", id: "a", name: "f", arguments: text }]);

@@ -61,17 +61,17 @@ describe("the reader of chat streams", () => {
 
   it.each<[string, JsonObject[], object[]]>([
     [
-      "T2: whole arguments in the first piece",
+      "T2: reads whole arguments in the first piece",
       [call({ index: 0, id: "a", function: { name: "f", arguments: '{"x":1}' } })],
       [{ id: "a", name: "f", arguments: '{"x":1}' }],
     ],
     [
-      "T3: arguments as an object",
+      "T3: reads arguments as an object",
       [call({ index: 0, id: "a", function: { name: "f", arguments: { x: 1 } } })],
       [{ id: "a", name: "f", arguments: '{"x":1}' }],
     ],
     [
-      "T4: later pieces with empty id, name and content",
+      "T4: reads later pieces with empty id, name and content",
       [
         call({ index: 0, id: "a", function: { name: "f", arguments: "" } }),
         delta({
@@ -86,7 +86,7 @@ describe("the reader of chat streams", () => {
       [{ id: "a", name: "f", arguments: '{"x":1}' }],
     ],
     [
-      "T5: two calls in a row, both numbered 0",
+      "T5: reads two calls in a row, both with index 0",
       [
         call({ index: 0, id: "a", function: { name: "f", arguments: "{}" } }),
         call({ index: 0, id: "b", function: { name: "g", arguments: "[]" } }),
@@ -97,7 +97,7 @@ describe("the reader of chat streams", () => {
       ],
     ],
     [
-      "T6: interleaved pieces of two calls",
+      "T6: reads interleaved pieces of two calls",
       [
         call({ index: 0, id: "a", function: { name: "f", arguments: "" } }),
         call({ index: 1, id: "b", function: { name: "g", arguments: "" } }),
@@ -112,7 +112,7 @@ describe("the reader of chat streams", () => {
       ],
     ],
     [
-      "T5 T6: interleaved pieces of two calls, all numbered 0",
+      "T5 T6: reads interleaved pieces of two calls, all with index 0",
       [
         call({ index: 0, id: "a", function: { name: "f", arguments: "" } }),
         call({ index: 0, id: "b", function: { name: "g", arguments: "" } }),
@@ -125,7 +125,7 @@ describe("the reader of chat streams", () => {
       ],
     ],
     [
-      "calls without index, told apart by their ids",
+      "separates calls without index by their ids",
       [
         call({ id: "a", function: { name: "f", arguments: "{" } }),
         call({ id: "a", function: { arguments: "}" } }),
@@ -137,7 +137,7 @@ describe("the reader of chat streams", () => {
       ],
     ],
     [
-      "an id that repeats, and one that is fresh in every piece",
+      "reads a repeated id, and a new id in a later piece",
       [
         call({ index: 0, id: "a", function: { name: "f", arguments: "{" } }),
         call({ index: 0, id: "a", function: { name: "f", arguments: '"x":' } }),
@@ -146,7 +146,7 @@ describe("the reader of chat streams", () => {
       [{ id: "a", name: "f", arguments: '{"x":1}' }],
     ],
     [
-      "a name that comes after the arguments began",
+      "reads a name that comes after the arguments began",
       [
         call({ index: 0, id: "a", function: { arguments: "{" } }),
         call({ index: 0, function: { name: "f", arguments: "}" } }),
@@ -154,12 +154,12 @@ describe("the reader of chat streams", () => {
       [{ id: "a", name: "f", arguments: "{}" }],
     ],
     [
-      "indexes that begin at 1",
+      "reads indexes that begin at 1",
       [call({ index: 1, id: "a", function: { name: "f", arguments: "{}" } })],
       [{ id: "a", arguments: "{}" }],
     ],
     [
-      "the deprecated function_call",
+      "reads the deprecated function_call",
       [
         delta({ function_call: { name: "f", arguments: "{" } }),
         delta({ function_call: { arguments: "}" } }),

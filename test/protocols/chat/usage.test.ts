@@ -25,11 +25,11 @@ describe("the usage of chat upstreams", () => {
     ],
     ["xAI: reasoning beside the completion", told(12, 2, 354, 11, 340), [12, 11, 342, 340]],
     ["T50: cache reads only in the total", told(10, 5, 105, 90), [100, 90, 5, 0]],
-    ["both left out", told(10, 5, 35, 14, 6), [24, 14, 11, 6]],
-    ["cached above the prompt", told(10, 5, 15, 90), [100, 90, 5, 0]],
+    ["cache reads and reasoning only in the total", told(10, 5, 35, 14, 6), [24, 14, 11, 6]],
+    ["cache reads above the prompt", told(10, 5, 15, 90), [100, 90, 5, 0]],
     ["a total that explains nothing", told(10, 5, 99, 3, 2), [10, 3, 5, 2]],
     ["Google: reasoning in the total alone", told(20, 198, 623), [20, 0, 603, 405]],
-    ["T61: an explicit 0 counts as told", told(0, 0, 0), [0, 0, 0, 0]],
+    ["T61: an explicit 0 is a count", told(0, 0, 0), [0, 0, 0, 0]],
     ["T51: reasoning above the completion is bounded by it", told(10, 5, 15, 0, 9), [10, 0, 5, 5]],
   ])("%s", (_what, usage, [inputTokens, cacheReadTokens, outputTokens, reasoningTokens]) => {
     expect(readUsage(usage)).toMatchObject({
@@ -231,7 +231,7 @@ describe("an error of a chat upstream", () => {
     ["a number", 7, { message: "The upstream answered with status 502." }],
     ["an empty object", {}, { message: "The upstream answered with status 502." }],
     [
-      "a nested oddity",
+      "an unusual nested value",
       { error: { message: { x: 1 } } },
       { message: "The upstream answered with status 502." },
     ],

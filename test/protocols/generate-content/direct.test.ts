@@ -309,7 +309,7 @@ describe("a whole generateContent answer on a direct route", () => {
       { inputTokens: 100, cacheReadTokens: 90, outputTokens: 70, reasoningTokens: 20 },
     ],
     [
-      "BILL-01: cached sound is told apart from cached text, and is no more than what is cached",
+      "BILL-01: cached audio is separate from cached text, and at most all cached tokens",
       {
         promptTokenCount: 100,
         cachedContentTokenCount: 40,
@@ -328,7 +328,7 @@ describe("a whole generateContent answer on a direct route", () => {
       { inputTokens: 15, outputTokens: 1 },
     ],
     [
-      "sound and pictures that the vendor's own tools brought in count as such",
+      "audio and images from the vendor's own tools count as such",
       {
         promptTokenCount: 100,
         toolUsePromptTokenCount: 50,
@@ -343,17 +343,17 @@ describe("a whole generateContent answer on a direct route", () => {
       { inputTokens: 150, audioInputTokens: 85, imageInputTokens: 10 },
     ],
     [
-      "a count of 0 may be left out",
+      "a missing output count is 0",
       { promptTokenCount: 10, totalTokenCount: 10 },
       { inputTokens: 10, outputTokens: 0 },
     ],
     [
-      "an output that was left out is what remains of the total",
+      "a missing output count is the rest of the total",
       { promptTokenCount: 10, thoughtsTokenCount: 5, totalTokenCount: 20 },
       { outputTokens: 10 },
     ],
     [
-      "T61: an explicit 0 counts as told",
+      "T61: an explicit 0 is a count",
       { promptTokenCount: 0, candidatesTokenCount: 0 },
       { inputTokens: 0, outputTokens: 0 },
     ],

@@ -312,14 +312,19 @@ describe("the writer of generateContent requests", () => {
   const skip = "skip_thought_signature_validator";
   it.each([
     [
-      "none of a call from another protocol: the first of a turn is excused",
+      "a placeholder on the first call of a turn from another protocol",
       "gemini-3-pro",
       [call("a"), call("b")],
       [skip, undefined],
     ],
-    ["another protocol's", "gemini-3-pro", [call("a", { signature: foreign })], [skip]],
-    ["a real one, which stays", "gemini-3-pro", [call("a", { signature: own })], ["real"]],
-    ["none, for a model that asks for none", "gemini-2.5-pro", [call("a")], [undefined]],
+    [
+      "a placeholder for another protocol's signature",
+      "gemini-3-pro",
+      [call("a", { signature: foreign })],
+      [skip],
+    ],
+    ["a real signature, unchanged", "gemini-3-pro", [call("a", { signature: own })], ["real"]],
+    ["none for a model that needs none", "gemini-2.5-pro", [call("a")], [undefined]],
   ] as [string, string, Part[], unknown[]][])(
     "T38: writes the right signature: %s",
     (_, model, content, expected) => {

@@ -24,11 +24,7 @@ it.each([
     { defs: { Place: { type: "STRING" } }, properties: { at: { ref: "#/defs/Place" } } },
     { $defs: { Place: { type: "string" } }, properties: { at: { $ref: "#/$defs/Place" } } },
   ],
-  [
-    "a type that is not given",
-    { type: "TYPE_UNSPECIFIED", description: "x" },
-    { description: "x" },
-  ],
+  ["an unspecified type", { type: "TYPE_UNSPECIFIED", description: "x" }, { description: "x" }],
 ])("the schemas within %s are converted too", (_what, schema, expected) => {
   expect(read(schema)).toEqual(expected);
 });

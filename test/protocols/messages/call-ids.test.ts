@@ -59,8 +59,8 @@ describe("the ids of calls sent to Claude", () => {
   });
 
   it.each([
-    ["another vendor of the protocol knows its own ids again", "kimi-k3", "functions.look:0"],
-    ["legal ids go on as they came", claude.model, "toolu_01"],
+    ["another vendor of the protocol gets its own ids back", "kimi-k3", "functions.look:0"],
+    ["legal ids reach Claude as they came", claude.model, "toolu_01"],
   ])("TXT-07: are unchanged: %s", (_what, model, id) => {
     const body = request([call(id)], [result(id)]);
     const { body: sent, notes } = direct.request(body, { ...claude, model });

@@ -295,7 +295,7 @@ describe("a whole messages answer on a direct route", () => {
       { inputTokens: 100, cacheReadTokens: 90, outputTokens: 5 },
     ],
     [
-      "T54: cache writes of an hour are told apart",
+      "T54: one-hour cache writes are counted separately",
       {
         input_tokens: 1,
         output_tokens: 1,
@@ -305,7 +305,7 @@ describe("a whole messages answer on a direct route", () => {
       { inputTokens: 31, cacheWriteTokens: 30, cacheWrite1hTokens: 20 },
     ],
     [
-      "T61: an explicit 0 counts as told",
+      "T61: an explicit 0 is a count",
       { input_tokens: 0, output_tokens: 0 },
       { inputTokens: 0, outputTokens: 0 },
     ],
@@ -315,7 +315,7 @@ describe("a whole messages answer on a direct route", () => {
       { outputTokens: 50, reasoningTokens: 40 },
     ],
     [
-      "a compaction pass, which the totals leave out, is added",
+      "a compaction pass, which the totals omit, is added",
       {
         input_tokens: 600,
         output_tokens: 2800,

@@ -83,7 +83,7 @@ describe("the reader of messages streams", () => {
   it.each([
     ["cut", transcripts.cut, "ended too early"],
     ["that fails", transcripts.failing, "Overloaded"],
-    ["that begins anew in the midst", transcripts.splicedStart, "anew"],
+    ["that starts again in the middle", transcripts.splicedStart, "anew"],
     ["of HTML", Buffer.from("data: <html>\n\n"), "not JSON"],
   ])("T16: ends a stream %s with an error, and closes its blocks", (_, bytes, message) => {
     const events = decode(bytes);

@@ -137,7 +137,7 @@ describe("the reader of responses streams", () => {
 
   it.each<[string, Step[], object[]]>([
     [
-      "T11: a call told only as a whole item",
+      "T11: reads a call that comes only as a whole item",
       [
         [
           "output_item.done",
@@ -147,17 +147,17 @@ describe("the reader of responses streams", () => {
       [{ type: "tool_call", id: "a", arguments: "{}" }],
     ],
     [
-      "T2: arguments told only when done",
+      "T2: reads arguments that come only in the done event",
       [call(0, "a", "{}")[0]!, call(0, "a", "{}")[2]!],
       [{ type: "tool_call", arguments: "{}" }],
     ],
     [
-      "text told only when done",
+      "reads text that comes only in the done event",
       [["output_text.done", at(0, { text: "t" })]],
       [{ type: "text", text: "t" }],
     ],
     [
-      "text told only as a whole item",
+      "reads text that comes only as a whole item",
       [
         [
           "output_item.done",
@@ -167,7 +167,7 @@ describe("the reader of responses streams", () => {
       [{ type: "text", text: "t" }],
     ],
     [
-      "refusals",
+      "reads refusals",
       [
         ["refusal.delta", at(0, { delta: "n" })],
         ["refusal.delta", at(0, { delta: "o" })],
@@ -176,7 +176,7 @@ describe("the reader of responses streams", () => {
       [{ type: "refusal", text: "no" }],
     ],
     [
-      "two parts of one message",
+      "reads two parts of one message",
       [
         ["output_text.delta", at(0, { delta: "a" })],
         ["output_text.done", at(0, { text: "a" })],
@@ -188,7 +188,7 @@ describe("the reader of responses streams", () => {
       ],
     ],
     [
-      "a summary of several parts, its encryption with the item's end",
+      "reads a summary of several parts, and its encryption from the item's end",
       [
         ["reasoning_summary_text.delta", at(0, { summary_index: 0, delta: "a" })],
         ["reasoning_summary_text.done", at(0, { summary_index: 0, text: "a" })],
@@ -205,12 +205,12 @@ describe("the reader of responses streams", () => {
       ],
     ],
     [
-      "raw reasoning in Open Responses' spelling",
+      "reads raw reasoning in Open Responses' spelling",
       [["reasoning.delta", at(0, { delta: "hm" })]],
       [{ type: "reasoning", text: "hm" }],
     ],
     [
-      "T18: raw reasoning beside its summary is read once",
+      "T18: reads raw reasoning next to its summary once",
       [
         ["reasoning_text.delta", at(0, { delta: "hm" })],
         ["reasoning_summary_text.delta", at(0, { summary_index: 0, delta: "short" })],
@@ -222,7 +222,7 @@ describe("the reader of responses streams", () => {
       [{ type: "reasoning", text: "hm" }],
     ],
     [
-      "events of hosted tools pass by",
+      "ignores events of hosted tools",
       [
         ["web_search_call.searching", at(0, {})],
         ["output_item.done", item(0, { type: "web_search_call" })],
