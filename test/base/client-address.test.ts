@@ -9,7 +9,7 @@ import {
 } from "../../src/base/client-address.ts";
 
 const trusted = parseTrustedProxies("loopback, 10.0.0.0/8 2001:db8:1::/48,192.0.2.7");
-const nobody = parseTrustedProxies("");
+const noProxies = parseTrustedProxies("");
 
 describe("the caller's address", () => {
   it.each([
@@ -47,7 +47,7 @@ describe("the caller's address", () => {
   });
 
   it("is the connection's address if no proxies are trusted", () => {
-    expect(clientAddress("127.0.0.1", "203.0.113.9", nobody)).toBe("127.0.0.1");
+    expect(clientAddress("127.0.0.1", "203.0.113.9", noProxies)).toBe("127.0.0.1");
   });
 });
 
@@ -84,13 +84,13 @@ describe("limits by address", () => {
   });
 
   it("count two addresses of one /64 together, in any spelling", () => {
-    const group = (text: string) => limitedAddress(normalAddress(text)!, nobody);
+    const group = (text: string) => limitedAddress(normalAddress(text)!, noProxies);
     expect(group("2001:DB8:0:0:ffff::1")).toBe(group("2001:db8::2"));
     expect(group("2001:db8:0:1::1")).not.toBe(group("2001:db8::1"));
   });
 
   it("do not apply to loopback if no proxies are trusted", () => {
-    expect(limitedAddress("127.0.0.1", nobody)).toBeUndefined();
+    expect(limitedAddress("127.0.0.1", noProxies)).toBeUndefined();
     expect([isLoopback("127.9.9.9"), isLoopback("::ffff:127.0.0.1")]).toEqual([true, true]);
     expect(isLoopback("128.0.0.1")).toBe(false);
   });

@@ -91,10 +91,10 @@ describe("the header of a picture", () => {
     const readings = Array.from({ length: Math.floor(file.length / step) }, (_, at) =>
       readImageHeader(file.subarray(0, at * step)),
     );
-    const told = new Set(
+    const results = new Set(
       readings.filter((one) => one !== "incomplete").map((one) => JSON.stringify(one)),
     );
-    expect([...told]).toEqual([JSON.stringify(readImageHeader(file))]);
+    expect([...results]).toEqual([JSON.stringify(readImageHeader(file))]);
   });
 
   it.each(["jpeg", "png"] as const)(

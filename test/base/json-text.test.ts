@@ -88,15 +88,15 @@ describe("member names that are spelled with a backslash", () => {
   it.each(['{"a\\":1}', '{"a\\qb":1}', '{"\\u00":1}', '"\\', '{"a\\n" 1}', '{"a\\n":}'])(
     "are refused in %s with the error of JSON.parse",
     (text) => {
-      const told = (() => {
+      const message = (() => {
         try {
           return String(JSON.parse(text));
         } catch (error) {
           return (error as Error).message;
         }
       })();
-      expect(() => parseJsonText(text)).toThrow(told);
-      expect(() => parseJsonText(text, true)).toThrow(told);
+      expect(() => parseJsonText(text)).toThrow(message);
+      expect(() => parseJsonText(text, true)).toThrow(message);
     },
   );
 

@@ -82,7 +82,7 @@ it("all lines are appended to a file, in order except those that a thread writes
 });
 
 /** Starts the program with a pipe that is not read. Resolves when the program has written all of its lines. */
-async function unread(count: number) {
+async function startUnread(count: number) {
   const child = spawn(process.execPath, program(count), { stdio: ["pipe", "pipe", "pipe"] });
   const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
   await new Promise((resolve) => child.stdout.once("data", resolve));
@@ -90,7 +90,7 @@ async function unread(count: number) {
 }
 
 it("a reader that does not read blocks nothing; whole lines up to a limit reach it, the rest is lost", async () => {
-  const { child, ended } = await unread(40_000);
+  const { child, ended } = await startUnread(40_000);
   let text = "";
   child.stderr.setEncoding("utf8").on("data", (read: string) => (text += read));
   child.stdin.end();
@@ -105,7 +105,7 @@ it("a reader that does not read blocks nothing; whole lines up to a limit reach 
 });
 
 it("a reader that has closed the pipe loses lines and does not stop the process", async () => {
-  const { child, ended } = await unread(40_000);
+  const { child, ended } = await startUnread(40_000);
   child.stderr.destroy();
   child.stdin.end();
   expect(await ended).toBe(0);

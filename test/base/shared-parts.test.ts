@@ -27,12 +27,12 @@ it("each combination of values has its own part, made once", () => {
   expect(made).toHaveLength(4);
 });
 
-const ever: readonly [string, (index: number) => readonly [string, number]][] = [
+const newValues: readonly [string, (index: number) => readonly [string, number]][] = [
   ["first values", (index) => [`model ${index}`, 200]],
   ["second values", (index) => ["one", index]],
 ];
 
-it.each(ever)("only recently used parts stay cached, for ever new %s", (_, valuesOf) => {
+it.each(newValues)("only recently used parts stay cached, for ever new %s", (_, valuesOf) => {
   const { made, part } = counted();
   for (let index = 0; index < 5_000; index += 1) part(...valuesOf(index));
   expect(made).toHaveLength(5_000);
