@@ -10,12 +10,12 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-interface Noted {
+interface LogRow {
   readonly usage: Readonly<Record<string, number>>;
   readonly usage_source: string | null;
   readonly cost_nano: bigint;
 }
-const rowOf = async (response: Response) => (await world.row(response)) as unknown as Noted;
+const rowOf = async (response: Response) => (await world.row(response)) as unknown as LogRow;
 
 /** Reads a stream until it contains `seen`, and leaves. */
 async function leaveAt(answered: Response, seen: string): Promise<void> {
@@ -47,8 +47,8 @@ it("BILL-04 RESP-30: a background response without usage is charged its reserved
   expect(cost_nano).toBe(BigInt(usage["inputTokens"]! * 1_000 + 10_000_000));
 
   world.answer(json({ ...queued, status: "in_progress", usage: responses.whole()["usage"] }));
-  const told = await world.call(responses, { model, extra });
-  expect((await rowOf(told)).cost_nano).toBe(costAtFirstNano);
+  const finished = await world.call(responses, { model, extra });
+  expect((await rowOf(finished)).cost_nano).toBe(costAtFirstNano);
 });
 
 it.each([

@@ -9,11 +9,11 @@ import { eventually } from "../support/patience.ts";
 import { sharedPostgres, silentLog } from "../support/postgres.ts";
 
 const lines: { level: string; fields: object; message: string }[] = [];
-const keeping =
+const recordingAt =
   (level: string): Log["warn"] =>
   (fields, message) =>
     void lines.push({ level, fields, message });
-const log: Log = { ...silentLog, warn: keeping("warn"), error: keeping("error") };
+const log: Log = { ...silentLog, warn: recordingAt("warn"), error: recordingAt("error") };
 const queue = { global: 100, perWorkspace: 100 };
 
 let url: string;

@@ -55,15 +55,15 @@ it("a body's tags that are not short text are skipped, and at most sixteen pairs
 
 it("a header takes precedence over the same field of the body, and its bytes are UTF-8", () => {
   const body = { metadata: { team: "a", stage: "test" }, user: "u" };
-  const told = { metadata: header('{"team":"süd"}'), endUser: header("häkon") };
-  expect(tagsOf("chat", body, told)).toEqual({
+  const headers = { metadata: header('{"team":"süd"}'), endUser: header("häkon") };
+  expect(tagsOf("chat", body, headers)).toEqual({
     tags: { team: "süd", stage: "test" },
     endUser: "häkon",
   });
   expect(tagsOf("chat", body, { endUser: "" }).endUser).toBe("u");
   const both = tagsOf("chat", { metadata: many(10) }, { metadata: JSON.stringify(many(10, "h")) });
   expect(Object.keys(both.tags!)).toEqual(Object.keys({ ...many(10, "h"), ...many(6) }));
-  expect(tagsOf("another", {}, told).tags).toEqual({ team: "süd" });
+  expect(tagsOf("another", {}, headers).tags).toEqual({ team: "süd" });
 });
 
 it.each([

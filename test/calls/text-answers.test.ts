@@ -42,13 +42,13 @@ const raw =
   (body: string, headers: Record<string, string>): Answer =>
   (_request, response) =>
     void response.writeHead(200, headers).end(body);
-interface Noted {
+interface LogRow {
   readonly status: string;
   readonly usage_source: string | null;
   readonly cost_nano: bigint;
   readonly attempts: readonly { readonly message?: string }[];
 }
-const rowOf = async (response: Response) => (await world.row(response)) as unknown as Noted;
+const rowOf = async (response: Response) => (await world.row(response)) as unknown as LogRow;
 
 it("T14: a whole answer to a call that asked for a stream is sent as a stream, and charged once", async () => {
   world.answer(json(chat.whole()));
@@ -63,10 +63,10 @@ it("T14 T15: all choices of an answer arrive with their logprobs, if the vendor 
   const logprobs = { content: [{ token: "So", logprob: -1, bytes: null, top_logprobs: [] }] };
   const extra = { n: 2, logprobs: true };
   const said = ["So far", "So good"];
-  const chunk = (index: number, delta: object, finish: string | null, told: object | null) =>
+  const chunk = (index: number, delta: object, finish: string | null, tokens: object | null) =>
     `data: ${JSON.stringify({
       id: "c",
-      choices: [{ index, delta, finish_reason: finish, logprobs: told }],
+      choices: [{ index, delta, finish_reason: finish, logprobs: tokens }],
     })}\n\n`;
   const text = [1, 0].map((index) => chunk(index, { content: said[index] }, null, logprobs));
   const ends = [0, 1].map((index) => chunk(index, {}, "stop", null));
@@ -89,8 +89,8 @@ it("T14 T15: all choices of an answer arrive with their logprobs, if the vendor 
     json({ ...chat.whole(), choices: options.map((one) => ({ ...one, finish_reason: "stop" })) }),
   );
   const streamed = await readEvents(await alone({ stream: true, extra }));
-  const told = streamed.filter(({ data }) => data.includes("So"));
-  expect(told.map(({ data }) => (JSON.parse(data) as { choices: object[] }).choices)).toEqual(
+  const textFrames = streamed.filter(({ data }) => data.includes("So"));
+  expect(textFrames.map(({ data }) => (JSON.parse(data) as { choices: object[] }).choices)).toEqual(
     said.map((content, index) => [{ index, delta: { content }, logprobs, finish_reason: null }]),
   );
   expect(streamed.filter(({ data }) => data.includes('"finish_reason":"stop"'))).toHaveLength(2);
@@ -211,8 +211,8 @@ it.each([
       const data = JSON.parse(frame.slice(at)) as { response?: object };
       if (data.response === undefined) return frame;
       const usage = { input_tokens: 100, output_tokens: 0, total_tokens: 100 };
-      const told = frame.includes("response.created") ? usage : null;
-      return `${frame.slice(0, at)}${JSON.stringify({ ...data, response: { ...data.response, usage: told } })}\n\n`;
+      const frameUsage = frame.includes("response.created") ? usage : null;
+      return `${frame.slice(0, at)}${JSON.stringify({ ...data, response: { ...data.response, usage: frameUsage } })}\n\n`;
     });
     expect(silent.join("").match(/"output_tokens"/g)).toHaveLength(1);
     await isEstimated(silent, caller, model);

@@ -5,9 +5,9 @@ import { callUnderWay } from "./support.ts";
 
 it("a stop is announced to all calls in flight, and to none that ended, even if their places were reused", () => {
   const calls = new InFlightCalls();
-  const told: string[] = [];
+  const notified: string[] = [];
   const begin = (name: string) => {
-    const call = callUnderWay(name, (isLast) => told.push(isLast ? `${name}, last` : name));
+    const call = callUnderWay(name, (isLast) => notified.push(isLast ? `${name}, last` : name));
     calls.began(call);
     return call;
   };
@@ -19,23 +19,23 @@ it("a stop is announced to all calls in flight, and to none that ended, even if 
   calls.ended(first);
   const fourth = begin("fourth");
   calls.stop(false);
-  expect(told.toSorted()).toEqual(["fourth", "second", "third"]);
+  expect(notified.toSorted()).toEqual(["fourth", "second", "third"]);
   calls.ended(fourth);
-  told.length = 0;
+  notified.length = 0;
   calls.stop(true);
-  expect(told.toSorted()).toEqual(["second, last", "third, last"]);
+  expect(notified.toSorted()).toEqual(["second, last", "third, last"]);
 });
 
 it("a call that ends while another one is notified of the stop is not notified", () => {
   const calls = new InFlightCalls();
-  const told: string[] = [];
-  const second = callUnderWay("second", () => told.push("second"));
+  const notified: string[] = [];
+  const second = callUnderWay("second", () => notified.push("second"));
   const first = callUnderWay("first", () => {
-    told.push("first");
+    notified.push("first");
     calls.ended(second);
   });
   calls.began(first);
   calls.began(second);
   calls.stop(true);
-  expect(told).toEqual(["first"]);
+  expect(notified).toEqual(["first"]);
 });
