@@ -30,7 +30,7 @@ const configOf = (text: string): Config => configIn(text, environment);
 const mistakesOf = (text: string): string[] => mistakesIn(text, environment);
 
 /** One of each setting that the file may hold. */
-const whole = `
+const completeFile = `
 providers:
   - { id: openai, dialect: openai, base_url: https://api.openai.com/v1/, api_key: \${OPENAI_API_KEY}, tier: official }
   - { id: local, dialect: openai-compatible, base_url: http://127.0.0.1:9001/v1, api_key: none, tier: community }
@@ -104,7 +104,7 @@ webhooks: { timeout_s: 5 }
 `;
 
 describe("a complete file", () => {
-  const { catalog, settings } = configOf(whole);
+  const { catalog, settings } = configOf(completeFile);
 
   it("gives providers with their keys, tiers and timeouts, with defaults filled in", () => {
     expect(catalog.providers.get("openai")).toEqual({
@@ -285,7 +285,7 @@ describe("a complete file", () => {
   it("fits the JSON Schema that editors get", () => {
     const validate = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(configSchema());
     const document: unknown = parse(
-      whole.replaceAll("${OPENAI_API_KEY}", "key").replaceAll("${BODY_MB}", "12"),
+      completeFile.replaceAll("${OPENAI_API_KEY}", "key").replaceAll("${BODY_MB}", "12"),
       { merge: true },
     );
     validate(document);
@@ -371,9 +371,9 @@ describe("printConfig", () => {
     const every = mergeCatalogs(
       sandboxCatalog("http://127.0.0.1:9000"),
       environmentCatalog({ XAI_API_KEY: "k", ARK_API_KEY: "k", GEMINI_API_KEY: "k" }),
-      configOf(whole).catalog,
+      configOf(completeFile).catalog,
     );
-    const { settings } = configOf(whole);
+    const { settings } = configOf(completeFile);
     const printed = printConfig({ catalog: every, settings, source: undefined });
     const again = configOf(printed.replaceAll(/"\*\*\*\*[^"]*"/g, `whsec_${"A".repeat(43)}=`));
     const withoutKeys = (catalog: typeof every) =>
@@ -384,7 +384,7 @@ describe("printConfig", () => {
   });
 
   it("shows no secret from the file, and only the last four characters of a long one", () => {
-    const text = printConfig(configOf(whole));
+    const text = printConfig(configOf(completeFile));
     for (const secret of ["sk-openai", "key-a", "s3cret-s3cret"])
       expect(text).not.toContain(secret);
     expect(text).toContain('client_secret: "****cret"');

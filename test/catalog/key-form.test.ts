@@ -56,15 +56,15 @@ it("the log at the start and doctor name the provider and the mistake, and not t
     TOLLGATE_DATA_DIR: temporaryDirectory(),
     TOLLGATE_CONFIG: "",
   };
-  const told: string[] = [];
+  const logged: string[] = [];
   const warn = (fields: object, message: string): void =>
-    void told.push(JSON.stringify(fields) + message);
+    void logged.push(JSON.stringify(fields) + message);
   const gateway = await startTestGateway({ environment, log: { ...silentLog, warn } });
   await gateway.close();
-  expect(told).toContainEqual(
+  expect(logged).toContainEqual(
     expect.stringContaining("provider openai: its key has a quotation mark at an end"),
   );
-  expect(told).toContainEqual(
+  expect(logged).toContainEqual(
     expect.stringContaining("provider mistral: its key begins or ends with white space"),
   );
   const { code, stdout } = await tollgateHere(["doctor", "--json"], environment);
@@ -81,5 +81,5 @@ it("the log at the start and doctor name the provider and the mistake, and not t
   const away = (await tollgateHere(["doctor", "--json"], environment)).stdout;
   expect(of("mistral", away)).toEqual(["failed", "failed"]);
   expect(of("openai", away)).toEqual(["failed", "warning"]);
-  for (const text of [...told, stdout, away]) expect(text).not.toMatch(/7741[01]/);
+  for (const text of [...logged, stdout, away]) expect(text).not.toMatch(/7741[01]/);
 });

@@ -130,7 +130,7 @@ describe("MODELS-07: the listed domains of the chat endpoint", () => {
   const list = (length: number) => Array.from({ length }, () => "x");
 
   it("contain every accepted value and bound, and nothing outside them is accepted", () => {
-    const told = domains.flatMap(([name, domain]) => {
+    const expected = domains.flatMap(([name, domain]) => {
       const bounded = (value: number) => (domain.type === "array" ? list(value) : value);
       return [
         ...(domain.values ?? []).map((value) => [name, value, true] as const),
@@ -149,9 +149,9 @@ describe("MODELS-07: the listed domains of the chat endpoint", () => {
             ]),
       ];
     });
-    expect(told.length).toBeGreaterThan(20);
-    const found = told.map(([name, value]) => [name, value, accepts(name, value)]);
-    expect(found).toEqual(told);
+    expect(expected.length).toBeGreaterThan(20);
+    const found = expected.map(([name, value]) => [name, value, accepts(name, value)]);
+    expect(found).toEqual(expected);
   });
 
   it("name the accepted type of each parameter, and no other type is accepted", () => {

@@ -295,8 +295,10 @@ describe("prices for random rates and usage", () => {
         const offer = offers[pick % offers.length]!;
         // One-hour cache writes exist in the messages protocol only, unless the offer has a rate for them.
         const tiers = (offer.price.above ?? []).map(({ rates }) => rates);
-        const told = [offer.price, ...tiers].every((rates) => rates.cacheWrite1h !== undefined);
-        const hours = offer.protocol === "messages" || told;
+        const hasHourRates = [offer.price, ...tiers].every(
+          (rates) => rates.cacheWrite1h !== undefined,
+        );
+        const hours = offer.protocol === "messages" || hasHourRates;
         const real = hours ? used : { ...used, cacheWrite1hTokens: 0 };
         const bound = upperBound(base, offers, facts);
         expect(bound).toBeGreaterThanOrEqual(priceUsage(offer.price, { ...real, ...media }));

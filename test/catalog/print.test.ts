@@ -47,7 +47,7 @@ function roundTrip(config: Config): string {
   return printed;
 }
 
-const whole = `
+const completeFile = `
 providers:
   - { id: openai, dialect: openai, base_url: https://api.openai.com/v1/, api_key: \${OPENAI_API_KEY}, tier: official }
   - { id: local, dialect: openai-compatible, base_url: "http://127.0.0.1:9001/v1", api_key: "\${LOCAL_KEY:-none}" }
@@ -80,7 +80,7 @@ hooks: [{ name: guard, at: before, url: "\${HOST}/check", secret: \${HOOK_SECRET
 `;
 
 describe("a value that came from a variable", () => {
-  const printed = roundTrip(configOf(whole));
+  const printed = roundTrip(configOf(completeFile));
 
   it.each([
     "api_key: ${OPENAI_API_KEY}",
@@ -100,11 +100,11 @@ describe("a value that came from a variable", () => {
   ])("is printed as %s", (line) => expect(printed).toContain(line));
 
   it("is printed as a quoted placeholder in JSON too", () => {
-    const config = configOf(whole.replace('"here"', "here"));
+    const config = configOf(completeFile.replace('"here"', "here"));
     const again = configOf(JSON.stringify(configJson(config), null, 2));
     expect(again.catalog).toEqual(config.catalog);
     expect(again.settings).toEqual(config.settings);
-    expect(configJson(configOf(whole))).toMatchObject({ limits: { body_mb: "${BODY_MB}" } });
+    expect(configJson(configOf(completeFile))).toMatchObject({ limits: { body_mb: "${BODY_MB}" } });
   });
 
   it("is printed as a variable in anchors and merged entries too", () => {

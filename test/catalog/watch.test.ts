@@ -19,12 +19,12 @@ const withGlobal = (count: number) => `limits: { queue: { global: ${count} } }\n
 let directory: string;
 let path: string;
 let watching: ConfigWatch | undefined;
-let told: string[];
+let reported: string[];
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "tollgate-watch-"));
   path = join(directory, "tollgate.yaml");
-  told = [];
+  reported = [];
 });
 afterEach(() => {
   watching?.close();
@@ -45,8 +45,8 @@ async function start(text: string, pollMs = 60_000, quietMs = 20): Promise<Confi
     initial: await load(),
     quietMs,
     pollMs,
-    onChange: (config) => told.push(`global ${config.settings.limits.queue.global}`),
-    onMistakes: (mistakes) => told.push(formatMistakes(mistakes)),
+    onChange: (config) => reported.push(`global ${config.settings.limits.queue.global}`),
+    onMistakes: (mistakes) => reported.push(formatMistakes(mistakes)),
   });
   return watching;
 }
@@ -60,7 +60,7 @@ describe("watchConfig", () => {
     writeFileSync(path, withGlobal(2));
     await until(() => expect(watch.current().settings.limits.queue.global).toBe(2));
     await pause(100);
-    expect(told).toEqual(["global 2"]);
+    expect(reported).toEqual(["global 2"]);
   });
 
   it("reads a file that is replaced by renaming, and the next one too", async () => {
@@ -70,7 +70,7 @@ describe("watchConfig", () => {
       renameSync(`${path}.tmp`, path);
       await until(() => expect(watch.current().settings.limits.queue.global).toBe(count));
     }
-    expect(told).toEqual(["global 3", "global 4"]);
+    expect(reported).toEqual(["global 3", "global 4"]);
   });
 
   it("reports endless aliases, or aliases of millions of values, as a mistake, and takes the corrected file", async () => {
@@ -82,13 +82,13 @@ describe("watchConfig", () => {
     const watch = await start(withGlobal(1));
     for (const [at, text] of wrong.entries()) {
       writeFileSync(path, `${text}\n`);
-      await until(() => expect(told).toHaveLength(at + 1));
+      await until(() => expect(reported).toHaveLength(at + 1));
     }
     expect(await watch.reread(environment)).toHaveProperty("mistakes");
-    expect(told[0]).toContain("tollgate.yaml:1:1 cannot be read: it has no end");
-    expect(told[1]).toContain("tollgate.yaml:1:1 cannot be read: Excessive alias count");
+    expect(reported[0]).toContain("tollgate.yaml:1:1 cannot be read: it has no end");
+    expect(reported[1]).toContain("tollgate.yaml:1:1 cannot be read: Excessive alias count");
     writeFileSync(path, withGlobal(3));
-    await until(() => expect(told.slice(2)).toEqual(["global 3"]));
+    await until(() => expect(reported.slice(2)).toEqual(["global 3"]));
   });
 
   it("reads later files after a pipe stood at the path", async () => {
@@ -104,32 +104,32 @@ describe("watchConfig", () => {
   it("reports a wrong file once and keeps the old configuration, until the file is corrected", async () => {
     const watch = await start(withGlobal(1));
     writeFileSync(path, withGlobal(-5));
-    await until(() => expect(told).toHaveLength(1));
-    expect(told[0]).toBe(
+    await until(() => expect(reported).toHaveLength(1));
+    expect(reported[0]).toBe(
       "tollgate.yaml:1:28 limits.queue.global: must be at least 1; tasks in flight; 1000 if absent",
     );
     expect(watch.current().settings.limits.queue.global).toBe(1);
     writeFileSync(path, withGlobal(6));
     await until(() => expect(watch.current().settings.limits.queue.global).toBe(6));
-    expect(told).toHaveLength(2);
+    expect(reported).toHaveLength(2);
   });
 
   it("reports a wrong file once, even if it polls often", async () => {
     await start(withGlobal(1), 20);
     writeFileSync(path, withGlobal(-5));
-    await until(() => expect(told).toHaveLength(1));
+    await until(() => expect(reported).toHaveLength(1));
     await pause(200);
-    expect(told).toHaveLength(1);
+    expect(reported).toHaveLength(1);
   });
 
   it("keeps the configuration while the file is absent", async () => {
     const watch = await start(withGlobal(1));
     rmSync(path);
     await pause(150);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     expect(watch.current().settings.limits.queue.global).toBe(1);
     writeFileSync(path, withGlobal(7));
-    await until(() => expect(told).toEqual(["global 7"]));
+    await until(() => expect(reported).toEqual(["global 7"]));
   });
 
   it("keeps the configuration while the file is empty, as when a slow command writes it", async () => {
@@ -137,14 +137,14 @@ describe("watchConfig", () => {
     // The state that `sops -d config.enc.yaml > tollgate.yaml` leaves until it writes its first byte.
     writeFileSync(path, "");
     const emptied = "tollgate.yaml:1:1 is empty; write {} for a configuration that says nothing";
-    await until(() => expect(told).toEqual([emptied]));
+    await until(() => expect(reported).toEqual([emptied]));
     expect(watch.current().settings.limits.queue.global).toBe(1);
     expect(await watch.reread(environment)).toHaveProperty("mistakes");
     writeFileSync(path, withGlobal(1));
     expect(await watch.reread(environment)).toHaveProperty("config");
-    expect(told).toEqual([emptied]);
+    expect(reported).toEqual([emptied]);
     writeFileSync(path, "{}\n");
-    await until(() => expect(told).toEqual([emptied, "global 1000"]));
+    await until(() => expect(reported).toEqual([emptied, "global 1000"]));
   });
 
   it("accepts a file that was empty from the start", async () => {
@@ -152,7 +152,7 @@ describe("watchConfig", () => {
     expect(await watch.reread(environment)).toHaveProperty("config");
     writeFileSync(path, withGlobal(2));
     await until(() => expect(watch.current().settings.limits.queue.global).toBe(2));
-    expect(told).toEqual(["global 2"]);
+    expect(reported).toEqual(["global 2"]);
   });
 
   it("notices a change made between loading and watching", async () => {
@@ -162,10 +162,10 @@ describe("watchConfig", () => {
     watching = watchConfig(path, {
       environment,
       initial,
-      onChange: (config) => told.push(`global ${config.settings.limits.queue.global}`),
-      onMistakes: () => told.push("mistakes"),
+      onChange: (config) => reported.push(`global ${config.settings.limits.queue.global}`),
+      onMistakes: () => reported.push("mistakes"),
     });
-    await until(() => expect(told).toEqual(["global 8"]));
+    await until(() => expect(reported).toEqual(["global 8"]));
   });
 
   it("finds a change by polling if the system reports none", async () => {
@@ -177,14 +177,14 @@ describe("watchConfig", () => {
       environment,
       initial,
       pollMs: 30,
-      onChange: (config) => told.push(`global ${config.settings.limits.queue.global}`),
-      onMistakes: () => told.push("mistakes"),
+      onChange: (config) => reported.push(`global ${config.settings.limits.queue.global}`),
+      onMistakes: () => reported.push("mistakes"),
     });
     renameSync(path, join(directory, "moved.yaml"));
     const { mkdirSync } = await import("node:fs");
     mkdirSync(join(directory, "later"));
     writeFileSync(later, withGlobal(9));
-    await until(() => expect(told).toEqual(["global 9"]));
+    await until(() => expect(reported).toEqual(["global 9"]));
   });
 
   it("reads a file that is being written only when it is complete, for rereads on request too", async () => {
@@ -196,7 +196,7 @@ describe("watchConfig", () => {
     writeFileSync(path, withGlobal(5));
     for (const result of await Promise.all(reading))
       expect(result).toMatchObject({ config: { settings: { limits: { queue: { global: 5 } } } } });
-    await until(() => expect(told).toEqual(["global 5"]));
+    await until(() => expect(reported).toEqual(["global 5"]));
   });
 
   it("reads a file again that was written while a busy process read it", async () => {
@@ -251,7 +251,7 @@ describe("watchConfig", () => {
     watch.close();
     writeFileSync(path, withGlobal(2));
     await pause(150);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 });
 
