@@ -11,15 +11,15 @@ import { sharedPostgres } from "../support/postgres.ts";
 import { startRecorder, type Recorder } from "../support/recorder.ts";
 
 /** The first gateway has no hook; the second one has one for its key. */
-interface Asking {
+interface GatewayWithKey {
   readonly gateway: GatewayUnderTest;
   readonly key: string;
 }
 
 const dataDir = mkdtempSync(join(tmpdir(), "tollgate-heard-"));
-let ear: Recorder;
-let first: Asking;
-let second: Asking;
+let hookServer: Recorder;
+let first: GatewayWithKey;
+let second: GatewayWithKey;
 beforeAll(async () => {
   const shared = { databaseUrl: await (await sharedPostgres()).createMigrated(), dataDir };
   const gateway = await startTestGateway({ ...shared, sandbox: "on" });
@@ -33,19 +33,19 @@ beforeAll(async () => {
     });
   const [one, other] = [await made(), await made()];
   first = { gateway, key: one.key };
-  ear = await startRecorder(allow);
-  const hook = `  - { name: ear, at: after, url: "${ear.url}", secret: ${secret}, keys: [${other.record.id}] }`;
+  hookServer = await startRecorder(allow);
+  const hook = `  - { name: ear, at: after, url: "${hookServer.url}", secret: ${secret}, keys: [${other.record.id}] }`;
   const hooked = await startTestGateway({ ...shared, sandbox: "on", config: `hooks:\n${hook}\n` });
   second = { gateway: hooked, key: other.key };
 });
 afterAll(async () => {
   await second?.gateway.close();
   await first?.gateway.close();
-  await ear?.close();
+  await hookServer?.close();
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-async function ask({ gateway, key }: Asking, path: string, body: object) {
+async function ask({ gateway, key }: GatewayWithKey, path: string, body: object) {
   const answer = await gateway.post(path, body, { authorization: `Bearer ${key}` });
   const text = await answer.text();
   const { headers } = answer;
@@ -61,11 +61,11 @@ it.each(inBothForms(text))(
     const hit = await ask(second, path, body);
     expect(hit.cache).toBe("hit");
     expect(hit.text).toMatch(/Good/);
-    const told = await eventually(
-      () => ear.requests.map(eventOf).find(({ id }) => id === hit.id),
+    const event = await eventually(
+      () => hookServer.requests.map(eventOf).find(({ id }) => id === hit.id),
       "what the hook hears",
     );
-    expect((told["answer"] as { text: string }).text).toContain("Good morning");
+    expect((event["answer"] as { text: string }).text).toContain("Good morning");
   },
 );
 

@@ -66,7 +66,7 @@ const scriptOf = (text: string): string => {
 const capNano = 10n * priceNano;
 const percents = [0, 33, 100] as const;
 
-interface Done {
+interface FinishedCall {
   readonly id: string;
   readonly status: number;
   readonly cache: string | null;
@@ -99,7 +99,7 @@ async function callAs(
   { key, percent }: Awaited<ReturnType<typeof keysOf>>[number],
   index: number,
   random: () => number,
-): Promise<Done> {
+): Promise<FinishedCall> {
   const [text, isPaid] = texts[Math.floor(random() * texts.length)]!;
   const stream = random() < 0.5;
   const left = random() < 0.1;
@@ -145,7 +145,7 @@ const isHit = ({ explanation }: Row): boolean => explanation?.cache === "hit";
  * The costs that a call may have. A call of a capped key may be refused. A call whose caller left half-way is charged as far as
  * it came.
  */
-function allowedFor(call: Done, row: Row): bigint[] {
+function allowedFor(call: FinishedCall, row: Row): bigint[] {
   const { status, cost_nano: costNano } = row;
   const isServed = status === "succeeded" || status === "client_closed";
   if (!call.isPaid || !isServed) return [0n];
@@ -154,9 +154,9 @@ function allowedFor(call: Done, row: Row): bigint[] {
 }
 
 /** Makes all calls: twelve rounds of sixteen at once. */
-async function callAll(keys: Awaited<ReturnType<typeof keysOf>>): Promise<Done[]> {
+async function callAll(keys: Awaited<ReturnType<typeof keysOf>>): Promise<FinishedCall[]> {
   const random = randomOf(20_261_123);
-  const calls: Done[] = [];
+  const calls: FinishedCall[] = [];
   for (let round = 0; round < 12; round += 1) {
     const asking = Array.from({ length: 16 }, () => {
       const index = Math.floor(random() * keys.length);
@@ -189,15 +189,15 @@ it("T59: each call is charged once: the full price, the share of a cache hit, or
   );
   const charged = byId(entries);
   expect(charged.size, "no call is charged twice").toBe(entries.length);
-  const books = calls.map((call) => {
+  const checked = calls.map((call) => {
     const row = rows.get(call.id)!;
     const isAllowed = allowedFor(call, row).includes(row.cost_nano);
     const isInLedger = (charged.get(call.id)?.amount_nano ?? 0n) === row.cost_nano;
     const isAnswered = call.isPaid || call.status >= 400;
     return { call, row, isRight: isAllowed && isInLedger && isAnswered };
   });
-  expect(books.filter(({ isRight }) => !isRight)).toEqual([]);
-  expect(books.filter(({ row }) => isHit(row)).length).toBeGreaterThan(20);
+  expect(checked.filter(({ isRight }) => !isRight)).toEqual([]);
+  expect(checked.filter(({ row }) => isHit(row)).length).toBeGreaterThan(20);
 
   const spent = sumOf(entries.map(({ amount_nano: nano }) => nano));
   // Allowances of idle keys are returned a moment later.
@@ -210,12 +210,12 @@ it("T59: each call is charged once: the full price, the share of a cache hit, or
     expect(sumOf(own.map((row) => row.cost_nano))).toBeLessThanOrEqual(capNano);
   }
 
-  const heard = await eventually(() => {
+  const reports = await eventually(() => {
     const events = hook.requests.filter(({ path }) => path === "/ear").map(eventOf);
     return events.length >= ids.length && events;
   }, "the hook hears of every call");
-  expect(new Set(heard.map(({ id }) => id)).size, "each once").toBe(heard.length);
-  const charges = heard.map(({ id, charge_usd: usd }) => [id, parseUsd(usd as string)] as const);
+  expect(new Set(reports.map(({ id }) => id)).size, "each once").toBe(reports.length);
+  const charges = reports.map(({ id, charge_usd: usd }) => [id, parseUsd(usd as string)] as const);
   expect(charges.filter(([id, nano]) => rows.get(id)!.cost_nano !== nano)).toEqual([]);
   await expectBooks(bench);
 });
