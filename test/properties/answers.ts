@@ -113,8 +113,8 @@ function eventsOf(block: Block, id: string, protocol: ProtocolName): CanonicalEv
       { type: "tool_call_end", block: id, ...(protocol === "generate_content" ? signed : {}) },
     ];
   }
-  const told = pieces.map((text) => ({ type: `${kind}_delta` as const, block: id, text }));
-  return [{ type: `${kind}_start`, block: id }, ...told, endOf(kind, id, signed)];
+  const deltas = pieces.map((text) => ({ type: `${kind}_delta` as const, block: id, text }));
+  return [{ type: `${kind}_start`, block: id }, ...deltas, endOf(kind, id, signed)];
 }
 
 const endOf = (

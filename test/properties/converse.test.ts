@@ -75,8 +75,8 @@ function streamOf({ events }: RandomAnswer): SseEvent[] {
     if (delta) frames.push(frame("contentBlockDelta", { delta, contentBlockIndex }));
     if (event.type.endsWith("_end")) frames.push(frame("contentBlockStop", { contentBlockIndex }));
   }
-  const told = usage ? { usage: usageWire(usage) } : {};
-  return [...frames, frame("metadata", { ...told, metrics: { latencyMs: 1 } })];
+  const usageMember = usage ? { usage: usageWire(usage) } : {};
+  return [...frames, frame("metadata", { ...usageMember, metrics: { latencyMs: 1 } })];
 }
 
 function read(frames: readonly SseEvent[]): CanonicalEvent[] {

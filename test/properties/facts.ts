@@ -164,5 +164,5 @@ export function missing(before: readonly Fact[], after: readonly Fact[]): Fact[]
 }
 
 /** The lost facts that must be reported: without those that describe other lost facts. */
-export const toBeTold = (lost: readonly Fact[]): Fact[] =>
+export const toBeReported = (lost: readonly Fact[]): Fact[] =>
   lost.filter(({ about }) => !lost.some(({ says }) => says === about));

@@ -20,7 +20,7 @@ import {
   conversationFacts,
   missing,
   settingFacts,
-  toBeTold,
+  toBeReported,
   toolFacts,
   type Fact,
 } from "./facts.ts";
@@ -120,10 +120,10 @@ describe.each(protocolNames)("a request of %s", (caller) => {
           const arrived = codecs[upstream].decodeRequest(route.body, address);
           const carried = asCarried(request, arrived, upstream);
           const lost = missing(factsOf(carried), factsOf(arrived));
-          const told = noteParams(route.notes);
+          const reported = noteParams(route.notes);
           const namesOf = (facts: readonly Fact[]) => facts.map(({ name }) => name);
-          expect(told).toEqual(expect.arrayContaining(namesOf(toBeTold(lost))));
-          expect(namesOf(lost)).toEqual(expect.arrayContaining(told));
+          expect(reported).toEqual(expect.arrayContaining(namesOf(toBeReported(lost))));
+          expect(namesOf(lost)).toEqual(expect.arrayContaining(reported));
         }),
       );
     },

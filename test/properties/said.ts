@@ -3,14 +3,14 @@ import type { Usage } from "../../src/base/usage.ts";
 import type { Part, Signature } from "../../src/protocols/canonical/request.ts";
 import type { ProtocolName } from "../../src/protocols/index.ts";
 
-type Told =
+type Content =
   | { readonly text: string }
   | { readonly refusal: string }
   | { readonly thought: string; readonly signature?: string }
   | { readonly call: string; readonly id: string; readonly arguments: unknown };
 
 /** The content of one part, with signatures of this protocol only. Refusals become text in other protocols. */
-function told(part: Part, protocol: ProtocolName): Told[] {
+function contentOf(part: Part, protocol: ProtocolName): Content[] {
   const own = (signature: Signature | undefined): { signature?: string } =>
     signature?.protocol === protocol ? { signature: signature.value } : {};
   switch (part.type) {
@@ -37,8 +37,8 @@ function told(part: Part, protocol: ProtocolName): Told[] {
 }
 
 /** Joins neighbouring texts. In generateContent it also joins thoughts up to their signature. */
-function joined(said: readonly Told[], protocol: ProtocolName): Told[] {
-  const result: Told[] = [];
+function joined(said: readonly Content[], protocol: ProtocolName): Content[] {
+  const result: Content[] = [];
   for (const one of said) {
     const last = result.at(-1);
     if (last && "text" in last && "text" in one) {
@@ -66,7 +66,7 @@ export function said(
   protocol: ProtocolName,
   paragraph: string = "\n\n",
 ): unknown {
-  const all = parts.flatMap((part) => told(part, protocol));
+  const all = parts.flatMap((part) => contentOf(part, protocol));
   if (protocol !== "chat") return joined(all, protocol);
   const thoughts = all.flatMap((one) => ("thought" in one ? [one] : []));
   const details = thoughts.flatMap(({ signature }) =>
