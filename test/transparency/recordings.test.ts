@@ -206,8 +206,8 @@ function expectedChunks(chunks: readonly Body[]): Frame[] {
   const frames = chunks
     .filter((chunk) => !isUsageOnly(chunk))
     .map(({ usage: _told, ...chunk }) => toFrame({ ...chunk, model }));
-  const told = chunks.findLast(({ usage }) => isSet(usage));
-  if (told) frames.push(toFrame({ usage: expectedChatUsage(told["usage"] as object) }));
+  const last = chunks.findLast(({ usage }) => isSet(usage));
+  if (last) frames.push(toFrame({ usage: expectedChatUsage(last["usage"] as object) }));
   return [...frames, { event: undefined, data: "[DONE]" }];
 }
 
@@ -257,12 +257,12 @@ describe.skipIf(streams.length === 0)("recorded streams (beside the repository o
         ),
       );
       expect(firstDifference(compared, expectedFrames(recording))).toBeUndefined();
-      const told = events.map(parsed).flatMap(usagesIn);
+      const usages = events.map(parsed).flatMap(usagesIn);
       expect(await rowOf(bench, reply)).toMatchObject({
         status: "succeeded",
-        ...(told.length === 0
+        ...(usages.length === 0
           ? { usage_source: "estimated" }
-          : { usage_source: "upstream", usage: countedIn(protocol, told) }),
+          : { usage_source: "upstream", usage: countedIn(protocol, usages) }),
       });
     },
   );

@@ -125,8 +125,8 @@ const counters: Readonly<Record<Protocol, (last: Numbers) => Counted>> = {
 };
 
 /** The tokens of a vendor's usage objects, in their order: the last value of each number counts. */
-export function countedIn(protocol: Protocol, told: readonly object[]): Counted {
-  return counters[protocol](Object.assign({}, ...told.map(withoutNulls)) as Numbers);
+export function countedIn(protocol: Protocol, usages: readonly object[]): Counted {
+  return counters[protocol](Object.assign({}, ...usages.map(withoutNulls)) as Numbers);
 }
 
 /** Adds passes that the totals leave out but that are charged: the compaction of a history, an adviser's answer. */
