@@ -7,7 +7,7 @@ import {
   billed,
   cutAt,
   eventsOf,
-  isToldBroken,
+  reportsBreak,
   relayed,
   routeOf,
   thrownBy,
@@ -57,13 +57,13 @@ export function* sameExchange(transcript: Transcript): Generator<Finding> {
       unsigned(reader.request(request)),
       ownRequest(transcript, protocol),
     ];
-    const told = ownAnswer(transcript, protocol);
+    const expected = ownAnswer(transcript, protocol);
     if (!failed(transcript)) {
-      yield [`${protocol} answer`, unsigned(reader.answer(answer)), told];
+      yield [`${protocol} answer`, unsigned(reader.answer(answer)), expected];
     }
     if (transcript.meaning.odd?.includes(protocol)) continue;
     const streamed = reader.stream(framesOf(stream.toString()));
-    yield [`${protocol} stream`, unsigned(streamed), { ...told, faults: [] }];
+    yield [`${protocol} stream`, unsigned(streamed), { ...expected, faults: [] }];
   }
 }
 
@@ -134,8 +134,8 @@ export function* wholeAnswers(transcript: Transcript): Generator<Finding> {
     yield [`${at}, failure`, route.failure(answer)?.message, transcript.meaning.answer.error];
     if (failed(transcript)) continue;
     const given = route.answer(structuredClone(answer), [], billed);
-    const told = convertedAnswer(transcript, direction, "whole");
-    yield [at, readers[caller].answer(given), told];
+    const expected = convertedAnswer(transcript, direction, "whole");
+    yield [at, readers[caller].answer(given), expected];
     yield [`${at}, secrets`, secretsIn(JSON.stringify(given)), []];
   }
 }
@@ -147,14 +147,14 @@ export function* directAnswers(transcript: Transcript): Generator<Finding> {
     const direction = { caller: protocol, upstream: protocol };
     const { answer } = transcript.exchanges[protocol];
     const reader = readers[protocol];
-    const told = reader.answer(answer);
+    const expected = reader.answer(answer);
     const give = (force: boolean): AnswerMeaning =>
       reader.answer(
         routeOf(transcript, direction, { force }).answer(structuredClone(answer), [], billed),
       );
-    yield [protocol, give(false), told];
+    yield [protocol, give(false), expected];
     if (transcript.meaning.native?.includes(protocol)) continue;
-    const shown = protocol === "messages" ? withMark(told) : told;
+    const shown = protocol === "messages" ? withMark(expected) : expected;
     yield [`${protocol}, forced`, give(true), { usage: estimate, ...shown }];
   }
 }
@@ -166,8 +166,8 @@ export function* streams(transcript: Transcript): Generator<Finding> {
     const at = `${upstream} to ${caller}`;
     const tap = routeOf(transcript, direction, { stream: true }).tap();
     const frames = relayed(tap, eventsOf(transcript.exchanges[upstream].stream));
-    const told = convertedAnswer(transcript, direction, "streamed");
-    yield [at, readers[caller].stream(frames), { ...told, faults: [] }];
+    const expected = convertedAnswer(transcript, direction, "streamed");
+    yield [at, readers[caller].stream(frames), { ...expected, faults: [] }];
     const sent = frames.map(({ data }) => data).join("\n");
     yield [`${at}, secrets`, secretsIn(sent), []];
     const hasMarker = caller === "responses" || (caller === "chat" && !failed(transcript));
@@ -191,14 +191,14 @@ export function* directStreams(transcript: Transcript): Generator<Finding> {
         relayed(routeOf(transcript, direction, { stream: true, force }).tap(), eventsOf(stream)),
       );
     if (!native.includes(protocol)) {
-      const told = { usage: estimate, ...ownAnswer(transcript, protocol), faults: [] };
-      yield [`${protocol}, forced`, unsigned(give(true)), told];
+      const expected = { usage: estimate, ...ownAnswer(transcript, protocol), faults: [] };
+      yield [`${protocol}, forced`, unsigned(give(true)), expected];
     }
     if (odd.includes(protocol)) continue;
-    const told = readers[protocol].stream(framesOf(stream.toString()));
+    const expected = readers[protocol].stream(framesOf(stream.toString()));
     const given = give(false);
     // A start without usage gets an estimate (T44).
-    yield [protocol, given, { ...told, ...(told.usage ? {} : { usage: given.usage }) }];
+    yield [protocol, given, { ...expected, ...(expected.usage ? {} : { usage: given.usage }) }];
   }
 }
 
@@ -207,17 +207,17 @@ export function* otherForms(transcript: Transcript): Generator<Finding> {
   for (const direction of failed(transcript) ? [] : conversions(transcript)) {
     const { caller, upstream } = direction;
     const { answer, stream } = transcript.exchanges[upstream];
-    const told = convertedAnswer(transcript, direction, "whole");
+    const expected = convertedAnswer(transcript, direction, "whole");
     const streaming = routeOf(transcript, direction, { stream: true });
     const { usage: _, ...streamed } = readers[caller].stream(
       streaming.framesOf(structuredClone(answer), billed),
     );
-    const { usage: __, ...said } = told;
+    const { usage: __, ...said } = expected;
     yield [`${upstream} to ${caller}, streamed`, streamed, { ...said, faults: [] }];
     const route = routeOf(transcript, direction);
     const whole = route.answerFromFrames(eventsOf(stream));
     const given = whole && readers[caller].answer(route.answer(whole, [], billed));
-    yield [`${upstream} to ${caller}, whole`, given, told];
+    yield [`${upstream} to ${caller}, whole`, given, expected];
   }
 }
 
@@ -257,7 +257,7 @@ export function* earlyEnds(transcript: Transcript, some: Sample): Generator<Find
       yield [at, is, { faults: [], failed: !isWhole, finished: isWhole }];
       if (caller !== upstream) continue;
       const direct = routeOf(transcript, direction, { stream: true }).tap();
-      yield [`${at}, direct`, isToldBroken(direct, relayed(direct, events)), true];
+      yield [`${at}, direct`, reportsBreak(direct, relayed(direct, events)), true];
     }
   }
 }

@@ -146,7 +146,7 @@ export function beginningsOf(bytes: Uint8Array): SseEvent[][] {
 }
 
 /** True if a direct stream ends with an error exactly when it is incomplete. */
-export function isToldBroken(tap: StreamTap, frames: readonly Frame[]): boolean {
+export function reportsBreak(tap: StreamTap, frames: readonly Frame[]): boolean {
   const isWhole = tap.seen.ended && !tap.seen.error;
   const last = frames.at(-1)?.data === "[DONE]" ? frames.at(-2) : frames.at(-1);
   return /"error":\s*\{/.test(last?.data ?? "") !== isWhole;

@@ -17,23 +17,26 @@ import {
 const openai = "openai-slice.json";
 const openResponses = "openresponses-openapi-2026-04-24.json";
 
-type Judge = (value: unknown) => unknown[];
-type Judges = Readonly<Record<string, readonly Judge[]>>;
+type Validator = (value: unknown) => unknown[];
+type ValidatorsByProtocol = Readonly<Record<string, readonly Validator[]>>;
 
-/** A validator by one schema. `forgive` covers differences between a document and what its vendor sends and accepts. */
-const judgeBy = (file: string, name: string): Judge => {
+/** A validator by one schema. `normalize` covers differences between a document and what its vendor sends and accepts. */
+const validatorOf = (file: string, name: string): Validator => {
   const validate = schemaOf(file, name);
-  return (value) => validate?.(forgive(file, value)) ?? [];
+  return (value) => validate?.(normalize(file, value)) ?? [];
 };
 
 /** The schemas of requests by protocol: all must fit. */
-const requestSchemas: Judges = {
-  chat: [judgeBy(openai, "CreateChatCompletionRequest")],
-  responses: [judgeBy(openai, "CreateResponse"), judgeBy(openResponses, "CreateResponseBody")],
+const requestSchemas: ValidatorsByProtocol = {
+  chat: [validatorOf(openai, "CreateChatCompletionRequest")],
+  responses: [
+    validatorOf(openai, "CreateResponse"),
+    validatorOf(openResponses, "CreateResponseBody"),
+  ],
 };
-const answerSchemas: Judges = {
-  chat: [judgeBy(openai, "CreateChatCompletionResponse")],
-  responses: [judgeBy(openai, "Response"), judgeBy(openResponses, "ResponseResource")],
+const answerSchemas: ValidatorsByProtocol = {
+  chat: [validatorOf(openai, "CreateChatCompletionResponse")],
+  responses: [validatorOf(openai, "Response"), validatorOf(openResponses, "ResponseResource")],
 };
 
 /** Open Responses has no custom tools and no namespaces. OpenAI's document lacks pieces of their calls, which its SDK reads. */
@@ -43,11 +46,11 @@ function isKnown(file: string, item: unknown): boolean {
   return !isOpenAis || (file === openai && index === undefined);
 }
 
-function forgive(file: string, value: unknown): unknown {
+function normalize(file: string, value: unknown): unknown {
   if (Array.isArray(value))
-    return value.filter((item) => isKnown(file, item)).map((item) => forgive(file, item));
+    return value.filter((item) => isKnown(file, item)).map((item) => normalize(file, item));
   if (typeof value !== "object" || value === null) return value;
-  const members = Object.entries(value).map(([key, member]) => [key, forgive(file, member)]);
+  const members = Object.entries(value).map(([key, member]) => [key, normalize(file, member)]);
   const object = wire(Object.fromEntries(members));
   if (file === openResponses) {
     // Open Responses has no schema in an answer's format, and no json_object in requests.
@@ -88,18 +91,18 @@ const names: Readonly<Record<string, Map<string, string>>> = {
 };
 
 /** The schemas of an event by its type. Each document must know each event. */
-function eventSchemas(caller: string, type: string): Judge[] {
-  if (caller === "chat") return [judgeBy(openai, "CreateChatCompletionStreamResponse")];
-  return [openai, openResponses].map((file) => judgeBy(file, names[file]!.get(type) ?? type));
+function eventSchemas(caller: string, type: string): Validator[] {
+  if (caller === "chat") return [validatorOf(openai, "CreateChatCompletionStreamResponse")];
+  return [openai, openResponses].map((file) => validatorOf(file, names[file]!.get(type) ?? type));
 }
 
-const faultsOf = (judges: readonly Judge[], value: unknown): unknown[] =>
-  judges.flatMap((judge) => judge(value));
+const faultsOf = (validators: readonly Validator[], value: unknown): unknown[] =>
+  validators.flatMap((validate) => validate(value));
 
 const isOpenProtocol = (protocol: string): boolean => protocol in answerSchemas;
 
 /** Directions in which the gateway writes the payloads. A vendor's own payloads are passed on unchanged. */
-const judged = ({ meaning }: Transcript): Direction[] =>
+const checkedDirections = ({ meaning }: Transcript): Direction[] =>
   directions.filter(
     (direction) =>
       direction.caller !== direction.upstream &&
@@ -118,9 +121,9 @@ function* streamFaults(caller: string, frames: readonly Frame[]): Generator {
 }
 
 /** The schema faults of one transcript's payloads, by direction. */
-function judge(transcript: Transcript): Record<string, unknown[]> {
+function schemaFaultsOf(transcript: Transcript): Record<string, unknown[]> {
   const faults: Record<string, unknown[]> = {};
-  for (const direction of judged(transcript)) {
+  for (const direction of checkedDirections(transcript)) {
     const { caller, upstream } = direction;
     const { answer, stream } = transcript.exchanges[upstream];
     const found: unknown[] = [];
@@ -145,5 +148,5 @@ const hasDocuments = schemaOf(openai, "Response") !== undefined;
 
 it.for(caseNames())("RESP-51: all payloads of %s fit the vendors' schemas", (name, { skip }) => {
   skip(!hasDocuments, "the vendors' documents do not stand beside the repository");
-  expect(judge(readTranscript(name))).toEqual({});
+  expect(schemaFaultsOf(readTranscript(name))).toEqual({});
 });

@@ -68,8 +68,8 @@ function callOf(call: Wire): Said {
     return { call: text(tool), id: text(call["id"]), arguments: input };
   const { name, arguments: json } = wire(call["function"]);
   // Some vendors send an object instead of JSON text.
-  const told = typeof json === "string" ? parsed(json) : json;
-  return { call: text(name), id: text(call["id"]), arguments: told };
+  const args = typeof json === "string" ? parsed(json) : json;
+  return { call: text(name), id: text(call["id"]), arguments: args };
 }
 
 function turnsOf(messages: Wire[]): { system: string[]; turns: Turn[] } {
@@ -321,26 +321,26 @@ function takePiece({ faults, calls }: Gathered, piece: Wire, at: string): void {
   const known = typeof index === "number" ? calls[index] : undefined;
   const type = text(known?.["type"] ?? piece["type"]);
   const [holder, written] = kinds[type] ?? ["", ""];
-  const told = wire(piece[holder]);
+  const calledTool = wire(piece[holder]);
   if (typeof index !== "number") {
     faults.push(`${at}: a piece of a call has no index`);
     return;
   }
   if (known) {
-    if ("id" in piece || "name" in told) faults.push(`${at}: call ${index} is named again`);
+    if ("id" in piece || "name" in calledTool) faults.push(`${at}: call ${index} is named again`);
     const named = wire(known[holder]);
-    named[written] = text(named[written]) + text(told[written]);
+    named[written] = text(named[written]) + text(calledTool[written]);
     return;
   }
   if (index !== calls.length)
     faults.push(`${at}: call ${index} begins before call ${calls.length}`);
-  if (text(piece["id"]) === "" || text(told["name"]) === "" || holder === "") {
+  if (text(piece["id"]) === "" || text(calledTool["name"]) === "" || holder === "") {
     faults.push(`${at}: call ${index} begins without id, type or name`);
   }
   calls[index] = {
     id: piece["id"],
     type,
-    [holder]: { name: told["name"], [written]: text(told[written]) },
+    [holder]: { name: calledTool["name"], [written]: text(calledTool[written]) },
   };
 }
 

@@ -37,10 +37,10 @@ function partSays(part: Wire): Said[] {
 }
 
 function resultOf(response: Wire): Said {
-  const told = wire(response["response"]);
-  const [key, value] = Object.entries(told)[0] ?? [];
-  const isAlone = Object.keys(told).length === 1 && typeof value === "string";
-  const said = isAlone && (key === "output" || key === "error") ? value : JSON.stringify(told);
+  const result = wire(response["response"]);
+  const [key, value] = Object.entries(result)[0] ?? [];
+  const isAlone = Object.keys(result).length === 1 && typeof value === "string";
+  const said = isAlone && (key === "output" || key === "error") ? value : JSON.stringify(result);
   const media = items(response["parts"]).flatMap((part) => mediaOf(part) ?? []);
   return {
     result: text(response["id"]),
@@ -183,11 +183,11 @@ function answer(body: Wire): AnswerMeaning {
   const blocked = wire(body["promptFeedback"])["blockReason"];
   const reason = text(candidate["finishReason"] ?? blocked);
   const hasCalls = says.some((said) => isWire(said) && "call" in said);
-  const told = finishes[reason] ?? `unknown: ${reason}`;
+  const ending = finishes[reason] ?? `unknown: ${reason}`;
   const usage = usageOf(body["usageMetadata"]);
   return {
     says,
-    finish: told === "stop" && hasCalls ? "tool_calls" : told,
+    finish: ending === "stop" && hasCalls ? "tool_calls" : ending,
     ...(usage ? { usage } : {}),
   };
 }

@@ -94,12 +94,12 @@ export function joined(says: readonly Said[]): Said[] {
 }
 
 /** Builds a usage from counts. For cache and reasoning, 0 equals absent. */
-export function counted(told: {
+export function counted(counts: {
   readonly [name in keyof UsageMeaning]: unknown;
 }): UsageMeaning {
-  const isTold = ([name, count]: [string, unknown]): boolean =>
+  const isCounted = ([name, count]: [string, unknown]): boolean =>
     typeof count === "number" && (count > 0 || name === "input" || name === "output");
-  return Object.fromEntries(Object.entries(told).filter(isTold));
+  return Object.fromEntries(Object.entries(counts).filter(isCounted));
 }
 
 /** All texts of the content, joined. */

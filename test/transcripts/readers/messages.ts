@@ -206,8 +206,8 @@ function stream(frames: readonly Frame[]): StreamMeaning {
   if (!state.isOver) faults.push("no message_stop at the end");
   const ended = wire(ending?.["delta"]);
   if (ended["stop_reason"] !== "max_tokens") faults.push(...state.cutInputs);
-  const told = { ...wire(message["usage"]), ...set(wire(ending?.["usage"])) };
-  const whole = { ...message, ...ended, content: blocks, usage: told };
+  const mergedUsage = { ...wire(message["usage"]), ...set(wire(ending?.["usage"])) };
+  const whole = { ...message, ...ended, content: blocks, usage: mergedUsage };
   return { ...answer(whole), faults };
 }
 

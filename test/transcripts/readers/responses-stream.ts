@@ -62,19 +62,20 @@ export function readResponsesStream(
   return { ...readObject(terminal), faults };
 }
 
-function faultsOfDone({ done }: Item, told: Wire, index: number): string[] {
+function faultsOfDone({ done }: Item, finalItem: Wire, index: number): string[] {
   if (!done) return [`item ${index} is never done`];
-  return JSON.stringify(done) === JSON.stringify(told)
+  return JSON.stringify(done) === JSON.stringify(finalItem)
     ? []
     : [`item ${index} of the terminal event is not the item that was done`];
 }
 
 /** Faults of an item after a failure. A cut item must not be done, because clients run done calls and keep done texts. */
-function faultsOfFailed(item: Item, told: Wire, index: number): string[] {
-  const isCut = "status" in told && told["status"] !== "completed";
+function faultsOfFailed(item: Item, finalItem: Wire, index: number): string[] {
+  const isCut = "status" in finalItem && finalItem["status"] !== "completed";
   if (item.done && isCut) return [`item ${index} is done, and a failure cut it`];
-  if (!item.done && !isCut && "status" in told) return [`item ${index} is whole, and never done`];
-  return item.done ? faultsOfDone(item, told, index) : [];
+  if (!item.done && !isCut && "status" in finalItem)
+    return [`item ${index} is whole, and never done`];
+  return item.done ? faultsOfDone(item, finalItem, index) : [];
 }
 
 const snapshots = ["response.created", "response.queued", "response.in_progress"];
@@ -224,12 +225,12 @@ function itemDone(item: Item, done: Wire, faults: string[], at: string): void {
   item.done = done;
   if (item.openParts.size > 0) faults.push(`${at} has parts that are open`);
   if (done["id"] !== item.id) faults.push(`${at} changes the item's id`);
-  const told = [...items(done["content"]), ...items(done["summary"])].map((part) =>
+  const wholeTexts = [...items(done["content"]), ...items(done["summary"])].map((part) =>
     text(part["text"] ?? part["refusal"]),
   );
-  told.push(text(done["arguments"] ?? done["input"]));
+  wholeTexts.push(text(done["arguments"] ?? done["input"]));
   const sum = [...item.pieces.values()].join("");
-  if (told.join("") !== sum) faults.push(`${at} is not the sum of its pieces`);
+  if (wholeTexts.join("") !== sum) faults.push(`${at} is not the sum of its pieces`);
   for (const [part, cited] of item.annotations)
     if (JSON.stringify(items(done["content"])[part]?.["annotations"]) !== JSON.stringify(cited))
       faults.push(`${at} cites other pages`);

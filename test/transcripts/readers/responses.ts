@@ -205,13 +205,13 @@ function usageOf(usage: unknown): UsageMeaning | undefined {
 function answer(body: Wire): AnswerMeaning {
   const says = joined(items(body["output"]).flatMap((item) => itemSays(item).said));
   const usage = usageOf(body["usage"]);
-  const told = usage ? { usage } : {};
-  if (isWire(body["error"])) return { says, error: text(body["error"]["message"]), ...told };
+  const usageMember = usage ? { usage } : {};
+  if (isWire(body["error"])) return { says, error: text(body["error"]["message"]), ...usageMember };
   const reason = wire(body["incomplete_details"])["reason"];
   const isCall = says.some((said) => isWire(said) && "call" in said);
   const ended = isCall ? "tool_calls" : "stop";
   const finish = reason === "content_filter" ? "content_filter" : "length";
-  return { says, finish: body["status"] === "incomplete" ? finish : ended, ...told };
+  return { says, finish: body["status"] === "incomplete" ? finish : ended, ...usageMember };
 }
 
 export const responsesReader: Reader = {
