@@ -20,27 +20,27 @@ it("a local server that restarts with a longer context under the same model name
   ).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const told: Catalog[] = [];
-  const heard = { of: Promise.withResolvers<void>() };
+  const catalogs: Catalog[] = [];
+  const changed = { of: Promise.withResolvers<void>() };
   const servers = watchLocalServers({
     providers: localProviders({ VLLM_BASE_URL: `http://127.0.0.1:${port}/v1` }),
     log: silentLog,
     everyMs: 10,
     onChange(catalog) {
-      told.push(catalog);
-      heard.of.resolve();
+      catalogs.push(catalog);
+      changed.of.resolve();
     },
   });
   const lengths = () =>
-    told.map(({ models }) =>
+    catalogs.map(({ models }) =>
       [...models.values()].map((one) => (one as { contextLength: number }).contextLength),
     );
   try {
-    await heard.of.promise;
+    await changed.of.promise;
     expect(lengths()).toEqual([[8_192]]);
-    heard.of = Promise.withResolvers();
+    changed.of = Promise.withResolvers();
     contextLength = 32_768;
-    await heard.of.promise;
+    await changed.of.promise;
     expect(lengths()).toEqual([[8_192], [32_768]]);
   } finally {
     servers.close();

@@ -113,12 +113,12 @@ describe("the variables of a vendor", () => {
     expect(presetMistakes({ MISTRAL_BASE_URL: "nonsense" })).toEqual([]);
     for (const address of ["https://user:password@host/v1", "https://password@host"]) {
       const named = { MISTRAL_API_KEY: "k", MISTRAL_BASE_URL: address, OLLAMA_BASE_URL: address };
-      const told = "; a user and a password before the host would not be sent";
+      const reason = "; a user and a password before the host would not be sent";
       expect(presetMistakes(named)).toEqual([
-        `MISTRAL_BASE_URL is not an address such as https://api.mistral.ai/v1${told}`,
+        `MISTRAL_BASE_URL is not an address such as https://api.mistral.ai/v1${reason}`,
       ]);
       expect(() => localProviders(named)).toThrow(
-        `OLLAMA_BASE_URL is not an address such as http://127.0.0.1:11434${told}`,
+        `OLLAMA_BASE_URL is not an address such as http://127.0.0.1:11434${reason}`,
       );
     }
   });

@@ -46,7 +46,7 @@ describe("a conversation with reasoning in it", () => {
     const journal = await fetch(`${upstream.url}/__journal?contains=${encodeURIComponent(next)}`);
     const { data } = (await journal.json()) as { data: { body: Body & { messages: Body[] } }[] };
     const { body } = data.at(-1)!;
-    return { messages: body.messages, body, told: gw?.droppedParams ?? [] };
+    return { messages: body.messages, body, reported: gw?.droppedParams ?? [] };
   }
 
   const messages = {
@@ -74,10 +74,10 @@ describe("a conversation with reasoning in it", () => {
     const turn = { role: "assistant", content: "There." };
     const converted = await sent("groq", "/v1/messages", messages);
     expect(converted.messages[1]).toEqual(turn);
-    expect(converted.told).toEqual(["messages.content.thinking"]);
+    expect(converted.reported).toEqual(["messages.content.thinking"]);
     const direct = await sent("groq", "/v1/chat/completions", chat);
     expect(direct.messages[1]).toEqual(turn);
-    expect(direct.told).toEqual(["messages.reasoning_content"]);
+    expect(direct.reported).toEqual(["messages.reasoning_content"]);
   });
 
   // Codex sends these in every request.
@@ -96,19 +96,19 @@ describe("a conversation with reasoning in it", () => {
   ])(
     "T31: is sent to %s without parameters that it refuses, and the loss is reported",
     async (vendor, kept, lost) => {
-      const { body, told } = await sent(vendor, "/v1/responses", codex);
+      const { body, reported } = await sent(vendor, "/v1/responses", codex);
       const { store, prompt_cache_key, verbosity } = body;
       expect({ store, prompt_cache_key, verbosity }).toEqual({ ...kept });
-      expect(told.toSorted()).toEqual(lost);
+      expect(reported.toSorted()).toEqual(lost);
     },
   );
 
   it("T41: is sent with reasoning to a vendor that requires it", async () => {
     const turn = { role: "assistant", content: "There.", reasoning_content: thought };
     const converted = await sent("deepseek", "/v1/messages", messages);
-    expect(converted).toMatchObject({ messages: [{}, turn, {}], told: [] });
+    expect(converted).toMatchObject({ messages: [{}, turn, {}], reported: [] });
     const direct = await sent("deepseek", "/v1/chat/completions", chat);
-    expect(direct).toMatchObject({ messages: [{}, turn, {}], told: [] });
+    expect(direct).toMatchObject({ messages: [{}, turn, {}], reported: [] });
   });
 });
 
