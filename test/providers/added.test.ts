@@ -135,9 +135,9 @@ describe("a change of an added provider", () => {
 
   it("applies a new key to the next call, and a call in flight keeps the old key", async () => {
     const { upstream, gateway } = world;
-    const { promise: hold, resolve: letGo } = Promise.withResolvers<void>();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
     upstream.answer(async (request, response) => {
-      if (request.headers.authorization === `Bearer ${secretKey}`) await hold;
+      if (request.headers.authorization === `Bearer ${secretKey}`) await released;
       return answering(request, response);
     });
     const begun = upstream.requests.length;
@@ -146,7 +146,7 @@ describe("a change of an added provider", () => {
     must(await admin("PATCH", "/providers/changes", { api_key: "sk-the-second-key" }));
     expect((await chat(gateway, "changes/model")).status).toBe(200);
     expect(lastKey()).toBe("Bearer sk-the-second-key");
-    letGo();
+    release();
     expect((await slow).status).toBe(200);
     expect(upstream.requests.slice(begun).map((one) => one.headers.authorization)).toEqual([
       `Bearer ${secretKey}`,
@@ -224,9 +224,9 @@ describe("a change of an added provider", () => {
 
   it("by removal lets a call in flight finish", async () => {
     const { upstream, gateway } = world;
-    const { promise: hold, resolve: letGo } = Promise.withResolvers<void>();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
     upstream.answer(async (request, response) => {
-      await hold;
+      await released;
       return answering(request, response);
     });
     const begun = upstream.requests.length;
@@ -234,7 +234,7 @@ describe("a change of an added provider", () => {
     await expect.poll(() => upstream.requests.length).toBe(begun + 1);
     must(await admin("DELETE", "/providers/changes"));
     expect((await chat(gateway, "changes/model")).status).toBe(404);
-    letGo();
+    release();
     expect((await slow).status).toBe(200);
   });
 });

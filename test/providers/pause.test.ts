@@ -102,9 +102,9 @@ describe("pausing a provider of the configuration file", () => {
   });
 
   it("ends by itself, and a call in flight finishes", async () => {
-    const { promise: hold, resolve: letGo } = Promise.withResolvers<void>();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
     upstream.answer(async (request, response) => {
-      await hold;
+      await released;
       return answering(request, response);
     });
     const asked = upstream.requests.length;
@@ -113,7 +113,7 @@ describe("pausing a provider of the configuration file", () => {
     const until = new Date(Date.now() + 1_500).toISOString();
     must(await admin("POST", "/providers/one/pause", { until }));
     expect(await codeOf("acme/single")).toBe("no_provider_available");
-    letGo();
+    release();
     expect(await slow).toBe(200);
     await eventually(async () => (await codeOf("acme/single")) === 200, "the end of the pause");
     expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(until));
@@ -121,9 +121,9 @@ describe("pausing a provider of the configuration file", () => {
   });
 
   it("while an earlier provider is being called keeps the call from moving to it", async () => {
-    const { promise: hold, resolve: letGo } = Promise.withResolvers<void>();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
     upstream.answer(async (request, response) => {
-      await hold;
+      await released;
       return json({ error: { message: "not now" } }, 500)(request, response);
     });
     const asked = upstream.requests.length;
@@ -132,7 +132,7 @@ describe("pausing a provider of the configuration file", () => {
     const [, first] = upstream.requests[asked]!.path.split("/");
     const next = first === "one" ? "two" : "one";
     must(await admin("POST", `/providers/${next}/pause`, {}));
-    letGo();
+    release();
     expect(await call).not.toBe(200);
     const paths = upstream.requests.slice(asked).map(({ path }) => path.split("/")[1]);
     expect(new Set(paths)).toEqual(new Set([first]));
