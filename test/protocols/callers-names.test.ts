@@ -8,7 +8,7 @@ import { inForm } from "../support/long.ts";
 const names = Object.keys(codecs) as (keyof typeof codecs)[];
 
 /** A minimal body of each protocol with a reasoning setting that the model below does not support. */
-const wishing: Readonly<Record<(typeof names)[number], JsonObject>> = {
+const reasoningRequests: Readonly<Record<(typeof names)[number], JsonObject>> = {
   chat: { messages: [{ role: "user", content: "Hi" }], reasoning_effort: "high" },
   responses: { input: "Hi", reasoning: { effort: "high" } },
   messages: {
@@ -34,7 +34,7 @@ beforeAll(() => {
 it.each(names)("unknown fields in calls of %s are not kept after their calls", (name) => {
   const abilities = { reasoning: { kind: "effort", off: true, values: ["low"] } } as const;
   const call = (own: string) =>
-    routeOf(name, name, { ...wishing[name], model: "acme/x", [own]: 1 }, { abilities });
+    routeOf(name, name, { ...reasoningRequests[name], model: "acme/x", [own]: 1 }, { abilities });
   const { notes } = call("mine");
   expect(notes.length).toBeGreaterThan(0);
   for (let index = 0; index < callsEach; index += 1)

@@ -104,9 +104,9 @@ describe("the writer of chat streams", () => {
       encodeEvents(chatCodec, blocks, contextFor({ includeUsage: true })),
     );
     expect(grammarFaults(events)).toEqual([]);
-    const { content, usage: told, finish } = collect(events);
+    const { content, usage: usageRead, finish } = collect(events);
     const before = collect(blocks);
-    expect(told).toEqual(before.usage);
+    expect(usageRead).toEqual(before.usage);
     expect(finish.reason).toBe("tool_calls");
     expect(content).toEqual(
       before.content.map((part) =>

@@ -121,8 +121,8 @@ describe("the tap of a chat stream", () => {
       const { tap } = tapped(direct, framesOf(stream), { stream_options: { include_usage: true } });
       expect(tap.seen.usage).toMatchObject({ inputTokens: 19, outputTokens: 10 });
       // The caller gets the usage where OpenAI puts it: in a frame of its own.
-      const told = dataOf(tap.release()).filter((frame) => (frame as JsonObject)["usage"]);
-      expect(told).toMatchObject([{ choices: [], usage: { completion_tokens: 10 } }]);
+      const usageFrames = dataOf(tap.release()).filter((frame) => (frame as JsonObject)["usage"]);
+      expect(usageFrames).toMatchObject([{ choices: [], usage: { completion_tokens: 10 } }]);
     }
   });
 

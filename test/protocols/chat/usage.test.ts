@@ -5,7 +5,7 @@ import { chatCodec } from "../../../src/protocols/chat/index.ts";
 import { readUsage, writeUsage } from "../../../src/protocols/chat/usage.ts";
 
 /** A usage object with these numbers: prompt, completion, total, cached, reasoning. */
-function told(...numbers: number[]): JsonObject {
+function usageOf(...numbers: number[]): JsonObject {
   const [prompt = 0, completion = 0, total = 0, cached = 0, reasoning = 0] = numbers;
   return {
     prompt_tokens: prompt,
@@ -20,17 +20,21 @@ describe("the usage of chat upstreams", () => {
   it.each<[string, JsonObject, number[]]>([
     [
       "OpenAI: cached inside the prompt, reasoning inside the completion",
-      told(100, 70, 170, 90, 20),
+      usageOf(100, 70, 170, 90, 20),
       [100, 90, 70, 20],
     ],
-    ["xAI: reasoning beside the completion", told(12, 2, 354, 11, 340), [12, 11, 342, 340]],
-    ["T50: cache reads only in the total", told(10, 5, 105, 90), [100, 90, 5, 0]],
-    ["cache reads and reasoning only in the total", told(10, 5, 35, 14, 6), [24, 14, 11, 6]],
-    ["cache reads above the prompt", told(10, 5, 15, 90), [100, 90, 5, 0]],
-    ["a total that explains nothing", told(10, 5, 99, 3, 2), [10, 3, 5, 2]],
-    ["Google: reasoning in the total alone", told(20, 198, 623), [20, 0, 603, 405]],
-    ["T61: an explicit 0 is a count", told(0, 0, 0), [0, 0, 0, 0]],
-    ["T51: reasoning above the completion is bounded by it", told(10, 5, 15, 0, 9), [10, 0, 5, 5]],
+    ["xAI: reasoning beside the completion", usageOf(12, 2, 354, 11, 340), [12, 11, 342, 340]],
+    ["T50: cache reads only in the total", usageOf(10, 5, 105, 90), [100, 90, 5, 0]],
+    ["cache reads and reasoning only in the total", usageOf(10, 5, 35, 14, 6), [24, 14, 11, 6]],
+    ["cache reads above the prompt", usageOf(10, 5, 15, 90), [100, 90, 5, 0]],
+    ["a total that explains nothing", usageOf(10, 5, 99, 3, 2), [10, 3, 5, 2]],
+    ["Google: reasoning in the total alone", usageOf(20, 198, 623), [20, 0, 603, 405]],
+    ["T61: an explicit 0 is a count", usageOf(0, 0, 0), [0, 0, 0, 0]],
+    [
+      "T51: reasoning above the completion is bounded by it",
+      usageOf(10, 5, 15, 0, 9),
+      [10, 0, 5, 5],
+    ],
   ])("%s", (_what, usage, [inputTokens, cacheReadTokens, outputTokens, reasoningTokens]) => {
     expect(readUsage(usage)).toMatchObject({
       inputTokens,
@@ -57,7 +61,10 @@ describe("the usage of chat upstreams", () => {
       "cache_creation_input_tokens",
       "cache_creation_tokens",
     ]) {
-      const usage = { ...told(10, 1, 11), prompt_tokens_details: { cached_tokens: 6, [key]: 9 } };
+      const usage = {
+        ...usageOf(10, 1, 11),
+        prompt_tokens_details: { cached_tokens: 6, [key]: 9 },
+      };
       expect(readUsage(usage)).toMatchObject({ cacheReadTokens: 6, cacheWriteTokens: 4 });
     }
   });
@@ -86,7 +93,7 @@ describe("the usage of chat upstreams", () => {
   });
 
   it("CONV-801 CONV-805 CONV-809 CONV-813: is written under chat's own names", () => {
-    const usage = readUsage(told(100, 70, 170, 90, 20))!;
+    const usage = readUsage(usageOf(100, 70, 170, 90, 20))!;
     expect(writeUsage(usage)).toEqual({
       prompt_tokens: 100,
       completion_tokens: 70,
@@ -98,7 +105,7 @@ describe("the usage of chat upstreams", () => {
   });
 
   it("shows a direct caller the billed numbers", () => {
-    const answer = chatCodec.direct.answer({ usage: told(12, 2, 354, 11, 340) }, "acme/talk");
+    const answer = chatCodec.direct.answer({ usage: usageOf(12, 2, 354, 11, 340) }, "acme/talk");
     expect(answer["usage"]).toMatchObject({
       prompt_tokens: 12,
       completion_tokens: 342,
@@ -248,8 +255,8 @@ describe("an error of a chat upstream", () => {
   });
 
   it("ERR-01: is written with all four keys", () => {
-    const told = new GatewayError("model_not_found", "No such model.");
-    expect(chatCodec.encodeError(told, "req_1")).toEqual({
+    const error = new GatewayError("model_not_found", "No such model.");
+    expect(chatCodec.encodeError(error, "req_1")).toEqual({
       error: {
         message: "No such model.",
         type: "not_found_error",

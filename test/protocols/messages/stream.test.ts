@@ -275,9 +275,9 @@ describe("the writer of messages streams", () => {
       const contentOf = (frames: typeof once) => frames.slice(1).map(({ data }) => data);
       expect(contentOf(again).slice(0, -2)).toEqual(contentOf(once).slice(0, -2));
       for (const name of ["chat", "responses", "generate_content"] as const) {
-        const told = JSON.stringify(encodeAll(codecs[name], decoded, answerContext));
-        expect(told).toContain("Hm.");
-        expect(told).not.toContain("gw_unsigned");
+        const encoded = JSON.stringify(encodeAll(codecs[name], decoded, answerContext));
+        expect(encoded).toContain("Hm.");
+        expect(encoded).not.toContain("gw_unsigned");
       }
     });
   });
@@ -303,8 +303,8 @@ describe("the writer of messages streams", () => {
     [{ reason: "tool_calls", raw: "tool_calls", stopSequence: "END" }, "tool_use"],
     [{ reason: "content_filter" }, "refusal"],
     [{ reason: "length", raw: "model_context_window_exceeded" }, "model_context_window_exceeded"],
-  ] as const)("CONV-711: writes the finish %o as %s", (told, stopReason) => {
-    expect(dataOf([start, { type: "finish", finish: told }]).at(-2).delta.stop_reason).toBe(
+  ] as const)("CONV-711: writes the finish %o as %s", (finishInfo, stopReason) => {
+    expect(dataOf([start, { type: "finish", finish: finishInfo }]).at(-2).delta.stop_reason).toBe(
       stopReason,
     );
   });

@@ -87,10 +87,10 @@ describe("the tap of a messages stream", () => {
     };
     const zeros = { input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 };
     const real = { input_tokens: 20, cache_read_input_tokens: 5, output_tokens: 1 };
-    const told = { inputTokens: 25, cacheReadTokens: 5, outputTokens: 7 };
+    const counts = { inputTokens: 25, cacheReadTokens: 5, outputTokens: 7 };
     expect(usageOf(start(zeros), end({ output_tokens: 7 }))).toBeUndefined();
-    expect(usageOf(start(real), end({ ...zeros, output_tokens: 7 }))).toMatchObject(told);
-    expect(usageOf(start(real), start(zeros), end({ output_tokens: 7 }))).toMatchObject(told);
+    expect(usageOf(start(real), end({ ...zeros, output_tokens: 7 }))).toMatchObject(counts);
+    expect(usageOf(start(real), start(zeros), end({ output_tokens: 7 }))).toMatchObject(counts);
     // T61: an explicit 0 at the end counts.
     expect(usageOf(start(zeros), end(zeros))).toMatchObject({ inputTokens: 0, outputTokens: 0 });
   });

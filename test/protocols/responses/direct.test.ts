@@ -338,9 +338,9 @@ describe("a whole responses answer on a direct route", () => {
     };
     const billed = { inputTokens: 10, outputTokens: 12, reasoningTokens: 7 };
     expect(direct.usage({ usage })).toMatchObject(billed);
-    const told = direct.answer({ output: [], usage: { ...usage } }, "acme/talk");
-    expect(told["usage"]).toMatchObject({ input_tokens: 10, output_tokens: 12, total_tokens: 22 });
-    expect(direct.usage(told)).toMatchObject(billed);
+    const body = direct.answer({ output: [], usage: { ...usage } }, "acme/talk");
+    expect(body["usage"]).toMatchObject({ input_tokens: 10, output_tokens: 12, total_tokens: 22 });
+    expect(direct.usage(body)).toMatchObject(billed);
   });
 
   it("T15: is complete when taken from a stream's last event, with hosted tools and citations", () => {

@@ -40,7 +40,7 @@ const typesOf = (frames: readonly SseEvent[]) =>
  */
 function faultsOf(frames: readonly SseEvent[]): string[] {
   const faults: string[] = [];
-  const begun = new Map<string, string>();
+  const states = new Map<string, string>();
   const done: unknown[] = [];
   for (const [index, data] of dataOf(frames).entries()) {
     if (typeof data === "string") {
@@ -51,10 +51,10 @@ function faultsOf(frames: readonly SseEvent[]): string[] {
     if (frames[index]!.event !== type) faults.push(`${type} is named ${frames[index]!.event}`);
     if (data["sequence_number"] !== index) faults.push(`${type} has the wrong number`);
     const place = JSON.stringify(data["output_index"]);
-    if (type.endsWith("item.added")) begun.set(place, "open");
+    if (type.endsWith("item.added")) states.set(place, "open");
     if (type.endsWith("item.done")) {
-      if (begun.get(place) !== "open") faults.push(`item ${place} done without having begun`);
-      begun.set(place, "done");
+      if (states.get(place) !== "open") faults.push(`item ${place} done without having begun`);
+      states.set(place, "done");
       done[Number(place)] = data["item"];
     }
     const response = data["response"] as JsonObject | undefined;
@@ -63,13 +63,13 @@ function faultsOf(frames: readonly SseEvent[]): string[] {
       const isFailed = type.endsWith("failed");
       const cut = isFailed ? output.entries().filter(([at]) => done[at] === undefined) : [];
       for (const [at, item] of cut) {
-        begun.set(String(at), "done");
+        states.set(String(at), "done");
         done[at] = item;
       }
       if (JSON.stringify(output) !== JSON.stringify(done)) faults.push("output differs");
     }
   }
-  if ([...begun.values()].includes("open")) faults.push("an item is not done");
+  if ([...states.values()].includes("open")) faults.push("an item is not done");
   return faults;
 }
 
@@ -360,9 +360,9 @@ describe("the writer of responses streams", () => {
     ];
     const finish: CanonicalEvent = { type: "finish", finish: { reason: "stop" } };
     const events = [...text("t", "Hi"), ...proof("a", "generate_content"), finish];
-    const told = encode(...proof("o", "responses"), ...events);
-    expect(faultsOf(told)).toEqual([]);
-    expect(dataOf(told).at(-2)).toMatchObject({
+    const frames = encode(...proof("o", "responses"), ...events);
+    expect(faultsOf(frames)).toEqual([]);
+    expect(dataOf(frames).at(-2)).toMatchObject({
       response: { output: [{ type: "reasoning", encrypted_content: "zzz" }, { type: "message" }] },
     });
   });

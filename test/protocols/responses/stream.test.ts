@@ -95,12 +95,12 @@ describe("the reader of responses streams", () => {
       name: "f",
       arguments: text,
     });
-    const told = [call("b", '{"b":1}'), call("a", '{"a":0}')];
+    const items = [call("b", '{"b":1}'), call("a", '{"a":0}')];
     const events = read(
       created,
       ["output_item.added", item(0, call("a", ""))],
       ["output_item.added", item(1, call("b", ""))],
-      ["completed", response("completed", { usage, output: told })],
+      ["completed", response("completed", { usage, output: items })],
     );
     expect(collect(events).content).toMatchObject([
       { id: "a", arguments: '{"a":0}' },
@@ -305,17 +305,17 @@ describe("the reader of responses streams", () => {
   });
 
   it("T48: takes usage of an earlier event if the last one has none, unless it covers the start only", () => {
-    const told = (usage: JsonObject) =>
+    const usageAfter = (usage: JsonObject) =>
       collect(
         read(["in_progress", response("in_progress", { usage })], ...message, [
           "completed",
           response("completed"),
         ]),
       ).usage;
-    expect(told({ input_tokens: 5, output_tokens: 3, total_tokens: 8 })).toMatchObject({
+    expect(usageAfter({ input_tokens: 5, output_tokens: 3, total_tokens: 8 })).toMatchObject({
       outputTokens: 3,
     });
-    expect(told({ input_tokens: 5, output_tokens: 0, total_tokens: 5 })).toBeUndefined();
+    expect(usageAfter({ input_tokens: 5, output_tokens: 0, total_tokens: 5 })).toBeUndefined();
   });
 
   it("T45: reads reason and usage of an incomplete response", () => {

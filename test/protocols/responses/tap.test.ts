@@ -7,7 +7,7 @@ import { dataOf, everyCut, framesOf, tapped } from "../chat/support.ts";
 
 const { direct } = responsesCodec;
 const base = { id: "resp_up", object: "response", created_at: 5, model: "up-large-2026" };
-const told = (input: number, output: number) => ({
+const usageOf = (input: number, output: number) => ({
   input_tokens: input,
   output_tokens: output,
   total_tokens: input + output,
@@ -37,7 +37,7 @@ const begun: [string, JsonObject][] = [
 ];
 const ended = (type: string, extra: JsonObject = {}): [string, JsonObject] => [
   `response.${type}`,
-  { response: { ...base, status: type, output: [], usage: told(36, 87), ...extra } },
+  { response: { ...base, status: type, output: [], usage: usageOf(36, 87), ...extra } },
 ];
 const transcript = sse(...begun, ended("completed"));
 
@@ -59,7 +59,7 @@ describe("the tap of a responses stream", () => {
     const { tap } = tapped(direct, framesOf(transcript));
     expect(tap.seen.ended).toBe(true);
     expect(dataOf(tap.release())).toMatchObject([
-      { type: "response.completed", sequence_number: 5, response: { usage: told(36, 87) } },
+      { type: "response.completed", sequence_number: 5, response: { usage: usageOf(36, 87) } },
       "[DONE]",
     ]);
     expect(tap.release()).toEqual([]);
