@@ -4,13 +4,13 @@ import { conversions, showCase, titled, type Body } from "./world.ts";
 
 const world = conversions();
 
-const said = (content: unknown): Body => ({ role: "user", content });
+const userTurn = (content: unknown): Body => ({ role: "user", content });
 const chat = (...messages: Body[]): Body => ({ messages });
 const text = (value: string): Body => ({ type: "text", text: value });
 
 describe("a conversation that ends with a model's turn", () => {
-  const begun = "Here it is:";
-  const spaced = `${begun} \n`;
+  const prefix = "Here it is:";
+  const spaced = `${prefix} \n`;
   const model = (content: unknown): Body => ({ role: "assistant", content });
   it.each(
     titled([
@@ -19,16 +19,16 @@ describe("a conversation that ends with a model's turn", () => {
           "TXT-05: loses white space at its end, which the vendor refuses; the loss is reported",
         from: "chat",
         to: "messages",
-        body: chat(said("Where?"), model(spaced)),
-        up: { messages: [said([text("Where?")]), model([text(begun)])] },
+        body: chat(userTurn("Where?"), model(spaced)),
+        up: { messages: [userTurn([text("Where?")]), model([text(prefix)])] },
         reported: ["messages"],
       },
       {
         title: "TXT-05: loses white space at its end from a responses caller",
         from: "responses",
         to: "messages",
-        body: { input: [said("Where?"), model([{ type: "output_text", text: spaced }])] },
-        up: { messages: [{ role: "user" }, model([text(begun)])] },
+        body: { input: [userTurn("Where?"), model([{ type: "output_text", text: spaced }])] },
+        up: { messages: [{ role: "user" }, model([text(prefix)])] },
         reported: ["input"],
       },
       {
@@ -43,22 +43,28 @@ describe("a conversation that ends with a model's turn", () => {
             { role: "model", parts: [{ text: " is:" }, { text: " \n" }] },
           ],
         },
-        up: { messages: [{ role: "user" }, model([text(begun)])] },
+        up: { messages: [{ role: "user" }, model([text(prefix)])] },
         reported: ["contents"],
       },
       {
         title: "TXT-05: keeps white space at the end of earlier answers and of questions",
         from: "chat",
         to: "messages",
-        body: chat(said("Where?"), model(spaced), said("Where? ")),
-        up: { messages: [said([text("Where?")]), model([text(spaced)]), said([text("Where? ")])] },
+        body: chat(userTurn("Where?"), model(spaced), userTurn("Where? ")),
+        up: {
+          messages: [
+            userTurn([text("Where?")]),
+            model([text(spaced)]),
+            userTurn([text("Where? ")]),
+          ],
+        },
       },
       {
         title: "TXT-05: keeps white space at its end for a vendor that accepts it",
         from: "messages",
         to: "chat",
-        body: chat(said("Where?"), model(spaced)),
-        up: chat(said("Where?"), model(spaced)),
+        body: chat(userTurn("Where?"), model(spaced)),
+        up: chat(userTurn("Where?"), model(spaced)),
       },
     ]),
   )("%s", (_title, one) => showCase(world, one));

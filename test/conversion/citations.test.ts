@@ -24,24 +24,24 @@ const event = (data: Body): string =>
   formatSse({ event: data["type"] as string, data: JSON.stringify(data) });
 
 /** All citation objects in a body. */
-function told(value: unknown): Body[] {
+function citationsIn(value: unknown): Body[] {
   if (typeof value !== "object" || value === null) return [];
   const body = value as Body;
   const own = ["url_citation", "web_search_result_location"].includes(body["type"] as string);
   const isSupport = "groundingChunkIndices" in body;
-  return own || isSupport ? [body] : Object.values(body).flatMap(told);
+  return own || isSupport ? [body] : Object.values(body).flatMap(citationsIn);
 }
 
 /** The cited words of each citation, by the offsets of the caller's protocol. */
 const wordsOf: Readonly<Record<Name, (body: Body, texts: readonly string[]) => string[]>> = {
   chat: (body, texts) =>
-    told(body).map((one) => sliced(one["url_citation"] as Body, texts.join(""))),
+    citationsIn(body).map((one) => sliced(one["url_citation"] as Body, texts.join(""))),
   // Offsets are relative to each text.
-  responses: (body, texts) => told(body).map((one) => sliced(one, texts.at(-1)!)),
+  responses: (body, texts) => citationsIn(body).map((one) => sliced(one, texts.at(-1)!)),
   messages: (_body, texts) => [texts.at(-1)!],
   generate_content: (body, texts) =>
     // The answer of responses also cites a file, which is another chunk.
-    told(body)
+    citationsIn(body)
       .filter(({ groundingChunkIndices: at }) => (at as number[])[0] === 0)
       .map(({ segment }) => {
         const { partIndex, startIndex, endIndex } = segment as Record<string, number>;
@@ -110,7 +110,7 @@ function readBy(caller: Name, events: readonly SseEvent[]) {
 }
 
 /** An upstream's answer as the caller reads it. */
-const toldTo = (from: Name, to: Name | "converse", answer: unknown): JsonObject =>
+const answerTo = (from: Name, to: Name | "converse", answer: unknown): JsonObject =>
   routeOf(from, to, byName[from].body("acme/x", false)).answer(answer as JsonObject, [], noUsage);
 
 const partsOf = (body: Body): string[] => {
@@ -125,8 +125,8 @@ describe("the details of citations", () => {
       choices: [{ message: { annotations: Body[] } }];
     };
     answer.choices[0].message.annotations = [{ type: "url_citation", url_citation: snippet }];
-    const told = toldTo("messages", "chat", answer);
-    expect(told["content"]).toMatchObject([
+    const converted = answerTo("messages", "chat", answer);
+    expect(converted["content"]).toMatchObject([
       { citations: [{ ...location, encrypted_index: "gw_unsigned" }] },
     ]);
   });
@@ -137,8 +137,8 @@ describe("the details of citations", () => {
     };
     const [support] = answer.candidates[0].groundingMetadata.groundingSupports;
     support.segment = { startIndex: 2, endIndex: 9, text: cited };
-    const told = toldTo("chat", "generate_content", answer);
-    expect(told["choices"]).toMatchObject([
+    const converted = answerTo("chat", "generate_content", answer);
+    expect(converted["choices"]).toMatchObject([
       { message: { annotations: [{ url_citation: urlCitation }] } },
     ]);
   });
@@ -149,10 +149,13 @@ describe("the details of citations", () => {
     };
     const chunks = [...grounding.groundingChunks, { web: { uri: "corpora/1", title: "Ours" } }];
     answer.candidates[0].groundingMetadata = { groundingChunks: chunks };
-    const told = toldTo("responses", "generate_content", answer);
+    const converted = answerTo("responses", "generate_content", answer);
     const text = before + cited;
     const annotations = [{ ...annotation, start_index: 0, end_index: Array.from(text).length }];
-    expect(told["output"]).toMatchObject([{ type: "reasoning" }, { content: [{ annotations }] }]);
+    expect(converted["output"]).toMatchObject([
+      { type: "reasoning" },
+      { content: [{ annotations }] },
+    ]);
   });
 
   it("CONV-704: count a refusal before the text in a stream's offsets, as readers join both", () => {
@@ -183,8 +186,8 @@ describe("the details of citations", () => {
 
   it("list a page that is cited twice as one chunk for generateContent callers", () => {
     const twice = { ...citedAnswers.messages, content: [citing("A."), citing("B.")] };
-    const told = toldTo("generate_content", "messages", twice);
-    expect(told["candidates"]).toMatchObject([
+    const converted = answerTo("generate_content", "messages", twice);
+    expect(converted["candidates"]).toMatchObject([
       {
         groundingMetadata: {
           groundingChunks: grounding.groundingChunks,
@@ -208,9 +211,9 @@ describe("the details of citations", () => {
       },
     ];
     const answer = { output: { message: { content } }, stopReason: "end_turn" };
-    const told = toldTo(from, "converse", answer);
-    expect(textsIn(from, told as Body).join("")).toBe(before + cited);
-    expect(pagesOf(told)).toEqual([page]);
+    const converted = answerTo(from, "converse", answer);
+    expect(textsIn(from, converted as Body).join("")).toBe(before + cited);
+    expect(pagesOf(converted)).toEqual([page]);
   });
 });
 
@@ -234,7 +237,7 @@ describe("pages that chat vendors list next to the answer", () => {
     "CONV-702: apply to the whole answer, whole and streamed: %s",
     async (_how, beside, titles) => {
       const { answer } = await world.send("responses", "chat", {}, json({ ...bare(), ...beside }));
-      const found = told(answer);
+      const found = citationsIn(answer);
       expect(found.map(({ title }) => title)).toEqual(titles);
       expect(found).toMatchObject(titles.map(() => ({ start_index: 0, end_index: all })));
       const frames = citedStreams.chat
@@ -253,7 +256,7 @@ describe("pages that chat vendors list next to the answer", () => {
 
   it("are ignored if there are annotations", () => {
     const answer = { ...citedAnswers.chat, citations: [page.url, other] } as JsonObject;
-    expect(told(toldTo("responses", "chat", answer))).toEqual([annotation]);
+    expect(citationsIn(answerTo("responses", "chat", answer))).toEqual([annotation]);
   });
 });
 
@@ -271,14 +274,14 @@ it("thousands of citations of a long answer are converted in seconds", () => {
   };
   const timed = () => {
     const started = performance.now();
-    const there = toldTo("chat", "generate_content", { candidates: [candidate] });
-    const back = toldTo("generate_content", "chat", there);
+    const there = answerTo("chat", "generate_content", { candidates: [candidate] });
+    const back = answerTo("generate_content", "chat", there);
     return { back, ms: performance.now() - started };
   };
   // Two tries, because the machine may be busy during one of them.
   const tries = [timed(), timed()];
   expect(Math.min(...tries.map(({ ms }) => ms))).toBeLessThan(3000);
-  expect(told(tries[0]!.back).map(({ segment }) => segment)).toEqual(
+  expect(citationsIn(tries[0]!.back).map(({ segment }) => segment)).toEqual(
     groundingSupports.map(({ segment }) => segment),
   );
 });

@@ -72,8 +72,8 @@ const charLocation = {
 };
 const stored = { title: name, text: quote, documentName: fileId };
 
-type Told = readonly [what: string, to: Name, answer: JsonObject];
-const told: readonly Told[] = [
+type CitedFile = readonly [what: string, to: Name, answer: JsonObject];
+const citedFiles: readonly CitedFile[] = [
   ["a file of a store", "responses", responsesWith(fileCitation)],
   ["a file of a container", "responses", responsesWith(containerFile)],
   ["a document", "messages", messagesWith(charLocation)],
@@ -89,7 +89,7 @@ function given(from: Name, to: Name, answer: JsonObject): [string, string] {
   ];
 }
 
-describe.each(told)("%s, cited in %s", (_what, to, answer) => {
+describe.each(citedFiles)("%s, cited in %s", (_what, to, answer) => {
   const callers = (["responses", "messages", "generate_content"] as const).filter(
     (from) => from !== to,
   );

@@ -97,17 +97,17 @@ describe("a Converse answer with a picture, a citation and a vendor's tool", () 
     const route = routeOf(from, "converse", byName[from].body("acme/x", false));
     const answer = route.answerFromFrames(frames)!;
     expect(converse.decodeResponse(answer).content).toEqual(expected);
-    const told = JSON.stringify(route.answer(answer, [], noUsage));
-    expect(told).toContain(page.url);
-    expect(told.includes(pictureData)).toBe(from !== "messages");
-    expect(told).not.toContain("nova_grounding");
+    const converted = JSON.stringify(route.answer(answer, [], noUsage));
+    expect(converted).toContain(page.url);
+    expect(converted.includes(pictureData)).toBe(from !== "messages");
+    expect(converted).not.toContain("nova_grounding");
   });
 
   it("has its picture in the field of chat", () => {
     const caller: Name = "chat";
     const route = routeOf(caller, "converse", byName[caller].body("acme/x", false));
-    const told = route.answer(structuredClone(whole) as unknown as JsonObject, [], noUsage);
-    expect(told["choices"]).toMatchObject([
+    const converted = route.answer(structuredClone(whole) as unknown as JsonObject, [], noUsage);
+    expect(converted["choices"]).toMatchObject([
       { message: { images: [{ image_url: { url: pictureDataUrl } }] }, finish_reason: "stop" },
     ]);
   });

@@ -28,7 +28,7 @@ const clean = {
 };
 
 /** Per caller: a request for a schema, and the field names that a loss reports. */
-const wishes: Readonly<Record<ProtocolName, { body: JsonObject; names: string[] }>> = {
+const schemaRequests: Readonly<Record<ProtocolName, { body: JsonObject; names: string[] }>> = {
   chat: {
     body: {
       model: "acme/talk",
@@ -94,7 +94,7 @@ const formatOf = (body: JsonObject) =>
   body["outputConfig"] as { textFormat: { structure: { jsonSchema: Record<string, string> } } };
 
 describe.each(protocolNames)("an answer schema of a %s caller to Converse", (caller) => {
-  const { body: asked, names } = wishes[caller];
+  const { body: asked, names } = schemaRequests[caller];
 
   it("is sent as JSON text if the model's record says that it takes one", () => {
     const { body, notes } = routeTo(caller, asked, true);
@@ -120,7 +120,7 @@ describe.each(protocolNames)("an answer schema of a %s caller to Converse", (cal
 });
 
 it("JSON output without a schema is dropped", () => {
-  const body = { ...wishes.chat.body, response_format: { type: "json_object" } };
+  const body = { ...schemaRequests.chat.body, response_format: { type: "json_object" } };
   const route = routeTo("chat", body, true);
   expect(route.body).not.toHaveProperty("outputConfig");
   expect(route.notes).toMatchObject([{ param: "response_format", kind: "dropped" }]);

@@ -205,16 +205,16 @@ function inputOf(given: string): unknown {
 }
 
 const cut = String.raw`{"input":"*** Begin Patch\n+ \u00e9 \\ \"a`;
-const asFarAsItCame = '*** Begin Patch\n+ é \\ "a';
+const truncatedInput = '*** Begin Patch\n+ é \\ "a';
 
 it.each([
-  ["between characters", cut, asFarAsItCame],
-  ["in an escape", `${cut}\\`, asFarAsItCame],
-  ["in the number of an escape", `${cut}\\u00`, asFarAsItCame],
-  ["between the halves of a pair", String.raw`${cut}\ud83d`, asFarAsItCame],
-  ["in the second half of a pair", String.raw`${cut}\ud83d\ude`, asFarAsItCame],
-  ["after a pair", String.raw`${cut}\ud83d\ude00`, `${asFarAsItCame}😀`],
-  ["after the text", `${cut}"`, asFarAsItCame],
+  ["between characters", cut, truncatedInput],
+  ["in an escape", `${cut}\\`, truncatedInput],
+  ["in the number of an escape", `${cut}\\u00`, truncatedInput],
+  ["between the halves of a pair", String.raw`${cut}\ud83d`, truncatedInput],
+  ["in the second half of a pair", String.raw`${cut}\ud83d\ude`, truncatedInput],
+  ["after a pair", String.raw`${cut}\ud83d\ude00`, `${truncatedInput}😀`],
+  ["after the text", `${cut}"`, truncatedInput],
   ["before the text", '{"inp', '{"inp'],
 ])(
   "T3 T33: the truncated input of a call that was cut %s reaches the caller",

@@ -70,26 +70,57 @@ interface Failure {
   readonly status: number;
   /** Index into the vendor's `types`. */
   readonly type: 0 | 1 | 2 | 3 | 4;
-  readonly given: number;
+  readonly expectedStatus: number;
   /** The gateway's own code. A direct refusal keeps the vendor's code instead. */
   readonly code: string;
-  readonly wait: string | null;
+  readonly retryAfter: string | null;
   /** True if the caller's error contains the vendor's message. */
-  readonly isTold: boolean;
+  readonly showsMessage: boolean;
 }
 
-const refused = { type: 0, code: "upstream_rejected", wait: null, isTold: true } as const;
-const failed = { given: 502, code: "upstream_error", wait: null, isTold: false } as const;
+const refused = {
+  type: 0,
+  code: "upstream_rejected",
+  retryAfter: null,
+  showsMessage: true,
+} as const;
+const failed = {
+  expectedStatus: 502,
+  code: "upstream_error",
+  retryAfter: null,
+  showsMessage: false,
+} as const;
 const failures: readonly Failure[] = [
-  { status: 400, given: 400, ...refused },
-  { status: 413, given: 413, ...refused },
-  { status: 422, given: 422, ...refused },
+  { status: 400, expectedStatus: 400, ...refused },
+  { status: 413, expectedStatus: 413, ...refused },
+  { status: 422, expectedStatus: 422, ...refused },
   { status: 401, type: 1, ...failed },
   { status: 403, type: 1, ...failed },
   { status: 500, type: 3, ...failed },
-  { status: 429, type: 2, given: 429, code: "rate_limit_exceeded", wait: "17", isTold: false },
-  { status: 503, type: 4, given: 503, code: "no_provider_available", wait: "5", isTold: false },
-  { status: 529, type: 4, given: 503, code: "no_provider_available", wait: "5", isTold: false },
+  {
+    status: 429,
+    type: 2,
+    expectedStatus: 429,
+    code: "rate_limit_exceeded",
+    retryAfter: "17",
+    showsMessage: false,
+  },
+  {
+    status: 503,
+    type: 4,
+    expectedStatus: 503,
+    code: "no_provider_available",
+    retryAfter: "5",
+    showsMessage: false,
+  },
+  {
+    status: 529,
+    type: 4,
+    expectedStatus: 503,
+    code: "no_provider_available",
+    retryAfter: "5",
+    showsMessage: false,
+  },
 ];
 
 /** The code in an error of each protocol. */
@@ -106,9 +137,9 @@ const codeIn: Readonly<Record<Name, (body: Body) => unknown>> = {
 const failing =
   (to: Name, { status, type }: Failure): Answer =>
   (_request, response) => {
-    const wait = status === 429 && to !== "generate_content" ? { "retry-after": "17" } : {};
+    const retryAfter = status === 429 && to !== "generate_content" ? { "retry-after": "17" } : {};
     const body = errorOf[to](status, types[to][type]!);
-    response.writeHead(status, { "content-type": "application/json", ...wait });
+    response.writeHead(status, { "content-type": "application/json", ...retryAfter });
     response.end(JSON.stringify(body));
   };
 
@@ -118,16 +149,19 @@ describe.each(failures)("a vendor that answers $status", (failure) => {
     async (from, to) => {
       const { status, headers, answer } = await world.send(from, to, {}, failing(to, failure));
       const id = headers.get("x-request-id");
-      expect([status, headers.get("retry-after")]).toEqual([failure.given, failure.wait]);
+      expect([status, headers.get("retry-after")]).toEqual([
+        failure.expectedStatus,
+        failure.retryAfter,
+      ]);
       expect(id).toMatch(/^req_/);
       const text = JSON.stringify(answer);
-      expect(text.includes(words)).toBe(failure.isTold);
+      expect(text.includes(words)).toBe(failure.showsMessage);
       // A direct refusal is passed on with the vendor's own error.
-      const isOwn = from === to && failure.isTold;
+      const isOwn = from === to && failure.showsMessage;
       expect(isOwn ? failure.code : codeIn[from](answer)).toBe(failure.code);
       const { text: streamed } = await world.stream(from, to, {}, failing(to, failure));
       expect(streamed).not.toContain("data:");
-      expect(streamed.includes(words)).toBe(failure.isTold);
+      expect(streamed.includes(words)).toBe(failure.showsMessage);
       const row = await logRow(world.gateway(), id!);
       expect(row).toMatchObject({ cost_nano: 0n, usage_source: null });
     },

@@ -12,14 +12,14 @@ const formats: readonly Body[] = [
 ];
 
 /** The tools, the tool mode and the answer format that are sent, and the parameters reported to the caller. */
-function sent(upstreamModel: string, wish: Body) {
-  const said = { model: "acme/x", ...user("Give me JSON."), ...wish };
+function sent(upstreamModel: string, fields: Body) {
+  const said = { model: "acme/x", ...user("Give me JSON."), ...fields };
   const { body, notes } = routeOf("chat", "generate_content", said, { upstreamModel });
   return {
     tools: at(body, "tools", 0, "functionDeclarations", 0, "name"),
     mode: at(body, "toolConfig", "functionCallingConfig", "mode"),
-    form: at(body, "generationConfig", "responseMimeType"),
-    told: notes.map(({ param }) => param),
+    mimeType: at(body, "generationConfig", "responseMimeType"),
+    reported: notes.map(({ param }) => param),
   };
 }
 
@@ -27,30 +27,39 @@ const json = "application/json";
 
 describe.each(["gemini-2.5-flash", "gemini-2.0-flash-001"])("JSON output at %s", (model) => {
   it.each(formats)("CONV-511 TXT-14: loses the format, not the tools: %o", (format) => {
-    const expected = { tools: "look", mode: undefined, form: undefined, told: ["response_format"] };
+    const expected = {
+      tools: "look",
+      mode: undefined,
+      mimeType: undefined,
+      reported: ["response_format"],
+    };
     expect(sent(model, { ...format, ...toolsOf.chat })).toEqual(expected);
   });
 
   it.each(formats)("CONV-511: keeps the format if no tool may be called: %o", (format) => {
-    const wish = { ...format, ...toolsOf.chat, tool_choice: "none" };
-    const expected = { tools: undefined, mode: undefined, form: json, told: [] };
-    expect(sent(model, wish)).toEqual(expected);
+    const fields = { ...format, ...toolsOf.chat, tool_choice: "none" };
+    const expected = { tools: undefined, mode: undefined, mimeType: json, reported: [] };
+    expect(sent(model, fields)).toEqual(expected);
   });
 
   it.each(formats)("CONV-511: keeps the format without tools: %o", (format) => {
-    expect(sent(model, format)).toMatchObject({ form: json, told: [] });
+    expect(sent(model, format)).toMatchObject({ mimeType: json, reported: [] });
   });
 
   it("CONV-511: keeps plain text, which is not a lost format", () => {
-    const wish = { response_format: { type: "text" }, ...toolsOf.chat };
-    expect(sent(model, wish)).toMatchObject({ tools: "look", form: "text/plain", told: [] });
+    const fields = { response_format: { type: "text" }, ...toolsOf.chat };
+    expect(sent(model, fields)).toMatchObject({
+      tools: "look",
+      mimeType: "text/plain",
+      reported: [],
+    });
   });
 });
 
 it.each(formats)(
   "CONV-511: models of the third generation get both format and tools: %o",
   (format) => {
-    const expected = { tools: "look", mode: undefined, form: json, told: [] };
+    const expected = { tools: "look", mode: undefined, mimeType: json, reported: [] };
     expect(sent("gemini-3.1-pro-preview", { ...format, ...toolsOf.chat })).toEqual(expected);
   },
 );

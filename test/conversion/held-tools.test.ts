@@ -40,7 +40,7 @@ const routeOf = (schemas: readonly (JsonObject | undefined)[], extra: JsonObject
   });
 const toolsOf = (body: JsonObject) =>
   body["tools"] as { strict?: boolean; input_schema: JsonObject }[];
-const lost = { param: "tools.function.strict", kind: "dropped" };
+const lostStrict = { param: "tools.function.strict", kind: "dropped" };
 
 it("a strict tool with a supported schema stays strict, and its schema is closed", () => {
   const open = { type: "object", properties: { a: text }, required: ["a"] };
@@ -63,7 +63,7 @@ it.each<[string, JsonObject]>([
   expect(first).not.toHaveProperty("strict");
   expect(first!.input_schema).toEqual(schema);
   expect(second).toMatchObject({ strict: true });
-  expect(notes).toMatchObject([lost]);
+  expect(notes).toMatchObject([lostStrict]);
 });
 
 describe("the limits of strict tools in one request", () => {
@@ -80,7 +80,7 @@ describe("the limits of strict tools in one request", () => {
     const { body, notes } = routeOf(schemas);
     expect(toolsOf(body)).toHaveLength(schemas.length);
     expect(held(body)).toBe(count);
-    expect(notes).toMatchObject([lost]);
+    expect(notes).toMatchObject([lostStrict]);
   });
 
   it("CONV-412: are used by tools first; the answer's schema is dropped if nothing is left", () => {

@@ -36,10 +36,10 @@ it("TXT-14 TXT-15: a lost member of several items is reported once", () => {
   const turn = (role: string) => ({ role, content: "x", turn_metadata: { kinds: ["a"] } });
   const turns = Array.from({ length: 400 }, (_, at) => turn(at % 2 === 0 ? "user" : "assistant"));
   const shell = { type: "local_shell" };
-  const told = (input: object[]) =>
+  const headerFor = (input: object[]) =>
     noteHeader(convert("responses", "messages", { input, tools: [shell, shell] }).notes);
-  expect(told(turns)).toBe("input.turn_metadata, tools[0], tools[1]");
-  expect(told([turns[0]!])).toBe("input[0].turn_metadata, tools[0], tools[1]");
+  expect(headerFor(turns)).toBe("input.turn_metadata, tools[0], tools[1]");
+  expect(headerFor([turns[0]!])).toBe("input[0].turn_metadata, tools[0], tools[1]");
 });
 
 describe("each row of the table of losses", () => {

@@ -62,14 +62,14 @@ const timeMax = 4000;
 it("citations of the whole of a long answer reach responses callers in seconds, whole and streamed", () => {
   const answer = inChat(long, { citations: addresses(many) });
   const route = routeFor("responses", "chat");
-  const told: string[] = [];
+  const converted: string[] = [];
   const took = timeOf(() => {
-    told.push(JSON.stringify(route.answer(answer as unknown as JsonObject, [], noUsage)));
-    told.push(JSON.stringify(route.framesOf(answer as unknown as JsonObject, noUsage)));
+    converted.push(JSON.stringify(route.answer(answer as unknown as JsonObject, [], noUsage)));
+    converted.push(JSON.stringify(route.framesOf(answer as unknown as JsonObject, noUsage)));
   });
   expect(took).toBeLessThan(timeMax);
-  expect(told[0]).toContain(`"start_index":0,"end_index":${long.length}`);
-  expect(told[1]).toContain(String.raw`\"start_index\":0,\"end_index\":${long.length}`);
+  expect(converted[0]).toContain(`"start_index":0,"end_index":${long.length}`);
+  expect(converted[1]).toContain(String.raw`\"start_index\":0,\"end_index\":${long.length}`);
 });
 
 it("a search for Gemini's cited words that are not in the text is limited", () => {
@@ -78,12 +78,12 @@ it("a search for Gemini's cited words that are not in the text is limited", () =
     groundingChunkIndices: [0],
   }));
   const grounding = { groundingChunks: [{ web: { uri: url } }], groundingSupports };
-  const told: JsonObject[] = [];
+  const converted: JsonObject[] = [];
   const took = timeOf(
-    () => void told.push(answerOf("chat", "generate_content", inGemini(long, grounding))),
+    () => void converted.push(answerOf("chat", "generate_content", inGemini(long, grounding))),
   );
   expect(took).toBeLessThan(timeMax);
-  expect(annotationsIn(told[0]!)).toHaveLength(many);
+  expect(annotationsIn(converted[0]!)).toHaveLength(many);
 });
 
 it.each([
@@ -97,9 +97,9 @@ it.each([
       groundingChunkIndices: Array.from({ length: 20 }, () => 0),
     }));
     const answer = inGemini("Köln", { groundingChunks: [chunk], groundingSupports });
-    const told = JSON.stringify(answerOf(from, "generate_content", answer));
-    expect(told.length).toBeGreaterThan(10 * mib);
-    expect(told.length).toBeLessThan(70 * mib);
+    const converted = JSON.stringify(answerOf(from, "generate_content", answer));
+    expect(converted.length).toBeGreaterThan(10 * mib);
+    expect(converted.length).toBeLessThan(70 * mib);
   },
 );
 

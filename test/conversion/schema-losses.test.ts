@@ -146,7 +146,7 @@ describe("the loss of a schema", () => {
 });
 
 /** Arrays of references to arrays of references: each level multiplies the expansion by `width`. */
-function unfolding(width: number, depth: number, isShared: boolean): JsonObject {
+function expandingSchema(width: number, depth: number, isShared: boolean): JsonObject {
   const name = (level: number, at: number) => (isShared ? `d${level}` : `d${level}_${at}`);
   const defs: JsonObject = {};
   for (let level = 0; level <= depth; level += 1) {
@@ -170,8 +170,8 @@ const chain = Object.fromEntries(
 
 describe("a schema that is built to expand endlessly", () => {
   const schemas: [what: string, schema: JsonObject, losses: string[]][] = [
-    ["the same references in lists of lists", unfolding(60, 4, true), []],
-    ["different references in lists of lists", unfolding(20, 4, false), ["$ref"]],
+    ["the same references in lists of lists", expandingSchema(60, 4, true), []],
+    ["different references in lists of lists", expandingSchema(20, 4, false), ["$ref"]],
     [
       "a long list of names again and again",
       {

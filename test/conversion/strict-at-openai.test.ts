@@ -20,12 +20,12 @@ function sent(to: "chat" | "responses", input_schema: object) {
   const tool = at(body, "tools", 0);
   return {
     strict: at(to === "chat" ? at(tool, "function") : tool, "strict"),
-    told: notes.map(({ param }) => param),
+    reported: notes.map(({ param }) => param),
   };
 }
 
 const point = closed({ x: text }, ["x"]);
-const held = {
+const accepted = {
   "an object of required members": closed({ a: text, b: text }, ["a", "b"]),
   "objects within it": closed({ a: point, b: { type: "array", items: point } }, ["a", "b"]),
   "a choice": closed({ a: { anyOf: [point, { type: "null" }] } }, ["a"]),
@@ -45,15 +45,15 @@ const refused = {
 };
 
 describe.each(["chat", "responses"] as const)("a strict tool from messages towards %s", (to) => {
-  it.each(Object.entries(held))("stays strict with %s", (_what, schema) => {
-    expect(sent(to, schema)).toEqual({ strict: true, told: [] });
+  it.each(Object.entries(accepted))("stays strict with %s", (_what, schema) => {
+    expect(sent(to, schema)).toEqual({ strict: true, reported: [] });
   });
 
   it.each(Object.entries(refused))(
     "T23 TXT-14: loses strict with %s, which is reported",
     (_what, schema) => {
-      const { strict, told } = sent(to, schema);
-      expect([strict ?? false, told]).toEqual([false, ["tools.strict"]]);
+      const { strict, reported } = sent(to, schema);
+      expect([strict ?? false, reported]).toEqual([false, ["tools.strict"]]);
     },
   );
 });

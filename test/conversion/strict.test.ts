@@ -37,14 +37,14 @@ const targets = models.flatMap((model) =>
   ),
 );
 
-interface Way {
+interface ConversionCase {
   readonly model: TextModel;
   readonly caller: ProtocolName;
   readonly upstream: ProtocolName;
 }
 
 /** The simulated vendor's verdict on a request as sent. "taken" also if the gateway itself refuses it. */
-function verdict({ model, caller, upstream }: Way, given: JsonObject): string {
+function verdict({ model, caller, upstream }: ConversionCase, given: JsonObject): string {
   try {
     const { body } = removeUnsupported(model, caller, given);
     const route = createRoute({
@@ -79,17 +79,19 @@ function verdict({ model, caller, upstream }: Way, given: JsonObject): string {
 
 describe.each(targets)("the strict simulated vendor of %s in %s", (_id, upstream, model) => {
   describe.each(protocolNames.filter((caller) => caller !== upstream))("from %s", (caller) => {
-    const way = { model, caller, upstream };
+    const conversion = { model, caller, upstream };
 
     it.each(caseNames())("accepts the converted transcript %s", (name) => {
       const { request } = readTranscript(name).exchanges[caller];
-      expect(verdict(way, structuredClone(request))).toBe("taken");
+      expect(verdict(conversion, structuredClone(request))).toBe("taken");
     });
 
     it("accepts any random converted request", () => {
       fc.assert(
         fc.property(someRequest(caller), (request) => {
-          expect(verdict(way, codecs[caller].encodeRequest(request, model.id))).toBe("taken");
+          expect(verdict(conversion, codecs[caller].encodeRequest(request, model.id))).toBe(
+            "taken",
+          );
         }),
         { numRuns: inForm(30, 100) },
       );

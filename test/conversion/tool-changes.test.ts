@@ -19,8 +19,8 @@ const offered = (body: Body): unknown[] =>
 const asked = (from: Name, to: Target, body: Body) => {
   const { body: sent, notes } = routeOf(from, to, body);
   // Ignore `max_tokens`: a small value is raised towards responses.
-  const told = noteHeader(notes.filter(({ param }) => param !== "max_tokens")) ?? "";
-  return { tools: offered(sent), told, text: JSON.stringify(sent) };
+  const reported = noteHeader(notes.filter(({ param }) => param !== "max_tokens")) ?? "";
+  return { tools: offered(sent), reported, text: JSON.stringify(sent) };
 };
 
 const schema = { type: "object", properties: { at: { type: "string" } } };
@@ -45,10 +45,10 @@ describe.each([...targets, "responses"] as const)("tool changes from messages to
       change("tool_addition", definition(tool("close", { defer_loading: true }))),
       change("tool_addition", definition(tool("find", { description: "Anew" }))),
     ];
-    const { tools, told, text } = asked("messages", to, said(...added));
+    const { tools, reported, text } = asked("messages", to, said(...added));
     expect(tools).toEqual(["find", "open", "close"]);
     for (const lost of ["[0]", "[0].tool.definition.defer_loading", "[1]"])
-      expect(told.split(", ")).toContain(`messages[1].content${lost}`);
+      expect(reported.split(", ")).toContain(`messages[1].content${lost}`);
     expect(text).toContain("Anew");
     expect(text).not.toContain("tool_addition");
   });
@@ -59,7 +59,7 @@ describe.each([...targets, "responses"] as const)("tool changes from messages to
     const unknown = change("tool_addition", reference("nobody"));
     expect(asked("messages", to, said(without)).tools).toEqual(["open"]);
     expect(asked("messages", to, said(without, again, unknown)).tools).toEqual(["open", "find"]);
-    expect(asked("messages", to, said(without)).told).toContain("messages[1].content[0]");
+    expect(asked("messages", to, said(without)).reported).toContain("messages[1].content[0]");
   });
 
   it("T33: may be cleared: such a turn is sent until the user's next message, without a report", () => {
@@ -69,18 +69,20 @@ describe.each([...targets, "responses"] as const)("tool changes from messages to
     const begun = body(user, { role: "assistant", content: "A" }, user, once);
     const shown = asked("messages", to, begun);
     expect(shown.text).toContain("Only once.");
-    expect(shown.told).not.toContain("clear_at");
+    expect(shown.reported).not.toContain("clear_at");
     const over = asked("messages", to, body(user, once, { role: "assistant", content: "A" }, user));
-    expect([over.text.includes("Only once."), over.told]).toEqual([false, ""]);
+    expect([over.text.includes("Only once."), over.reported]).toEqual([false, ""]);
     const never = { ...once, clear_at: "never" };
-    expect(asked("messages", to, body(user, never, user)).told).toContain("messages[1].clear_at");
+    expect(asked("messages", to, body(user, never, user)).reported).toContain(
+      "messages[1].clear_at",
+    );
   });
 
   it("T33: may contain only an effort, which is reported as lost", () => {
     const user = { role: "user", content: "Hi" };
     const wish = { role: "system", output_config: { effort: "low" } };
     const body = { model: "acme/x", max_tokens: 9, messages: [user, wish] };
-    expect(asked("messages", to, body).told).toBe("messages[1].output_config");
+    expect(asked("messages", to, body).reported).toBe("messages[1].output_config");
   });
 });
 
@@ -135,9 +137,9 @@ describe.each([...targets, "messages"] as const)("tool changes from responses to
       said,
     ];
     const body = { model: "acme/x", tools: [functionTool("find")], input };
-    const { tools, told } = asked("responses", to, body);
+    const { tools, reported } = asked("responses", to, body);
     expect(tools).toEqual(["find", "close", "docs__read"]);
-    for (const index of [1, 2, 3]) expect(told).toContain(`input[${index}]`);
+    for (const index of [1, 2, 3]) expect(reported).toContain(`input[${index}]`);
     expect(routeOf("responses", "responses", body, { forced: true }).body).toMatchObject({
       input,
       tools: body.tools,

@@ -48,8 +48,8 @@ describe.each(pairs)("a tool with a refused name, from %s to %s", (from, to) => 
     const answer = await post(from, body, stream);
     const text = await answer.text();
     expect([answer.status, text]).toEqual([200, expect.stringContaining(`"name":"${name}"`)]);
-    const told = stream ? answer.headers.get("x-gw-dropped-params") : text;
-    expect(told).toContain("tools");
+    const reported = stream ? answer.headers.get("x-gw-dropped-params") : text;
+    expect(reported).toContain("tools");
     const query = `contains=${encodeURIComponent("look_at_the_shelf")}`;
     const journal = await fetch(`${gateway.sandboxUrl!}/__journal?${query}`);
     const { data } = (await journal.json()) as { data: { body: unknown }[] };

@@ -6,7 +6,7 @@ import { byName, conversions, dataOf, names, type Body, type Name } from "./worl
 const world = conversions();
 
 /** The same usage per upstream: 100 in, 90 of them cached; 70 out, 20 of them reasoning if the protocol has a field for it. */
-const told: Readonly<Record<Name, Body>> = {
+const usages: Readonly<Record<Name, Body>> = {
   chat: {
     usage: {
       prompt_tokens: 100,
@@ -40,7 +40,7 @@ const told: Readonly<Record<Name, Body>> = {
 };
 
 async function usageFor(from: Name, to: Name): Promise<Body> {
-  const answer = json({ ...byName[to].whole(), ...told[to] });
+  const answer = json({ ...byName[to].whole(), ...usages[to] });
   const reply = (await world.send(from, to, {}, answer)).answer;
   return reply[from === "generate_content" ? "usageMetadata" : "usage"] as Body;
 }

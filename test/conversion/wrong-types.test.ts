@@ -25,14 +25,14 @@ const typeOf = (value: unknown): string => (Array.isArray(value) ? "array" : typ
 type Path = readonly (string | number)[];
 
 /** Fields that hold free JSON of the caller: the gateway does not read what is inside. */
-const own =
+const freeJson =
   /^(?:parameters|parametersJsonSchema|responseSchema|schema|input_schema|input|args|response|logit_bias|metadata|prediction|audio|web_search_options|safetySettings)$/;
-const isOwn = (at: Path, inner: Json): boolean =>
-  own.test(String(at.at(-1))) && isObject(inner) && !Object.hasOwn(inner, "user_id");
+const isFreeJson = (at: Path, inner: Json): boolean =>
+  freeJson.test(String(at.at(-1))) && isObject(inner) && !Object.hasOwn(inner, "user_id");
 
 function fieldsOf(value: Json, at: Path = []): Path[] {
   const here = at.length === 0 ? [] : [at];
-  if (isOwn(at, value)) return here;
+  if (isFreeJson(at, value)) return here;
   if (Array.isArray(value))
     return [...here, ...value.flatMap((item, index) => fieldsOf(item, [...at, index]))];
   if (!isObject(value)) return here;
@@ -55,7 +55,7 @@ function changed(body: JsonObject, path: Path, value: Json): JsonObject {
 }
 
 /** True if two names are the same field, or one field is within the other. */
-const isOf = (one: string, other: string): boolean =>
+const isSameOrWithin = (one: string, other: string): boolean =>
   one === other || [one, other].some((name, index) => isWithin(name, [other, one][index]!));
 const isWithin = (inner: string, outer: string): boolean =>
   inner.startsWith(`${outer}.`) || inner.startsWith(`${outer}[`);
@@ -76,10 +76,17 @@ type Upstream = Name | "converse";
 const upstreams: readonly Upstream[] = [...protocolNames, "converse"];
 
 /** True if the upstream's body has the field's value, or a note names the field. Undefined if the gateway refuses the call. */
-function isTold(from: Name, to: Upstream, body: JsonObject, path: Path): boolean | undefined {
+function isCarriedOrReported(
+  from: Name,
+  to: Upstream,
+  body: JsonObject,
+  path: Path,
+): boolean | undefined {
   try {
     const { body: sent, notes } = routeOf(from, to, body);
-    return holds(sent, at(body, path)) || notes.some(({ param }) => isOf(param, nameOf(path)));
+    return (
+      holds(sent, at(body, path)) || notes.some(({ param }) => isSameOrWithin(param, nameOf(path)))
+    );
   } catch (error) {
     if (error instanceof GatewayError) return undefined;
     throw error;
@@ -87,15 +94,19 @@ function isTold(from: Name, to: Upstream, body: JsonObject, path: Path): boolean
 }
 
 /** Describes a wrong value that is lost silently. Undefined if it is refused, reported, or not sent even with the right type. */
-function loss(from: Name, body: JsonObject, path: Path, type: string): string | undefined {
+function silentLoss(from: Name, body: JsonObject, path: Path, type: string): string | undefined {
   const given = changed(body, path, values[type]!);
   const name = nameOf(path);
   const fault = faultOf(() => codecs[from].direct.validate(given));
   if (fault !== "none") {
-    return isOf(fault.replace(/^\S+ /, ""), name) ? undefined : `${name} ${type}: ${fault}`;
+    return isSameOrWithin(fault.replace(/^\S+ /, ""), name)
+      ? undefined
+      : `${name} ${type}: ${fault}`;
   }
   const lost = upstreams.filter(
-    (to) => isTold(from, to, given, path) === false && isTold(from, to, body, path) !== false,
+    (to) =>
+      isCarriedOrReported(from, to, given, path) === false &&
+      isCarriedOrReported(from, to, body, path) !== false,
   );
   return lost.length === 0 ? undefined : `${name} ${type}: lost towards ${lost.join(", ")}`;
 }
@@ -105,7 +116,7 @@ const lossesOf = (from: Name, body: JsonObject): string[] =>
   fieldsOf(body).flatMap((path) =>
     Object.keys(values)
       .filter((type) => type !== typeOf(at(body, path)))
-      .flatMap((type) => loss(from, body, path, type) ?? []),
+      .flatMap((type) => silentLoss(from, body, path, type) ?? []),
   );
 
 describe.each(protocolNames)("a value of the wrong type from a %s caller", (from) => {
