@@ -55,7 +55,7 @@ it.each([
   [true, 1_000],
   [false, 4],
 ])(
-  "BILL-04 RESP-30 T62: a stream that its client leaves, with background %s, is charged %i tokens of output: a vendor finishes background work",
+  "BILL-04 RESP-30 T62: a stream that its client leaves, with background %s, is charged %i output tokens",
   async (background, outputTokens) => {
     const until = responses.frames.findIndex((frame) => frame.includes("output_text.delta")) + 1;
     world.answer(stream(responses.frames.slice(0, until), () => undefined));

@@ -59,7 +59,7 @@ it("T14: a whole answer to a call that asked for a stream is sent as a stream, a
   expect((await rowOf(response)).cost_nano).toBe(costAtFirstNano);
 });
 
-it("T14 T15: all choices of an answer arrive with their logprobs, if the vendor streams a whole answer or does not stream a stream", async () => {
+it("T14 T15: all choices and logprobs arrive when the vendor streams unasked, and when it does not stream", async () => {
   const logprobs = { content: [{ token: "So", logprob: -1, bytes: null, top_logprobs: [] }] };
   const extra = { n: 2, logprobs: true };
   const said = ["So far", "So good"];

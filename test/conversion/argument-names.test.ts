@@ -84,7 +84,7 @@ describe.each(strict)("refused argument names, from %s to %s", (caller, upstream
   /** The arguments under the legal names, as the upstream's model would return them. */
   const legal = /"input":(\{.*?\}\})\}|"args":(\{.*?\}\})/.exec(sent)!.slice(1).find(Boolean)!;
 
-  it("T23: are replaced consistently in schemas and earlier calls, and the caller is told", () => {
+  it("T23: are replaced consistently in schemas and earlier calls, which is reported", () => {
     const names = namesIn(route.body);
     expect(names.filter((name) => /^\$(?!ref)| /.test(name))).toEqual([]);
     const call = parseJsonText(legal) as { and: object[] };
