@@ -67,7 +67,7 @@ function configOf(line: string): Config {
   return result.config;
 }
 
-describe("mistakes", () => {
+describe("a mistake in `proxy` or `tls` of a provider", () => {
   it.each([
     ["tls: { ca: none.pem }", "providers[0].tls.ca", '"none.pem" does not exist'],
     ["tls: { ca: . }", "providers[0].tls.ca", '"." cannot be read (EISDIR)'],
@@ -102,7 +102,7 @@ describe("mistakes", () => {
     ["proxy: socks5://user:hidden-99213@proxy.example", "providers[0].proxy", "socks5 proxy"],
     ['proxy: "http://user:hidden-99213@"', "providers[0].proxy", "not the address of a proxy"],
     ["proxy: http://****@proxy.example:3128", "providers[0].proxy", "is masked"],
-  ])("%s", (line, path, message) => {
+  ])("%s is reported at its field, without the password", (line, path, message) => {
     const result = check(line);
     const mistakes = "mistakes" in result ? result.mistakes : [];
     expect(mistakes).toContainEqual(
@@ -112,8 +112,8 @@ describe("mistakes", () => {
   });
 });
 
-describe("what is right", () => {
-  it("is read from beside the file, and printed as names of files", () => {
+describe("a valid `proxy` or `tls` of a provider", () => {
+  it("names files relative to the configuration file, and is printed with those names", () => {
     const config = configOf("tls: { ca: ca.pem, cert: own.pem, key: own.key, server_name: m }");
     const access = config.catalog.providers.get("up")?.access;
     expect(access?.tls).toMatchObject({
@@ -142,13 +142,13 @@ describe("what is right", () => {
     expect(accessSecrets(access)).toContain("hidden-99213");
   });
 
-  it("may be none", () => {
+  it("may be `none` for `proxy`, and is printed so", () => {
     expect(configOf("proxy: none").catalog.providers.get("up")?.access?.proxy).toBe("none");
     expect(printConfig(configOf("proxy: none"))).toContain("proxy: none");
   });
 });
 
-it("takes files that change up while it runs, and tells of wrong ones once", async () => {
+it("the watched configuration reloads certificate files that change, and reports a broken one once", async () => {
   const path = join(folder, "tollgate.yaml");
   const named = join(folder, "changing.pem");
   writeFileSync(named, authority.cert);

@@ -93,7 +93,7 @@ async function doctor(more: Record<string, string> = {}) {
 }
 
 describe("tollgate doctor", () => {
-  it("names each provider's state with what to do, and no secret", async () => {
+  it("reports each provider's state with a fix, and no secret", async () => {
     const { code, stdout, of } = await doctor();
     expect(code).toBe(1);
     const seen = (check: string) => {
@@ -127,7 +127,7 @@ describe("tollgate doctor", () => {
     for (const secret of [key, password, "another-key-5513"]) expect(stdout).not.toContain(secret);
   });
 
-  it("says what a database, its schema and its clock are, and that its master key is missing", async () => {
+  it("reports the state of the database, its schema and its clock, and a missing master key", async () => {
     const url = await (await sharedPostgres()).createMigrated();
     const { of } = await doctor({ DATABASE_URL: url });
     expect(of("database")).toMatchObject({
@@ -145,12 +145,12 @@ describe("tollgate doctor", () => {
     expect(of("data directory")).toMatchObject({ status: "ok" });
   });
 
-  it("says of a database without a schema that there is none yet", async () => {
+  it("warns that a database has no schema yet", async () => {
     const { of } = await doctor({ DATABASE_URL: await (await sharedPostgres()).createDatabase() });
     expect(of("schema")).toMatchObject({ status: "warning", message: "there is none yet" });
   });
 
-  it("says that a database cannot be reached, without its password", async () => {
+  it("reports an unreachable database, without its password", async () => {
     const url = "postgres://tollgate:hidden-77312@127.0.0.1:1/tollgate";
     const { code, stdout, of } = await doctor({ DATABASE_URL: url });
     expect(code).toBe(1);
@@ -158,7 +158,7 @@ describe("tollgate doctor", () => {
     expect(stdout).not.toContain("hidden-77312");
   });
 
-  it("warns of a user whose commits do not wait for the disk, and says that the embedded database keeps what it says", async () => {
+  it("warns if commits do not wait for the disk, and reports ok for the embedded database", async () => {
     const url = new URL(await (await sharedPostgres()).createMigrated());
     url.searchParams.set("options", "-c synchronous_commit=off");
     const off = await doctor({ DATABASE_URL: url.href });
@@ -167,7 +167,7 @@ describe("tollgate doctor", () => {
     expect(of("durability")).toMatchObject({ status: "ok" });
   });
 
-  it("finds nothing wrong where nothing is, and says so for people", async () => {
+  it("prints no failure in its text output when nothing is wrong, and exits with 0", async () => {
     const all = { TOLLGATE_CONFIG: "", TOLLGATE_PUBLIC_URL: "", TOLLGATE_SANDBOX: "on" };
     const { code, stdout } = await tollgate(["doctor"], { ...environment, ...all });
     expect(stdout).toMatch(
@@ -177,7 +177,7 @@ describe("tollgate doctor", () => {
     expect(code).toBe(0);
   });
 
-  it("looks at the environment's vendors and local servers beside those of the file", async () => {
+  it("checks the vendors and local servers of the environment as well as the file's providers", async () => {
     const path = join(folder, "one.yaml");
     const url = await vendor();
     writeFileSync(
@@ -201,7 +201,7 @@ describe("tollgate doctor", () => {
     expect(wrong.of("provider house")).toMatchObject({ status: "ok" });
   });
 
-  it("says how to have a provider where there is none", async () => {
+  it("warns if there is no provider, and says how to configure one", async () => {
     const { of } = await doctor({ TOLLGATE_CONFIG: "", TOLLGATE_SANDBOX: "off" });
     expect(of("configuration")).toMatchObject({
       status: "warning",
@@ -211,7 +211,7 @@ describe("tollgate doctor", () => {
     });
   });
 
-  it("reports a mistake of the file, and looks at the rest", async () => {
+  it("reports a mistake in the configuration file, and still runs the other checks", async () => {
     const path = join(folder, "wrong.yaml");
     writeFileSync(path, "providers:\n  - { id: x }\n");
     const { code, of } = await doctor({ TOLLGATE_CONFIG: path });

@@ -55,7 +55,7 @@ async function told(url: string, tls?: Omit<ProviderTls, "files">) {
 const ca = authority.cert;
 
 describe("a provider's tls", () => {
-  it("trusts its authority, and shows its client certificate", async () => {
+  it("trusts the configured authority, and sends the client certificate", async () => {
     const client = makeCertificate(["client"], { by: authority });
     const mutual = { requestCert: true, rejectUnauthorized: true, ca };
     const url = await serve({ ...named(), ...mutual });
@@ -68,13 +68,13 @@ describe("a provider's tls", () => {
     expect(without.text.message).toMatch(/CERTIFICATE_REQUIRED.*client certificate.*tls\.cert/);
   });
 
-  it("is put in place of all other authorities", async () => {
+  it("does not trust a certificate of another authority", async () => {
     const url = await serve(named());
     const other = await told(url, { ca: makeAuthority().cert });
     expect(other).toMatchObject({ text: { failure: "tls" }, media: { failure: "tls" } });
   });
 
-  it("takes another name than the address's", async () => {
+  it("checks the certificate for `server_name` instead of the URL's host", async () => {
     const url = await serve(named([-1, 1], "models.corp.example"));
     const asIs = await told(url, { ca });
     expect(asIs.text.message).toMatch(
@@ -85,7 +85,7 @@ describe("a provider's tls", () => {
   });
 });
 
-describe("failures by name, to the operator", () => {
+describe("the error of a failed connection", () => {
   const chained = makeCertificate(["localhost"], { by: between });
   const year = (days: number) => new Date(Date.now() + days * 86_400_000).getUTCFullYear();
   it.each<[string, object, Omit<ProviderTls, "files"> | undefined, RegExp]>([
@@ -115,7 +115,7 @@ describe("failures by name, to the operator", () => {
       { ca },
       /ERR_TLS_CERT_ALTNAME_INVALID.*other\.example/,
     ],
-  ])("%s", async (_what, server, tls, message) => {
+  ])("names the cause: %s", async (_what, server, tls, message) => {
     const { text, media } = await told(await serve(server), tls);
     expect(text).toMatchObject({ failure: "tls", message: expect.stringMatching(message) });
     expect(media).toMatchObject({
@@ -125,7 +125,7 @@ describe("failures by name, to the operator", () => {
     });
   });
 
-  it("a name that does not exist", async () => {
+  it("says that a host name does not exist", async () => {
     const { text, media } = await told("https://nobody.invalid");
     for (const one of [text, media])
       expect(one).toMatchObject({
@@ -136,7 +136,7 @@ describe("failures by name, to the operator", () => {
       });
   });
 
-  it("a port where nobody listens, and a server without TLS", async () => {
+  it("says that nothing listens on the port, or that the server does not speak TLS", async () => {
     const refused = await told("https://127.0.0.1:1");
     expect(refused.text).toMatchObject({
       failure: "connect",

@@ -81,7 +81,7 @@ const attemptsOf = (answer: Response): Promise<LogRow["attempts"]> =>
   }, "the call in the request log");
 
 describe("a gateway behind a proxy", () => {
-  it.each([false, true])("answers through it (stream: %s)", async (stream) => {
+  it.each([false, true])("sends calls to providers through it (stream: %s)", async (stream) => {
     const before = via.asked.length;
     const answer = await chat("acme/plain", stream);
     expect(answer.status).toBe(200);
@@ -89,7 +89,7 @@ describe("a gateway behind a proxy", () => {
     expect(via.asked.slice(before)).toEqual([`POST ${sandbox.url}/openai/v1/chat/completions`]);
   });
 
-  it("goes without it where the provider says so", async () => {
+  it("calls a provider with `proxy: none` directly", async () => {
     const before = via.asked.length;
     expect((await chat("acme/straight")).status).toBe(200);
     expect(via.asked).toHaveLength(before);
@@ -111,19 +111,22 @@ describe("a gateway behind a proxy", () => {
     ["acme/dead", "proxy", "PROXY_UNREACHABLE http://127.0.0.1:1 "],
     ["acme/refused", "proxy", "PROXY_407 "],
     ["acme/unnamed", "dns", "nobody.invalid (DNS: "],
-  ])("%s: the operator reads %s, the caller nothing of it", async (model, outcome, reason) => {
-    const before = lines.length;
-    const answer = await chat(model);
-    expect(answer.status).toBe(502);
-    const body = await answer.text();
-    expect(body).toContain("upstream_error");
-    expect(body).not.toMatch(/PROXY|127\.0\.0\.1|invalid|ENOTFOUND|EAI_AGAIN/);
-    const warned = lines.slice(before).join("");
-    expect(warned).toContain(`"outcome":"${outcome}"`);
-    expect(warned).toContain(reason);
-  });
+  ])(
+    "%s: the log names the outcome %s and the reason, the caller's error does not",
+    async (model, outcome, reason) => {
+      const before = lines.length;
+      const answer = await chat(model);
+      expect(answer.status).toBe(502);
+      const body = await answer.text();
+      expect(body).toContain("upstream_error");
+      expect(body).not.toMatch(/PROXY|127\.0\.0\.1|invalid|ENOTFOUND|EAI_AGAIN/);
+      const warned = lines.slice(before).join("");
+      expect(warned).toContain(`"outcome":"${outcome}"`);
+      expect(warned).toContain(reason);
+    },
+  );
 
-  it("keeps the reason with the call", async () => {
+  it("stores the reason with the call in the request log", async () => {
     const answer = await chat("acme/refused");
     await answer.text();
     const [attempt] = await attemptsOf(answer);
@@ -133,7 +136,7 @@ describe("a gateway behind a proxy", () => {
     });
   });
 
-  it("never says its password", async () => {
+  it("writes the proxy's password neither to the request log nor to the log", async () => {
     await gateway.own.flushLogs();
     const sql = "select json_agg(request_log)::text as rows from request_log";
     const [kept] = await gateway.database.query<{ rows: string }>(sql);

@@ -49,7 +49,7 @@ const callback = (url: string, resolve: Resolve, pools: ReturnType<typeof create
     dialRoutes: pools,
   });
 
-it("a callback asks the proxy for the checked address, and its receiver by name", async () => {
+it("a callback sends the checked address to the proxy, and the receiver's name to the receiver", async () => {
   const certificate = makeCertificate(["hooks.example"]);
   const trusted = getCACertificates("default");
   setDefaultCACertificates([...trusted, certificate.cert]);
@@ -78,13 +78,16 @@ it.each([
     { "hooks.example": [["93.184.216.34", "127.0.0.1"]] },
   ],
   ["a private address itself", "https://127.0.0.1/x", {}],
-])("the proxy is no way round the guard: %s", async (_what, url, names) => {
-  const { via, pools } = await through(1);
-  await expect(callback(url, resolver(names), pools)).rejects.toThrow("private or reserved");
-  expect(via.asked).toEqual([]);
-});
+])(
+  "a callback through the proxy is refused for a private address: %s",
+  async (_what, url, names) => {
+    const { via, pools } = await through(1);
+    await expect(callback(url, resolver(names), pools)).rejects.toThrow("private or reserved");
+    expect(via.asked).toEqual([]);
+  },
+);
 
-it("a download is tunnelled to the checked address over plain HTTP too, at each redirect", async () => {
+it("a download over plain HTTP is tunnelled to the checked address too, after a redirect as well", async () => {
   const png = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
   const port = await serve((request, response) => {
     if (request.url === "/moved")
@@ -120,7 +123,7 @@ it("a download is tunnelled to the checked address over plain HTTP too, at each 
   expect(via.asked).toHaveLength(2);
 });
 
-it("what a provider's certificate is checked with is for its own server: no other host of a download is trusted by it", async () => {
+it("a provider's own authority is trusted for its own server only, not for other hosts of a download", async () => {
   const png = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
   const hosts = ["own.example", "other.example"];
   const certificate = makeCertificate(hosts);

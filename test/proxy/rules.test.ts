@@ -5,7 +5,7 @@ import { directHosts, parseProxy, proxiesOf, ProxySettingError } from "../../src
 const shownFor = (variables: Record<string, string>, url: string): string | undefined =>
   proxiesOf(variables).to(new URL(url))?.shown;
 
-describe("the environment", () => {
+describe("the proxy variables of the environment", () => {
   const http = "http://proxy.example:3128";
   const other = "http://other.example:8080";
   it.each<[Record<string, string>, string, string | undefined]>([
@@ -30,7 +30,7 @@ describe("the environment", () => {
     [{ HTTP_PROXY: http }, "http://127.0.0.1:11434", http],
     [{ HTTP_PROXY: http, NO_PROXY: "127.0.0.0/8" }, "http://127.0.0.1:11434", undefined],
     [{ HTTP_PROXY: http, NO_PROXY: "::1" }, "http://[::1]:11434", undefined],
-  ])("%j leads to %s by %s", (variables, url, proxy) => {
+  ])("with %j, the proxy of %s is %s", (variables, url, proxy) => {
     expect(shownFor(variables, url)).toBe(proxy);
   });
 
@@ -38,16 +38,21 @@ describe("the environment", () => {
     ["HTTPS_PROXY", "socks5://user:hidden@proxy.example:1080", "socks5 proxy"],
     ["https_proxy", "http://user:hidden@", "not the address of a proxy"],
     ["ALL_PROXY", "http://hidden host:1", "not the address of a proxy"],
-  ])("%s=%s is refused by its name, without what it says", (name, value, why) => {
-    expect(() => proxiesOf({ [name]: value })).toThrow(ProxySettingError);
-    expect(() => proxiesOf({ [name]: value })).toThrow(
-      expect.objectContaining({ message: expect.stringMatching(new RegExp(`^${name} .*${why}`)) }),
-    );
-    expect(() => proxiesOf({ [name]: value })).not.toThrow(/hidden/);
-  });
+  ])(
+    "%s=%s is refused with an error that names the variable, not the value",
+    (name, value, why) => {
+      expect(() => proxiesOf({ [name]: value })).toThrow(ProxySettingError);
+      expect(() => proxiesOf({ [name]: value })).toThrow(
+        expect.objectContaining({
+          message: expect.stringMatching(new RegExp(`^${name} .*${why}`)),
+        }),
+      );
+      expect(() => proxiesOf({ [name]: value })).not.toThrow(/hidden/);
+    },
+  );
 });
 
-describe("NO_PROXY, by curl's own table", () => {
+describe("NO_PROXY, with curl's own table of cases", () => {
   it.each<[host: string, list: string, isDirect: boolean]>([
     ["www.example.com", "localhost,.example.com,.example.de", true],
     ["www.example.com.", "localhost,.example.com,.example.de", true],
@@ -84,7 +89,7 @@ describe("NO_PROXY, by curl's own table", () => {
     ["example.com", "example.com:443", false],
     ["example.com", "", false],
     ["example.com", ".", false],
-  ])("%s in %s: %s", (host, list, isDirect) => {
+  ])("%s is matched by %s: %s", (host, list, isDirect) => {
     expect(directHosts(list)(host)).toBe(isDirect);
   });
 });
@@ -98,7 +103,7 @@ describe("a proxy's address", () => {
     ["http://[::1]:3128/", "http://[::1]:3128", undefined],
     ["http://user:p%40ss@proxy.example:3128", "http://proxy.example:3128", "user:p@ss"],
     ["user@proxy.example:3128", "http://proxy.example:3128", "user:"],
-  ])("%s is %s", (text, shown, user) => {
+  ])("%s is read as %s", (text, shown, user) => {
     const proxy = parseProxy(text);
     expect(proxy.shown).toBe(shown);
     expect(proxy.authorization).toBe(user && `Basic ${Buffer.from(user).toString("base64")}`);

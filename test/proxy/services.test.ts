@@ -61,7 +61,7 @@ const bucketHost = () => new URL(s3.options.endpoint!).host;
 const bytesOf = (words: string) => Readable.from([Buffer.from(words)]);
 
 describe("a bucket", () => {
-  it("is written, read and emptied through the proxy, by CONNECT", async () => {
+  it("is written to, read from and deleted from through the proxy, by CONNECT", async () => {
     const store = await openFileStore({ ...s3.options, agents: agentsThrough(proxies()) }, "");
     await store.put("a.json", bytesOf("{}"), { mediaType: "application/json", bytesMax: 10 });
     const opened = await store.open("a.json");
@@ -73,7 +73,7 @@ describe("a bucket", () => {
     expect(via.headers.at(-1)).toHaveProperty("proxy-authorization");
   });
 
-  it("of exports is reached the same way", async () => {
+  it("receives exports through the proxy too", async () => {
     const { bucket, endpoint, region, accessKeyId, secretAccessKey } = s3.options;
     const place = await openExportPlace(
       { to: `s3://${bucket}/days`, endpoint, region, accessKeyId, secretAccessKey },
@@ -84,7 +84,7 @@ describe("a bucket", () => {
     expect(via.asked).toEqual([`CONNECT ${bucketHost()}`]);
   });
 
-  it("that NO_PROXY names is reached directly, and without a proxy the client has its own agents", async () => {
+  it("is reached directly if NO_PROXY names it; without a proxy the client uses its default agents", async () => {
     const direct = proxiesOf({ HTTP_PROXY: via.url, NO_PROXY: "127.0.0.0/8" });
     const store = await openFileStore({ ...s3.options, agents: agentsThrough(direct) }, "");
     expect(await store.open("none.json")).toBeUndefined();
@@ -107,7 +107,7 @@ describe("credentials of AWS", () => {
   });
   const auth = { type: "aws", region: "us-east-1", service: "bedrock" } as const;
 
-  it("from STS are fetched through the proxy", async () => {
+  it("are fetched from STS through the proxy", async () => {
     const asked: string[] = [];
     await hidden("sts.corp.invalid", (incoming, outgoing) => {
       void text(incoming).then((body) => {
@@ -138,7 +138,7 @@ describe("credentials of AWS", () => {
     expect(via.asked).toEqual(["CONNECT sts.corp.invalid:80"]);
   });
 
-  it("of a container come from its own network, and never through the proxy", async () => {
+  it("are fetched from a container's credential endpoint directly, never through the proxy", async () => {
     const sandbox = await startSandbox({ port: 0, host: "127.0.0.1" });
     set({
       AWS_CONTAINER_CREDENTIALS_FULL_URI: `${sandbox.url}/bedrock/credentials`,
@@ -153,7 +153,7 @@ describe("credentials of AWS", () => {
   });
 });
 
-it("the list of models is fetched through the proxy, whose password is in no message", async () => {
+it("the list of models is fetched through the proxy, and no message shows the proxy's password", async () => {
   await hidden("list.corp.invalid", (_incoming, outgoing) => void outgoing.end('{"nobody":{}}'));
   const update = (http: string, from: string) =>
     tollgateHere(["catalog", "update", "--from", from], {
@@ -170,7 +170,7 @@ it("the list of models is fetched through the proxy, whose password is in no mes
   expect(refused.stderr).not.toContain("pass-word");
 });
 
-it("a list that cannot be fetched gives advice on the address or the proxy, and on no setting of a provider", async () => {
+it("if the list of models cannot be fetched, the error advises on the address or the proxy, never on a provider's settings", async () => {
   const failed = async (from: string, variables: Record<string, string> = {}) =>
     (await tollgateHere(["catalog", "update", "--from", from], variables)).stderr;
   const unknown = await failed("https://no-such-name.invalid/api.json");
@@ -184,7 +184,7 @@ it("a list that cannot be fetched gives advice on the address or the proxy, and 
   expect(unknown + plain + nowhere).not.toMatch(/base_url|provider/);
 });
 
-it("a gateway's identity provider and local servers are asked through the proxy, and its own clients are not", async () => {
+it("the gateway calls its identity provider and local model servers through the proxy", async () => {
   const client = { id: "tollgate", secret: "the client's secret" };
   const provider = await startIdentityProvider(client);
   await hidden("models.corp.invalid", (_incoming, outgoing) => {

@@ -78,8 +78,8 @@ function asking(url: string, variables: Record<string, string>, access?: Partial
 const tls = { tls: { ca: authority.cert, files: {} } };
 const secret = "pass-word-7741";
 
-describe.each(["text", "media"] as const)("%s", (kind) => {
-  it("goes to https by CONNECT, with the password, over one connection for many calls", async () => {
+describe.each(["text", "media"] as const)("a %s call", (kind) => {
+  it("reaches an https upstream by CONNECT with the proxy's password, and reuses one connection", async () => {
     const upstream = await serve(hello, certificate);
     const via = await proxy({ user: `user:${secret}` });
     const calls = asking(upstream.url, { HTTPS_PROXY: via.url }, tls);
@@ -90,7 +90,7 @@ describe.each(["text", "media"] as const)("%s", (kind) => {
     expect(upstream.connections()).toBe(1);
   });
 
-  it("goes to http in absolute form, over one connection for many calls", async () => {
+  it("reaches an http upstream in absolute form, and does not pass on the proxy's password", async () => {
     const seen: unknown[] = [];
     const upstream = await serve((request, response) => {
       seen.push(request.headers["proxy-authorization"]);
@@ -106,7 +106,7 @@ describe.each(["text", "media"] as const)("%s", (kind) => {
     expect(seen).toEqual([undefined, undefined, undefined]);
   });
 
-  it("goes through a proxy that is spoken to over TLS itself, where its authority is known", async () => {
+  it("goes through a proxy with an https address if the proxy's authority is trusted", async () => {
     const upstream = await serve(hello, certificate);
     const own = makeCertificate(["localhost"]);
     const via = await proxy({ certificate: own });
@@ -128,7 +128,7 @@ describe.each(["text", "media"] as const)("%s", (kind) => {
     }
   });
 
-  it("does not use it for a host of NO_PROXY, and obeys the provider's own word", async () => {
+  it("skips the environment's proxy for a NO_PROXY host, and prefers the provider's own `proxy` setting", async () => {
     const upstream = await serve(hello, certificate);
     const [via, own] = [await proxy(), await proxy()];
     const direct = asking(upstream.url, { HTTPS_PROXY: via.url, NO_PROXY: "localhost" }, tls);
@@ -146,7 +146,7 @@ describe.each(["text", "media"] as const)("%s", (kind) => {
     ["wrong credentials", { user: "user:other" }, "PROXY_407"],
     ["a forbidden host", { refuses: 403 }, "PROXY_403"],
     ["a host it cannot reach", { to: () => ({ host: "127.0.0.1", port: 1 }) }, "PROXY_502"],
-  ])("names %s, and not the password", async (_what, options, code) => {
+  ])("reports %s as a proxy failure, without the password", async (_what, options, code) => {
     const upstream = await serve(hello, certificate);
     const via = await proxy(options);
     const url = via.url.replace(/\/\/(.*@)?/, `//user:${secret}@`);
@@ -157,7 +157,7 @@ describe.each(["text", "media"] as const)("%s", (kind) => {
     expect(upstream.connections()).toBe(0);
   });
 
-  it("names wrong credentials in absolute form", async () => {
+  it("reports wrong credentials as a proxy failure in absolute form too", async () => {
     const upstream = await serve(hello, undefined);
     const via = await proxy({ user: "user:other" });
     const told = await asking(upstream.url, { http_proxy: via.url.replace(/\/\/.*@/, "//") })[
@@ -169,7 +169,7 @@ describe.each(["text", "media"] as const)("%s", (kind) => {
     });
   });
 
-  it("names a proxy that is not there, and one that is none", async () => {
+  it("reports an unreachable proxy, and a server that is not a proxy", async () => {
     const upstream = await serve(hello, certificate);
     const plain = asking("http://api.example.com", { http_proxy: "http://127.0.0.1:1" });
     expect(await plain[kind]()).toMatchObject({
@@ -192,7 +192,7 @@ describe.each(["text", "media"] as const)("%s", (kind) => {
     });
   });
 
-  it("does not wait for ever for a proxy that is silent", async () => {
+  it("times out if the proxy never answers", async () => {
     const upstream = await serve(hello, certificate);
     const mute = createTcpServer(() => undefined);
     await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", resolve));
@@ -215,7 +215,7 @@ describe.each(["text", "media"] as const)("%s", (kind) => {
   });
 });
 
-it("streams through a tunnel as the bytes come", async () => {
+it("a stream through a tunnel delivers each event as it arrives", async () => {
   let next: (() => void) | undefined;
   const upstream = await serve((request, response) => {
     request.resume();
