@@ -16,7 +16,7 @@ afterAll(async () => {
   for (const gateway of gateways.toReversed()) await gateway.close();
 });
 
-it("LIM-17: one call after the other is never above a limit of one at once, at whichever gateway", async () => {
+it("LIM-17: sequential calls to alternating gateways never exceed a limit of one concurrent call", async () => {
   const { key } = await gateways[0]!.makeKey({ rateLimits: { concurrency: 1 } });
   const statuses: number[] = [];
   for (let count = 0; count < 100; count += 1) {

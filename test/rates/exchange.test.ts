@@ -30,7 +30,7 @@ function limited(database: Database, tokensPerMinute: number) {
 const used = (outputTokens: number) => ({ ...noUsage, inputTokens: 10, outputTokens });
 
 describeDatabase("calls that take longer than a limit is remembered", (open) => {
-  it("LIM-17: two that know the limit from before and after it was forgotten are both let in", async () => {
+  it("LIM-17: two calls are both admitted and counted if the limiter forgot the limit between them", async () => {
     const { limiter, admit, total } = limited(await open(), 1_000);
     const early = await admit();
     // A heartbeat while the call waits for its body or a hook.
@@ -68,7 +68,7 @@ async function away(
 }
 
 describeDatabase("while the database is away", (open) => {
-  it("LIM-17: tokens used beyond what was taken are counted by the next try", async () => {
+  it("LIM-17: tokens used beyond those already taken are counted by a retry", async () => {
     const database = await open();
     const { id, admit, total } = limited(database, 1_000);
     const use = await admit();
@@ -81,7 +81,7 @@ describeDatabase("while the database is away", (open) => {
     await eventually(async () => (await total()) >= 610, "what the call used");
   });
 
-  it("LIM-17: they are counted when it is back, where all tries failed", async () => {
+  it("LIM-17: if every retry failed, the tokens are counted once the database is back", async () => {
     const database = await open();
     const { id, limiter, admit, total } = limited(database, 1_000);
     const use = await admit();

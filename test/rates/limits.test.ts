@@ -39,9 +39,9 @@ const refusalIn = {
 };
 const heard = () => world.first.requests.length + world.second.requests.length;
 
-describe("requests a minute", () => {
+describe("a limit of requests a minute", () => {
   it.each(eachProtocol)(
-    "LIM-17: the one after the last is 429 in the words of its protocol, and nobody upstream hears of it (%s)",
+    "LIM-17: the first request above it gets 429 in its protocol's error format, and no provider is called (%s)",
     async (_name, protocol) => {
       const { key } = await limitedKey({ requestsPerMinute: 3 });
       for (const stream of [false, true, false]) {
@@ -63,7 +63,7 @@ describe("requests a minute", () => {
     },
   );
 
-  it("LIM-17: every answer tells the limit, what is left and when it is whole again; errors too", async () => {
+  it("LIM-17: every answer, also an error, reports the limit, what remains and the reset time", async () => {
     const { key } = await limitedKey({ requestsPerMinute: 5 });
     const first = await world.call(chat, { key });
     await first.text();
@@ -84,7 +84,7 @@ describe("requests a minute", () => {
     expect(told(failed)).toMatchObject({ "remaining-requests": "1" });
   });
 
-  it("a key without limits is told nothing, and is not limited by another of its workspace", async () => {
+  it("a key without limits gets no rate limit headers, and another key's limit does not apply to it", async () => {
     const { key } = await limitedKey({ requestsPerMinute: 1 });
     await (await world.call(chat, { key })).text();
     expect((await world.call(chat, { key })).status).toBe(429);
@@ -93,7 +93,7 @@ describe("requests a minute", () => {
     expect(told(answer)).toEqual({});
   });
 
-  it("a change counts for the next request, and what was used stays used", async () => {
+  it("a changed limit applies to the next request, and earlier use still counts", async () => {
     const { key, record } = await limitedKey({ requestsPerMinute: 1 });
     await (await world.call(chat, { key })).text();
     expect((await world.call(chat, { key })).status).toBe(429);
@@ -106,7 +106,7 @@ describe("requests a minute", () => {
     expect((await world.call(chat, { key })).status).toBe(200);
   });
 
-  it("a hundred at once: exactly as many as the limit are let in", async () => {
+  it("a hundred concurrent requests: exactly as many as the limit are admitted", async () => {
     const { key } = await limitedKey({ requestsPerMinute: 20 });
     const answers = await Promise.all(
       Array.from({ length: 100 }, async () => {
@@ -119,7 +119,7 @@ describe("requests a minute", () => {
     expect(answers.filter((status) => status === 429)).toHaveLength(80);
   });
 
-  it("tasks and images count as requests, whatever becomes of them", async () => {
+  it("task, image and video requests count too, even if they fail", async () => {
     const { key } = await limitedKey({ requestsPerMinute: 2 });
     const headers = { authorization: `Bearer ${key}` };
     const paths = ["/v1/tasks", "/v1/images/generations", "/v1/videos/generations"];
@@ -132,8 +132,8 @@ describe("requests a minute", () => {
   });
 });
 
-describe("tokens a minute", () => {
-  it("LIM-17: once as many were used as the limit has, the next is refused; failed calls use none", async () => {
+describe("a limit of tokens a minute", () => {
+  it("LIM-17: once its tokens are used up, the next call is refused; failed calls use no tokens", async () => {
     const { key } = await limitedKey({ tokensPerMinute: 300 });
     // Each answer used 120 tokens.
     for (const left of [180, 60]) {
@@ -162,7 +162,7 @@ describe("tokens a minute", () => {
     );
   });
 
-  it("a request above the limit by itself is not to be sent again", async () => {
+  it("a request that alone exceeds it is refused with `x-should-retry: false`, and no provider is called", async () => {
     const { key } = await limitedKey({ tokensPerMinute: 50 });
     const content = "word ".repeat(1_000);
     const answer = await world.call(chat, {
@@ -175,8 +175,8 @@ describe("tokens a minute", () => {
   });
 });
 
-describe("calls at once", () => {
-  it("above the limit are refused, and let in when one has ended; a client that leaves ends its call", async () => {
+describe("a limit of concurrent calls", () => {
+  it("refuses calls above it, and admits a call again once a client has disconnected", async () => {
     const { key } = await limitedKey({ concurrency: 2 });
     const waiting: (() => void)[] = [];
     world.answer((request, response) => {
@@ -207,7 +207,7 @@ describe("calls at once", () => {
     expect((await first).status).toBe(200);
   });
 
-  it("one after the other never wait for each other, whole or streamed", async () => {
+  it("admits every one of several sequential calls, streamed or not", async () => {
     const { key } = await limitedKey({ concurrency: 1 });
     world.answer(answering);
     for (let count = 0; count < 6; count += 1) {
@@ -217,7 +217,7 @@ describe("calls at once", () => {
     }
   });
 
-  it("a refused call takes nothing of the other limits", async () => {
+  it("a call that it refuses takes nothing from the key's other limits", async () => {
     const { key } = await limitedKey({ concurrency: 1, requestsPerMinute: 10 });
     let release = (): void => undefined;
     world.answer((request, response) => {
@@ -238,10 +238,10 @@ describe("calls at once", () => {
   });
 });
 
-describe("a member's and a workspace's limits", () => {
+describe("the limits of a member and of a workspace", () => {
   const context = () => ({ database: world.gateway.database, clock: systemClock });
 
-  it("count what all keys of the member use; the answer tells of the limit with the least left", async () => {
+  it("a member's limit counts the use of all the member's keys; the headers report the limit with the least left", async () => {
     const { workspaceId, database } = world.gateway;
     const [member] = await database.query<{ user_id: string }>("select user_id from members");
     const createdBy = member!.user_id;
@@ -262,7 +262,7 @@ describe("a member's and a workspace's limits", () => {
     expect(told(answer)).toMatchObject({ "limit-requests": "100", "remaining-requests": "98" });
   });
 
-  it("of a workspace hold for keys without an owner, too, and for tokens", async () => {
+  it("a workspace's token limit applies to keys without an owner too", async () => {
     const { key, record } = await world.makeKey({ createdBy: null });
     await changeWorkspace(context(), record.workspaceId, { rateLimits: { tokensPerMinute: 200 } });
     const statuses: number[] = [];

@@ -22,7 +22,7 @@ const waits = (meter: Meter, amount: number, sinceMs = 0) => {
   return outcome;
 };
 
-it("a place that is being given back is nobody's until the database has answered", () => {
+it("a returned call slot cannot be taken until the database has answered", () => {
   const meter = meterOf("calls");
   expect(meter.tryTake(1, 2, 0)).toBe(false);
   const first = waits(meter, 1);
@@ -38,7 +38,7 @@ it("a place that is being given back is nobody's until the database has answered
   expect(meter.ask(5)).toMatchObject({ need: 1 });
 });
 
-it("what was taken ahead and is not used goes back to the second it was taken in, once", () => {
+it("units that were taken ahead and not used are returned once, to the second in which they were taken", () => {
   const meter = meterOf("requests");
   meter.tryTake(1, 100, 0);
   waits(meter, 1);
@@ -53,7 +53,7 @@ it("what was taken ahead and is not used goes back to the second it was taken in
   expect(meter.tryTake(1, 100, 302)).toBe(false);
 });
 
-it("LIM-17: after a question without an answer what was used is told again, and what was given back is not", () => {
+it("LIM-17: after a request without an answer, reported use is sent again and returned units are not", () => {
   const meter = meterOf("requests");
   meter.correct(7, -2);
   meter.correct(7, 3);
@@ -61,7 +61,7 @@ it("LIM-17: after a question without an answer what was used is told again, and 
   expect(meter.ask(1).corrections).toEqual([{ step: 7, amount: 3 }]);
 });
 
-it("a refusal is known for a tenth of a second, for as much and the same limit; what is given back ends it", () => {
+it("a refusal is remembered for 100 ms, for the same amount and limit; returned units end it", () => {
   const meter = meterOf("requests");
   meter.tryTake(5, 10, 0);
   expect(waits(meter, 5)).toEqual({});
@@ -77,7 +77,7 @@ it("a refusal is known for a tenth of a second, for as much and the same limit; 
   expect(meter.refusal(5, 60)).toBeUndefined();
 });
 
-it("a call above a limit of calls at once waits a moment for one that has just ended elsewhere, in its turn", () => {
+it("a call above a limit of concurrent calls waits briefly, in order, for a call that has just ended at another gateway", () => {
   const meter = meterOf("calls");
   meter.tryTake(1, 1, 0);
   const [first, second] = [waits(meter, 1), waits(meter, 1, 20)];

@@ -49,7 +49,7 @@ async function flood(key: string, perSecond: number, seconds: number) {
   return { passed, overloaded };
 }
 
-it("600 requests a minute on three gateways under 3,000 a minute: 570 to 630 pass in every minute", async () => {
+it("three gateways with a limit of 600 requests a minute admit 570 to 630 of 3,000 in every minute", async () => {
   const limit = inForm(60, 600);
   const minutes = inForm(1, 4);
   const [least, most] = inForm([60, 60], [570, 630]);
@@ -65,7 +65,7 @@ it("600 requests a minute on three gateways under 3,000 a minute: 570 to 630 pas
   }
 });
 
-it("calls at once are limited over all of them", async () => {
+it("a limit of concurrent calls holds across all gateways", async () => {
   const { key } = await gateways[0]!.makeKey({ rateLimits: { concurrency: 4 } });
   let running = 0;
   let most = 0;

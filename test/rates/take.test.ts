@@ -31,7 +31,7 @@ function fresh(limit: number, unit: GrantRequest["unit"] = "requests") {
 const one = async (send: SendGrantRequests, ask: GrantRequest) => (await send([ask]))[0]!;
 
 describeDatabase("requests and tokens", (open) => {
-  it("LIM-17: what was used is gone a minute later, and never sooner", async () => {
+  it("LIM-17: used units are free again a minute later, and never sooner", async () => {
     const database = await open();
     const send = grantSender(database, "g", 60_000);
     const ask = fresh(3);
@@ -45,7 +45,7 @@ describeDatabase("requests and tokens", (open) => {
     expect(await one(send, ask(2))).toMatchObject({ granted: 2, total: 2 });
   });
 
-  it("LIM-17: a part is granted where not all is left; headroom only while eight times it is left", async () => {
+  it("LIM-17: less is granted if less is left; headroom is granted only while eight times as much is left", async () => {
     const database = await open();
     const send = grantSender(database, "g", 60_000);
     const ask = fresh(100);
@@ -56,7 +56,7 @@ describeDatabase("requests and tokens", (open) => {
     expect((await one(send, ask(1))).granted).toBe(0);
   });
 
-  it("LIM-17: what is given back is free again, and never more than was taken; what was used beyond counts now", async () => {
+  it("LIM-17: returned units are free again, except after their minute; use beyond the taken units counts from now on", async () => {
     const database = await open();
     const send = grantSender(database, "g", 60_000);
     const ask = fresh(10, "tokens");
@@ -72,7 +72,7 @@ describeDatabase("requests and tokens", (open) => {
     expect((await one(send, ask(0, { corrections: [{ step, amount: -6 }] }))).total).toBe(7);
   });
 
-  it("LIM-17: an answer that was lost makes what was used count twice for a minute, and what was given back never", async () => {
+  it("LIM-17: after a lost answer, reported use counts twice for a minute, and returned units only once", async () => {
     const database = await open();
     const lost = Object.assign(new Error("the answer was lost"), { code: "08006" });
     let answers = 0;
@@ -95,7 +95,7 @@ describeDatabase("requests and tokens", (open) => {
     expect(answers).toBe(3);
   });
 
-  it("counts whole tokens, whatever a vendor reports", async () => {
+  it("a fractional number of tokens is counted as whole tokens", async () => {
     const database = await open();
     const ask = fresh(5, "tokens");
     const corrections = [{ step: 0, amount: 2.7 }];
@@ -103,7 +103,7 @@ describeDatabase("requests and tokens", (open) => {
     expect(answer).toMatchObject({ granted: 1, total: 3 });
   });
 
-  it("a clock that goes back by an hour forgets nothing, and locks nobody out for an hour", async () => {
+  it("a clock that goes back by an hour frees no units early, and refuses calls for a minute, not an hour", async () => {
     const database = await open();
     const send = grantSender(database, "g", 60_000);
     const ask = fresh(5);
@@ -115,7 +115,7 @@ describeDatabase("requests and tokens", (open) => {
     expect((await one(send, ask(5))).granted).toBe(5);
   });
 
-  it("many gateways at once are granted the limit together, in whatever order they name limits", async () => {
+  it("concurrent requests of four gateways are granted exactly the limit in total, for each of three limits", async () => {
     const database = await open();
     const gateways = ["a", "b", "c", "d"].map((name) => grantSender(database, name, 60_000));
     const asks = [fresh(50), fresh(50), fresh(50)];
@@ -130,7 +130,7 @@ describeDatabase("requests and tokens", (open) => {
       expect(granted.reduce((sum, row) => sum + row[place]!, 0)).toBe(50);
   });
 
-  it("whatever comes when, no sixty seconds see more than the limit, and who waits as it says gets in", async () => {
+  it("for random arrivals, no 60 seconds exceed the limit, and a call that waits as told is granted", async () => {
     const database = await open();
     const send = grantSender(database, "g", 60_000);
     const limit = 10;
@@ -169,7 +169,7 @@ describeDatabase("requests and tokens", (open) => {
 });
 
 describeDatabase("calls at once", (open) => {
-  it("are limited over all gateways; those that run go on when the limit is lowered", async () => {
+  it("are limited across all gateways; running calls go on when the limit is lowered", async () => {
     const database = await open();
     const [a, b] = ["a", "b"].map((name) => grantSender(database, name, 60_000));
     const ask = fresh(5, "calls");
@@ -181,7 +181,7 @@ describeDatabase("calls at once", (open) => {
     expect((await one(b!, ask(3, { first: 1 }))).granted).toBe(3);
   });
 
-  it("of a gateway that died count until its lease ends, and are forgotten then", async () => {
+  it("count until the lease of their dead gateway ends, and are forgotten then", async () => {
     const database = await open();
     const [a, b] = ["a", "b"].map((name) => grantSender(database, name, 60_000));
     const ask = fresh(2, "calls");
@@ -198,7 +198,7 @@ describeDatabase("calls at once", (open) => {
     expect(left).toEqual([]);
   });
 
-  it("of a gateway that died are forgotten within minutes where the database's clock was hours ahead", async () => {
+  it("are forgotten within minutes after their gateway died, even if the database's clock was hours ahead", async () => {
     const database = await open();
     const [a, b] = ["a", "b"].map((name) => grantSender(database, name, 60_000));
     const ask = fresh(2, "calls");
