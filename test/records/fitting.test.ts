@@ -58,7 +58,7 @@ const thinks = (type: string, more: JsonObject = {}): JsonObject => ({
   thinking: { type, ...more },
 });
 
-describe("a model of which nothing is known", () => {
+describe("a model with unknown abilities", () => {
   it.each([
     [thinks("disabled"), "how this model's reasoning is switched off is not known, dropped"],
     [thinks("adaptive"), "the model decides itself how much it reasons, dropped"],
@@ -66,7 +66,7 @@ describe("a model of which nothing is known", () => {
       thinks("enabled", { budget_tokens: 2000 }),
       "a token budget cannot become an effort level, dropped",
     ],
-  ])("gets no word of %j, and the caller is told why: CONV-218", (thinking, why) => {
+  ])("receives nothing of %j, and the note says why: CONV-218", (thinking, why) => {
     for (const to of ["chat", "responses"] as const)
       expect(routed(["messages", to], thinking, {}).notes.map(({ detail }) => detail)).toEqual([
         why,
@@ -75,7 +75,7 @@ describe("a model of which nothing is known", () => {
 });
 
 describe("an adaptive model", () => {
-  it("gets an effort as adaptive thinking, whoever asks", () => {
+  it("gets an effort as adaptive thinking, from callers of three protocols", () => {
     const wanted = { ...thinks("adaptive"), ...effort("high") };
     expect(sent(toMessages, { reasoning_effort: "high" }, { reasoning: adaptive })).toEqual([
       wanted,
@@ -87,7 +87,7 @@ describe("an adaptive model", () => {
     expect(sent(own, effort("high"), { reasoning: adaptive })).toEqual([wanted]);
   });
 
-  it("gets the nearest effort it knows, and a word that is none is left out", () => {
+  it("gets the nearest effort that it supports; an unknown effort is dropped", () => {
     const near = (word: string) =>
       sent(toMessages, { reasoning_effort: word }, { reasoning: adaptive });
     const told = "rewritten reasoning_effort";
@@ -96,7 +96,7 @@ describe("an adaptive model", () => {
     expect(near("much")).toEqual([thinks("adaptive"), "dropped reasoning_effort"]);
   });
 
-  it("gets no budget: its caller's becomes adaptive thinking, what stands beside it stays", () => {
+  it("gets adaptive thinking instead of the caller's budget, and the other fields unchanged", () => {
     const body = thinks("enabled", { budget_tokens: 2000, display: "summarized" });
     expect(sent(own, { ...body, service_tier_note: 1 }, { reasoning: adaptive })).toEqual([
       { ...thinks("adaptive", { display: "summarized" }), service_tier_note: 1 },
@@ -104,7 +104,7 @@ describe("an adaptive model", () => {
     ]);
   });
 
-  it("is switched off by its vendor's own word, or as far as it goes", () => {
+  it("has reasoning switched off with its vendor's own value, or set to the lowest effort", () => {
     expect(sent(own, thinks("disabled"), { reasoning: between })).toEqual([
       thinks("between_tools"),
     ]);
@@ -122,7 +122,7 @@ describe("an adaptive model", () => {
     }
   });
 
-  it("gets a request that it takes as it came", () => {
+  it("gets a request that it supports unchanged", () => {
     const body: JsonObject = {
       ...thinks("adaptive"),
       ...effort("max"),
@@ -136,8 +136,8 @@ describe("an adaptive model", () => {
   });
 });
 
-describe("other ways to reason", () => {
-  it("budgets: an effort becomes one in range, adaptive thinking a middling one", () => {
+describe("a model that reasons in another way", () => {
+  it("budgets: an effort becomes a budget in range, and adaptive thinking a medium budget", () => {
     const of = (tokens: number) => thinks("enabled", { budget_tokens: tokens });
     expect(sent(toMessages, { reasoning_effort: "medium" }, { reasoning: budget })[0]).toEqual(
       of(8192),
@@ -155,7 +155,7 @@ describe("other ways to reason", () => {
     ]);
   });
 
-  it("efforts: of Google's models too, where a budget is left out", () => {
+  it("efforts: the nearest level is sent, to Google's models too, and a budget is dropped", () => {
     const pair = ["generate_content", "generate_content"] as const;
     const config = (thinkingConfig: JsonObject) => ({
       generationConfig: { topK: 3, thinkingConfig },
@@ -176,13 +176,13 @@ describe("other ways to reason", () => {
     });
   });
 
-  it("none: every wish is left out", () => {
+  it("no reasoning: an effort is dropped", () => {
     expect(
       sent(["chat", "chat"], { reasoning_effort: "low" }, { reasoning: { kind: "none" } }),
     ).toEqual([{}, "dropped reasoning_effort"]);
   });
 
-  it("vendors' own fields of chat", () => {
+  it("vendors' own chat fields: an effort becomes `enable_thinking` or `thinking`", () => {
     const to = (field: "enable_thinking" | "thinking", can: "toggle" | "budget", word: string) =>
       sent(
         ["chat", "chat"],
@@ -201,7 +201,7 @@ describe("other ways to reason", () => {
     expect(to("thinking", "toggle", "none")).toEqual({ thinking: { type: "disabled" } });
   });
 
-  it("on or off: an effort is reported, and that the model decides is what it does", () => {
+  it("on or off: an effort is reported as rewritten, adaptive thinking is not", () => {
     const reasoning = { kind: "toggle", off: true, field: "thinking" } as const;
     expect(sent(["messages", "chat"], thinks("adaptive"), { reasoning })).toEqual([
       { thinking: { type: "enabled" } },
@@ -212,7 +212,7 @@ describe("other ways to reason", () => {
     ]);
   });
 
-  it("what a vendor refuses beside reasoning goes with it only", () => {
+  it("parameters that a vendor refuses beside reasoning are dropped only if the model reasons", () => {
     const can: Abilities = {
       reasoning: { ...three, off: true, excludes: ["temperature", "logprobs"] },
     };
@@ -231,7 +231,7 @@ describe("other ways to reason", () => {
   });
 });
 
-describe("what is another question without it is refused", () => {
+describe("a part of a request that the model does not support", () => {
   const refusal = (...given: Parameters<typeof routed>) => {
     try {
       routed(...given);
@@ -244,7 +244,7 @@ describe("what is another question without it is refused", () => {
   const chatTools = [{ type: "function", function: { name: "look" } }];
   const free: Abilities = { toolChoice: { modes: ["auto", "none"] } };
 
-  it("a forced choice of tools, but not a free one", () => {
+  it("a forced tool choice is refused, a free one is not", () => {
     for (const type of ["any", "tool"]) {
       const body = { tools, tool_choice: { type, name: "look" } };
       expect(refusal(own, body, free)).toEqual(["unsupported_parameter", "tool_choice", 400]);
@@ -255,7 +255,7 @@ describe("what is another question without it is refused", () => {
     expect(refusal(own, body, {})).toBeUndefined();
   });
 
-  it("beside a forced choice reasoning gives way, where the two do not go together", () => {
+  it("reasoning is switched off beside a forced tool choice if the model cannot combine them", () => {
     const can: Abilities = {
       reasoning: { ...adaptive, off: true },
       toolChoice: { modes: ["auto", "none", "required", "named"], forcedWhileReasoning: false },
@@ -267,7 +267,7 @@ describe("what is another question without it is refused", () => {
     ]);
   });
 
-  it("an answer that has begun", () => {
+  it("a prefilled answer is refused", () => {
     const messages = [
       { role: "user", content: "hi" },
       { role: "assistant", content: "well" },
@@ -280,7 +280,7 @@ describe("what is another question without it is refused", () => {
     expect(refusal(own, {}, no)).toBeUndefined();
   });
 
-  it("media that the model does not read", () => {
+  it("media that the model does not read is refused", () => {
     const image = { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } };
     const messages = [{ role: "user", content: [image] }];
     const text: Abilities = { inputModalities: ["text"] };
@@ -292,7 +292,7 @@ describe("what is another question without it is refused", () => {
     ).toBeUndefined();
   });
 
-  it("a schema for the answer is no such thing: it is left out", () => {
+  it("a schema for the answer is dropped, not refused", () => {
     const response_format = { type: "json_schema", json_schema: { name: "a", schema: {} } };
     expect(sent(["chat", "chat"], { response_format }, { structuredOutputs: false })).toEqual([
       {},

@@ -13,27 +13,33 @@ const models = ["openai", "anthropic", "google", "xai", "dashscope", "ark"].flat
 const offers = models.flatMap((model) => model.offers.map((offer) => [model, offer] as const));
 
 describe.each(offers)("$id", (model, { protocol }) => {
-  it.each(protocolNames)("every parameter of %s at once", (caller) => {
-    const { route, notes } = routeOf(model, [caller, protocol], fullRequest(caller));
-    expect(faultsOf(protocol, route.body, model)).toEqual([]);
-    // The gateway reports every part that its own vendor would refuse and that was not sent. Faults without a space are names.
-    const refused = caller === protocol ? faultsOf(protocol, fullRequest(caller), model) : [];
-    const names = refused.filter((fault) => !fault.includes(" "));
-    expect(notes.map(({ param }) => param)).toEqual(expect.arrayContaining(names));
-  });
+  it.each(protocolNames)(
+    "receives only what its record allows from a request with every parameter of %s, and dropped ones are reported",
+    (caller) => {
+      const { route, notes } = routeOf(model, [caller, protocol], fullRequest(caller));
+      expect(faultsOf(protocol, route.body, model)).toEqual([]);
+      // The gateway reports every part that its own vendor would refuse and that was not sent. Faults without a space are names.
+      const refused = caller === protocol ? faultsOf(protocol, fullRequest(caller), model) : [];
+      const names = refused.filter((fault) => !fault.includes(" "));
+      expect(notes.map(({ param }) => param)).toEqual(expect.arrayContaining(names));
+    },
+  );
 
-  it.each(protocolNames)("any parameters of %s", (caller) => {
-    fc.assert(
-      fc.property(anyRequest(caller), (body) => {
-        expect(faultsSent(model, [caller, protocol], body)).toEqual([]);
-      }),
-      { numRuns: inForm(60, 2000) },
-    );
-  });
+  it.each(protocolNames)(
+    "receives only what its record allows from requests with random parameters of %s",
+    (caller) => {
+      fc.assert(
+        fc.property(anyRequest(caller), (body) => {
+          expect(faultsSent(model, [caller, protocol], body)).toEqual([]);
+        }),
+        { numRuns: inForm(60, 2000) },
+      );
+    },
+  );
 });
 
-describe("the records", () => {
-  it("there is one for each built-in model, with what goes in and how it reasons", () => {
+describe("the records of the built-in models", () => {
+  it("state the modalities and the reasoning of every model", () => {
     const incomplete = models.filter(
       ({ reasoning, inputModalities, outputModalities }) =>
         !reasoning || !inputModalities || !outputModalities,
