@@ -68,8 +68,8 @@ const idsOf = async (path: string): Promise<string[]> =>
 
 const rounds = 10;
 
-describe("with a standby that follows", () => {
-  it("lists, neighbours, usage and the ledger come from it, and have what was just done", async () => {
+describe("a gateway with a standby that keeps up", () => {
+  it("reads lists, neighbours, usage and the ledger from the standby, including what was just written", async () => {
     const before = { replica: await readsOf("replica"), primary: await readsOf("primary") };
     const ledger = `/workspaces/${gateway.workspaceId}/ledger`;
     let last = "";
@@ -92,7 +92,7 @@ describe("with a standby that follows", () => {
     expect(await metric("tollgate_replica_lag_seconds")).toBeLessThan(20);
   });
 
-  it("CSV comes from it, page by page, and so does an export of a day", async () => {
+  it("reads CSV files and the export of a day from the standby", async () => {
     const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
     const before = await readsOf("replica");
     const period = "from=2026-01-01T00:00:00Z&to=2100-01-01T00:00:00Z";
@@ -129,8 +129,8 @@ async function csv(path: string): Promise<string> {
   return answer.text();
 }
 
-describe("with one that is behind", () => {
-  it("what is asked for by its id is there; lists may be behind, and their next pages have no gap", async () => {
+describe("a gateway with a standby that lags", () => {
+  it("finds single records by id; lists may be stale, and their next pages have no gap", async () => {
     const old = await chat();
     expect((await idsOf("/requests?limit=1"))[0]).toBe(old);
     await holdReplay(pair.standby);
@@ -158,8 +158,8 @@ describe("with one that is behind", () => {
   });
 });
 
-describe("with one that is away", () => {
-  it("the gateway is ready, the primary answers at once, and the log says it once", async () => {
+describe("a gateway whose standby is down", () => {
+  it("is ready, reads from the primary at once, and logs the change once", async () => {
     const lines = kept.lines.length;
     await pair.standby.kill();
     const id = await chat();
@@ -175,7 +175,7 @@ describe("with one that is away", () => {
   });
 });
 
-describe("the doctor", () => {
+describe("`tollgate doctor`", () => {
   const finding = async (url: string, more: Record<string, string> = {}) => {
     const { stdout } = await tollgateHere(["doctor", "--json"], {
       DATABASE_URL: pair.urlOf(pair.primary.port),
@@ -187,7 +187,7 @@ describe("the doctor", () => {
     return findings.find(({ check }) => check === "read replica");
   };
 
-  it("says how a replica is doing", async () => {
+  it("reports a replica that follows, and warns of one that lags", async () => {
     expect(await finding(pair.urlOf(pair.standby.port))).toMatchObject({
       status: "ok",
       message: expect.stringMatching(/^follows the database, \d+ ms behind at most$/),
@@ -202,7 +202,7 @@ describe("the doctor", () => {
     });
   });
 
-  it("fails for what is none: the primary, another cluster, one that does not answer", async () => {
+  it("fails if the replica is the primary itself, belongs to another cluster, or does not answer", async () => {
     for (const [url, reason] of [
       [pair.urlOf(pair.primary.port), /it is the primary itself/],
       [await (await sharedPostgres()).createMigrated(), /another cluster, database or schema/],
@@ -215,10 +215,10 @@ describe("the doctor", () => {
   });
 });
 
-describe("the variables", () => {
+describe("the variables of a replica", () => {
   const url = "postgres://tollgate:hunter2@db/books";
 
-  it("a replica of the embedded database is refused, in words that name the fix", () => {
+  it("a replica of the embedded database is refused with an error that names the fix", () => {
     const read = () => readEnvironment({ DATABASE_READ_URL: url });
     expect(read).toThrow(/^DATABASE_READ_URL needs DATABASE_URL: the embedded database has no /);
     expect(read).not.toThrow(/hunter2/);
@@ -228,13 +228,13 @@ describe("the variables", () => {
     [{ DATABASE_READ_URL: "hunter2" }, /^DATABASE_READ_URL is not a URL/],
     [{ TOLLGATE_READ_LAG_SECONDS: "soon" }, /^TOLLGATE_READ_LAG_SECONDS is "soon"/],
     [{ TOLLGATE_READ_LAG_SECONDS: "0.5" }, /^TOLLGATE_READ_LAG_SECONDS is "0.5"/],
-  ])("%o is refused by its name", (variables, reason) => {
+  ])("%o is refused with an error that names the variable", (variables, reason) => {
     const read = () => readEnvironment({ DATABASE_URL: url, ...variables });
     expect(read).toThrow(reason);
     expect(read).not.toThrow(/hunter2/);
   });
 
-  it("ten seconds are the limit where none is set", () => {
+  it("the lag limit is ten seconds by default", () => {
     const { databaseReadUrl, readLagMs } = readEnvironment({
       DATABASE_URL: url,
       DATABASE_READ_URL: url,

@@ -58,7 +58,7 @@ function holdCalls(): { release(): void } {
 const reached = (count: number) =>
   eventually(() => up.requests.length >= count, `${count} calls at the provider`);
 
-it("T65 T67: what had been set aside goes back, a call under way is charged, and the operator is told once", async () => {
+it("T65 T67: after a failover that loses commits, reservations are released, the call in flight is charged, and one error is logged", async () => {
   const other = await bench.addWorkspace("5");
   const calls = holdCalls();
   const ofOther = (): Promise<Response> =>

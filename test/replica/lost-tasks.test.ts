@@ -45,7 +45,7 @@ async function create(seconds: number): Promise<string> {
   return ((await answer.json()) as { id: string }).id;
 }
 
-it("T67 HOOK-01: a task whose end was lost ends again: one charge, one event; one whose beginning was lost is gone with its hold", async () => {
+it("T67 HOOK-01: a task whose end was lost ends again with one charge and one event; a task whose creation was lost leaves no hold", async () => {
   const id = await create(3);
   const taken = "select 1 from tasks where id = $1 and upstream_id is not null";
   await eventually(

@@ -8,7 +8,7 @@ import { startPooler } from "../support/pooler.ts";
 import { temporaryDirectory } from "../support/postgres.ts";
 import { keptLog } from "./support.ts";
 
-it("is read as one without it, over sessions that cannot write and have their limit", async () => {
+it("a replica behind a session pooler is read over read-only sessions with a statement timeout", async () => {
   const pair = await startPair(temporaryDirectory(), false);
   onTestFinished(() => pair.close());
   const primary = await openDatabase({ url: pair.urlOf(pair.primary.port), log: silentLog });

@@ -55,8 +55,8 @@ const isWaiting = (standby: Server): Promise<boolean> =>
     .query("select 1 from pg_stat_activity where wait_event = 'PgSleep'")
     .then((rows) => rows.length > 0);
 
-describe("a standby that follows", () => {
-  it("answers, over sessions that cannot write, and never without what was committed before", async () => {
+describe("a standby that keeps up", () => {
+  it("answers over read-only sessions, with what was committed just before", async () => {
     const opened = await used();
     let seen = 0;
     for (let number = 2_000; number < 2_100; number += 1) {
@@ -80,7 +80,7 @@ describe("a standby that follows", () => {
     ]);
   });
 
-  it("answers more reads than it has connections, each with statements at once", async () => {
+  it("answers more concurrent reads than it has connections, each with concurrent statements", async () => {
     const opened = await used();
     const sum = "select sum(n)::text as sum from numbers where n <= 1000";
     const answers = await Promise.all(
@@ -114,7 +114,7 @@ describe("a standby that follows", () => {
     expect(where).toBe("replica");
   });
 
-  it("what is refused is refused once; what is missing there is looked for at the primary", async () => {
+  it("an invalid read is refused once; a record that is missing there is looked up at the primary", async () => {
     const opened = await used();
     const places: string[] = [];
     const refusing = (code: "invalid_value" | "not_found") =>
@@ -128,7 +128,7 @@ describe("a standby that follows", () => {
     expect(opened.state.isUsed).toBe(true);
   });
 
-  it("a question that fails everywhere does not take it out of use", async () => {
+  it("a query that fails at every server does not take it out of use", async () => {
     const opened = await used();
     for (let tries = 0; tries < 3; tries += 1)
       await expect(
@@ -139,8 +139,8 @@ describe("a standby that follows", () => {
   });
 });
 
-describe("a standby that is behind", () => {
-  it("answers within the limit, but not what must be exact; beyond it the primary answers", async () => {
+describe("a standby that may lag", () => {
+  it("answers within the lag limit, except exact reads; above the limit the primary answers", async () => {
     const opened = await used(undefined, 4_000);
     await holdReplay(pair.standby);
     await primary.query("insert into numbers values (5000)");
@@ -163,7 +163,7 @@ describe("a standby that is behind", () => {
     expect(kept.lines).toHaveLength(3);
   });
 
-  it("is not behind where nothing is written", async () => {
+  it("does not count as behind while nothing is written", async () => {
     const opened = await used(undefined, 1_000);
     // Each check measures a new lag.
     const lags = new Set<number>();
@@ -172,7 +172,7 @@ describe("a standby that is behind", () => {
     expect(opened.state.lagMs).toBeLessThan(1_000);
   });
 
-  it("is not behind where a page of the log is just full", async () => {
+  it("does not count as behind when a WAL page is just full", async () => {
     const opened = await used();
     const bytesLeft = async (): Promise<number> => {
       const [row] = await pair.primary.query(
@@ -197,7 +197,7 @@ describe("a standby that is behind", () => {
     expect([answer, await bytesLeft()]).toEqual(["replica", before]);
   });
 
-  it("is not read before it has the schema of this version", async () => {
+  it("is not read before it has replayed the schema of this version", async () => {
     await holdReplay(pair.standby);
     await primary.query("create table later as select 1 as one");
     const opened = open();
@@ -214,8 +214,8 @@ describe("a standby that is behind", () => {
   });
 });
 
-describe("a standby in trouble", () => {
-  it("killed in a read: the primary answers, and later it again", async () => {
+describe("a standby that fails", () => {
+  it("is replaced by the primary when it is killed during a read, and used again after its restart", async () => {
     const opened = await used();
     const answer = opened.read(waitThere);
     await eventually(() => isWaiting(pair.standby), "the read");
@@ -228,7 +228,7 @@ describe("a standby in trouble", () => {
     expect(kept.lines).toHaveLength(3);
   });
 
-  it("stopped in a read, so that nothing answers: the primary does within seconds", async () => {
+  it("is replaced by the primary within seconds when it hangs during a read", async () => {
     const opened = await used();
     const answers = [1, 2, 3, 4, 5].map(() => opened.read(waitThere));
     await eventually(() => isWaiting(pair.standby), "the reads");
@@ -250,7 +250,7 @@ describe("a standby in trouble", () => {
     }
   });
 
-  it("a read that is in the way of replay goes to the primary", async () => {
+  it("a read that conflicts with replay goes to the primary", async () => {
     await pair.standby.query("alter system set max_standby_streaming_delay = 0");
     await pair.standby.query("select pg_reload_conf()");
     const opened = await used();
@@ -279,7 +279,7 @@ describe("a standby in trouble", () => {
   });
 });
 
-describe("what must not be read", () => {
+describe("a replica's URL", () => {
   const refused = async (url: string): Promise<(typeof kept.lines)[number]> => {
     const opened = open(url);
     await opened.firstCheck;
@@ -292,7 +292,7 @@ describe("what must not be read", () => {
     return kept.lines[0]!;
   };
 
-  it("another cluster, and another database of this one", async () => {
+  it("is not read if it leads to another cluster or another database", async () => {
     const other = await refused(await (await sharedPostgres()).createMigrated());
     expect(other).toMatchObject({ level: "error", reason: expect.stringMatching(/no replica of/) });
     await pair.primary.query("create database neighbour");
@@ -309,13 +309,13 @@ describe("what must not be read", () => {
     });
   });
 
-  it("another schema", async () => {
+  it("is not read if it selects another schema", async () => {
     await primary.query("create schema other");
     const url = `${pair.urlOf(pair.standby.port)}?options=-c%20search_path%3Dother`;
     expect(await refused(url)).toMatchObject({ reason: expect.stringMatching(/schema/) });
   });
 
-  it("any, where the primary does not say which cluster it is", async () => {
+  it("is not read if the primary does not say which cluster it is", async () => {
     await primary.query("create role plain login");
     await primary.query("revoke execute on function pg_control_system() from public");
     const url = pair.urlOf(pair.primary.port).replace("postgres@", "plain@");
@@ -336,14 +336,14 @@ describe("what must not be read", () => {
     await primary.query("grant execute on function pg_control_system() to public");
   });
 
-  it("the primary itself", async () => {
+  it("is not read if it leads to the primary itself", async () => {
     expect(await refused(pair.urlOf(pair.primary.port))).toMatchObject({
       level: "error",
       reason: expect.stringMatching(/the primary itself, or was promoted/),
     });
   });
 
-  it("with a wrong password, which is not in the log", async () => {
+  it("is not read if its password is wrong, and the log does not show the password", async () => {
     await primary.query("create role reader login password 'right'");
     const { writeFileSync, readFileSync } = await import("node:fs");
     const hba = `${pair.standby.dataDir}/pg_hba.conf`;
@@ -368,29 +368,33 @@ describe("what must not be read", () => {
   });
 
   // Last, and without a second try, since the standby cannot be restored.
-  it("one that was promoted, and a standby of that one", { retry: 0 }, async () => {
-    const opened = await used();
-    const answer = opened.read(waitThere);
-    await eventually(() => isWaiting(pair.standby), "the read");
-    await pair.standby.query("select pg_promote()");
-    expect(await answer).toBe("primary");
-    expect(opened.state.isUsed).toBe(false);
-    expect(kept.lines.at(-1)).toMatchObject({
-      level: "error",
-      reason: expect.stringMatching(/was promoted/),
-    });
-    expect(await opened.read(place)).toBe("primary");
-    await opened.close();
-    await pair.standby.query("create table elsewhere as select generate_series(1, 100000) as n");
-    // Its port may have been taken meanwhile, and this test has no second try.
-    const lost = await startStandby(pair.standby).catch(() => startStandby(pair.standby));
-    try {
-      expect(await refused(pair.urlOf(lost.port))).toMatchObject({
+  it(
+    "is not read if the standby was promoted, or follows a promoted one",
+    { retry: 0 },
+    async () => {
+      const opened = await used();
+      const answer = opened.read(waitThere);
+      await eventually(() => isWaiting(pair.standby), "the read");
+      await pair.standby.query("select pg_promote()");
+      expect(await answer).toBe("primary");
+      expect(opened.state.isUsed).toBe(false);
+      expect(kept.lines.at(-1)).toMatchObject({
         level: "error",
-        reason: expect.stringMatching(/ahead of DATABASE_URL/),
+        reason: expect.stringMatching(/was promoted/),
       });
-    } finally {
-      await lost.kill();
-    }
-  });
+      expect(await opened.read(place)).toBe("primary");
+      await opened.close();
+      await pair.standby.query("create table elsewhere as select generate_series(1, 100000) as n");
+      // Its port may have been taken meanwhile, and this test has no second try.
+      const lost = await startStandby(pair.standby).catch(() => startStandby(pair.standby));
+      try {
+        expect(await refused(pair.urlOf(lost.port))).toMatchObject({
+          level: "error",
+          reason: expect.stringMatching(/ahead of DATABASE_URL/),
+        });
+      } finally {
+        await lost.kill();
+      }
+    },
+  );
 });
