@@ -116,7 +116,7 @@ const some = (name: string, count: number, more?: Partial<RequestRow>): RequestR
   );
 
 describeDatabase("heads of the request log", (open) => {
-  it("stores once what rows have in common, and nothing that is told once", async () => {
+  it("store shared values once; rows with unique values get no head", async () => {
     const database = await open();
     const writer = writerOf(database);
     const rows = [
@@ -141,7 +141,7 @@ describeDatabase("heads of the request log", (open) => {
     expect(bytes!.n).toBeLessThan(150);
   });
 
-  it("keeps attempts, usages and notes that are not as most are", async () => {
+  it("keep unusual attempts, usages and notes unchanged", async () => {
     const database = await open();
     const writer = writerOf(database);
     const [usual] = call("x", 7).attempts as [object];
@@ -169,7 +169,7 @@ describeDatabase("heads of the request log", (open) => {
     expect(writer.errors).toEqual([]);
   });
 
-  it("writes the heads again that somebody deleted, and after a batch that failed", async () => {
+  it("are written again after they were deleted, and after a batch that failed", async () => {
     const database = await open();
     const writer = writerOf(database);
     const before = some("a", 10);
@@ -201,7 +201,7 @@ describeDatabase("heads of the request log", (open) => {
     expect(await read(database)).toEqual(sorted([...before, ...healed, told!, ...after, ...last]));
   });
 
-  it("makes one head of what several writers have in common", async () => {
+  it("are shared by concurrent writers", async () => {
     const database = await open();
     const rows = ["a", "b", "c", "d"].map((name) => [
       ...some(`${name}1`, 300),
@@ -215,7 +215,7 @@ describeDatabase("heads of the request log", (open) => {
     expect(writers.flatMap(({ errors }) => errors)).toEqual([]);
   });
 
-  it("reads every row as it was given, whatever is in it", async () => {
+  it("random rows read back as they were written", async () => {
     const database = await open();
     const text = fc.constantFrom("a", "b", "null", "", "ü", '"%s"', "\\n");
     const optional = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
@@ -269,7 +269,7 @@ describeDatabase("heads of the request log", (open) => {
     );
   });
 
-  it("rows that are whole read as they were written, beside those with heads", async () => {
+  it("older rows without a head read back as they were written, beside rows with heads", async () => {
     const database = await open();
     const columns =
       "workspace_id, id, created_at, key_id, model, provider, protocol, upstream_protocol, status, http_status, usage, " +

@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it("a gateway without requests deletes old addresses too, once an hour, also after a failure", async () => {
+it("a gateway without requests deletes old addresses once an hour, even after a failed query", async () => {
   const queries: string[] = [];
   const warnings: unknown[] = [];
   const query = (sql: string) => {

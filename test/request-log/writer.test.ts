@@ -10,7 +10,7 @@ const row = (id: string): RequestRow => ({
 });
 
 describeDatabase("request log", (open) => {
-  it("writes what was added, with every column, before flush resolves", async () => {
+  it("writes each added row once, with every column, before flush resolves", async () => {
     const database = await open();
     const requestLog = createRequestLog(database, silentLog);
     requestLog.add({
@@ -76,7 +76,7 @@ describeDatabase("request log", (open) => {
     expect(count?.n).toBe(2_001n);
   });
 
-  it("T87: a row the database refuses costs only itself, and text it cannot hold is mended", async () => {
+  it("T87: loses only the row that the database refuses, and replaces characters that the database cannot store", async () => {
     const database = await open();
     const errors: object[] = [];
     const requestLog = createRequestLog(database, {
