@@ -68,7 +68,7 @@ async function calledFor(model: string, user: string, tags: object = {}): Promis
 
 describe("an end user", () => {
   it.each([",", ":", "{", '"', "\\", "\n", "é", "a", "b", "null", "code"])(
-    "called %j is erased, and the other tags stay",
+    "with the id %j is erased, and the other tags stay",
     async (user) => {
       const tags = { a: "b", c: "d", [user]: "x", login: user, code: "codes" };
       const was = await calledFor("sandbox/chat", user, tags);
@@ -85,7 +85,7 @@ describe("an end user", () => {
     },
   );
 
-  it("whom a vendor names in its error is named no more, in the message or in the attempt", async () => {
+  it("is erased from a vendor's error too, in the message and in the attempt", async () => {
     const user = 'o"hara,message';
     const was = await calledFor("lab/chat", user);
     expect(JSON.stringify([was.error_message, was.attempts])).toContain("hara");
@@ -96,7 +96,7 @@ describe("an end user", () => {
     expect(row!.attempts![0]!.message).toContain(answer.token);
   });
 
-  it("what another gateway still has to keep of their calls is not kept after it", async () => {
+  it("bodies of an erased call that another gateway writes late are not stored", async () => {
     const { workspaceId, database } = gateway;
     const calls: Row[] = [];
     for (const user of ["late-one", "late-other"]) calls.push(await calledFor("lab/chat", user));
@@ -111,7 +111,7 @@ describe("an end user", () => {
     expect(kept.map(({ id }) => id)).toEqual([calls[1]!.id]);
   });
 
-  it("whose task or picture is gone: its idempotency key says so, and makes and charges nothing anew", async () => {
+  it("the idempotency key of an erased task or image answers 404, and creates and charges nothing again", async () => {
     const user = "u-repeats";
     const film = { model: "sandbox/video-model-v1", prompt: "A film", duration: 2, user };
     const picture = { model: "sandbox/image-model-a", prompt: "A boat", user };
@@ -141,7 +141,7 @@ describe("an end user", () => {
     expect(await gateway.database.transaction((tx) => differencesIn(tx))).toEqual([]);
   });
 
-  it("whose picture was made by an edit is gone with it, and so is its small copy", async () => {
+  it("the image of an edit is erased with its end user, and so is its thumbnail", async () => {
     const user = "u-edits";
     const form = new FormData();
     const fields = { model: "sandbox/image-model-b", prompt: "A boat", size: "1024x1024", user };
@@ -165,7 +165,7 @@ describe("an end user", () => {
     expect(await seen()).toEqual([404, 404]);
   });
 
-  it("a place to go on from that no answer named is refused, whatever is in it", async () => {
+  it("a `continue` value that no answer gave is refused with 400", async () => {
     for (const after of ["\0", "\ud800", "x' or 1=1", 7]) {
       const place = { workspaceId: gateway.workspaceId, stage: "requests", after };
       const progress = JSON.stringify({ token: `erased_${"0".repeat(32)}`, place });
@@ -177,7 +177,7 @@ describe("an end user", () => {
 });
 
 describe("a person", () => {
-  it("takes nobody else's address along that begins or ends like theirs", () => {
+  it("addresses of others that begin or end like the person's are not erased", () => {
     const changed = addressEraser(["ann@example.com", "a.n@example.co"], "T");
     const mine = "T@erased.invalid";
     for (const text of ["ann@example.com", "Ann@Example.com", "a.n@example.co"])
@@ -197,7 +197,7 @@ describe("a person", () => {
       expect(changed(other)).toBe(other);
   });
 
-  it("is erased from names of keys and the audit log, beside others and with a name that is a part of JSON", async () => {
+  it("is erased from key names and the audit log, even with a comma as name; similar addresses stay", async () => {
     const { workspaceId } = gateway;
     const others = ["joann@example.org", "ann@example.org.au"];
     const ann = await newMember(gateway, workspaceId, { email: "ann@example.org", role: "admin" });
@@ -221,7 +221,7 @@ describe("a person", () => {
     }
   });
 
-  it("who is made a member again while they are erased is not erased by half", async () => {
+  it("is not half erased if made a member again meanwhile: the erasure answers 409 and changes nothing", async () => {
     const { workspaceId, database } = gateway;
     const email = "eve@example.org";
     const eve = await newMember(gateway, workspaceId, { email, role: "member" });
@@ -242,7 +242,7 @@ describe("a person", () => {
     expect((await eve.call("GET", "/me")).status).toBe(401);
   });
 
-  it("who had left leaves no key that works, though an administrator had enabled it again", async () => {
+  it("has no working key after the erasure, even if they had left and an administrator had enabled the key again", async () => {
     const { workspaceId } = gateway;
     const gone = await newMember(gateway, workspaceId, { email: "gil@example.org", role: "admin" });
     const made = await gone.call("POST", "/keys", { workspace_id: workspaceId, name: "gil" });
@@ -260,7 +260,7 @@ describe("a person", () => {
     expect(audit.text).not.toContain("gil@");
   });
 
-  it("where a call of theirs came from is not written after it, from whatever gateway", async () => {
+  it("no gateway stores client addresses for an erased person's key afterwards", async () => {
     const { workspaceId, database } = gateway;
     const keys: string[] = [];
     for (const email of ["ida@example.org", "una@example.org"]) {
@@ -279,7 +279,7 @@ describe("a person", () => {
     }
   });
 
-  it("two at once who are in the same entry are both gone", async () => {
+  it("two persons in one audit entry are both erased by concurrent erasures", async () => {
     const { workspaceId, database } = gateway;
     const emails = ["carl@example.org", "dora@example.org"];
     const [carl, dora] = await Promise.all(
@@ -296,8 +296,8 @@ describe("a person", () => {
   });
 });
 
-describe("while calls go on and sums are added up", () => {
-  it("erased again and again, every call is in the sums of end users once, and they are the ledger's", async () => {
+describe("erasing end users while calls go on and sums are folded", () => {
+  it("leaves every call once in the sums of end users, which equal the total sums", async () => {
     const busy = await startAdminGateway({
       sandbox: "on",
       config: "tags: { usage: [end_user] }\n",

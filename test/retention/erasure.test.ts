@@ -91,7 +91,7 @@ describe("an end user", () => {
     await foldUsage(gateway.database, undefined, ["end_user", "team"]);
   });
 
-  it("a dry run counts and changes nothing", async () => {
+  it("a dry run counts what would be erased, and changes nothing", async () => {
     const before = await tablesWith(mine);
     expect(before).toEqual(["requests", "tasks", "usage_tags"]);
     const { status, json } = await erase({ end_user: mine, dry_run: true });
@@ -104,7 +104,7 @@ describe("an end user", () => {
     expect(await tablesWith(mine)).toEqual(before);
   });
 
-  it("is named nowhere afterwards; the other one is, and the books are what they were", async () => {
+  it("is named nowhere after the erasure; another end user still is, and ledger and sums are unchanged", async () => {
     const before = await books();
     const answer = await erase({ end_user: mine, workspace_id: gateway.workspaceId });
     expect(answer.json).toMatchObject({
@@ -129,7 +129,7 @@ describe("an end user", () => {
     expect(listed.json.data[0].tags?.login ?? token).toBe(token);
   });
 
-  it("its task is gone with its file, and the audit log names the token", async () => {
+  it("loses the task and its file, and the audit log records the erasure without the end user's id", async () => {
     expect((await gateway.admin("GET", "/tasks?limit=100")).json.data).toHaveLength(1);
     const [row] = await gateway.database.query(
       "select count(*)::integer as n from files where expires_at > now()",
@@ -141,7 +141,7 @@ describe("an end user", () => {
     expect(JSON.stringify(json)).not.toContain(mine);
   });
 
-  it("comes back with a later call, and goes again by the command line; rows under both tokens stay apart", async () => {
+  it("appears again after a later call, and is erased again by the command line", async () => {
     await call(mine, "Here I am again");
     await expect.poll(() => tablesWith(mine)).toContain("requests");
     const environment = { TOLLGATE_ADMIN_TOKEN: adminToken };
@@ -159,7 +159,7 @@ describe("an end user", () => {
     expect(await tablesWith(mine)).toEqual([]);
   });
 
-  it("an interrupted run is gone on with by its own word, and not by another", async () => {
+  it("an interrupted erasure continues from its own `continue` value, and refuses any other", async () => {
     for (const text of [
       "x",
       "e30",
@@ -186,7 +186,7 @@ describe("an end user", () => {
 describe("a person", () => {
   const email = "ada.lovelace@example.com";
 
-  it("is named nowhere afterwards, can do nothing, and their calls are still theirs in the books", async () => {
+  it("is named nowhere after the erasure and loses all access; ledger and sums are unchanged", async () => {
     const ada = await newMember(gateway, gateway.workspaceId, { email, role: "admin" });
     const made = await ada.call("POST", "/keys", {
       workspace_id: gateway.workspaceId,

@@ -108,7 +108,7 @@ describeDatabase("a log of many days", (open) => {
     await database.query("analyze");
   });
 
-  it("what is asked of the last day has the parts of the last day in its plans", async () => {
+  it("the plans of queries about the last day contain only the parts near that day", async () => {
     // A page that the nearest day fills needs only that day's part. The part of today begins when this database was made.
     const near = [partOf(today - dayMs)];
     const without = (names: readonly string[]): string[] =>
@@ -131,14 +131,14 @@ describeDatabase("a log of many days", (open) => {
     expect(newest[0]! >= partOf(today - 9 * dayMs)).toBe(true);
   });
 
-  it("usage of 90 days and the next step of the sums have no part that is older than what is not summed", async () => {
+  it("usage of 90 days and the next fold read no part whose calls are all folded", async () => {
     const read = await partsIn(database, (on) => usage(on, "model"));
     expect(read[0]! >= partOf(today - 2 * dayMs)).toBe(true);
     const folded = await partsIn(database, foldUsage);
     expect(folded.filter((name) => name < partOf(today - 2 * dayMs))).toEqual([]);
   });
 
-  it("lists, usage and each step of retention take their time at most", async () => {
+  it("lists, usage and each retention step stay within the time limit, and usage is the same after retention", async () => {
     const took: Record<string, number> = {};
     const timed = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
       const began = performance.now();

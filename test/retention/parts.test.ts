@@ -36,7 +36,7 @@ const partsOf = (database: Database): Promise<{ name: string }[]> =>
   database.query<{ name: string }>("select name from request_parts order by name", []);
 
 describeDatabase("the parts of the request log", (open) => {
-  it("a row finds its part by its id, and no part takes an id twice", async () => {
+  it("a row goes to the part of its id, and each part refuses a duplicate id", async () => {
     const database = await open();
     const nowMs = Date.now();
     const [before, today] = [newId("req", nowMs - 40 * dayMs), newId("req")];
@@ -55,7 +55,7 @@ describeDatabase("the parts of the request log", (open) => {
       await expect(insert(database, [id])).rejects.toThrow(/duplicate key/);
   });
 
-  it("a large log takes its place while calls are written, and nobody folds what cannot be read", async () => {
+  it("a large old table becomes a part while calls are written, and calls are folded only afterwards", async () => {
     const database = await open();
     const [end] = await database.query<{ low: string }>(
       "select until as low from request_parts where name = 'requests_before'",
@@ -100,7 +100,7 @@ describeDatabase("the parts of the request log", (open) => {
     expect(await foldUsage(database)).toBe(1);
   });
 
-  it("parts are made ahead: by day where rows are kept for days, else by month; at midnight in UTC one ends", async () => {
+  it("parts are created ahead, by day if rows are kept for days, else by month; days end at midnight UTC", async () => {
     const database = await open();
     const today = startOfDay(Date.now());
     await Promise.all([keepParts(database, { days: 30 }), keepParts(database, { days: 30 })]);
@@ -123,7 +123,7 @@ describeDatabase("the parts of the request log", (open) => {
     expect(months.some((name) => /^requests_req_\d{8}_\d{6}01$/.test(name))).toBe(true);
   });
 
-  it("a wrong clock costs no row, neither years off nor days; the parts of other days are made", async () => {
+  it("a clock that is days or years off loses no row, and the parts of other days are still created", async () => {
     const database = await open();
     const today = startOfDay(Date.now());
     const wrong = [

@@ -50,7 +50,7 @@ const usageOf = (database: Database, from: number, to: number): Promise<object[]
 const id = (kind: string, ms: number): string => newId(kind, ms);
 
 describeDatabase("retention", (open) => {
-  it("old rows of the log go in bounded steps; sums, ledger and what is younger stay as they were", async () => {
+  it("old rows of the log are deleted in bounded steps; sums, ledger and younger rows stay", async () => {
     const database = await open();
     await seed(database, 5_000);
     await foldUsage(database);
@@ -81,7 +81,7 @@ describeDatabase("retention", (open) => {
     await ledger.close();
   });
 
-  it("kept bodies go with the rows of their calls, though their workspace keeps bodies for longer", async () => {
+  it("stored bodies are deleted with the rows of their calls, even if their workspace keeps bodies for longer", async () => {
     const database = await open();
     await seed(database, 60);
     await foldUsage(database);
@@ -99,7 +99,7 @@ describeDatabase("retention", (open) => {
     expect((left as { bodies: number }).bodies).toBeGreaterThan(10);
   });
 
-  it("a part that is over goes as a whole, of two processes one drops it, and heads of its months follow", async () => {
+  it("an expired part is dropped as a whole by one of two processes, and the heads of its months follow", async () => {
     const database = await open();
     await seed(database, 600);
     await foldUsage(database);
@@ -133,7 +133,7 @@ describeDatabase("retention", (open) => {
     expect(await verifyLedger(database)).toEqual([]);
   });
 
-  it("nothing goes that is not in the sums yet, that runs, is held, or is to be exported", async () => {
+  it("rows that are not folded yet, not exported yet or held are kept", async () => {
     const database = await open();
     await seed(database, 1_200);
     expect(await run(database)).toEqual([0]);
@@ -166,7 +166,7 @@ describeDatabase("retention", (open) => {
     expect(await verifyLedger(database)).toEqual([]);
   });
 
-  it("a row of a clock that is years off neither goes early nor keeps others from going", async () => {
+  it("a row of a clock that is years off is not deleted early, and does not block other deletions", async () => {
     const database = await open();
     await seed(database, 300);
     const [past, future] = [id("req", 5), id("req", today + 900 * dayMs)];
@@ -183,7 +183,7 @@ describeDatabase("retention", (open) => {
     expect(records).toMatchObject([{ id: future }]);
   });
 
-  it("a reader of the whole log is not waited for: the step gives up, and nobody stands behind it", async () => {
+  it("a step gives up if a reader of the whole log blocks it, and writes do not queue behind the step", async () => {
     const database = await open();
     await seed(database, 300);
     await foldUsage(database);

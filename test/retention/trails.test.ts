@@ -59,7 +59,7 @@ async function run(database: Database, what: Omit<Retention, "isLogExported">): 
 }
 
 describeDatabase("retention of tasks and deliveries", (open) => {
-  it("what is over goes with its files and callbacks; what runs, is held or is being delivered stays", async () => {
+  it("finished tasks are deleted with their files and callbacks; running, held and undelivered tasks stay", async () => {
     const database = await open();
     await database.query("insert into workspaces (id, name) values ('w', 'w')");
     const over = await Promise.all(
