@@ -27,7 +27,7 @@ it("counts attempts and failures by provider, the most frequent failure first", 
   expect(counts.take()).toEqual([]);
 });
 
-it("what could not be added counts on, and the newest words stay", () => {
+it("counts that could not be stored are merged back, and the newest message stays", () => {
   const counts = new OutcomeCounts();
   counts.add("one", { code: "500", message: "old" });
   const taken = counts.take();
@@ -38,14 +38,14 @@ it("what could not be added counts on, and the newest words stay", () => {
   ]);
 });
 
-it("keeps words that a database can keep, cut", () => {
+it("the last message is cut to 300 characters, and characters that a database cannot store are replaced", () => {
   const counts = new OutcomeCounts();
   counts.add("one", { code: "500", message: `\0\ud800${"x".repeat(400)}` });
   const [counted] = counts.take();
   expect(counted!.lastMessage).toBe(`\ufffd\ufffd${"x".repeat(298)}`);
 });
 
-it("knows thirty outcomes by name, and the others together", () => {
+it("counts thirty outcomes by name, and all others together as `other`", () => {
   const counts = new OutcomeCounts();
   for (const code of providers(40)) counts.add("one", { code });
   counts.add("one");

@@ -203,7 +203,7 @@ const layersOf = ({ organization, workspace, key }: Case["layers"]): ScopeLayer[
 const runs = { numRuns: 1_000 };
 
 it.each(modelIds)(
-  "T74: nobody is asked for %s whom a layer leaves out, whatever the suffix, the pin, the session and the troubles",
+  "T74: no provider that a layer excludes is tried for %s, for any suffix, pin, session and failures",
   (id) => {
     fc.assert(
       fc.property(anyCase, (one) => {
@@ -239,7 +239,7 @@ it.each(modelIds)(
   },
 );
 
-it("ALLOW-03 ROUTE-12: what a key can call is no more than what each layer above it would leave by itself", () => {
+it("ALLOW-03 ROUTE-12: a key can call no more than each layer above it allows by itself", () => {
   const open: ScopeLayer = {
     modelAllowlist: [],
     routing: {

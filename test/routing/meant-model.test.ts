@@ -22,8 +22,11 @@ it.each([
   ["an id without its vendor", "talk", { id: "acme/talk", isAlias: false }],
   ["swapped letters", "acme/tlak", { id: "acme/talk", isAlias: false }],
   ["something else", "nope/nope", undefined],
-])("ALLOW-01: %s, %s", (_what, name, meant) => {
-  expect(meantModel(name, catalog)).toEqual(meant);
-  // The second lookup gives the same.
-  expect(meantModel(name, catalog)).toEqual(meant);
-});
+])(
+  "ALLOW-01: the model that a name may mean is found, if there is one: %s, %s",
+  (_what, name, meant) => {
+    expect(meantModel(name, catalog)).toEqual(meant);
+    // The second lookup gives the same.
+    expect(meantModel(name, catalog)).toEqual(meant);
+  },
+);

@@ -16,14 +16,14 @@ function codeOf(text: string): string {
 }
 
 describe("parseModelId", () => {
-  it("RESP-03: a model id is vendor/model; without a vendor there is no such model", () => {
+  it("RESP-03: a model id is vendor/model; an id without a vendor or a model is 404", () => {
     expect(parseModelId("acme/talk")).toEqual({ model: "acme/talk" });
     expect(parseModelId("acme/talk-1.5/large")).toEqual({ model: "acme/talk-1.5/large" });
     const texts = ["talk", "", "/talk", "acme/", "talk:@price", ":a", "acme/:openai"];
     expect(texts.map(codeOf)).toEqual(texts.map(() => "404 model_not_found model"));
   });
 
-  it("another name with a colon in it is a name, not a suffix", () => {
+  it("an alias with a colon is read as a name, not as a suffix", () => {
     const names = {
       whole: (text: string) => (text === "talk:latest" ? "acme/talk" : undefined),
       any: (text: string) => (text === "chatty" ? "acme/talk" : undefined),
@@ -32,7 +32,7 @@ describe("parseModelId", () => {
     expect(parseModelId("chatty:@price", names)).toEqual({ model: "acme/talk", strategy: "price" });
   });
 
-  it("ROUTE-02 ROUTE-03: another name with a colon in it takes a suffix as an id does", () => {
+  it("ROUTE-02 ROUTE-03: an alias with a colon takes a suffix like an id", () => {
     const known = ["talk:8b", "house/talk:8b"];
     const whole = (text: string) => (known.includes(text) ? "acme/talk" : undefined);
     const names = { whole, any: whole };
@@ -54,7 +54,7 @@ describe("parseModelId", () => {
     }
   });
 
-  it("RESP-05 ROUTE-04: the two forms cannot be combined, in either order or twice", () => {
+  it("RESP-05 ROUTE-04: the two suffixes cannot be combined in any order, and neither can be given twice", () => {
     const texts = ["a/b:prov:@price", "a/b:@price:prov", "a/b:x:y", "a/b:@price:@price", "a/b::"];
     expect(texts.map(codeOf)).toEqual(texts.map(() => "400 invalid_model_suffix model"));
   });
@@ -104,11 +104,11 @@ describe("a model that does not exist", () => {
       "sandbox/chat",
       /simulated vendors are off here: whoever runs this gateway sets TOLLGATE_SANDBOX=on/,
     ],
-  ])("%s", (text, message) => {
+  ])("%s gets an error that says what to do", (text, message) => {
     expect(messageOf(text, { ...catalog, models })).toMatch(message);
   });
 
-  it("a vendor of which there are models is not said to be missing", () => {
+  it("the error does not call a vendor missing that has models", () => {
     const there = new Map([...models, ["mistral/small", models.get("acme/talk-4.5")!]]);
     expect(messageOf("mistral/large", { ...catalog, models: there })).toBe(
       'The model "mistral/large" does not exist. GET /v1/models lists those you can call.',

@@ -26,7 +26,7 @@ describe("embedding models", () => {
     expect(() => plan({ ...input, scope, entryPoint: "embeddings" })).toThrow("allowlist");
   });
 
-  it("answer at no text endpoint, and text models not at theirs", () => {
+  it("are refused at text endpoints, and text models at the embeddings endpoint", () => {
     expect(() => plan({ ...input, entryPoint: "messages" })).toThrow("it offers embeddings");
     const parsed = parseModelId("sandbox/chat");
     expect(() => plan({ ...input, parsed, entryPoint: "embeddings" })).toThrow(
@@ -39,7 +39,7 @@ describe("modelsFor", () => {
   const ids = (scope: Partial<RoutingScope>) =>
     modelsFor(sandboxCatalog("http://s"), { ...openScope, ...scope }).map(({ model }) => model.id);
 
-  it("lists what has an endpoint, in the catalogue's order", () => {
+  it("lists the models that have an endpoint, in the catalogue's order", () => {
     expect(ids({})).toEqual([
       "sandbox/chat",
       "sandbox/responses",

@@ -19,7 +19,7 @@ const answer = {
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 };
 
-it("the caller reads the refusal, no other provider is asked, and the next call goes to the same one", async () => {
+it("a moderation refusal with 403 reaches the caller without failover, and the next call goes to the same provider", async () => {
   const vendor = await startRecorder((request, response) => {
     const isBad = request.text.includes("bad");
     response.writeHead(isBad ? 403 : 200, { "content-type": "application/json" });

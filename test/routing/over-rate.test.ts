@@ -58,7 +58,7 @@ const asked = () =>
 beforeEach(() => void (vendor.requests.length = 0));
 
 it.each(refusals)(
-  "%s: another account is asked, then another provider; the next calls go where they went",
+  "%s: a request that is too large is tried at the other account, then at the other provider; later calls still go to the first",
   async (_name, refusal) => {
     vendor.answer(refusing(refusal, ["/first"]));
     for (let calls = 0; calls < 3; calls += 1) {
@@ -75,7 +75,7 @@ it.each(refusals)(
 );
 
 it.each(refusals)(
-  "%s: where all refuse it the caller reads why, and nothing of the operator's account",
+  "%s: if all accounts refuse it, the caller gets 413 with the reason, and nothing about the operator's account",
   async (_name, refusal) => {
     vendor.answer(refusing(refusal, ["/first", "/second"]));
     const answer = await ask("large");

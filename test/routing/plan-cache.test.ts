@@ -26,14 +26,14 @@ const planOf = (text: string, extra: Partial<PlanInput<"chat_completions">> = {}
     ...extra,
   });
 
-describe("a plan that is kept", () => {
-  it("is the same object for the same request, where one offer is left", () => {
+describe("a cached plan", () => {
+  it("is reused for the same request if one offer is left", () => {
     expect(planOf("sandbox/chat")).toBe(planOf("sandbox/chat"));
     const pinned = planOf("sandbox/chat:other", { catalog: two });
     expect(planOf("sandbox/chat:other", { catalog: two })).toBe(pinned);
   });
 
-  it("ends with its catalogue and its scope", () => {
+  it("is not reused for another catalogue or another scope", () => {
     const planned = planOf("sandbox/chat");
     const changed = withOffers([{ ...first!, provider: "other" }]);
     expect(planOf("sandbox/chat", { catalog: changed }).offers[0]?.provider).toBe("other");
@@ -52,7 +52,7 @@ describe("a plan that is kept", () => {
     expect(planOf("sandbox/chat").explanation.strategy).toBe("balanced");
   });
 
-  it("is none where two offers are left: chance decides anew each time", () => {
+  it("is not used if two offers are left, because chance decides each time", () => {
     const planned = planOf("sandbox/chat", { catalog: two });
     expect(planOf("sandbox/chat", { catalog: two })).not.toBe(planned);
   });

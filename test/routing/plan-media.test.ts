@@ -56,7 +56,7 @@ function planned(
 const orderOf = (...of: Parameters<typeof planned>) => planned(...of).explanation.order.join("");
 
 describe("the order", () => {
-  it("price: by what this request costs at most", () => {
+  it("price: by the upper bound of the request's cost", () => {
     expect(orderOf("acme/paint:@price")).toBe("bca");
   });
 
@@ -71,7 +71,7 @@ describe("the order", () => {
     expect(share("c")).toBeCloseTo(0.18, 1);
   });
 
-  it("latency: by how long calls took; under another strategy those do not count", () => {
+  it("latency: by measured durations, which do not change the order by price", () => {
     for (const [index, name] of ["a", "c", "b"].entries()) {
       const provider = catalog.providers.get(name)!;
       const model = catalog.models.get("acme/paint")!;
@@ -89,13 +89,13 @@ describe("the order", () => {
     expect(orderOf("acme/paint:@price")).toBe("bca");
   });
 
-  it("preferred providers lead, each part in its order", () => {
+  it("preferred providers come first, and both groups keep the strategy's order", () => {
     expect(orderOf("acme/paint:@price", {}, { preferredProviders: ["a", "c"] })).toBe("cab");
   });
 });
 
 describe("the explanation", () => {
-  it("names each offer's tier, and what the request costs there or why it is left out", () => {
+  it("names each offer's tier, and its cost bound or the reason for its exclusion", () => {
     const { explanation } = planned("acme/paint:a", {
       exclusion: ({ provider }) => (provider === "b" ? "it has no masks" : undefined),
     });
@@ -114,7 +114,7 @@ describe("the explanation", () => {
     });
   });
 
-  it("a provider that the key's scope leaves out cannot be named, and with none left nothing can", () => {
+  it("a call is refused if it names a provider outside the key's scope, or if no provider is left", () => {
     const scope = { pinnedProviders: [["b", "c"]] };
     expect(orderOf("acme/paint:@price", {}, scope)).toBe("bc");
     expect(() => planned("acme/paint:a", {}, scope)).toThrow(

@@ -6,7 +6,7 @@ import type { RoutingScope } from "../../src/routing/index.ts";
 import { catalogOf, namesOf, offer, planOf, refusal, scoped, three } from "./support.ts";
 
 describe("constraints", () => {
-  it("an unknown model is 404, and so is a model that only looks like a prefix", () => {
+  it("an unknown model is 404, and so is a prefix of a model's id", () => {
     const notFound = { code: "model_not_found", status: 404, param: "model" };
     expect(refusal(() => planOf(three, "acme/other"))).toEqual(notFound);
     expect(refusal(() => planOf(three, "acme/tal"))).toEqual(notFound);
@@ -22,7 +22,7 @@ describe("constraints", () => {
     expect(refusal(act).code).toBe("unsupported_protocol");
   });
 
-  it("every non-empty allowlist must hold the model: 403 otherwise", () => {
+  it("every non-empty allowlist must contain the model: 403 otherwise", () => {
     const both = scoped({ modelAllowlists: [["acme/talk", "x/y"], [], ["acme/talk"]] });
     expect(namesOf(three, "acme/talk", both)).toHaveLength(3);
     const one = scoped({ modelAllowlists: [["acme/talk"], ["x/y"]] });
@@ -30,12 +30,12 @@ describe("constraints", () => {
     expect(refusal(() => planOf(three, "acme/talk", one))).toEqual(expected);
   });
 
-  it("a provider of an excluded tier is no candidate, and a wider layer below changes nothing", () => {
+  it("a provider of an excluded tier is not a candidate, even if another layer allows the tier", () => {
     const narrow = scoped({ supplyTiers: [["official"], ["official", "community"]] });
     expect(namesOf(three, "acme/talk:@price", narrow)).toEqual(["b", "a"]);
   });
 
-  it("pins shrink the pool to their intersection, and none left is 403", () => {
+  it("pins leave only the providers that are in every layer's pins; with none left, the call is 403", () => {
     const pins = scoped({
       pinnedProviders: [
         ["a", "b"],
@@ -47,7 +47,7 @@ describe("constraints", () => {
     expect(refusal(() => planOf(three, "acme/talk", disjoint)).code).toBe("model_not_allowed");
   });
 
-  it("a provider suffix selects one, but only inside the scope", () => {
+  it("a provider suffix selects that provider, but only inside the scope", () => {
     expect(namesOf(three, "acme/talk:a")).toEqual(["a"]);
     const pins = scoped({ pinnedProviders: [["b"]], locked: true });
     expect(namesOf(three, "acme/talk:b", pins)).toEqual(["b"]);
@@ -56,7 +56,7 @@ describe("constraints", () => {
     expect(refusal(() => planOf(three, "acme/talk:nobody"))).toEqual(expected);
   });
 
-  it("a locked scope refuses the strategy suffix, and an unlocked one keeps its pins under it", () => {
+  it("a locked scope refuses the strategy suffix; an unlocked one accepts it within its pins", () => {
     const locked = scoped({ pinnedProviders: [["a", "c"]], locked: true });
     const expected = { code: "routing_locked", status: 400, param: "model" };
     expect(refusal(() => planOf(three, "acme/talk:@price", locked))).toEqual(expected);
@@ -71,7 +71,7 @@ describe("order", () => {
     expect(namesOf(three, "acme/talk", scoped({ sort: "price" }))).toEqual(["b", "c", "a"]);
   });
 
-  it("price: of two equal ones the offer that needs no conversion goes first", () => {
+  it("price: between equal prices, the offer that needs no conversion goes first", () => {
     const catalog = catalogOf([offer("a", "1"), offer("b", "1", "messages")]);
     const messages = { entryPoint: "messages" } as const;
     expect(namesOf(catalog, "acme/talk:@price", messages)).toEqual(["b", "a"]);
@@ -103,7 +103,7 @@ describe("order", () => {
     }
   });
 
-  it("preferred go first, whatever they cost, and the others stay behind them", () => {
+  it("preferred providers go first at any price, and the others follow", () => {
     const scope = scoped({ preferredProviders: ["a", "elsewhere"], sort: "price" });
     expect(namesOf(three, "acme/talk", scope)).toEqual(["a", "b", "c"]);
     const none = scoped({ preferredProviders: ["elsewhere"], sort: "price" });
@@ -112,7 +112,7 @@ describe("order", () => {
     expect(namesOf(three, "acme/talk", pinned)).toEqual(["a", "b"]);
   });
 
-  it("T43: the same affinity value picks the same provider, over price; other values spread", () => {
+  it("T43: the same affinity value picks the same provider, even under sort by price; different values spread", () => {
     const firsts = new Map<string, Set<string>>();
     for (let call = 0; call < 600; call += 1) {
       const affinity = `session-${call % 30}`;
@@ -137,7 +137,7 @@ describe("order", () => {
     expect([...new Set(moved)].sort()).toEqual(["leaves c", "stays"]);
   });
 
-  it("T43: a session is held to an offer that needs no conversion, where there is one", () => {
+  it("T43: a session stays with an offer that needs no conversion, if there is one", () => {
     const multi = sandboxCatalog("http://s");
     const protocols = Array.from({ length: 30 }, (_unused, session) => {
       const extra = { entryPoint: "messages", affinity: `s${session}` } as const;
@@ -155,7 +155,7 @@ describe("order", () => {
 });
 
 describe("explanation", () => {
-  it("tells each offer, why it was left out, and the order, as plain JSON", () => {
+  it("lists each offer, the reason for its exclusion, and the order, as plain JSON", () => {
     const extra = { affinity: "s", ...scoped({ supplyTiers: [["official"]] }) };
     const { explanation } = planOf(three, "acme/talk:a", extra);
     expect(structuredClone(explanation)).toEqual(JSON.parse(JSON.stringify(explanation)));
@@ -218,8 +218,8 @@ const anyCatalog = fc
     ),
   );
 
-describe("plans as properties", () => {
-  it("T74: what a plan returns is never outside any constraint, whatever is preferred or held", () => {
+describe("a random plan", () => {
+  it("T74: contains exactly the offers that all constraints allow, for any preference and session", () => {
     const cases = fc.record({
       catalog: anyCatalog,
       scope: anyScope,

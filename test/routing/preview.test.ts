@@ -21,7 +21,7 @@ describe("paused providers", () => {
     expect(why).toEqual({ a: undefined, b: "paused until 2026-11-23T00:00:00.000Z", c: undefined });
   });
 
-  it("that the scope keeps out anyway keep that reason", () => {
+  it("keep the scope's reason if the scope excludes them anyway", () => {
     const { explanation } = planOf(
       paused("c"),
       "acme/talk",
@@ -31,7 +31,7 @@ describe("paused providers", () => {
     expect(kept!.excluded).toBe("outside the supply tiers of the scope");
   });
 
-  it("leave 503 where there is no other", () => {
+  it("lead to 503 if there is no other provider", () => {
     expect(refusal(() => planOf(paused("a", "b", "c"), "acme/talk"))).toMatchObject({
       code: "no_provider_available",
       status: 503,
@@ -56,7 +56,7 @@ describe("a preview", () => {
     );
   });
 
-  it("of a call that would be refused says why, and what is against each provider", () => {
+  it("says why a call would be refused, and why each provider is excluded", () => {
     const until = Date.UTC(2026, 10, 23);
     const catalog = { ...three, paused: new Map([["a", until]]) };
     const { plan: shown, refused } = previewOf(
@@ -79,7 +79,7 @@ describe("a preview", () => {
     expect(others.map((each) => "excluded" in each)).toEqual([false, false, false]);
   });
 
-  it("there is none of an unknown model, of pictures and videos, and a fault of ours is no refusal", () => {
+  it("throws for an unknown or a video model, and for an internal error, instead of reporting a refusal", () => {
     expect(refusal(() => previewOf(three, "acme/other")).code).toBe("model_not_found");
     const videos = sandboxCatalog("http://s");
     expect(refusal(() => previewOf(videos, "sandbox/video-model-v1")).code).toBe(

@@ -9,14 +9,14 @@ const placesOf = (weights: Readonly<Record<string, number>>) =>
 const shareOf = (places: readonly (string | undefined)[], name: string) =>
   places.filter((place) => place === name).length / places.length;
 
-it("each has its share of the values by weight", () => {
+it("each candidate gets a share of the values by its weight", () => {
   const places = placesOf({ a: 7, b: 2, c: 1 });
   expect(shareOf(places, "a")).toBeCloseTo(0.7, 1);
   expect(shareOf(places, "b")).toBeCloseTo(0.2, 1);
   expect(shareOf(places, "c")).toBeCloseTo(0.1, 1);
 });
 
-it("in whatever order they come, and where one leaves only its own values move", () => {
+it("the order of the candidates does not matter, and only the values of a removed candidate move", () => {
   const before = placesOf({ a: 7, b: 2, c: 1 });
   expect(placesOf({ c: 1, a: 7, b: 2 })).toEqual(before);
   const after = placesOf({ a: 7, b: 2 });
@@ -24,6 +24,6 @@ it("in whatever order they come, and where one leaves only its own values move",
   expect([...moved]).toEqual(["c"]);
 });
 
-it("of none nobody has it", () => {
+it("an empty list has no candidate to choose", () => {
   expect(rendezvous("session", [], asNamed)).toBeUndefined();
 });

@@ -83,25 +83,28 @@ const ask = (protocol: Protocol, id: string, body: object, headers = {}) =>
   gateway.post(protocol.path(id, false), body, headers);
 
 describe.each(protocols)("$name", (protocol) => {
-  it.each(upstreams)("a fallback that speaks %s answers, and the cut is reported", async (name) => {
-    const id = `large/${protocol.name}`;
-    const headers = { "x-gw-fallback-models": fallbackOf(name) };
-    const answer = await ask(protocol, id, asking(protocol, id, 50_000), headers);
-    expect(answer.status).toBe(200);
-    expect(at(first.requests[0]!.body, ...places[protocol.name])).toBe(50_000);
-    expect(at(second.requests[0]!.body, ...places[name])).toBe(4_000);
-    const told = ((await answer.json()) as { gw?: { droppedParams?: string[] } }).gw;
-    expect(told?.droppedParams).toContain(places[protocol.name].join("."));
-  });
+  it.each(upstreams)(
+    "a fallback in %s gets its own maximum of output tokens, and the change is reported",
+    async (name) => {
+      const id = `large/${protocol.name}`;
+      const headers = { "x-gw-fallback-models": fallbackOf(name) };
+      const answer = await ask(protocol, id, asking(protocol, id, 50_000), headers);
+      expect(answer.status).toBe(200);
+      expect(at(first.requests[0]!.body, ...places[protocol.name])).toBe(50_000);
+      expect(at(second.requests[0]!.body, ...places[name])).toBe(4_000);
+      const told = ((await answer.json()) as { gw?: { droppedParams?: string[] } }).gw;
+      expect(told?.droppedParams).toContain(places[protocol.name].join("."));
+    },
+  );
 
-  it("what fits goes on as it came, and what nobody asked for is not filled in", async () => {
+  it("a limit within the fallback's maximum is forwarded unchanged, and nothing is reported", async () => {
     const id = `large/${protocol.name}`;
     const answer = await ask(protocol, id, asking(protocol, id, 3_000));
     expect(await answer.json()).not.toHaveProperty("gw");
     expect(at(second.requests[0]!.body, ...places[protocol.name])).toBe(3_000);
   });
 
-  it("more than the model itself produces is for its vendor to judge", async () => {
+  it("a limit above the model's own maximum is forwarded unchanged", async () => {
     first.answer(answering);
     const id = `large/${protocol.name}`;
     await (await ask(protocol, id, asking(protocol, id, 70_000))).text();
@@ -109,7 +112,7 @@ describe.each(protocols)("$name", (protocol) => {
   });
 });
 
-it("a budget for reasoning stays below the maximum that is left", async () => {
+it("a reasoning budget is lowered to stay below the fallback's maximum", async () => {
   const thinking = { type: "enabled", budget_tokens: 30_000 };
   const body = { ...asking(messages, "large/messages", 50_000), thinking };
   expect((await ask(messages, "large/messages", body)).status).toBe(200);
@@ -118,13 +121,13 @@ it("a budget for reasoning stays below the maximum that is left", async () => {
   expect(at(sent, "thinking", "budget_tokens")).toBe(3_200);
 });
 
-it("an offer whose record says less is asked for that", async () => {
+it("an offer with a lower maximum in its record gets that maximum", async () => {
   const answer = await ask(chat, "mixed/chat", asking(chat, "mixed/chat", 50_000));
   expect(await answer.json()).toMatchObject({ gw: { droppedParams: ["max_tokens"] } });
   expect(second.requests[0]!.body["max_tokens"]).toBe(4_000);
 });
 
-it("so is a fallback that answers because the model itself is paused", async () => {
+it("a fallback for a paused model gets its own maximum too", async () => {
   const until = new Date(Date.now() + 60_000).toISOString();
   expect((await gateway.admin("POST", "/providers/first/pause", { until })).status).toBe(200);
   const answer = await ask(chat, "large/chat", asking(chat, "large/chat", 50_000));

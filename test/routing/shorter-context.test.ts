@@ -71,28 +71,31 @@ const asked = () => names.filter((name) => up[name].requests.length > 0);
 it.each<[string, Answer, boolean]>([
   ["with a status", tooLong, false],
   ["inside an answer", tooLongInside, true],
-])("the provider with the longer context takes it; refused %s", async (_how, refusal, stream) => {
-  up.short.answer(refusal);
-  const answer = await ask("lab/mixed:@price", stream);
-  expect([answer.status, asked()]).toEqual([200, ["short", "long"]]);
-  expect(await answer.text()).toContain("done");
-});
+])(
+  "a prompt that is too long for one provider goes to the one with the longer context; refused %s",
+  async (_how, refusal, stream) => {
+    up.short.answer(refusal);
+    const answer = await ask("lab/mixed:@price", stream);
+    expect([answer.status, asked()]).toEqual([200, ["short", "long"]]);
+    expect(await answer.text()).toContain("done");
+  },
+);
 
-it("one whose context is the longest is believed: nobody else is asked", async () => {
+it("a refusal by the provider with the longest context is final: no other provider is tried", async () => {
   up.long.answer(tooLong);
   const answer = await ask("lab/large");
   expect([answer.status, asked()]).toEqual([400, ["long"]]);
   expect(await answer.json()).toMatchObject({ error: { code, message: words } });
 });
 
-it("the only one that the request names is believed, too", async () => {
+it("a refusal by the provider that the request names is final too", async () => {
   up.short.answer(tooLong);
   const answer = await ask("lab/mixed:short");
   expect([answer.status, asked()]).toEqual([400, ["short"]]);
   expect(await answer.json()).toMatchObject({ error: { code } });
 });
 
-it("where a shorter fallback refuses it, the next one is asked", async () => {
+it("if a fallback with a shorter context refuses the prompt, the next fallback is tried", async () => {
   up.long.answer(down);
   up.short.answer(tooLong);
   const answer = await ask("lab/large");
@@ -100,7 +103,7 @@ it("where a shorter fallback refuses it, the next one is asked", async () => {
   expect(await answer.json()).toMatchObject({ model: "lab/spare" });
 });
 
-it("where only a shorter fallback is left, the caller is told of the model's own failure, and when to come again", async () => {
+it("if the last fallback has a shorter context and refuses, the caller gets the model's own failure with Retry-After", async () => {
   up.long.answer(down);
   up.short.answer(tooLong);
   // Meanwhile the circuit of the model's own provider opens, which is the only other one for this request.
@@ -113,7 +116,7 @@ it("where only a shorter fallback is left, the caller is told of the model's own
   expect(await (await ask("lab/lone")).json()).toMatchObject({ model: "lab/lone" });
 });
 
-it("where the one with the longer context is out, the caller may come again", async () => {
+it("while the provider with the longer context is failing, the caller gets 503 with Retry-After", async () => {
   up.long.answer(json({ error: { message: "down" } }, 500));
   for (let calls = 0; calls < 5; calls += 1) await (await ask("lab/mixed:long")).text();
   up.long.requests.length = 0;

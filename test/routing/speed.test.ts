@@ -14,8 +14,8 @@ const call = (stream: boolean, firstTokenMs: number, outputTokens?: number) => (
   outputTokens,
 });
 
-describe("the mean", () => {
-  it("of an older call counts half for each minute of its age", () => {
+describe("a mean speed", () => {
+  it("halves the weight of a call for each minute of its age", () => {
     speed.add(call(true, 100), 0);
     speed.add(call(true, 400), 60_000);
     // (100 / 2 + 400) / (1 / 2 + 1)
@@ -27,7 +27,7 @@ describe("the mean", () => {
     expect(speed.firstTokenMs(true, 90_000)).toBeCloseTo((300 * 1.76777 + 100) / 2.76777, 1);
   });
 
-  it("of a burst counts as fifty calls, whatever its length", () => {
+  it("counts a burst of any length as fifty calls", () => {
     for (let count = 0; count < 1_000; count += 1) speed.add(call(true, 100), 0);
     for (let count = 0; count < 50; count += 1) speed.add(call(true, 1_000), 0);
     // (50 / 51) ** 50 of the weight still belongs to the burst.
@@ -43,7 +43,7 @@ describe("the mean", () => {
 });
 
 describe("tokens a second", () => {
-  it("of a stream are those after the first, in the time after it; of a whole answer all, in all of it", () => {
+  it("count a stream from after its first token, and a whole answer over its whole duration", () => {
     speed.add(call(true, 1_000, 101), 0);
     speed.add(call(false, 2_000, 100), 0);
     expect(speed.tokensPerSecond(true, 0)).toBe(100);
@@ -52,7 +52,7 @@ describe("tokens a second", () => {
     expect(speed.firstTokenMs(false, 0)).toBe(2_000);
   });
 
-  it("need sixteen tokens and a call that came to its end", () => {
+  it("need a known usage of at least sixteen tokens", () => {
     speed.add(call(true, 1_000), 0);
     speed.add(call(true, 1_000, 15), 0);
     expect(speed.tokensPerSecond(true, 0)).toBeUndefined();
@@ -60,7 +60,7 @@ describe("tokens a second", () => {
     expect(speed.tokensPerSecond(true, 0)).toBe(15);
   });
 
-  it("of an answer that came in one piece are finite", () => {
+  it("are finite for an answer that arrives in one piece", () => {
     speed.add({ stream: true, firstTokenMs: 5, durationMs: 5, outputTokens: 101 }, 0);
     expect(speed.tokensPerSecond(true, 0)).toBe(100_000);
   });

@@ -51,7 +51,7 @@ const streamOf = (events: readonly { readonly type: string }[]): string =>
     )
     .join("");
 
-it("the caller reads why, no other provider is asked, and the next call goes to the same one", async () => {
+it("a refusal as too long inside a stream reaches the caller without failover, and the next call goes to the same provider", async () => {
   const vendor = await startRecorder((request, reply) => {
     reply.writeHead(200, { "content-type": "text/event-stream" });
     reply.end(streamOf(request.text.includes("long") ? refusal : answer));

@@ -48,7 +48,7 @@ function shares(
 describe("weights", () => {
   const chat = (weight: string) => `protocol: chat${weight}`;
 
-  it("are the shares of the calls, whatever the prices are", () => {
+  it("set the shares of the calls at any prices", () => {
     const found = shares(
       catalogOf({ a: chat(", weight: 7"), b: chat(", weight: 2"), c: chat("") }),
     );
@@ -57,19 +57,19 @@ describe("weights", () => {
     expect(found["c"]).toBeCloseTo(0.1, 1);
   });
 
-  it("hold for an offer that needs a conversion", () => {
+  it("apply to an offer that needs a conversion too", () => {
     const found = shares(catalogOf({ a: chat(", weight: 1"), b: "protocol: messages, weight: 3" }));
     expect(found["b"]).toBeCloseTo(0.75, 1);
   });
 
-  it("of 0 is asked where the others fail, and never before", () => {
+  it("keep an offer from being tried first if set to 0", () => {
     const catalog = catalogOf({ a: chat(", weight: 1"), b: chat(", weight: 0") });
     expect(shares(catalog)).toEqual({ a: expect.closeTo(1) as number });
   });
 
   const sessions = (call: number): string => `session ${call % 4_000}`;
 
-  it("are the shares of the sessions, too", () => {
+  it("set the shares of the sessions too", () => {
     const catalog = catalogOf({ a: chat(", weight: 7"), b: chat(", weight: 2"), c: chat("") });
     const found = shares(catalog, "acme/talk", sessions);
     expect(found["a"]).toBeCloseTo(0.7, 1);
@@ -77,12 +77,12 @@ describe("weights", () => {
     expect(found["c"]).toBeCloseTo(0.1, 1);
   });
 
-  it("of 0 is no session's, though it alone needs no conversion", () => {
+  it("keep all sessions from an offer if set to 0, even if it alone needs no conversion", () => {
     const catalog = catalogOf({ a: "protocol: messages, weight: 1", b: chat(", weight: 0") });
     expect(shares(catalog, "acme/talk", sessions)).toEqual({ a: expect.closeTo(1) as number });
   });
 
-  it("do not count where the request names another strategy", () => {
+  it("are ignored if the request names another strategy", () => {
     const catalog = catalogOf({ a: chat(", weight: 9"), b: chat(", weight: 1") });
     expect(shares(catalog, "acme/talk:@price")).toEqual({ b: expect.closeTo(1) as number });
   });
