@@ -56,24 +56,27 @@ describe("every endpoint", () => {
     },
   );
 
-  it.each(eachEndpoint)("AUTH-03 AUTH-06 ERR-08: %s with a wrong key", async (_name, endpoint) => {
-    const lastChanged = world.gateway.key.replace(/.$/, (last) => (last === "a" ? "b" : "a"));
-    for (const key of [
-      "n0nsense",
-      "gw_live_",
-      `gw_live_${"a".repeat(49)}`,
-      lastChanged,
-      `${world.gateway.key}x`,
-    ]) {
-      const answer = await knock(world.gateway.url, endpoint, bearer(key));
-      expect([key, answer.status]).toEqual([key, 401]);
-      expect(errorCode(answer.text)).toBe("invalid_api_key");
-      expect(answer.text).not.toContain(key);
-    }
-    expect(reached()).toBe(0);
-  });
+  it.each(eachEndpoint)(
+    "AUTH-03 AUTH-06 ERR-08: %s answers a wrong key with 401, without repeating the key",
+    async (_name, endpoint) => {
+      const lastChanged = world.gateway.key.replace(/.$/, (last) => (last === "a" ? "b" : "a"));
+      for (const key of [
+        "n0nsense",
+        "gw_live_",
+        `gw_live_${"a".repeat(49)}`,
+        lastChanged,
+        `${world.gateway.key}x`,
+      ]) {
+        const answer = await knock(world.gateway.url, endpoint, bearer(key));
+        expect([key, answer.status]).toEqual([key, 401]);
+        expect(errorCode(answer.text)).toBe("invalid_api_key");
+        expect(answer.text).not.toContain(key);
+      }
+      expect(reached()).toBe(0);
+    },
+  );
 
-  it("AUTH-04 KEY-09 KEY-11: a disabled and a revoked key open none of them", async () => {
+  it("AUTH-04 KEY-09 KEY-11: a disabled and a revoked key are refused at every endpoint", async () => {
     for (const [move, code] of [
       [disableKey, "api_key_disabled"],
       [revokeKey, "api_key_revoked"],
@@ -95,7 +98,7 @@ describe("every endpoint", () => {
     }
   });
 
-  it("KEY-01: no other credential opens any of them", async () => {
+  it("KEY-01: no other credential is accepted at an endpoint that needs a key", async () => {
     const { secret } = await readSigningSecret(
       { ...context(), secrets: world.secrets },
       world.gateway.workspaceId,
@@ -122,8 +125,8 @@ describe("every endpoint", () => {
   });
 });
 
-describe("what vendor SDKs send", () => {
-  it("AUTH-01: x-api-key, x-goog-api-key and, on /v1beta, ?key= carry the same key", async () => {
+describe("the authentication of vendor SDKs", () => {
+  it("AUTH-01: x-api-key, x-goog-api-key and, on /v1beta, ?key= are accepted with the same key", async () => {
     const { url, key } = world.gateway;
     const [messagesEnd, googleEnd] = [endpoints[2]!, endpoints[3]!];
     expect((await knock(url, messagesEnd, { "x-api-key": key })).status).toBe(200);
@@ -191,7 +194,7 @@ describe("several keys in one place", () => {
   });
 });
 
-describe("whose money", () => {
+describe("the workspace that pays", () => {
   it.each(eachProtocol)(
     "AUTH-05 KEY-02: a key spends from its own workspace (%s)",
     async (_name, protocol) => {
@@ -212,7 +215,7 @@ describe("whose money", () => {
   );
 });
 
-describe("VER-01: prefixes", () => {
+describe("VER-01: the path prefixes", () => {
   it("VER-01: the text endpoints are under /v1 and /v1beta, and under no other prefix", async () => {
     const { gateway } = world;
     expect((await gateway.post("/v1/chat/completions", chat.body(chat.model, false))).status).toBe(

@@ -31,32 +31,35 @@ const refuse = (kind: "charge" | "void") =>
 const allow = () =>
   world.gateway.database.query("drop trigger if exists refused on ledger_entries");
 
-it.each(eachProtocol)("BILL-01 T16: a %s answer", async (_name, protocol) => {
-  world.answer(answering);
-  await refuse("charge");
-  const before = await world.charged();
-  const model = `${protocol.model}:first`;
-  const whole = await world.call(protocol, { model });
-  expect(whole.status).toBe(500);
-  expect(await whole.json()).toHaveProperty("error");
-  const streamed = await world.call(protocol, { model, stream: true });
-  expect(streamed.status).toBe(200);
-  const events = await readEvents(streamed);
-  expect(protocol.textOfFrames(events)).not.toBe("");
-  expect([protocol.endsNormally(events), protocol.endsWithError(events)]).toEqual([false, true]);
-  for (const answer of [whole, streamed]) {
-    const row = await world.row(answer);
-    // Uncharged tokens are in no sum of tokens.
-    const unpaid = { status: "failed", http_status: 500, cost_nano: 0n, usage: null };
-    expect(row).toMatchObject({ ...unpaid, usage_source: null });
-    expect(row.attempts.map(({ provider, outcome }) => [provider, outcome])).toEqual([
-      ["first", "ok"],
-    ]);
-  }
-  expect(await world.charged()).toBe(before);
-});
+it.each(eachProtocol)(
+  "BILL-01 T16: a %s answer whose charge the database refuses fails with an error and costs nothing",
+  async (_name, protocol) => {
+    world.answer(answering);
+    await refuse("charge");
+    const before = await world.charged();
+    const model = `${protocol.model}:first`;
+    const whole = await world.call(protocol, { model });
+    expect(whole.status).toBe(500);
+    expect(await whole.json()).toHaveProperty("error");
+    const streamed = await world.call(protocol, { model, stream: true });
+    expect(streamed.status).toBe(200);
+    const events = await readEvents(streamed);
+    expect(protocol.textOfFrames(events)).not.toBe("");
+    expect([protocol.endsNormally(events), protocol.endsWithError(events)]).toEqual([false, true]);
+    for (const answer of [whole, streamed]) {
+      const row = await world.row(answer);
+      // Uncharged tokens are in no sum of tokens.
+      const unpaid = { status: "failed", http_status: 500, cost_nano: 0n, usage: null };
+      expect(row).toMatchObject({ ...unpaid, usage_source: null });
+      expect(row.attempts.map(({ provider, outcome }) => [provider, outcome])).toEqual([
+        ["first", "ok"],
+      ]);
+    }
+    expect(await world.charged()).toBe(before);
+  },
+);
 
-it("an answer from the cache", async () => {
+it("a cached answer whose charge the database refuses is 500, and the next hit works again", async () => {
   world.answer(answering);
   const responseCache = { ttlSeconds: 600, chargePercent: 50 };
   const { key } = await world.makeKey({ name: "cached", responseCache });
@@ -89,7 +92,7 @@ it("an answer from the cache", async () => {
   }
 });
 
-it("a call that fails is answered with what it failed of, though its void is refused too", async () => {
+it("a failed call answers its own error, even if the database refuses its void entry", async () => {
   await refuse("void");
   world.answer(json({ error: { message: "No such thing.", type: "invalid_request_error" } }, 400));
   const refused = await world.call(chat);

@@ -47,7 +47,7 @@ describe.each(eachProtocol)("an answer (%s)", (_name, protocol) => {
     ["zstd", ""],
     ["identity", "\ufeff"],
     ["gzip", "\ufeff"],
-  ])("in %s, after %j, is given and charged, whole and streamed", async (coding, mark) => {
+  ])("in %s, after %j, is delivered and charged, whole and streamed", async (coding, mark) => {
     world.answer(coded(coding, false, mark));
     const before = await world.charged();
     const model = `${protocol.model}:first`;
@@ -68,7 +68,7 @@ describe.each(eachProtocol)("an answer (%s)", (_name, protocol) => {
     ]);
   });
 
-  it("that streams through gzip reaches the caller frame by frame (T17)", async () => {
+  it("reaches the caller before its end if it streams through gzip (T17)", async () => {
     const compressor = createGzip();
     let send = (_frame: string): void => undefined;
     world.answer((_request, upstream) => {
@@ -96,7 +96,7 @@ describe.each(eachProtocol)("an answer (%s)", (_name, protocol) => {
     expect((await world.row(answer)).status).toBe("succeeded");
   });
 
-  it("in a coding that nobody knows is the provider's failure, which names it", async () => {
+  it("in an unknown content encoding is a failure of the provider, and the attempt names the encoding", async () => {
     const unknown: Answer = (_request, upstream) =>
       void upstream.writeHead(200, { "content-encoding": "rot13" }).end("{}");
     world.first.answer(unknown);

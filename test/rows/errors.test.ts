@@ -144,22 +144,27 @@ describe.each(eachProtocol)("%s", (name, protocol) => {
   const place = eachProtocol.findIndex(([one]) => one === name);
   // With forced conversion, the short form runs every second case of a protocol.
   const tried = forced ? inTurn(cases, place) : cases;
-  it.each(tried.map((one) => [one.code, one] as const))("ERR-15 ERR-16: %s", async (code, one) => {
-    const { status } = one;
-    const answer = await one.call(protocol);
-    const text = await answer.text();
-    expect([answer.status, errorCode(text)]).toEqual([status, code]);
-    expect(answer.headers.get("content-type")).toMatch(/^application\/json/);
-    expect(answer.headers.get("x-request-id")).toMatch(/^req_/);
-    expectShape(name, JSON.parse(text), code);
-    expect(answer.headers.has("www-authenticate")).toBe(status === 401);
-    expect(answer.headers.has("retry-after")).toBe(status === 429 || status === 503);
-    // Some clients would retry these statuses in vain.
-    expect(answer.headers.get("x-should-retry")).toBe([401, 402].includes(status) ? "false" : null);
-    expect(retryable.has(status)).toBe(status === 429 || status > 500);
-    const { message } = (JSON.parse(text) as { error: { message: string } }).error;
-    expect(message).toMatch(/^[A-Z].{10,}/s);
-  });
+  it.each(tried.map((one) => [one.code, one] as const))(
+    "ERR-15 ERR-16: %s has its status, format and retry headers",
+    async (code, one) => {
+      const { status } = one;
+      const answer = await one.call(protocol);
+      const text = await answer.text();
+      expect([answer.status, errorCode(text)]).toEqual([status, code]);
+      expect(answer.headers.get("content-type")).toMatch(/^application\/json/);
+      expect(answer.headers.get("x-request-id")).toMatch(/^req_/);
+      expectShape(name, JSON.parse(text), code);
+      expect(answer.headers.has("www-authenticate")).toBe(status === 401);
+      expect(answer.headers.has("retry-after")).toBe(status === 429 || status === 503);
+      // Some clients would retry these statuses in vain.
+      expect(answer.headers.get("x-should-retry")).toBe(
+        [401, 402].includes(status) ? "false" : null,
+      );
+      expect(retryable.has(status)).toBe(status === 429 || status > 500);
+      const { message } = (JSON.parse(text) as { error: { message: string } }).error;
+      expect(message).toMatch(/^[A-Z].{10,}/s);
+    },
+  );
 });
 
 const typeOfMessages: Record<number, string> = {
@@ -207,8 +212,8 @@ function expectShape(name: string, body: unknown, code: ErrorCode): void {
   expect(body).toEqual(shapes[name] ?? { error: { message, type, param, code } });
 }
 
-describe("beside the text endpoints", () => {
-  it("ERR-01: all four keys are on every error, whoever makes it", async () => {
+describe("the format of errors", () => {
+  it("ERR-01: every error has all four keys, at any path and method", async () => {
     const { url, key } = world.gateway;
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
     for (const [method, path, status, body] of [
@@ -239,7 +244,7 @@ describe("beside the text endpoints", () => {
     }
   });
 
-  it("ERR-01: an upstream's error without our keys still comes with all four, unless it is its refusal in its own words", async () => {
+  it("ERR-01: an upstream's refusal without our keys reaches the caller with all four", async () => {
     for (const protocol of protocols.slice(0, 2)) {
       world.answer(
         (_request, answer) =>
@@ -276,7 +281,7 @@ describe("beside the text endpoints", () => {
     }
   });
 
-  it("ERR-01: a refusal of a generateContent upstream in another style still has its status as the code, and a status word", async () => {
+  it("ERR-01: a generateContent upstream's refusal in another format gets the HTTP status as its code, and a status word", async () => {
     const message = "no such level";
     const inOpenAiStyle = { message, type: "invalid_request_error", param: null, code: "bad" };
     for (const error of [inOpenAiStyle, { message }, { message, code: null }]) {

@@ -80,7 +80,7 @@ const asked = async () =>
   ((await (await fetch(`${sandboxUrl}/__journal`)).json()) as { data: unknown[] }).data.length;
 
 describe("every endpoint that costs money", () => {
-  it("answers while nothing refuses", async () => {
+  it("answers with 200 or 202 while no rule refuses", async () => {
     for (const { call, status, text } of await callAll())
       expect(`${call} ${status} ${status > 202 ? text : ""}`).toMatch(/ 20[02] $/);
   });
@@ -101,19 +101,19 @@ describe("every endpoint that costs money", () => {
     expect((await gateway.ledger.balance(gateway.workspaceId)).chargedNano).toBe(chargedNano);
   }
 
-  it("ALLOW-05: a model outside the key's allowlist is refused on each, and no vendor hears of it", async () => {
+  it("ALLOW-05: refuses a model outside the key's allowlist, and calls no vendor", async () => {
     await changeKey(context(), { id: keyId }, { modelAllowlist: ["sandbox/messages"] });
     await refusedEverywhere(403, /model_not_allowed|outside the model allowlist/);
     await changeKey(context(), { id: keyId }, { modelAllowlist: [] });
   });
 
-  it("CAP-15: a cap that is reached answers 402, with a code that names layer and window", async () => {
+  it("CAP-15: answers 402 when a cap is reached, with a code that names layer and window", async () => {
     await changeKey(context(), { id: keyId }, { spendCaps: { dailyNano: 0n } });
     await refusedEverywhere(402, /key_daily_spend_cap_reached|API key daily spend cap/);
     await changeKey(context(), { id: keyId }, { spendCaps: { dailyNano: null } });
   });
 
-  it("KEY-09 KEY-10: a disabled key is refused on each; enabled, it works again on each", async () => {
+  it("KEY-09 KEY-10: refuses a disabled key, and accepts it again once enabled", async () => {
     await disableKey(context(), { id: keyId });
     await refusedEverywhere(401, /disabled|AuthenticationError|InvalidApiKey/);
     await enableKey(context(), { id: keyId });

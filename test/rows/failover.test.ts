@@ -49,11 +49,11 @@ const failures: readonly (readonly [string, Answer, number | null, string])[] = 
   ],
 ];
 
-describe.each(eachProtocol)("the first provider fails (%s)", (name, protocol) => {
+describe.each(eachProtocol)("a call whose first provider fails (%s)", (name, protocol) => {
   // The short form streams only every second failure. With forced conversion it also runs only every second one whole.
   const place = eachProtocol.findIndex(([one]) => one === name) + (forced ? 1 : 0);
   it.each(forced ? inTurn(failures, place) : failures)(
-    "%s: the second answers, whole, and both attempts are in the log",
+    "%s: the second provider answers, and both attempts are in the log",
     async (_what, failure, status, outcome) => {
       world.first.answer(failure);
       const before = await world.charged();
@@ -73,7 +73,7 @@ describe.each(eachProtocol)("the first provider fails (%s)", (name, protocol) =>
     },
   );
 
-  it.each(inTurn(failures, place))("%s: the second streams", async (_what, failure) => {
+  it.each(inTurn(failures, place))("%s: the second provider streams", async (_what, failure) => {
     world.first.answer(failure);
     const answer = await world.call(protocol, { model: byPrice(protocol), stream: true });
     expect(answer.status).toBe(200);
@@ -82,7 +82,7 @@ describe.each(eachProtocol)("the first provider fails (%s)", (name, protocol) =>
     expect(protocol.endsNormally(events)).toBe(true);
   });
 
-  it("a stream whose head came and whose first frame did not is not begun: the second answers", async () => {
+  it("fails over to the second provider if a stream ends before its first frame", async () => {
     for (const rest of [
       (upstream: Parameters<Answer>[1]) => void setTimeout(() => upstream.destroy(), 20),
       (upstream: Parameters<Answer>[1]) => void upstream.end(),
@@ -97,7 +97,7 @@ describe.each(eachProtocol)("the first provider fails (%s)", (name, protocol) =>
     }
   });
 
-  it("after the first frame there is no second provider: the stream ends with an error", async () => {
+  it("does not fail over after the first frame: the stream ends with an error", async () => {
     world.first.answer(sse(protocol.frames.slice(0, 2).join("")));
     const answer = await world.call(protocol, { model: byPrice(protocol), stream: true });
     const events = await readEvents(answer);
@@ -106,17 +106,20 @@ describe.each(eachProtocol)("the first provider fails (%s)", (name, protocol) =>
     expect((await world.row(answer)).attempts).toHaveLength(1);
   });
 
-  it.each([400, 413, 422])("%i is the caller's: nobody else is asked", async (status) => {
-    world.first.answer(json({ error: { message: "not like this" } }, status));
-    for (const streamed of [false, true]) {
-      const answer = await world.call(protocol, { model: byPrice(protocol), stream: streamed });
-      expect(answer.status).toBe(status);
-      expect(await answer.text()).toContain("not like this");
-    }
-    expect(world.second.requests).toHaveLength(0);
-  });
+  it.each([400, 413, 422])(
+    "%i is the caller's mistake: no other provider is tried",
+    async (status) => {
+      world.first.answer(json({ error: { message: "not like this" } }, status));
+      for (const streamed of [false, true]) {
+        const answer = await world.call(protocol, { model: byPrice(protocol), stream: streamed });
+        expect(answer.status).toBe(status);
+        expect(await answer.text()).toContain("not like this");
+      }
+      expect(world.second.requests).toHaveLength(0);
+    },
+  );
 
-  it("when all fail, the error is the last one's, and nothing is charged", async () => {
+  it("answers 502 without the upstream's message when all fail, and costs nothing", async () => {
     world.answer(json({ error: { message: "sk-proj-secret account 42" } }, 500));
     const before = await world.charged();
     const answer = await world.call(protocol, { model: byPrice(protocol) });
@@ -129,7 +132,7 @@ describe.each(eachProtocol)("the first provider fails (%s)", (name, protocol) =>
     expect(await world.row(answer)).toMatchObject({ status: "failed", http_status: 502 });
   });
 
-  it("every provider limits its rate: 429 with Retry-After", async () => {
+  it("answers 429 with Retry-After when every provider limits its rate", async () => {
     world.answer(json({ error: { message: "slow down" } }, 429, { "retry-after": "7" }));
     const answer = await world.call(protocol, { model: byPrice(protocol) });
     expect(answer.status).toBe(429);
@@ -147,7 +150,7 @@ async function eachAtOnce(check: (protocol: Protocol, streamed: boolean) => Prom
   await Promise.all(forms.map(([protocol, streamed]) => check(protocol, streamed)));
 }
 
-describe("providers that say nothing", () => {
+describe("a silent provider", () => {
   it.each([
     ["no head", () => undefined, null, "first_byte_timeout"],
     ["a head and no frame", stream([": hello\n\n"], () => undefined), 200, "idle_timeout"],
@@ -164,7 +167,7 @@ describe("providers that say nothing", () => {
     });
   });
 
-  it("every provider is silent: 504", async () => {
+  it("the call ends with 504 if every provider is silent", async () => {
     world.answer(() => undefined);
     await eachAtOnce(async (protocol, streamed) => {
       const answer = await world.call(protocol, { model: byPrice(protocol), stream: streamed });
@@ -174,8 +177,8 @@ describe("providers that say nothing", () => {
   });
 });
 
-describe("what attempts may carry", () => {
-  it("T75: the caller's key and headers reach no upstream; each attempt has its provider's own", async () => {
+describe("the attempts of a call", () => {
+  it("T75: the caller's key and headers reach no upstream; each attempt has its provider's credential", async () => {
     world.first.answer(json({}, 500));
     for (const [, protocol] of eachProtocol) {
       await (

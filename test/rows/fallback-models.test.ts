@@ -53,18 +53,21 @@ const rowOf = async (response: Response) =>
   };
 
 describe.each(protocols)("the model's own fallback, $name", (protocol) => {
-  it.each([false, true])("answers, at its own price; streamed: %s", async (stream) => {
-    const before = await world.charged();
-    const response = await world.call(protocol, { model: `cheap/${protocol.name}`, stream });
-    expect(response.status).toBe(200);
-    const row = await rowOf(response);
-    expect(row.model).toBe(`dear/${protocol.name}`);
-    expect(row.attempts.map(({ provider }) => provider)).toEqual(["first", "second"]);
-    expect(row.cost_nano).toBe(costAtSecondNano);
-    await expect.poll(() => world.charged()).toBe(before + costAtSecondNano);
-  });
+  it.each([false, true])(
+    "answers and is charged at its own price; streamed: %s",
+    async (stream) => {
+      const before = await world.charged();
+      const response = await world.call(protocol, { model: `cheap/${protocol.name}`, stream });
+      expect(response.status).toBe(200);
+      const row = await rowOf(response);
+      expect(row.model).toBe(`dear/${protocol.name}`);
+      expect(row.attempts.map(({ provider }) => provider)).toEqual(["first", "second"]);
+      expect(row.cost_nano).toBe(costAtSecondNano);
+      await expect.poll(() => world.charged()).toBe(before + costAtSecondNano);
+    },
+  );
 
-  it("says which model it was, and its stream ends as it should", async () => {
+  it("is named as the model of the answer, and its stream ends normally", async () => {
     const model = `cheap/${protocol.name}`;
     const whole = await world.call(protocol, { model });
     expect(protocol.modelOf((await whole.json()) as Record<string, unknown>)).toBe(
@@ -74,7 +77,7 @@ describe.each(protocols)("the model's own fallback, $name", (protocol) => {
     expect(protocol.endsNormally(frames)).toBe(true);
   });
 
-  it("is not asked while the model itself answers", async () => {
+  it("is not tried while the model itself answers", async () => {
     world.answer(answering);
     const response = await world.call(protocol, { model: `cheap/${protocol.name}` });
     expect((await rowOf(response)).model).toBe(`cheap/${protocol.name}`);
@@ -85,7 +88,7 @@ describe.each(protocols)("the model's own fallback, $name", (protocol) => {
 describe("a provider that the request names", () => {
   const model = "pinned/chat:first";
 
-  it("ROUTE-02: is the only one that is asked, for the model's own fallbacks too", async () => {
+  it("ROUTE-02: is the only one that is tried, for the model's own fallbacks too", async () => {
     const response = await world.call(chat, { model });
     expect(response.status).toBe(503);
     expect(world.second.requests).toEqual([]);
@@ -93,14 +96,14 @@ describe("a provider that the request names", () => {
     expect(new Set(attempts.map(({ provider }) => provider))).toEqual(new Set(["first"]));
   });
 
-  it("ROUTE-02: does not bind what the request's own list names", async () => {
+  it("ROUTE-02: does not restrict the request's own list of fallbacks", async () => {
     const response = await world.call(chat, { model, extra: { models: ["dear/chat"] } });
     expect([response.status, (await rowOf(response)).model]).toEqual([200, "dear/chat"]);
   });
 });
 
 describe("fallbacks of a request", () => {
-  it("stand in the field models of chat, and are not forwarded", async () => {
+  it("are read from the field `models` of chat, which is not forwarded", async () => {
     const extra = { models: ["alone/chat", "dear/chat"] };
     const response = await world.call(chat, { model: "alone/chat", extra });
     expect(response.status).toBe(200);
@@ -109,7 +112,7 @@ describe("fallbacks of a request", () => {
     expect(await response.json()).not.toHaveProperty("gw");
   });
 
-  it("stand in a header for every protocol, and take the place of the model's own", async () => {
+  it("are read from a header, and replace the model's own fallbacks", async () => {
     const headers = { "x-gw-fallback-models": " other/messages , cheap/messages" };
     const response = await world.call(messages, { model: "cheap/messages", headers });
     expect((await rowOf(response)).model).toBe("other/messages");
@@ -120,7 +123,7 @@ describe("fallbacks of a request", () => {
     expect(none.status).toBe(503);
   });
 
-  it("are refused where the key may not call them, or they do not exist", async () => {
+  it("are refused if the key may not call them, or if they do not exist", async () => {
     const { key } = await world.makeKey({ modelAllowlist: ["alone/chat", "dear/chat"] });
     const call = (models: unknown) =>
       world.call(chat, { model: "alone/chat", key, extra: { models } });
@@ -143,7 +146,7 @@ describe("fallbacks of a request", () => {
     expect(twice.status).toBe(400);
   });
 
-  it("that the configuration names are left out where the key may not call them", async () => {
+  it("from the configuration are left out if the key may not call them", async () => {
     const { key } = await world.makeKey({ modelAllowlist: ["cheap/chat"] });
     const response = await world.call(chat, { model: "cheap/chat", key });
     expect(response.status).toBe(503);
@@ -152,7 +155,7 @@ describe("fallbacks of a request", () => {
     );
   });
 
-  it("that cannot take the request are passed over, and each loses only what it does not have", async () => {
+  it("are skipped if they cannot take the request, and lose only the parameters that they lack", async () => {
     const call = (extra: object) =>
       world.call(chat, {
         model: "alone/chat",
@@ -165,7 +168,7 @@ describe("fallbacks of a request", () => {
     expect(await narrow.json()).toMatchObject({ gw: { droppedParams: ["seed"] } });
   });
 
-  it("are in the reservation: what covers the first model alone is not enough", async () => {
+  it("count in the reservation: money for the first model alone is not enough", async () => {
     world.answer(answering);
     // 250 tokens at 10,000 nano-USD each, and twice as much at `dear/chat`.
     const spendCaps = { totalNano: 4_000_000n, hard: true };

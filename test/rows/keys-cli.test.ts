@@ -41,7 +41,7 @@ describe.each(["embedded", "PostgreSQL, two nodes"] as const)("%s", (kind) => {
     for (const node of nodes) expect(await knockAll(node.gateway.url, key)).toEqual(all(status));
   };
 
-  it("KEY-06: a name is asked for", async () => {
+  it("KEY-06: `keys create` needs a name", async () => {
     const refused = await keys("create");
     expect(refused.code).not.toBe(0);
     expect(refused.stderr).toContain("--name");
@@ -55,18 +55,18 @@ describe.each(["embedded", "PostgreSQL, two nodes"] as const)("%s", (kind) => {
     await expectEverywhere(200);
   });
 
-  it("KEY-04: it is shown in full again", async () => {
+  it("KEY-04: `keys reveal` shows the whole key again", async () => {
     expect((await keys("reveal", id)).stdout.trim()).toBe(key);
   });
 
-  it("KEY-09 KEY-10 T73: disabled, every endpoint of every node fails at the first try; enabled, they work again", async () => {
+  it("KEY-09 KEY-10 T73: a disabled key fails at the first call at every endpoint of every node; enabled, it works again", async () => {
     expect((await keys("disable", id)).code).toBe(0);
     await expectEverywhere(401);
     expect((await keys("enable", id)).code).toBe(0);
     await expectEverywhere(200);
   });
 
-  it("KEY-11 KEY-13 T73: revoked, the first call fails, also while a call begun before is under way and is charged", async () => {
+  it("KEY-11 KEY-13 T73: a revoked key fails at the first call, and a call in flight still ends and is charged", async () => {
     const [node] = nodes as [World];
     let goOn = (): void => undefined;
     node.answer(

@@ -38,8 +38,8 @@ async function tryCall(key: string, model = chat.model): Promise<string> {
   return answer.status === 200 ? "200" : `${answer.status} ${errorCode(text)}`;
 }
 
-describe("the record", () => {
-  it("KEY-03 KEY-16 KEY-17: a key's own view: the names on the wire, its creator, and never itself", async () => {
+describe("a key's record", () => {
+  it("KEY-03 KEY-16 KEY-17: `GET /v1/key` shows the documented fields and the creator, never the key itself", async () => {
     const user = await createUser(context(), {
       email: "ada@example.org",
       name: "Ada",
@@ -92,14 +92,14 @@ describe("the record", () => {
     });
   });
 
-  it("KEY-04: a key can be shown in full again, and what is shown works", async () => {
+  it("KEY-04: a key can be shown in full again, and the shown key works", async () => {
     const { key, record } = await world.makeKey();
     const shown = await revealKey(context(), { id: record.id });
     expect(shown.key).toBe(key);
     expect(await tryCall(shown.key)).toBe("200");
   });
 
-  it("KEY-05: a legacy key keeps its prefix only: it cannot be shown, and its calls still work", async () => {
+  it("KEY-05: a legacy key shows only its prefix and cannot be revealed, and its calls still work", async () => {
     const { key, record } = await world.makeKey();
     await world.gateway.database.query("update api_keys set ciphertext = null where id = $1", [
       record.id,
@@ -109,14 +109,14 @@ describe("the record", () => {
     expect(await self(key)).toMatchObject({ revealable: false, key_prefix: record.prefix });
   });
 
-  it("KEY-06: without a name there is no key", async () => {
+  it("KEY-06: a key without a name is refused", async () => {
     for (const name of ["", "   "]) {
       await expect(world.makeKey({ name })).rejects.toMatchObject({ status: 400 });
     }
   });
 });
 
-describe("changes count for the next call", () => {
+describe("a change of a key", () => {
   const changes: readonly (readonly [string, KeyPatch, string, string])[] = [
     ["total cap", { spendCaps: { totalNano: 0n } }, chat.model, "402 key_total_spend_cap_reached"],
     ["daily cap", { spendCaps: { dailyNano: 0n } }, chat.model, "402 key_daily_spend_cap_reached"],
@@ -147,7 +147,7 @@ describe("changes count for the next call", () => {
     ],
     ["expiry", { expiresAt: new Date(Date.now() - 1000) }, chat.model, "401 api_key_expired"],
   ];
-  it.each(changes)("KEY-07: %s", async (_what, patch, model, refused) => {
+  it.each(changes)("KEY-07: applies to the next call: %s", async (_what, patch, model, refused) => {
     const { key, record } = await world.makeKey();
     expect(await tryCall(key, model)).toBe("200");
     await changeKey(context(), { id: record.id }, patch);
@@ -170,7 +170,7 @@ describe("changes count for the next call", () => {
   });
 });
 
-describe("revoked", () => {
+describe("a revoked key", () => {
   it.each(eachProtocol)(
     "KEY-11 KEY-12 KEY-13: later calls fail for good, and earlier charges stay (%s)",
     async (_name, protocol) => {

@@ -28,7 +28,7 @@ it.each([
   expect((await gateway.ledger.balance(gateway.workspaceId)).heldNano).toBe(0n);
 });
 
-it("ERR-04: an argument that the vendor calls invalid is invalid_argument in the native shape", async () => {
+it("ERR-04: an argument that the vendor refuses is `invalid_argument` in the native format", async () => {
   const script = { status: 400, error: { code: "invalid_argument", message: "Too blue." } };
   const created = await gateway.post("/v1/videos/generations", {
     model,

@@ -102,18 +102,18 @@ async function tenant(input: Partial<KeyInput> = {}) {
   return { organization, workspace, key, id: record.id };
 }
 
-describe("which models are listed", () => {
-  it("MODELS-06: without a key, all of them", async () => {
+describe("the list of models", () => {
+  it("MODELS-06: has all models without a key", async () => {
     expect(await listedIds()).toEqual(allIds);
   });
 
-  it("MODELS-01 ALLOW-02: with a key that nothing narrows, all, and all can be called", async () => {
+  it("MODELS-01 ALLOW-02: has all models for an unrestricted key, and all can be called", async () => {
     const { key } = await tenant();
     expect(await listedIds(key)).toEqual(allIds);
     expect(await callableIds(key)).toEqual(allIds);
   });
 
-  it("MODELS-01 MODELS-02 ALLOW-01: the key's allowlist decides the list and the calls, at once", async () => {
+  it("MODELS-01 MODELS-02 ALLOW-01: follows the key's allowlist at once, and so do calls", async () => {
     const { key, id } = await tenant({ modelAllowlist: ["acme/chat", "acme/gemini", "acme/gone"] });
     expect(await listedIds(key)).toEqual(["acme/chat", "acme/gemini"]);
     expect(await callableIds(key)).toEqual(["acme/chat", "acme/gemini"]);
@@ -126,7 +126,7 @@ describe("which models are listed", () => {
     expect(await listedIds(key)).toEqual(allIds);
   });
 
-  it("MODELS-03 ALLOW-03: the lists of organization and workspace apply, and a key only narrows them", async () => {
+  it("MODELS-03 ALLOW-03: follows the allowlists of organization and workspace, which a key can only narrow", async () => {
     const { key, organization, workspace } = await tenant({
       modelAllowlist: ["acme/chat", "acme/messages", "acme/gemini"],
     });
@@ -146,7 +146,7 @@ describe("which models are listed", () => {
     expect(await callableIds(key)).toEqual(["acme/chat", "acme/gemini", "acme/messages"]);
   });
 
-  it("MODELS-04 ROUTE-07: a model of an excluded tier only is absent, and its provider is never called", async () => {
+  it("MODELS-04 ROUTE-07: lacks a model that only an excluded tier offers, and that tier's provider is never called", async () => {
     const { key } = await tenant({ routing: { mode: "custom", supplyTiers: ["official"] } });
     const expected = allIds.filter((id) => id !== "acme/community-only");
     expect(await listedIds(key)).toEqual(expected);
@@ -156,14 +156,14 @@ describe("which models are listed", () => {
     expect(world.second.requests).toHaveLength(0);
   });
 
-  it("MODELS-05 ROUTE-09: a model on no pinned provider is absent, and calling it reaches nobody", async () => {
+  it("MODELS-05 ROUTE-09: lacks a model that no pinned provider offers, and a call to it reaches no provider", async () => {
     const { key } = await tenant({ routing: { mode: "custom", pinnedProviders: ["second"] } });
     const expected = allIds.filter((id) => id !== "acme/official-only");
     expect(await listedIds(key)).toEqual(expected);
     expect(await callableIds(key)).toEqual(expected);
   });
 
-  it("MODELS-01: one model by its id is there exactly when it is in the list", async () => {
+  it("MODELS-01: a model can be read by its id exactly when it is in the list", async () => {
     const { key } = await tenant({ modelAllowlist: ["acme/chat"] });
     for (const path of [
       "/v1/models/acme/chat",
@@ -182,8 +182,8 @@ describe("which models are listed", () => {
   });
 });
 
-describe("what is told of each", () => {
-  it("MODELS-08: the shape of the list, to the letter", async () => {
+describe("a model in the list", () => {
+  it("MODELS-08: has exactly the documented fields", async () => {
     const answer = await world.gateway.get("/v1/models");
     const body = (await answer.json()) as { object: string; data: Listed[] };
     expect(Object.keys(body)).toEqual(["object", "data"]);
@@ -249,7 +249,7 @@ function samples(domain: Listed["supported_parameters"][string]): {
 
 describe("supported_parameters", () => {
   it.each(["acme/chat", "acme/narrow"])(
-    "MODELS-07: each value of a domain is accepted by a real call, each other refused (%s)",
+    "MODELS-07: a call accepts values inside a domain and refuses values outside it (%s)",
     async (id) => {
       const { supported_parameters: parameters } = (await list()).find((model) => model.id === id)!;
       let tried = 0;
@@ -277,7 +277,7 @@ describe("supported_parameters", () => {
     },
   );
 
-  it("MODELS-07: a domain that a model narrows is told, and holds in every spelling", async () => {
+  it("MODELS-07: a model's narrower domain is listed, and applies to every spelling of the parameter", async () => {
     const models = await list();
     const narrow = models.find((model) => model.id === "acme/narrow")!.supported_parameters;
     expect(narrow).toMatchObject({
@@ -299,7 +299,7 @@ describe("supported_parameters", () => {
     ).toBe(200);
   });
 
-  it("MODELS-07: limits of the other protocols hold too", async () => {
+  it("MODELS-07: limits apply in the other protocols too", async () => {
     for (const [protocol, extra] of [
       [responses, { temperature: 2.1 }],
       [messages, { temperature: 1.1 }],

@@ -32,7 +32,7 @@ const modelOfRow = async (response: Response): Promise<unknown> => {
   return row.model;
 };
 
-describe.each(protocols)("a call by another name, $name", (protocol) => {
+describe.each(protocols)("a call by another name of the model, $name", (protocol) => {
   it.each([
     ["an alias", `plain-${protocol.name}`],
     ["an alias with a provider", `plain-${protocol.name}:first`],
@@ -40,7 +40,7 @@ describe.each(protocols)("a call by another name, $name", (protocol) => {
     ["an alias with a colon in it", `${protocol.name}:8b`],
     ["a beginning", `${protocol.name}-2026-11-22`],
     ["a beginning with a provider", `${protocol.name}-2026:first`],
-  ])("%s is the model itself, at its price", async (_what, model) => {
+  ])("%s is answered by the model itself, at its price", async (_what, model) => {
     const before = await world.charged();
     const response = await world.call(protocol, { model });
     expect(response.status).toBe(200);
@@ -53,20 +53,20 @@ describe.each(protocols)("a call by another name, $name", (protocol) => {
 });
 
 describe("names", () => {
-  it("the longest beginning counts", async () => {
+  it("the longest matching prefix wins", async () => {
     const call = (model: string) => world.call(chat, { model }).then(modelOfRow);
     expect(await call("chat-large-2")).toBe("other/large");
     expect(await call("chat-large-3")).toBe("other/chat");
   });
 
-  it("what nobody has goes to the default model, by whatever form", async () => {
+  it("an unknown name goes to the default model, with or without a suffix", async () => {
     expect(await modelOfRow(await world.call(chat, { model: "hard-coded" }))).toBe("acme/chat");
     expect(await modelOfRow(await world.call(chat, { model: "some/model:@price" }))).toBe(
       "acme/chat",
     );
   });
 
-  it("a key's allowlist is about the model, not about the name", async () => {
+  it("a key's allowlist applies to the model, not to the name", async () => {
     const { key } = await world.makeKey({ modelAllowlist: ["acme/chat"] });
     const refused = await world.call(chat, { model: "plain-chat", key });
     expect(refused.status).toBe(403);
@@ -74,7 +74,7 @@ describe("names", () => {
     expect((await world.call(chat, { model: "hard-coded", key })).status).toBe(200);
   });
 
-  it("whole aliases are listed and priced like the model, and any name can be looked up", async () => {
+  it("aliases without a pattern are listed and priced like the model, and any name can be looked up", async () => {
     const get = async (path: string) =>
       (await (await fetch(`${world.gateway.url}${path}`)).json()) as Record<string, unknown>;
     const { data } = (await get("/v1/models")) as { data: { id: string; pricing: object }[] };

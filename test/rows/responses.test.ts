@@ -43,7 +43,7 @@ async function expectRefused(fields: readonly object[]): Promise<void> {
 }
 
 describe("required fields and the model", () => {
-  it("RESP-01: the body is JSON; another Content-Type or no JSON is refused", async () => {
+  it("RESP-01: a body that is not a JSON object is refused, and so is another Content-Type", async () => {
     expect((await world.call(responses)).status).toBe(200);
     const body = JSON.stringify(responses.body(responses.model, false));
     for (const [type, text, status] of [
@@ -59,7 +59,7 @@ describe("required fields and the model", () => {
     }
   });
 
-  it("RESP-02: without model, 400", async () => {
+  it("RESP-02: a body without a valid model is 400", async () => {
     const answer = await world.gateway.post("/v1/responses", { input: "hi" });
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({
@@ -70,7 +70,7 @@ describe("required fields and the model", () => {
     }
   });
 
-  it("RESP-03: model is vendor/model; an id without vendor is no model", async () => {
+  it("RESP-03: the model id is vendor/model; an unknown id or one without a vendor is 404", async () => {
     expect((await world.call(responses)).status).toBe(200);
     for (const model of ["responses", "/responses", "acme/", "acme/nothing"]) {
       const answer = await world.call(responses, { model });
@@ -79,7 +79,7 @@ describe("required fields and the model", () => {
     }
   });
 
-  it("RESP-04: both suffixes are read", async () => {
+  it("RESP-04: provider and strategy suffixes are accepted, and unknown ones are 400", async () => {
     for (const suffix of ["first", "second", "@price", "@latency", "@throughput", "@balanced"]) {
       expect((await world.call(responses, { model: `acme/responses:${suffix}` })).status).toBe(200);
     }
@@ -89,7 +89,7 @@ describe("required fields and the model", () => {
     }
   });
 
-  it("RESP-05: the two suffixes are not combined, and nobody is called", async () => {
+  it("RESP-05: the two suffixes combined are 400, and no provider is called", async () => {
     for (const suffix of ["first:@price", "@price:first"]) {
       const answer = await world.call(responses, { model: `acme/responses:${suffix}` });
       expect([answer.status, errorCode(await answer.text())]).toEqual([
@@ -100,7 +100,7 @@ describe("required fields and the model", () => {
     expect(reached()).toHaveLength(0);
   });
 
-  it("RESP-06: without input, 400", async () => {
+  it("RESP-06: a body without input is 400", async () => {
     const answer = await world.gateway.post("/v1/responses", { model: responses.model });
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({
@@ -127,7 +127,7 @@ describe("fields", () => {
     ]);
   });
 
-  it("RESP-11 ERR-05: temperature lies from 0 to 2", async () => {
+  it("RESP-11 ERR-05: temperature is a number from 0 to 2", async () => {
     await expectAccepted([{ temperature: 0 }, { temperature: 1.3 }, { temperature: 2 }]);
     await expectRefused([{ temperature: 2.1 }, { temperature: -0.1 }, { temperature: "1" }]);
   });
@@ -137,7 +137,7 @@ describe("fields", () => {
     await expectRefused([{ top_p: "x" }]);
   });
 
-  it("RESP-13: stream is a boolean, false without it", async () => {
+  it("RESP-13: stream is a boolean, and false by default", async () => {
     for (const extra of [{}, { stream: false }, { stream: null }]) {
       const whole = await world.call(responses, { extra });
       expect(whole.headers.get("content-type")).toMatch(/^application\/json/);
@@ -149,7 +149,7 @@ describe("fields", () => {
     await expectRefused([{ stream: "true" }, { stream: 1 }]);
   });
 
-  it("RESP-14: tools are flat, and reach a responses upstream as they are", async () => {
+  it("RESP-14: tools are flat, and reach a responses upstream unchanged", async () => {
     await expectAccepted([{ tools: [tool] }]);
     await expectRefused([{ tools: [{ type: "function" }] }, { tools: tool }]);
   });
@@ -168,7 +168,7 @@ describe("fields", () => {
     ]);
   });
 
-  it("RESP-16: parallel_tool_calls goes on only with tools, and is told where it does not", async () => {
+  it("RESP-16: parallel_tool_calls is forwarded only with tools, and otherwise reported as dropped", async () => {
     for (const parallel of [true, false]) {
       await expectAccepted([{ parallel_tool_calls: parallel, tools: [tool] }]);
       for (const tools of [{}, { tools: [] }]) {
@@ -190,7 +190,7 @@ describe("fields", () => {
     await expectRefused([{ text: { verbosity: "loud" } }, { text: { format: { type: "xml" } } }]);
   });
 
-  it("ERR-12 ERR-13: an unknown field is no error; a bad value of a known one is; a field's own rule comes first", async () => {
+  it("ERR-12 ERR-13: an unknown field is accepted, a bad value of a known field is refused, a field that is always dropped is not checked", async () => {
     expect((await send({ foo: 1 })).status).toBe(200);
     await expectRefused([{ truncation: "sometimes" }]);
     const ownRule = await send({ service_tier: "no such tier", previous_response_id: "resp_1" });
@@ -203,7 +203,7 @@ describe("fields", () => {
 });
 
 describe("the answer", () => {
-  it("RESP-51 RESP-52 RESP-53: it has what the document says, whole and in the stream's last event", async () => {
+  it("RESP-51 RESP-52 RESP-53: has the documented fields, whole and in the stream's last event", async () => {
     const whole: unknown = await (await world.call(responses)).json();
     const events = await readEvents(await world.call(responses, { stream: true }));
     const streamed = at(parsed(events.at(-2)!), "response");
@@ -219,7 +219,7 @@ describe("the answer", () => {
     }
   });
 
-  it("RESP-53: a total that the upstream leaves out or gets wrong is the sum", async () => {
+  it("RESP-53: has the sum as total if the upstream leaves the total out or gets it wrong", async () => {
     for (const total of [undefined, 7]) {
       world.answer(
         json({
@@ -236,7 +236,7 @@ describe("the answer", () => {
     }
   });
 
-  it("RESP-54: a normal end is completed, a cut one incomplete with its reason", async () => {
+  it("RESP-54: is `completed` after a normal end, and `incomplete` with the reason if it was cut off", async () => {
     const cut = {
       ...responses.whole(),
       model: upstreamModel,

@@ -89,7 +89,7 @@ describe("suffixes", () => {
   );
 
   it.each(eachProtocol)(
-    "ROUTE-03: @price calls the cheaper one first, and the other when it fails (%s)",
+    "ROUTE-03: @price calls the cheaper provider first, and the other when it fails (%s)",
     async (_name, protocol) => {
       const { key } = world.gateway;
       const model = `${protocol.model}:@price`;
@@ -107,7 +107,7 @@ describe("suffixes", () => {
     },
   );
 
-  it("ROUTE-04: the two forms are not combined, on any endpoint, in the path too", async () => {
+  it("ROUTE-04: combined suffixes are refused at every endpoint, in the path too", async () => {
     for (const protocol of protocols) {
       for (const stream of [false, true]) {
         for (const suffix of [
@@ -125,7 +125,7 @@ describe("suffixes", () => {
     expect(world.first.requests.length + world.second.requests.length).toBe(0);
   });
 
-  it("ROUTE-18 ROUTE-19: a suffix never leaves the pool: the pin holds under @price, and another provider is refused", async () => {
+  it("ROUTE-18 ROUTE-19: a suffix never overrides a pin: the pin holds under @price, and another provider is refused", async () => {
     const { key, id } = await tenant();
     await route(id, { pinnedProviders: ["second"] });
     await changeKey(context(), { id }, { allowRequestOverride: true });
@@ -166,7 +166,7 @@ describe("suffixes", () => {
 });
 
 describe("settings of a key and of the layers above", () => {
-  it("ROUTE-01 ROUTE-06: strategy, pin and preference each steer, and the strategy leaves the fallback as it is", async () => {
+  it("ROUTE-01 ROUTE-06: strategy, pin and preference each choose the provider, and failover still works under a strategy", async () => {
     const { key, id } = await tenant();
     await route(id, { sort: "price" });
     expect(await whoAnswers(key)).toEqual({ first: 8, second: 0, statuses: [200] });
@@ -190,7 +190,7 @@ describe("settings of a key and of the layers above", () => {
     expect(balanced.second).toBeGreaterThan(0);
   });
 
-  it("ROUTE-05: a key that follows has its workspace's setting; a custom one its own", async () => {
+  it("ROUTE-05: a key that follows uses its workspace's routing, and a custom key its own", async () => {
     const { key, id, workspace } = await tenant();
     await changeWorkspace(context(), workspace.id, {
       routing: { mode: "custom", preferredProviders: ["second"] },
@@ -202,7 +202,7 @@ describe("settings of a key and of the layers above", () => {
     expect(await whoAnswers(key)).toEqual({ first: 0, second: 8, statuses: [200] });
   });
 
-  it("ROUTE-08: a pinned provider that is down is an error, and the other is not called", async () => {
+  it("ROUTE-08: a call fails if its pinned provider is down, and the other provider is not called", async () => {
     const { key, id } = await tenant();
     await route(id, { pinnedProviders: ["first"] });
     world.first.answer(failing);
@@ -210,7 +210,7 @@ describe("settings of a key and of the layers above", () => {
     expect({ second, statuses }).toEqual({ second: 0, statuses: [502] });
   });
 
-  it("ROUTE-09: a model on none of the pinned is not callable, and nobody is called", async () => {
+  it("ROUTE-09: a model at none of the pinned providers is refused and not listed, and no provider is called", async () => {
     const { key, id } = await tenant();
     await route(id, { pinnedProviders: ["first"] });
     expect(await whoAnswers(key, { model: "acme/community-only" })).toEqual({
@@ -225,7 +225,7 @@ describe("settings of a key and of the layers above", () => {
     expect(listed).not.toContain("acme/community-only");
   });
 
-  it("ROUTE-10 ROUTE-11: a preferred provider is tried first; it is no constraint", async () => {
+  it("ROUTE-10 ROUTE-11: a preferred provider is tried first, but other providers may answer", async () => {
     const { key, id } = await tenant();
     await route(id, { preferredProviders: ["second", "nobody"] });
     expect(await whoAnswers(key)).toEqual({ first: 0, second: 8, statuses: [200] });
@@ -239,7 +239,7 @@ describe("settings of a key and of the layers above", () => {
     });
   });
 
-  it("ROUTE-12 ROUTE-14: a key's constraint only narrows: the layers above bind a custom key too", async () => {
+  it("ROUTE-12 ROUTE-14: a key's constraints only narrow those of the layers above, for a custom key too", async () => {
     const { key, id, organization, workspace } = await tenant();
     await changeWorkspace(context(), workspace.id, {
       routing: { mode: "custom", supplyTiers: ["official"] },
@@ -256,7 +256,7 @@ describe("settings of a key and of the layers above", () => {
     expect(await whoAnswers(key, { calls: 20 })).toEqual({ first: 20, second: 0, statuses: [200] });
   });
 
-  it("ROUTE-13: pins and preferences together: the preferred first, then the other pinned", async () => {
+  it("ROUTE-13: with pins and preferences, the preferred pinned provider is first, then the other pinned one", async () => {
     const { key, id } = await tenant();
     await route(id, { pinnedProviders: ["first", "second"], preferredProviders: ["second"] });
     expect(await whoAnswers(key)).toEqual({ first: 0, second: 8, statuses: [200] });
@@ -286,14 +286,14 @@ describe("sessions", () => {
   const times = (count: number, make: (index: number) => object) =>
     Array.from({ length: count }, (_one, index) => make(index));
 
-  it("RESP-36: the same user goes to one provider; other users spread", async () => {
+  it("RESP-36: calls with the same user go to one provider; those of different users spread", async () => {
     for (const user of ["ada", "bob", "cy"]) {
       expect(await spread(times(20, () => ({ user })))).toEqual([0, 20]);
     }
     expect((await spread(times(40, (index) => ({ user: `user ${index}` }))))[0]).toBeGreaterThan(3);
   });
 
-  it("RESP-37 RESP-38: prompt_cache_key goes before user: one value, one provider; other values spread", async () => {
+  it("RESP-37 RESP-38: prompt_cache_key overrides user: one value goes to one provider, different values spread", async () => {
     for (const prompt_cache_key of ["session 1", "session 2", "session 3"]) {
       expect(
         await spread(times(20, (index) => ({ prompt_cache_key, user: `user ${index}` }))),
@@ -304,11 +304,11 @@ describe("sessions", () => {
     ).toBeGreaterThan(3);
   });
 
-  it("RESP-45: safety_identifier holds no session", async () => {
+  it("RESP-45: safety_identifier does not keep calls at one provider", async () => {
     expect((await spread(times(60, () => ({ safety_identifier: "same" }))))[0]).toBeGreaterThan(0);
   });
 
-  it("a session in the chat protocol and one in messages hold too", async () => {
+  it("sessions of chat and of messages stay with one provider too", async () => {
     for (const [protocol, extra] of [
       [chat, { user: "ada" }],
       [chat, { prompt_cache_key: "session" }],

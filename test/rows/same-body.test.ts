@@ -22,7 +22,7 @@ const bodyAt = (recorder: World["first"]) => recorder.requests.at(-1)!.body;
 
 describe("a direct route", () => {
   it.each(eachProtocol)(
-    "TXT-07: the upstream gets the body that was sent, apart from the model (%s)",
+    "TXT-07: forwards the caller's body, except for the model (%s)",
     async (_name, protocol) => {
       const extra = {
         foo: { nested: [1, "two", null, { three: 3.5 }] },
@@ -37,7 +37,7 @@ describe("a direct route", () => {
   );
 
   it.each(eachProtocol)(
-    "TXT-07: a stream's body too, but for what metering asks for (%s)",
+    "TXT-07: forwards a stream's body too, plus the field that metering needs (%s)",
     async (_name, protocol) => {
       await readEvents(
         await world.call(protocol, { model: `${protocol.model}:first`, stream: true }),
@@ -49,7 +49,7 @@ describe("a direct route", () => {
   );
 
   it.each([40, 40_000])(
-    "TXT-07: what the first provider refused the second gets in the caller's own bytes again (%i characters)",
+    "TXT-07: sends the caller's own bytes to the second provider too after the first failed (%i characters)",
     async (length) => {
       world.first.answer(json({ error: { message: "boom" } }, 500));
       const said = `"temperature": 1.0,\n "seed": 12345678901234567890, "foo": [1e2, "\\u00e9"]`;
@@ -70,7 +70,7 @@ describe("a direct route", () => {
     },
   );
 
-  it("CONV-713: names that Python writes with escapes cost no digit of a tool's arguments", async () => {
+  it("CONV-713: keeps every digit of a tool's arguments, even if their names have Unicode escapes", async () => {
     const input = String.raw`{"gr\u00f6\u00dfe":1,"order":9223372036854775807}`;
     const call = `{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"order","input":${input}}]}`;
     const result = `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]}`;

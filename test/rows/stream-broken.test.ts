@@ -65,7 +65,7 @@ const breaks: readonly (readonly [string, (protocol: Protocol) => Answer])[] = [
 
 describe.each(eachProtocol)("a %s stream", (_name, protocol) => {
   it.each(breaks)(
-    "T16: %s: the caller is told by the protocol's own error, and nothing is charged",
+    "T16: %s: the stream ends with the protocol's own error, and nothing is charged",
     async (_what, answer) => {
       world.answer(answer(protocol));
       const before = await world.charged();
@@ -93,7 +93,7 @@ describe.each(eachProtocol)("a %s stream", (_name, protocol) => {
 
 describe("the array form of generateContent", () => {
   it.each(breaks)(
-    "T16: %s: the array is valid JSON and its last element the error",
+    "T16: %s: the array is valid JSON, and its last element is the error",
     async (_what, answer) => {
       world.answer(answer(generateContent));
       const response = await world.gateway.post(
@@ -107,9 +107,9 @@ describe("the array form of generateContent", () => {
   );
 });
 
-describe("what only looks broken", () => {
+describe("a stream that only looks broken", () => {
   it.each(eachProtocol)(
-    "T16: a connection that is reset after the last word was said is a complete answer (%s)",
+    "T16: is a complete answer if the connection is reset after its last frame (%s)",
     async (_name, protocol) => {
       world.answer(stream(protocol.frames, (upstream) => setTimeout(() => upstream.destroy(), 30)));
       const before = await world.charged();
@@ -121,7 +121,7 @@ describe("what only looks broken", () => {
     },
   );
 
-  it("T16: an upstream that says all and then leaves its connection open is not waited for", async () => {
+  it("T16: ends after its last frame, even if the upstream leaves the connection open", async () => {
     // In this gateway, an upstream may be silent for two minutes.
     const patient = await startWorld();
     patient.answer((request, upstream) =>
@@ -137,7 +137,7 @@ describe("what only looks broken", () => {
     await patient.close();
   });
 
-  it("T16: an answer that fails before its first frame is an error answer with a status", async () => {
+  it("T16: is answered with an error status if it fails before its first frame", async () => {
     for (const protocol of protocols) {
       world.answer(sse(protocol.errorFrame));
       const response = await world.call(protocol, {

@@ -34,7 +34,7 @@ beforeEach(() => world.answer(answering));
 const eventsOf = async (protocol: Protocol, extra: object = {}) =>
   readEvents(await world.call(protocol, { stream: true, extra }));
 
-describe("all four protocols stream", () => {
+describe("a stream of each protocol", () => {
   it.each(eachProtocol)(
     "STREAM-01 STREAM-09: frames reach the caller while the upstream still writes (%s)",
     async (_name, protocol) => {
@@ -75,7 +75,7 @@ describe("all four protocols stream", () => {
   });
 
   it.each(eachProtocol)(
-    "STREAM-04 STREAM-05: an ending that the upstream leaves out is completed (%s)",
+    "STREAM-04 STREAM-05: end markers that the upstream leaves out are added (%s)",
     async (_name, protocol) => {
       const full = await eventsOf(protocol);
       // The number of end markers to leave out.
@@ -95,7 +95,7 @@ describe("all four protocols stream", () => {
     expect(names.slice(-3)).toEqual(["content_block_stop", "message_delta", "message_stop"]);
   });
 
-  it("T16: a chat stream of an end marker alone is no answer: the next provider's is given and charged", async () => {
+  it("T16: a chat stream with only an end marker fails over to the next provider, whose answer is charged", async () => {
     world.first.answer(stream(["data: [DONE]\n\n"]));
     const answered = await world.call(chat, { model: `${chat.model}:@price`, stream: true });
     expect(chat.textOfFrames(await readEvents(answered))).toBe(answerText);
@@ -106,7 +106,7 @@ describe("all four protocols stream", () => {
     });
   });
 
-  it("STREAM-06 STREAM-07: responses streams named events, and tells its usage in response.completed", async () => {
+  it("STREAM-06 STREAM-07: responses streams named events, and reports its usage in response.completed", async () => {
     const events = await eventsOf(responses);
     const named = events.slice(0, -1);
     expect(named.map((event) => event.event)).toEqual(named.map((event) => parsed(event)["type"]));
@@ -149,16 +149,19 @@ async function expectSame(
   }
 }
 
-describe("T17: where the upstream's bytes are cut changes nothing", () => {
-  it.each(eachProtocol)("T17: one byte at a time (%s)", async (_name, protocol) => {
-    const expected = await eventsOf(protocol);
-    const bytes = Buffer.from(protocol.frames.join(""));
-    world.answer(inChunks([...bytes.keys()].map((index) => bytes.subarray(index, index + 1))));
-    expect(await eventsOf(protocol)).toEqual(expected);
-  });
+describe("T17: a stream whose bytes are cut into chunks", () => {
+  it.each(eachProtocol)(
+    "T17: has the same events one byte at a time (%s)",
+    async (_name, protocol) => {
+      const expected = await eventsOf(protocol);
+      const bytes = Buffer.from(protocol.frames.join(""));
+      world.answer(inChunks([...bytes.keys()].map((index) => bytes.subarray(index, index + 1))));
+      expect(await eventsOf(protocol)).toEqual(expected);
+    },
+  );
 
   it.each(eachProtocol)(
-    "T17: one cut, at each byte of the text's characters and of the frames' ends (%s)",
+    "T17: has the same events with one cut, at each byte of non-ASCII characters and of frame ends (%s)",
     async (_name, protocol) => {
       const bytes = Buffer.from(protocol.frames.join(""));
       const places = [...bytes.keys()].filter(
@@ -174,7 +177,7 @@ describe("T17: where the upstream's bytes are cut changes nothing", () => {
   );
 
   it.each(eachProtocol)(
-    "T17: several frames in one chunk, other line ends, comments between (%s)",
+    "T17: has the same events with several frames in a chunk, other line ends or comments (%s)",
     async (_name, protocol) => {
       const expected = await eventsOf(protocol);
       const text = protocol.frames.join("");
@@ -195,7 +198,7 @@ describe("T17: where the upstream's bytes are cut changes nothing", () => {
     },
   );
 
-  it("T17: every cut in a chat stream with tool calls and escaped characters", async () => {
+  it("T17: has the same events with cuts throughout a chat stream of tool calls and escaped characters", async () => {
     const chunk = (delta: object) =>
       `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`;
     const call = (fields: object) => ({ tool_calls: [{ index: 0, ...fields }] });

@@ -23,9 +23,9 @@ const heard = () => [...world.first.requests, ...world.second.requests];
 /** A header's bytes as a client sends them. */
 const bytesOf = (text: string) => Buffer.from(text, "utf8").toString("latin1");
 
-describe("by headers", () => {
+describe("tags and end users in headers", () => {
   it.each(eachProtocol)(
-    "are kept with the call, at the same price, and no vendor hears of them (%s)",
+    "are stored with the call at the same price, and not sent to the vendor (%s)",
     async (_name, protocol) => {
       for (const stream of [false, true]) {
         const headers = { "x-gw-metadata": '{"team":"search","run":"7"}', "x-gw-end-user": "u-1" };
@@ -66,7 +66,7 @@ describe("by headers", () => {
     ["an end user that is no UTF-8", { "x-gw-end-user": "\xe4" }],
   ];
   it.each(eachProtocol)(
-    "that are wrong are refused in the caller's protocol, naming header and fix, and cost nothing (%s)",
+    "are refused in the caller's protocol if invalid, with the name of the header (%s)",
     async (_name, protocol) => {
       for (const [what, headers] of bad) {
         const answer = await world.call(protocol, { headers });
@@ -82,7 +82,7 @@ describe("by headers", () => {
     },
   );
 
-  it("that come twice are refused", async () => {
+  it("are refused if the header comes twice", async () => {
     const url = new URL(chat.path(chat.model, false), world.gateway.url);
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const headers = {
@@ -100,7 +100,7 @@ describe("by headers", () => {
     expect(status).toBe(400);
   });
 
-  it("with hostile values come back as they were sent", async () => {
+  it("are stored as they were sent, with hostile values too, except characters that a database cannot store", async () => {
     const tags = {
       "<script>alert(1)</script>": "'; drop table requests; --",
       constructor: "prototype",
@@ -124,7 +124,7 @@ describe("by headers", () => {
   });
 });
 
-describe("by fields of the body", () => {
+describe("tags and end users in fields of the body", () => {
   const cases = [
     {
       protocol: chat,
@@ -150,7 +150,7 @@ describe("by fields of the body", () => {
   ];
   it.each(
     cases.map((one) => [`${one.protocol.name} ${Object.keys(one.extra).join(", ")}`, one] as const),
-  )("%s: are kept, and reach the vendor as before", async (_name, { protocol, extra, kept }) => {
+  )("%s: are stored, and reach the vendor unchanged", async (_name, { protocol, extra, kept }) => {
     const answer = await world.call(protocol, { extra });
     expect(answer.status).toBe(200);
     await answer.text();
@@ -158,7 +158,7 @@ describe("by fields of the body", () => {
     expect(heard()[0]!.body).toMatchObject(extra);
   });
 
-  it("a header counts before the field, name by name, and what is no short text is the vendor's alone", async () => {
+  it("are overridden by headers, tag by tag; values that are not short texts are not stored", async () => {
     const answer = await world.call(responses, {
       extra: {
         metadata: {
@@ -181,7 +181,7 @@ describe("by fields of the body", () => {
   });
 });
 
-describe("in the management API", () => {
+describe("tags and end users in the management API", () => {
   const read = async (path: string) => {
     const authorization = `Bearer ${world.secrets.adminToken()}`;
     const answer = await world.gateway.get(`/admin/v1${path}`, { authorization });
@@ -192,7 +192,7 @@ describe("in the management API", () => {
     return (body["data"] as Tagged[]).map(({ id }) => id);
   };
 
-  it("are shown, and find their calls: by tag, by end user, by both", async () => {
+  it("are shown, and filter calls by tag, by end user and by both", async () => {
     const call = async (tags: object, endUser: string) => {
       const headers = { "x-gw-metadata": JSON.stringify(tags), "x-gw-end-user": endUser };
       const answer = await world.call(chat, { headers });
@@ -218,7 +218,7 @@ describe("in the management API", () => {
     expect(list).toMatchObject({ data: [shown], scanned_to: null });
   });
 
-  it("a filter that is none is refused by its name", async () => {
+  it("are refused as a filter if invalid, with the filter's name", async () => {
     for (const query of ["tag=project", "tag=:x", "end_user="]) {
       const { status, body } = await read(`/requests?${query}`);
       expect(status).toBe(400);

@@ -50,7 +50,7 @@ describe("each protocol", () => {
       ["candidates", 0, "content", "parts", 0, "text"],
       {},
     ],
-  ] as const)("%s is served", async (_name, protocol, path, shape) => {
+  ] as const)("%s is answered", async (_name, protocol, path, shape) => {
     const answer = await world.call(protocol);
     expect(answer.status).toBe(200);
     expect(answer.headers.get("content-type")).toMatch(/^application\/json/);
@@ -59,7 +59,7 @@ describe("each protocol", () => {
     expect(body).toMatchObject(shape);
   });
 
-  it("TXT-04: the slash of the model id may be escaped, and other spellings of the path are answered", async () => {
+  it("TXT-04: the slash of the model id may be escaped, and other spellings of the path are accepted", async () => {
     for (const path of [
       "/v1beta/models/acme%2Fgemini:generateContent",
       "/v1/models/acme/gemini:generateContent",
@@ -72,7 +72,7 @@ describe("each protocol", () => {
   });
 
   it.each(eachProtocol)(
-    "TXT-08 ROUTE-02: a provider suffix decides who is called (%s)",
+    "TXT-08 ROUTE-02: a provider suffix decides which provider is called (%s)",
     async (_name, protocol) => {
       for (const [name, other] of [
         ["first", "second"],
@@ -103,7 +103,7 @@ describe("each protocol", () => {
 });
 
 describe("entry points", () => {
-  it("TXT-12 TXT-13: a model without an entry point is refused there, and nobody is called", async () => {
+  it("TXT-12 TXT-13: a model is refused at an entry point that it does not offer, and no provider is called", async () => {
     for (const protocol of protocols) {
       for (const other of protocols.filter((one) => one !== protocol)) {
         for (const streamed of [false, true]) {
@@ -133,9 +133,9 @@ const filtered: readonly (readonly [string, Protocol, string])[] = [
   ["T74 models, by which OpenRouter falls back, messages", messages, "models"],
 ];
 
-describe("what is never forwarded", () => {
+describe("a field that is never forwarded", () => {
   it.each(filtered)(
-    "TXT-09 TXT-14 %s: whole, told in gw.droppedParams",
+    "TXT-09 TXT-14 %s: is reported in gw.droppedParams of a whole answer",
     async (_name, protocol, field) => {
       const answer = await world.call(protocol, { extra: { [field]: "priority" } });
       expect(answer.status).toBe(200);
@@ -148,7 +148,7 @@ describe("what is never forwarded", () => {
   );
 
   it.each(filtered)(
-    "TXT-15 %s: streamed, told in x-gw-dropped-params",
+    "TXT-15 %s: is reported in x-gw-dropped-params of a stream",
     async (_name, protocol, field) => {
       const answer = await world.call(protocol, { stream: true, extra: { [field]: "priority" } });
       expect(answer.headers.get("x-gw-dropped-params")).toBe(field);
@@ -159,7 +159,7 @@ describe("what is never forwarded", () => {
     },
   );
 
-  it("TXT-14 TXT-15: nothing is said where nothing was dropped", async () => {
+  it("TXT-14 TXT-15: nothing is reported if nothing was dropped", async () => {
     for (const protocol of protocols) {
       expect(await (await world.call(protocol)).json()).not.toHaveProperty("gw");
       const streamed = await world.call(protocol, { stream: true });
@@ -169,7 +169,7 @@ describe("what is never forwarded", () => {
   });
 
   it.each(filtered)(
-    "TXT-14 RESP-16 %s: null says nothing, and nothing is told of it",
+    "TXT-14 RESP-16 %s: is dropped without a report if it is null",
     async (_name, protocol, field) => {
       const extra = { [field]: null, parallel_tool_calls: null };
       const answer = await world.call(protocol, { extra });
@@ -179,7 +179,7 @@ describe("what is never forwarded", () => {
     },
   );
 
-  it("TXT-14 TXT-15: several are told once each, in the order of the request", async () => {
+  it("TXT-14 TXT-15: several dropped fields are reported once each, in the order of the request", async () => {
     const extra = {
       previous_response_id: "resp_1",
       parallel_tool_calls: true,
@@ -195,7 +195,7 @@ describe("what is never forwarded", () => {
     expect(header).toBe("previous_response_id, parallel_tool_calls, service_tier");
   });
 
-  it("ERR-12: a parameter the model does not have is dropped and told, not an error", async () => {
+  it("ERR-12: a parameter that the model does not have is dropped and reported, not an error", async () => {
     const answer = await world.call(chat, {
       model: "acme/narrow",
       extra: { seed: 7, temperature: 1, user: "me" },
@@ -215,7 +215,7 @@ describe("what is never forwarded", () => {
     expect(reached()[0]!.body["generationConfig"]).toEqual({ topP: 0.5 });
   });
 
-  it("ERR-12: null for a parameter that the model does not have is left out, and nothing is told", async () => {
+  it("ERR-12: null for a parameter that the model does not have is dropped without a report", async () => {
     const answer = await world.call(chat, { model: "acme/narrow", extra: { seed: null } });
     expect(await answer.json()).not.toHaveProperty("gw");
     expect(reached()[0]!.body).toEqual(chat.body(upstreamModel, false));
@@ -279,9 +279,9 @@ describe("upstream refusals", () => {
   );
 });
 
-describe("one program speaks in the other form than it was asked for", () => {
+describe("an upstream that answers in another form than requested", () => {
   it.each(eachProtocol)(
-    "T14: a stream was asked and the upstream answers whole: the caller gets a stream, billed (%s)",
+    "T14: its whole answer to a stream request reaches the caller as a stream, billed (%s)",
     async (_name, protocol) => {
       world.answer(json(protocol.whole()));
       const before = await world.charged();
@@ -297,7 +297,7 @@ describe("one program speaks in the other form than it was asked for", () => {
   );
 
   it.each(eachProtocol)(
-    "T14: a stream without its Content-Type is a stream, and a page of HTML is none (%s)",
+    "T14: its stream without the right Content-Type is read as a stream; an HTML page is 502 (%s)",
     async (_name, protocol) => {
       for (const headers of [
         {},
@@ -321,7 +321,7 @@ describe("one program speaks in the other form than it was asked for", () => {
     },
   );
 
-  it("T14: the array form of generateContent stays an array where the upstream answers whole", async () => {
+  it("T14: its whole answer is one array in the array form of generateContent", async () => {
     world.answer(json(generateContent.whole()));
     const path = "/v1beta/models/acme/gemini:streamGenerateContent";
     const answer = await world.gateway.post(path, generateContent.body("", true));
@@ -332,7 +332,7 @@ describe("one program speaks in the other form than it was asked for", () => {
   });
 
   it.each(eachProtocol)(
-    "T15: a whole answer was asked and the upstream streams: the caller gets it whole, billed (%s)",
+    "T15: its stream for a request without streaming reaches the caller as a whole answer, billed (%s)",
     async (_name, protocol) => {
       world.answer(stream(protocol.frames));
       const before = await world.charged();
@@ -347,7 +347,7 @@ describe("one program speaks in the other form than it was asked for", () => {
     },
   );
 
-  it("T15 T47: of a stream that tells no usage, the whole answer tells the one it was billed by", async () => {
+  it("T15 T47: if its stream has no usage, the whole answer reports the estimate that it was billed by", async () => {
     // The call is no stream, so it did not ask for usage: chat vendors report a stream's usage only on request.
     const silent = chat.frames.filter((frame) => !frame.includes("prompt_tokens"));
     world.answer(stream(silent));

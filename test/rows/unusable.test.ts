@@ -54,27 +54,30 @@ const unusable: readonly (readonly [what: string, answer: Answer, said: RegExp])
 ];
 
 describe.each(eachProtocol)("an answer that cannot be used (%s)", (name, protocol) => {
-  it.each(unusable)("%s: 502 says so, one POST, one line in the log", async (_what, bad, said) => {
-    world.answer(bad);
-    const before = await world.charged();
-    const answer = await world.call(protocol, { model: `${protocol.model}:first` });
-    expect(answer.status).toBe(502);
-    const text = await answer.text();
-    expect(JSON.stringify(JSON.parse(text))).toMatch(/The provider's answer cannot be used: /);
-    expect(text.replaceAll("\\", "")).toMatch(said);
-    expect(text).not.toContain("private words");
-    expect(world.first.requests).toHaveLength(1);
-    expect(await world.charged()).toBe(before);
-    expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatchObject({
-      request_id: answer.headers.get("x-request-id"),
-      provider: "first",
-      credential: "default",
-      reason: expect.stringMatching(said) as string,
-    });
-  });
+  it.each(unusable)(
+    "%s: 502 names the reason, after one POST and with one line in the log",
+    async (_what, bad, said) => {
+      world.answer(bad);
+      const before = await world.charged();
+      const answer = await world.call(protocol, { model: `${protocol.model}:first` });
+      expect(answer.status).toBe(502);
+      const text = await answer.text();
+      expect(JSON.stringify(JSON.parse(text))).toMatch(/The provider's answer cannot be used: /);
+      expect(text.replaceAll("\\", "")).toMatch(said);
+      expect(text).not.toContain("private words");
+      expect(world.first.requests).toHaveLength(1);
+      expect(await world.charged()).toBe(before);
+      expect(lines).toHaveLength(1);
+      expect(lines[0]).toMatchObject({
+        request_id: answer.headers.get("x-request-id"),
+        provider: "first",
+        credential: "default",
+        reason: expect.stringMatching(said) as string,
+      });
+    },
+  );
 
-  it("a stream that ends before its first frame is not asked for twice", async () => {
+  it("a stream that ends before its first frame is not requested again", async () => {
     world.answer(body("", { "content-type": "text/event-stream" }));
     const answer = await world.call(protocol, { model: `${protocol.model}:first`, stream: true });
     expect(answer.status).toBe(502);
@@ -83,7 +86,7 @@ describe.each(eachProtocol)("an answer that cannot be used (%s)", (name, protoco
     expect(lines).toMatchObject([{ provider: "first", status: 200 }]);
   });
 
-  it("each failing attempt is a line, and none that succeeds", async () => {
+  it("each failed attempt is one line in the log, a successful attempt none", async () => {
     world.first.answer(json({ error: { message: `${"long ".repeat(500)}words` } }, 503));
     const answer = await world.call(protocol, { model: `${protocol.model}:@price` });
     expect(answer.status).toBe(200);
@@ -99,7 +102,7 @@ describe.each(eachProtocol)("an answer that cannot be used (%s)", (name, protoco
     expect(name).toBe(protocol.name);
   });
 
-  it("a 404 about what the caller named reaches the caller, and nobody else is asked", async () => {
+  it("a 404 about an object of the request reaches the caller without failover; a 404 about the model fails over", async () => {
     const message = "No such File object: file-abc123";
     world.first.answer(json({ error: { message, type: "invalid_request_error" } }, 404));
     for (const stream of [false, true]) {
@@ -132,7 +135,7 @@ describe("an answer with more log probabilities than a whole one may have", () =
     usage: { prompt_tokens: 1, completion_tokens: 4_500 },
   };
 
-  it("T60: is the caller's wish: 400 says what to ask for, nobody else is asked, and the provider stays in use", async () => {
+  it("T60: is the caller's error: 400 says what to request instead, without failover, and the provider stays in use", async () => {
     world.first.answer(json(whole));
     const [, chat] = eachProtocol.find(([name]) => name === "chat")!;
     const model = `${chat.model}:@price`;

@@ -70,9 +70,9 @@ const withoutUsage = (protocol: Protocol): Answer => {
       : json(whole)(request, upstream);
 };
 
-describe("an answer is billed by its own usage", () => {
+describe("the bill of an answer", () => {
   it.each(eachProtocol)(
-    "T46 T50: cached tokens cost the cache price and are counted once, reasoning once; whole and streamed (%s)",
+    "T46 T50: counts cached tokens once at the cache price, and reasoning tokens once, whole and streamed (%s)",
     async (_name, protocol) => {
       for (const stream of [false, true]) {
         const { nano, row } = await cost(protocol, stream);
@@ -88,7 +88,7 @@ describe("an answer is billed by its own usage", () => {
   );
 
   it.each(eachProtocol)(
-    "T59: nothing is cached where a key has no cache: two identical calls reach the upstream twice, and both are billed (%s)",
+    "T59: two identical calls of a key without a cache both reach the upstream, and both are billed (%s)",
     async (_name, protocol) => {
       for (const stream of [false, true]) {
         world.answer(answering);
@@ -100,7 +100,7 @@ describe("an answer is billed by its own usage", () => {
     },
   );
 
-  it("T47: a caller who did not ask for usage is billed by it, and sees no frame of it", async () => {
+  it("T47: a stream is billed by the upstream's usage, which a caller who did not request it does not see", async () => {
     const { text, nano } = await cost(chat, true);
     expect(world.first.requests[0]!.body["stream_options"]).toEqual({ include_usage: true });
     expect(nano).toBe(costAtFirstNano);
@@ -112,7 +112,7 @@ describe("an answer is billed by its own usage", () => {
     expect(withoutOwnIds(declined.text)).toBe(withoutOwnIds(text));
   });
 
-  it("T47: a caller who asked gets it once, last, and null before", async () => {
+  it("T47: a caller who requested usage gets it once, in the last chunk, and null before", async () => {
     const { text, nano } = await cost(chat, true, { stream_options: { include_usage: true } });
     expect(nano).toBe(costAtFirstNano);
     const chunks = (await eventsIn(text)).slice(0, -1).map(parsed);
@@ -126,7 +126,7 @@ describe("an answer is billed by its own usage", () => {
   });
 
   it.each(eachProtocol)(
-    "T48: an answer without usage is billed by an estimate that says so, never by nothing (%s)",
+    "T48: an answer without usage is billed by an estimate, marked as such, and never at zero (%s)",
     async (_name, protocol) => {
       world.answer(withoutUsage(protocol));
       for (const stream of [false, true]) {
@@ -150,7 +150,7 @@ describe("an answer is billed by its own usage", () => {
       { promptTokenCount: 0, candidatesTokenCount: 0, totalTokenCount: 0 },
     ],
   ] as const)(
-    "T61: a usage of 0 that was told is 0, not a gap to fill (%s)",
+    "T61: a reported usage of 0 is billed as 0, not estimated (%s)",
     async (name, protocol, usage) => {
       world.answer(
         json({
@@ -164,7 +164,7 @@ describe("an answer is billed by its own usage", () => {
     },
   );
 
-  it("T61: the same in streams", async () => {
+  it("T61: a reported usage of 0 in a stream is billed as 0 too", async () => {
     const zero = (protocol: Protocol) =>
       sse(protocol.frames.join("").replaceAll(/"(\w*tokens|\w+TokenCount)":\d+/g, '"$1":0'));
     for (const protocol of protocols) {
@@ -175,8 +175,8 @@ describe("an answer is billed by its own usage", () => {
   });
 });
 
-describe("what callers are told", () => {
-  it("T44: message_start tells input tokens, an estimate where the upstream tells none, and the end the true count", async () => {
+describe("the usage that callers receive", () => {
+  it("T44: message_start has input tokens, estimated if the upstream reports none, and the end has the true count", async () => {
     const [, ...rest] = messages.frames;
     const start = JSON.parse(messages.frames[0]!.replace(/^[^{]*/, "")) as {
       message: { usage: object };
@@ -198,7 +198,7 @@ describe("what callers are told", () => {
   });
 
   it.each(["incomplete", "completed"])(
-    "T45: usage of a response that ends as %s is told and billed, whole and streamed",
+    "T45: the usage of a response that ends as %s is reported and billed, whole and streamed",
     async (status) => {
       const rest =
         status === "incomplete"
@@ -226,7 +226,7 @@ describe("what callers are told", () => {
     },
   );
 
-  it("T49: usage told again and again is cumulative: the last one is billed", async () => {
+  it("T49: repeated usage is cumulative: only the last one is billed", async () => {
     const told = (input: number, output: number) =>
       `event: message_delta\ndata: ${JSON.stringify({ type: "message_delta", delta: { stop_reason: null, stop_sequence: null }, usage: { input_tokens: input, cache_read_input_tokens: 40, output_tokens: output } })}\n\n`;
     const frames = [...messages.frames];
@@ -245,7 +245,7 @@ describe("what callers are told", () => {
     expect((await cost(generateContent, true)).nano).toBe(costAtFirstNano);
   });
 
-  it("T50: chat counts cached tokens within prompt_tokens, messages beside input_tokens, and the totals agree", async () => {
+  it("T50: chat includes cached tokens in prompt_tokens, messages counts them beside input_tokens, and the totals agree", async () => {
     const told = JSON.parse((await cost(chat, false)).text) as unknown;
     expect(at(told, "usage")).toMatchObject({
       prompt_tokens: 100,
@@ -279,7 +279,7 @@ describe("what callers are told", () => {
   });
 });
 
-describe("what is no answer is not billed", () => {
+describe("an upstream's error with status 200", () => {
   const errors: readonly (readonly [string, unknown])[] = [
     [
       "an error object",
@@ -296,7 +296,7 @@ describe("what is no answer is not billed", () => {
     ["FastAPI's detail", { detail: "Internal error" }],
   ];
   it.each(errors)(
-    "T60: status 200 with %s: the caller gets an error, and nothing is billed",
+    "T60: with %s, becomes an error for the caller and is not billed",
     async (_what, body) => {
       for (const protocol of protocols) {
         for (const stream of [false, true]) {
@@ -311,7 +311,7 @@ describe("what is no answer is not billed", () => {
     },
   );
 
-  it("T60: a response that failed is an error, and its error text is not counted", async () => {
+  it("T60: as a failed response, becomes 502, and its error text is not billed", async () => {
     const failed = {
       ...responses.whole(),
       status: "failed",
@@ -326,7 +326,7 @@ describe("what is no answer is not billed", () => {
   });
 
   it.each(eachProtocol)(
-    "T60: an error inside a stream adds nothing to what is billed (%s)",
+    "T60: inside a stream, leaves the call unbilled (%s)",
     async (_name, protocol) => {
       world.answer(sse(protocol.frames.slice(0, 3).join("") + protocol.errorFrame));
       const { nano, row } = await cost(protocol, true);
@@ -336,8 +336,8 @@ describe("what is no answer is not billed", () => {
   );
 });
 
-describe("no balance", () => {
-  it("BILL-23 ERR-09 RESP-55 RESP-56: 402 before anybody is called, not to be retried; after a top-up the same provider", async () => {
+describe("a workspace without balance", () => {
+  it("BILL-23 ERR-09 RESP-55 RESP-56: gets 402 without a retry before any provider is called, and the usual provider once money is free again", async () => {
     const { workspaceId } = world.gateway;
     const balance = () => world.gateway.ledger.balance(workspaceId);
     await expect.poll(async () => (await balance()).heldNano).toBe(0n);

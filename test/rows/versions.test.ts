@@ -52,7 +52,7 @@ describe("versions", () => {
     expect((await submit(old, "1080p"))[0]).toBe(400);
   });
 
-  it("VER-05: what is deprecated is announced in the changelog, which says how long it stays", async () => {
+  it("VER-05: the changelog names every deprecated operation, and says how long it stays", async () => {
     const changelog = readFileSync(new URL("../../CHANGELOG.md", import.meta.url), "utf8");
     expect(changelog).toMatch(/within one path prefix\s+changes only add/);
     expect(changelog).toMatch(/`Deprecation` header, two minor versions before/);
