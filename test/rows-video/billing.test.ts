@@ -23,7 +23,7 @@ const native = asking(() => bench, "/v1/videos/generations");
 const boat = { ...first, prompt: "A boat", duration: 2 };
 const usd = (text: string) => parseUsd(text);
 
-describe("the price", () => {
+describe("the price of a video", () => {
   it.each([
     ["BILL-18", { ...boat, duration: 5 }, "0.25"],
     ["BILL-14", { ...boat, duration: 3, resolution: "720p", image: frame }, "0.22"],
@@ -34,7 +34,7 @@ describe("the price", () => {
     ["BILL-14", { ...boat, ...bySeconds, resolution: "720p", image: frame }, "0.21"],
     ["NVID-25", { ...boat, resolution: "720p", image: frame }, "0.15"],
   ])(
-    "%s: seconds at the rate of the tier asked for, and each picture given: %j",
+    "%s: is the seconds at the rate of the requested tier, plus each input image: %j",
     async (_row, body, cost) => {
       const before = await bench.available();
       const task = await done(body);
@@ -44,7 +44,7 @@ describe("the price", () => {
     },
   );
 
-  it("BILL-09 BILL-15 BILL-17 BILL-04: what was asked for is held, what was produced is charged", async () => {
+  it("BILL-09 BILL-15 BILL-17 BILL-04: is held for the requested seconds, and charged for the produced ones", async () => {
     const before = await bench.available();
     const body = { ...boat, duration: 8, resolution: "720p" };
     const { id } = await created({
@@ -62,7 +62,7 @@ describe("the price", () => {
     });
   });
 
-  it("BILL-17 TASK-28: of a fraction of a second, what is shown is what is charged, to the nano-dollar", async () => {
+  it("BILL-17 TASK-28: is charged for fractions of a second as they are shown, to the nano-dollar", async () => {
     const body = { ...boat, duration: 8, prompt: scripted({ video_seconds: 6.3 }) };
     const { id } = await created(body);
     const { usage, cost } = await bench.until(id, "succeeded");
@@ -74,7 +74,7 @@ describe("the price", () => {
     expect([String(logged!["seconds"]), costNano]).toEqual([seconds, usd(cost)]);
   });
 
-  it("BILL-19: tokens of video, each at its rate, within what was held", async () => {
+  it("BILL-19: is the video tokens at their rate, and never more than was held", async () => {
     const before = await bench.available();
     const { id } = await created({ ...boat, ...byTokens, resolution: "720p", image: frame });
     const reserved = before - (await bench.available());
@@ -87,7 +87,7 @@ describe("the price", () => {
     expect(reserved).toBeGreaterThanOrEqual(costNano);
   });
 
-  it("NVID-20 NVID-25 BILL-24: a native video is charged by its tier; its cost is in the unified shape, in the request log and in the key's spend", async () => {
+  it("NVID-20 NVID-25 BILL-24: of a native video depends on its tier, and is in the unified task, the request log and the key's spend", async () => {
     const { id } = await native.created({ ...boat, resolution: "720p", image: frame, user: "u1" });
     const spent = async () => {
       const { spend } = (await (await bench.get("/v1/key")).json()) as { spend: { total: string } };
@@ -106,7 +106,7 @@ describe("the price", () => {
 });
 
 describe("the hold", () => {
-  it("BILL-03 BILL-08: stands from submission until the end, whether the task waits or runs", async () => {
+  it("BILL-03 BILL-08: stays from submission to the end, while the task is queued and while it runs", async () => {
     const held = async (id: string) =>
       (await books.holds()).filter((hold) => hold.id === id).map((hold) => hold.amount_nano);
     const prompt = scripted({ delay_ms: 400, task_seconds: 0.8, video_seconds: 1 });
@@ -125,7 +125,7 @@ describe("the hold", () => {
     ["BILL-05", "failed", { task_outcome: "blocked" }],
     ["BILL-05", "failed", { status: 400, error: "no" }],
     ["BILL-06", "expired", { task_outcome: "expired" }],
-  ])("%s: of a task that is %s all is released (%j)", async (_row, status, script) => {
+  ])("%s: is released in full if the task is %s (%j)", async (_row, status, script) => {
     const before = await bench.available();
     const { id } = await created({ ...boat, prompt: scripted(script) });
     const task = await bench.until(id, status);
@@ -134,7 +134,7 @@ describe("the hold", () => {
     expect(await books.entry(id)).toMatchObject({ kind: "void", amount_nano: 0n });
   });
 
-  it("BILL-06 ARK-08: a task that outlives its own deadline expires, unbilled, whatever its vendor does", async () => {
+  it("BILL-06 ARK-08: is released if the task passes its own deadline and expires, even while its vendor works on it", async () => {
     const before = await bench.available();
     const { id } = await created({
       ...boat,
@@ -154,7 +154,7 @@ describe("the hold", () => {
     expect(await bench.available()).toBe(before);
   });
 
-  it("BILL-07: of a canceled task all is released", async () => {
+  it("BILL-07: is released in full if the task is canceled", async () => {
     const before = await bench.available();
     const body = { ...boat, ...bySeconds, prompt: scripted({ task_seconds: 600 }) };
     const { id } = await created(body);
@@ -166,8 +166,8 @@ describe("the hold", () => {
   });
 });
 
-describe("once", () => {
-  it("T58: reading bills nothing: after 50 reads on every path there is one charge", async () => {
+describe("the charge of a video", () => {
+  it("T58: is made once: 50 reads on every path add none", async () => {
     const { id } = await created(boat);
     await bench.until(id, "succeeded");
     const after = await bench.available();
@@ -187,7 +187,7 @@ describe("once", () => {
     expect(await bench.available()).toBe(after);
   });
 
-  it("T57: a cap counts videos by their price, before and after they are made", async () => {
+  it("T57: counts against a cap, before the video is made and afterwards", async () => {
     const context = { database: bench.database, clock: systemClock };
     const [row] = await bench.database.query<{ id: string; total: bigint }>(
       `select k.id, s.total_nano as total from api_keys k
@@ -218,7 +218,7 @@ describe("once", () => {
   });
 });
 
-describe("fewer than were asked for", () => {
+describe("a vendor that delivers fewer images than requested", () => {
   let vendor: Recorder;
   let small: Bench;
   beforeAll(async () => {
@@ -243,7 +243,7 @@ models:
     await vendor?.close();
   });
 
-  it("BILL-09: of four pictures asked for and three delivered, three are charged", async () => {
+  it("BILL-09: causes a charge for three images if it delivers three of four", async () => {
     const before = await small.available();
     const body = { model: "acme/picture", prompt: "A boat", n: 4 };
     const task = await small.create(body, { prefer: "wait=20" });

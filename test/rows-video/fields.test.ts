@@ -15,7 +15,7 @@ const { created, refused, sent, done } = asking(() => bench);
 const native = asking(() => bench, "/v1/videos/generations");
 const boat = { ...first, prompt: "A boat", duration: 1 };
 
-describe("what a video is made of", () => {
+describe("the request for a video", () => {
   it("VID-01 VID-24 VID-25: a JSON body is answered with 200 and the task, which has no images", async () => {
     const answer = await bench.send("POST", "/v1/tasks", {
       body: { ...boat, prompt: scripted({ task_seconds: 0.5 }) },
@@ -32,13 +32,13 @@ describe("what a video is made of", () => {
     expect((await bench.send("POST", "/v1/tasks", { body: image })).status).toBe(202);
   });
 
-  it("VID-02: the model is required, and what is billed and limited is the model's own", async () => {
+  it("VID-02: the model is required, and the price is the model's own", async () => {
     expect(await refused({ prompt: "A boat" })).toEqual({ status: 400, param: "model" });
     expect((await done({ ...boat, resolution: "720p" })).cost).toBe("0.07");
     expect((await done({ ...boat, ...second, resolution: "720p" })).cost).toBe("0.14");
   });
 
-  it("VID-03 VID-04: a prompt may be left out where there is material, and only there", async () => {
+  it("VID-03 VID-04: the prompt may be left out only if there is input material", async () => {
     expect(await sent({ ...first, duration: 1, image: frame })).not.toHaveProperty("prompt");
     // A form sends such a text for an empty field.
     const blank = { ...first, duration: 1, image: frame, prompt: " " };
@@ -47,18 +47,18 @@ describe("what a video is made of", () => {
       expect(await refused(body)).toEqual({ status: 400, param: "prompt" });
   });
 
-  it("VID-05 LIM-09: a video has 8 seconds unless it is asked for others", async () => {
+  it("VID-05 LIM-09: the default duration is 8 seconds", async () => {
     expect(await sent({ ...first, prompt: "A boat" })).toMatchObject({ duration: 8 });
   });
 
-  it("VID-13 VID-15: image is the first frame, and with last_frame both ends are pinned", async () => {
+  it("VID-13 VID-15: image is the first frame, and last_frame may be given with it", async () => {
     const other = { url: `${frame.url}AAAA` };
     expect(await sent({ ...boat, image: frame })).toMatchObject({ image: frame });
     const both = { image: frame, last_frame: other };
     expect(await sent({ ...boat, ...both })).toMatchObject(both);
   });
 
-  it("VID-14: material is never had from a private network", async () => {
+  it("VID-14: material at a private address is refused", async () => {
     for (const host of ["127.0.0.1", "10.0.0.1", "169.254.169.254", "[::1]", "localhost"]) {
       const image = { url: `http://${host}:${new URL(bench.url).port}/a.png` };
       expect(await refused({ ...boat, image })).toEqual({ status: 400, param: "image.url" });
@@ -73,7 +73,7 @@ describe("what a video is made of", () => {
     });
   });
 
-  it("VID-21 VID-22: material in one list is the same call, with the same limits and the same bill", async () => {
+  it("VID-21 VID-22: material in the list `media` makes the same call, with the same limits and price", async () => {
     const entry = (type: string) => ({ type, ...frame });
     const spellings: [object, object[]][] = [
       [{ image: frame }, [entry("first_frame")]],
@@ -92,7 +92,7 @@ describe("what a video is made of", () => {
   });
 });
 
-describe("limits", () => {
+describe("the limits of fields", () => {
   it.each([
     ["VID-06 LIM-09", { duration: 1 }],
     ["VID-06 LIM-09", { duration: 15 }],
@@ -120,11 +120,11 @@ describe("limits", () => {
     ["VID-17", { audio: "yes" }, "audio"],
     ["VID-18", { moderation: "none" }, "moderation"],
     ["VID-26", { prompt: 7 }, "prompt"],
-  ])("%s VID-26: %j is refused at once, and nobody hears of it", async (_row, fields, param) => {
+  ])("%s VID-26: %j is refused at once, and no vendor is called", async (_row, fields, param) => {
     expect(await refused({ ...boat, ...fields })).toEqual({ status: 400, param });
   });
 
-  it("VID-26: what the balance cannot cover is refused with 402", async () => {
+  it("VID-26: a video that the balance cannot cover is refused with 402", async () => {
     const long = { ...second, prompt: "A boat", duration: 15, resolution: "1080p" };
     const slow = { ...long, prompt: scripted({ task_seconds: 600 }) };
     const statuses = [];
@@ -138,7 +138,7 @@ describe("limits", () => {
   it.each([
     ["v1", first, ["480p", "720p"]],
     ["v1_5", second, ["480p", "720p", "1080p"]],
-  ])("LIM-11: the tiers of %s", async (_name, model, tiers) => {
+  ])("LIM-11: %s accepts exactly its own resolutions", async (_name, model, tiers) => {
     for (const resolution of tiers)
       expect(await sent({ ...boat, ...model, resolution })).toMatchObject({ resolution });
     for (const resolution of ["480p", "720p", "1080p", "1440p"].filter(
@@ -150,7 +150,7 @@ describe("limits", () => {
       });
   });
 
-  it("LIM-15: execution_expires_after is 1 to 72 hours, 48 unless it is said", async () => {
+  it("LIM-15: execution_expires_after is 1 to 72 hours, and 48 by default", async () => {
     const lifetime = async (body: object) => {
       const { id } = await created({ ...byTokens, prompt: "A boat", duration: 1, ...body });
       const [row] = await bench.database.query<{ seconds: number }>(
@@ -169,20 +169,20 @@ describe("limits", () => {
   });
 });
 
-describe("what the vendor is asked", () => {
-  it("VID-09 VID-11: seven shapes; 16:9 and 480p, at its rate, where nothing is said", async () => {
+describe("the vendor's request", () => {
+  it("VID-09 VID-11: has one of seven aspect ratios; the default is 16:9 at 480p, at that tier's price", async () => {
     expect(await sent(boat)).toMatchObject({ aspect_ratio: "16:9", resolution: "480p" });
     expect((await done(boat)).cost).toBe("0.05");
     for (const ratio of ["1:1", "16:9", "9:16", "4:3", "3:4", "3:2", "2:3"])
       expect(await sent({ ...boat, aspect_ratio: ratio })).toMatchObject({ aspect_ratio: ratio });
   });
 
-  it("VID-10: a first frame decides the shape, so none is sent", async () => {
+  it("VID-10: has no aspect ratio if there is a first frame", async () => {
     const body = await sent({ ...boat, image: frame, aspect_ratio: "1:1" });
     expect(body).not.toHaveProperty("aspect_ratio");
   });
 
-  it("VID-17: a video has sound unless it is asked for none", async () => {
+  it("VID-17: asks for sound unless `audio` is false", async () => {
     const soundOf = async (body: object) => {
       const { output } = await done(body as Record<string, unknown>);
       const file = Buffer.from(await (await fetch(output.videos![0]!.url)).arrayBuffer());
@@ -194,24 +194,24 @@ describe("what the vendor is asked", () => {
     expect(await sent({ ...boat, audio: false })).toMatchObject({ generate_audio: false });
   });
 
-  it("VID-18 NVID-19: what is asked of moderation goes upstream, and nothing is noted", async () => {
+  it("VID-18 NVID-19: has the caller's `moderation`, and the task has no note of it", async () => {
     for (const moderation of ["low", "auto", "high"]) {
       expect(await sent({ ...boat, moderation })).toMatchObject({ moderation });
     }
     expect(await created({ ...boat, moderation: "low" })).not.toHaveProperty("notes");
   });
 
-  it("VID-19: of moderation nothing is sent where nothing was said", async () => {
+  it("VID-19: has no `moderation` if the caller sent none", async () => {
     expect(await sent(boat)).not.toHaveProperty("moderation");
   });
 
-  it("VID-27: the native endpoint makes the same video for the same price", async () => {
+  it("VID-27: costs the same at the native endpoint", async () => {
     const body = { ...boat, duration: 3, resolution: "720p", reference_images: frames(2) };
     const [task, video] = [await done(body), await native.done(body)];
     expect([task.cost, video.cost]).toEqual(["0.23", "0.23"]);
   });
 
-  it("VID-28: what a model has no field for is dropped, told in notes and in the request log", async () => {
+  it("VID-28: lacks fields that the model does not have, which are reported in notes and in the request log", async () => {
     for (const model of [first, bySeconds]) {
       const body = { ...boat, ...model, prompt_extend: true };
       expect(JSON.stringify(await sent(body))).not.toContain("prompt_extend");
@@ -228,7 +228,7 @@ describe("what the vendor is asked", () => {
     }
   });
 
-  it("VID-29: sound is a choice of v1, and none of the model billed by the second", async () => {
+  it("VID-29: supports `audio` for v1; for the model billed by the second it is dropped with a note", async () => {
     expect(await created({ ...boat, audio: false })).not.toHaveProperty("notes");
     const silent = { ...boat, ...bySeconds, audio: false };
     expect((await created(silent)).notes).toEqual([expect.stringMatching(/^audio: /)]);
@@ -236,8 +236,8 @@ describe("what the vendor is asked", () => {
   });
 });
 
-describe("models without a form of their own", () => {
-  it("TASK-47: they take the unified body, and their vendors understand what comes of it", async () => {
+describe("models without a native format", () => {
+  it("TASK-47: accept the unified body, which is converted for their vendors", async () => {
     const seconds = await sent({ ...boat, ...bySeconds, negative_prompt: "rain", seed: 7 });
     expect(seconds).toMatchObject({
       input: { negative_prompt: "rain" },

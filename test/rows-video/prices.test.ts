@@ -57,7 +57,7 @@ describe("a resolution that only one of two offers has a price for", () => {
     ["/v1/tasks", "acme/video:@price"],
     ["/v1/tasks", "acme/video:all"],
   ])(
-    "BILL-17 ROUTE-01: on %s, %s is made by that offer's provider, at its price",
+    "BILL-17 ROUTE-01: on %s, %s goes to that offer's provider, at its price",
     async (path, model) => {
       all.requests.length = 0;
       const before = await bench.available();
@@ -70,7 +70,7 @@ describe("a resolution that only one of two offers has a price for", () => {
   );
 
   it.each(["acme/video:some", "acme/small"])(
-    "BILL-17: of %s, which has no price for it, it is refused, and nobody is asked",
+    "BILL-17: is refused for %s, which has no price for it, and no provider is called",
     async (model) => {
       const answer = await bench.send("POST", "/v1/tasks", { body: { ...boat, model } });
       expect(answer.status).toBe(400);
@@ -81,7 +81,7 @@ describe("a resolution that only one of two offers has a price for", () => {
     },
   );
 
-  it("ROUTE-02: a provider that does not serve the model is refused as one", async () => {
+  it("ROUTE-02: a provider that does not serve the model is refused with `provider_not_found`", async () => {
     const answer = await bench.send("POST", "/v1/tasks", {
       body: { ...boat, model: "acme/video:pictures" },
     });
@@ -107,7 +107,7 @@ describe("supported_parameters", () => {
     };
   };
 
-  it("MODELS-07: list what has a price at any offer, and a default only where that has", async () => {
+  it("MODELS-07: list the values with a price at any offer, and a default only if it has a price", async () => {
     expect(await domains()).toEqual({
       video: { type: "enum", values: ["480p", "720p", "1080p"], default: "480p" },
       small: { type: "enum", values: ["720p"] },
