@@ -41,9 +41,7 @@ describe("the proxy variables of the environment", () => {
   ])("%s=%s is refused, and the error names only the variable", (name, value, why) => {
     expect(() => proxiesOf({ [name]: value })).toThrow(ProxySettingError);
     expect(() => proxiesOf({ [name]: value })).toThrow(
-      expect.objectContaining({
-        message: expect.stringMatching(new RegExp(`^${name} .*${why}`)),
-      }),
+      expect.objectContaining({ message: expect.stringMatching(new RegExp(`^${name} .*${why}`)) }),
     );
     expect(() => proxiesOf({ [name]: value })).not.toThrow(/hidden/);
   });
