@@ -51,9 +51,9 @@ async function heard(answer: Response, sign = ": keep-alive\n\n"): Promise<strin
 
 const arrayPath = "/v1beta/models/acme/gemini:first:streamGenerateContent";
 
-describe("while the upstream is silent", () => {
+describe("a call whose upstream is silent", () => {
   it.each(eachProtocol)(
-    "T88: comments arrive at once and again, then the answer, whose headers were right from the start (%s)",
+    "T88: gets keep-alive comments at once and again, then the answer; its headers are complete from the start (%s)",
     async (_name, protocol) => {
       world.answer(late(stream(protocol.frames)));
       const before = await world.charged();
@@ -77,7 +77,7 @@ describe("while the upstream is silent", () => {
     },
   );
 
-  it("T88: silence before the head and silence after it are the same", async () => {
+  it("T88: gets keep-alive comments if the upstream is silent after its head too", async () => {
     for (const [, protocol] of eachProtocol) {
       const { over } = newSilence();
       world.answer(async (_request, upstream) => {
@@ -101,7 +101,7 @@ describe("while the upstream is silent", () => {
     expect(generateContent.textOfFrames(events)).toBe(answerText);
   });
 
-  it("T88: a whole answer is not begun before it is there", async () => {
+  it("T88: without a stream, the answer does not begin before it is complete", async () => {
     for (const [, protocol] of eachProtocol) {
       world.answer(late(json({ error: { message: "too hot" } }, 500)));
       const asked = world.call(protocol);
@@ -120,9 +120,9 @@ const failures: readonly (readonly [string, Answer])[] = [
   ["a cut", (_request, upstream) => void upstream.destroy()],
 ];
 
-describe("after the first keep-alive", () => {
+describe("a stream after its first keep-alive", () => {
   it.each(failures)(
-    "T88: %s of every provider travels inside the stream, unbilled",
+    "T88: reports %s of every provider inside the stream, unbilled",
     async (_what, failure) => {
       for (const [name, protocol] of eachProtocol) {
         world.answer(late(failure));
@@ -139,7 +139,7 @@ describe("after the first keep-alive", () => {
     },
   );
 
-  it("T88: an error in the array form is its one element", async () => {
+  it("T88: reports an error in the array form as the array's only element", async () => {
     world.answer(late(failures[0]![1]));
     const answer = await world.gateway.post(arrayPath, generateContent.body("", true));
     expect(JSON.parse(await heard(answer, "\n"))).toEqual([
@@ -152,7 +152,7 @@ describe("after the first keep-alive", () => {
     ]);
   });
 
-  it("T88: a refusal inside the stream still has the upstream's own words", async () => {
+  it("T88: reports a refusal with the upstream's own message", async () => {
     for (const [, protocol] of eachProtocol) {
       world.answer(late(failures[1]![1]));
       const text = await heard(await world.call(protocol, { stream: true }));
@@ -160,7 +160,7 @@ describe("after the first keep-alive", () => {
     }
   });
 
-  it.each(eachProtocol)("T88: the next provider still may answer (%s)", async (_name, protocol) => {
+  it.each(eachProtocol)("T88: may fail over to the next provider (%s)", async (_name, protocol) => {
     world.first.answer(late(failures[0]![1]));
     world.second.answer(stream(protocol.frames));
     const answer = await world.call(protocol, { stream: true, model: `${protocol.model}:@price` });
