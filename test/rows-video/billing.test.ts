@@ -87,7 +87,7 @@ describe("the price of a video", () => {
     expect(reserved).toBeGreaterThanOrEqual(costNano);
   });
 
-  it("NVID-20 NVID-25 BILL-24: of a native video depends on its tier, and is in the unified task, the request log and the key's spend", async () => {
+  it("NVID-20 NVID-25 BILL-24: depends on the tier at the native endpoint, and is in the unified task, the request log and the key's spend", async () => {
     const { id } = await native.created({ ...boat, resolution: "720p", image: frame, user: "u1" });
     const spent = async () => {
       const { spend } = (await (await bench.get("/v1/key")).json()) as { spend: { total: string } };
