@@ -33,7 +33,7 @@ async function read(
 }
 
 describe("artifacts", () => {
-  it("a file says its type and length, the same each time, and HEAD tells without sending", async () => {
+  it("a file has a type and a length, is the same each time, and HEAD answers its length", async () => {
     const url = await videoUrl({});
     const [first, second] = [await fetch(url), await fetch(url)];
     const bytes = Buffer.from(await first.arrayBuffer());
@@ -44,7 +44,7 @@ describe("artifacts", () => {
     expect(Number(head.headers.get("content-length"))).toBe(bytes.length);
   });
 
-  it("the address is good only as it was signed, and only without a key", async () => {
+  it("a URL works only with its signature, and only without a key", async () => {
     const url = await videoUrl({});
     const unsigned = await fetch(url.replace(/Signature=.*/, "Signature=other"));
     expect(unsigned.status).toBe(403);
@@ -54,13 +54,13 @@ describe("artifacts", () => {
     expect(await keyed.text()).toContain("<Code>InvalidArgument</Code>");
   });
 
-  it("status, times: the first downloads fail, the next has the file", async () => {
+  it("status, times: the first downloads fail, the next one succeeds", async () => {
     const url = await videoUrl({ status: 500, times: 1 });
     expect((await fetch(url)).status).toBe(500);
     expect((await fetch(url)).status).toBe(200);
   });
 
-  it("cut_after_bytes: breaks after so many bytes of the promised length", async () => {
+  it("cut_after_bytes: the download breaks after that many bytes of the announced length", async () => {
     const response = await download({ cut_after_bytes: 100 });
     expect(Number(response.headers.get("content-length"))).toBeGreaterThan(100);
     expect(await read(response)).toEqual({ bytes: 100, end: "broken" });
@@ -70,7 +70,7 @@ describe("artifacts", () => {
     });
   });
 
-  it("padded_bytes: a file as long as told, sent no faster than it is read", async () => {
+  it("padded_bytes: the file has that length, and is sent no faster than it is read", async () => {
     const response = await download({ padded_bytes: 3_000_000_000 });
     expect(response.headers.get("content-length")).toBe("3000000000");
     const before = process.memoryUsage().rss;
@@ -82,13 +82,13 @@ describe("artifacts", () => {
     });
   });
 
-  it("flood: no length and no end", async () => {
+  it("flood: the file has no length and no end", async () => {
     const response = await download({ flood: true });
     expect(response.headers.get("content-length")).toBeNull();
     expect(await read(response, { most: 10_000_000 })).toMatchObject({ end: "enough" });
   });
 
-  it("hang, hang_after_bytes: nothing more comes", async () => {
+  it("hang, hang_after_bytes: the download stops without an end", async () => {
     const signal = AbortSignal.timeout(150);
     await expect(download({ hang: true }, { signal })).rejects.toThrow("timeout");
     const client = leavingAfter(150);
@@ -96,7 +96,7 @@ describe("artifacts", () => {
     expect(await read(stuck, { heard: client.heard })).toEqual({ bytes: 10, end: "broken" });
   });
 
-  it("content_type, redirect, url: another type, another place", async () => {
+  it("content_type, redirect, url: the file has that type, redirects there, or has that URL", async () => {
     const typed = await download({ content_type: "text/html" });
     expect(typed.headers.get("content-type")).toBe("text/html");
     const moved = await download({ redirect: "http://192.0.2.1/x" }, { redirect: "manual" });

@@ -29,7 +29,7 @@ describe("chat completions", () => {
     expect(answer.model).toBe("sandbox-large-2026-10-01");
   });
 
-  it("without a script says that it is the sandbox, and echoes a few words", async () => {
+  it("names itself as the sandbox and echoes the question if there is no script", async () => {
     const answer = await client().chat.completions.create({
       model,
       messages: [
@@ -45,7 +45,7 @@ describe("chat completions", () => {
     );
   });
 
-  it("streams the same text in pieces, usage only where asked", async () => {
+  it("streams the same text in chunks, with usage only if requested", async () => {
     const body = ask(scripted({ reply: "Hi there", chunk_chars: 3 }));
     const chunks = await chunksOf(body);
     expect(chunks.map((chunk) => chunk.choices[0]?.delta)).toEqual([
@@ -76,7 +76,7 @@ describe("chat completions", () => {
     }
   });
 
-  it("calls the first tool with arguments that fit, then quotes its result", async () => {
+  it("calls the first tool with valid arguments, then quotes its result", async () => {
     const messages: ChatCompletionMessageParam[] = [{ role: "user", content: "Weather in Rome?" }];
     const first = await client().chat.completions.create({ model, messages, tools });
     const message = first.choices[0]!.message;
@@ -95,7 +95,7 @@ describe("chat completions", () => {
     });
   });
 
-  it("streams parallel calls by index, id and name only in the first piece", async () => {
+  it("streams parallel calls by index, with the id only in the first chunk", async () => {
     const calls = [
       { name: "weather", arguments: { city: "Rome" } },
       { name: "weather", arguments: { city: "Oslo" } },
@@ -149,7 +149,7 @@ describe("chat completions", () => {
     expect(cut.choices[0]).toMatchObject({ finish_reason: "length", message: { content: "one " } });
   });
 
-  it("tells scripted usage with the cache inside the prompt and reasoning inside the completion", async () => {
+  it("reports scripted usage with cached tokens inside the prompt and reasoning inside the completion", async () => {
     const usage = { input: 100, output: 20, cache_read: 60, cache_write: 10, reasoning: 5 };
     const told = await client().chat.completions.create(ask(scripted({ reply: "x", usage })));
     expect(told.usage).toMatchObject({
@@ -163,7 +163,7 @@ describe("chat completions", () => {
     expect(untold).not.toHaveProperty("usage");
   });
 
-  it("answers JSON that fits where JSON was asked for", async () => {
+  it("answers JSON that fits the requested schema", async () => {
     const answer = await client().chat.completions.create({
       ...ask("Weather as JSON"),
       response_format: {
@@ -196,7 +196,7 @@ describe("chat completions", () => {
     await expect(broken).rejects.toMatchObject({ type: "server_error" });
   });
 
-  it("lists its model", async () => {
+  it("lists its models", async () => {
     const { data } = await client().models.list();
     expect(data.map(({ id }) => id)).toEqual(["sandbox-large", "sandbox-embedding"]);
   });

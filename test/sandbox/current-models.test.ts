@@ -68,12 +68,15 @@ function sentFor(model: TextModel, [caller, upstream]: readonly [ProtocolName, P
 describe.each(current)("%s", (id, protocol) => {
   const model = models.get(id) as TextModel;
 
-  it.each(protocolNames)("takes every parameter of %s, as the gateway sends it", async (caller) => {
-    expect(await ask(protocol, sentFor(model, [caller, protocol]))).toBe("200");
-  });
+  it.each(protocolNames)(
+    "accepts every parameter of %s, as the gateway sends it",
+    async (caller) => {
+      expect(await ask(protocol, sentFor(model, [caller, protocol]))).toBe("200");
+    },
+  );
 });
 
-describe("a caller that asks by itself is refused", () => {
+describe("a request that the gateway did not fit to the model", () => {
   const user = { role: "user", content: "Hi" };
   const claude = { model: "claude-opus-5-5", max_tokens: 4000, messages: [user] };
   const sol = { model: "gpt-6.2-sol", input: "Hi" };
@@ -90,7 +93,7 @@ describe("a caller that asks by itself is refused", () => {
     ["responses", { ...sol, temperature: 1 }, /temperature/],
     ["responses", { ...sol, top_p: 1 }, /top_p/],
     ["responses", { ...sol, reasoning: { effort: "none" } }, /none/],
-  ] as const)("%s %o", async (protocol, body, words) => {
+  ] as const)("is refused by the vendor: %s %o", async (protocol, body, words) => {
     const said = await ask(protocol, body as unknown as JsonObject);
     expect(said).toMatch(/^400 /);
     expect(said).toMatch(words);

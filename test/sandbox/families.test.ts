@@ -86,7 +86,7 @@ describe.each(models.map((model) => [model.id, model] as const))("%s", (_id, mod
     .filter(({ name }) => name !== "prompt")
     .flatMap(({ name, field }) => valuesOf(field.domain).map((value) => ({ [name]: value })));
 
-  it.each([{}, ...rows])("takes %j", async (fields) => {
+  it.each([{}, ...rows])("accepts %j", async (fields) => {
     expect(await statusOf(model, fields, [])).toBe("taken");
   });
 });
@@ -94,13 +94,13 @@ describe.each(models.map((model) => [model.id, model] as const))("%s", (_id, mod
 const ofKind = (kind: MediaModel["kind"]) =>
   models.filter((model) => model.kind === kind).map((model) => [model.id, model] as const);
 
-it.each(ofKind("image"))("%s takes one picture, several, and a mask", async (_id, model) => {
+it.each(ofKind("image"))("%s accepts one image, several images, and a mask", async (_id, model) => {
   expect(await statusOf(model, {}, [upload])).toBe("taken");
   expect(await statusOf(model, {}, [upload, upload, upload])).toBe("taken");
   expect(await statusOf(model, {}, [upload], upload)).toBe("taken");
 });
 
-it.each(ofKind("video"))("%s takes its kinds of material", async (_id, model) => {
+it.each(ofKind("video"))("%s accepts its kinds of input material", async (_id, model) => {
   const url = `data:image/png;base64,${picture.toString("base64")}`;
   const frames = { image: { url }, last_frame: { url: "https://example.com/last.png" } };
   expect(await statusOf(model, { image: { url }, aspect_ratio: "1:1" }, [])).toBe("taken");

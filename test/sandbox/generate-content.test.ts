@@ -38,7 +38,7 @@ describe("generateContent", () => {
     expect(answer.candidates![0]!.finishReason).toBe("STOP");
   });
 
-  it("streams parts with thoughts apart, cumulative usage, and the finish in the last chunk", async () => {
+  it("streams thoughts in parts of their own, cumulative usage, and the finish reason in the last chunk", async () => {
     const script = { reasoning: "hmmm", reply: "Hi there", chunk_chars: 4 };
     const chunks = await chunksOf({ model, contents: scripted(script) });
     expect(chunks.map((chunk) => chunk.candidates![0]!.content!.parts![0])).toMatchObject([
@@ -83,7 +83,7 @@ describe("generateContent", () => {
     expect(second.text).toBe('This is the sandbox. The tool answered: 20 degrees; {"degrees":5}');
   });
 
-  it("the third generation signs its calls and wants each signature back on its call", async () => {
+  it("signs the calls of Gemini 3, and requires each signature back with its call", async () => {
     const config = {
       tools,
       toolConfig: { functionCallingConfig: { mode: FunctionCallingConfigMode.ANY } },
@@ -131,7 +131,7 @@ describe("generateContent", () => {
     expect(filtered!.candidates![0]!.finishReason).toBe("SAFETY");
   });
 
-  it("tells scripted usage with thoughts outside the candidates", async () => {
+  it("reports scripted usage with thoughts outside the candidates", async () => {
     const usage = { input: 100, output: 20, cache_read: 60, reasoning: 5 };
     const contents = scripted({ reply: "x", usage });
     const expected = {
@@ -151,7 +151,7 @@ describe("generateContent", () => {
     expect(untold.usageMetadata).toBeUndefined();
   });
 
-  it("counts tokens, and takes its fields in snake case and its key in the query", async () => {
+  it("counts tokens, and accepts fields in snake case and the key in the query", async () => {
     const contents = "How many tokens is this?";
     const { totalTokens } = await client().models.countTokens({ model, contents });
     const snake = {
@@ -168,7 +168,7 @@ describe("generateContent", () => {
     expect(sandbox.journal.list().at(-1)!.path).toBe(`/google${path}?key=sandbox...-key`);
   });
 
-  it("without alt=sse streams a JSON array", async () => {
+  it("streams a JSON array without alt=sse", async () => {
     const body = {
       contents: [{ parts: [{ text: scripted({ reply: "abcdef", chunk_chars: 3 }) }] }],
     };
@@ -183,7 +183,7 @@ describe("generateContent", () => {
     ]);
   });
 
-  it("maps errors to ApiError, mid-stream too, with details where the vendor has them", async () => {
+  it("maps errors to ApiError, in a stream too, with the vendor's details", async () => {
     const contents = "Hi";
     await expect(client("wrong").models.generateContent({ model, contents })).rejects.toMatchObject(
       {

@@ -10,7 +10,7 @@ const at = (path: string) => `${sandbox.url}/openai/v1/images/${path}`;
 
 type Row = readonly [fields: Record<string, unknown>, code: string | null, param: string | null];
 
-describe("generations refuse", () => {
+describe("image generations", () => {
   const rows: Row[] = [
     [{ prompt: undefined }, "missing_required_parameter", "prompt"],
     [{ model: undefined }, "missing_required_parameter", "model"],
@@ -42,14 +42,14 @@ describe("generations refuse", () => {
     [{ model: "image-model-a", output_format: "webp" }, "invalid_value", "output_format"],
     [{ model: "task-image-model-2", size: "2048x2048" }, "invalid_value", "size"],
   ];
-  it.each(rows)("%j", async (fields, code, param) => {
+  it.each(rows)("refuse %j", async (fields, code, param) => {
     const body = { model: "image-model-b", prompt: "A fox", ...fields };
     const refused = await ask(at("generations"), { body });
     expect(refused.status).toBe(400);
     expect(refused.json?.["error"]).toMatchObject({ code, param, type: "invalid_request_error" });
   });
 
-  it("a model that makes no pictures, and a form", async () => {
+  it("refuse a model that makes no images, and a form", async () => {
     const unknown = await ask(at("generations"), { body: { model: "sandbox-large", prompt: "A" } });
     expect([unknown.status, unknown.json?.["error"]]).toEqual([
       404,
@@ -88,7 +88,7 @@ async function edit(
   return { status: response.status, error: json.error ?? {} };
 }
 
-describe("edits refuse", () => {
+describe("image edits", () => {
   const image = ["image", blob(png)] as const;
   it.each<[words: string, parts: Parameters<typeof edit>[0], code: string]>([
     ["no image", [["size", "auto"]], "missing_required_parameter"],
@@ -119,11 +119,11 @@ describe("edits refuse", () => {
       [image, ["input_fidelity", "low"]],
       "unknown_parameter",
     ],
-  ])("%s", async (_words, parts, code) => {
+  ])("refuse %s", async (_words, parts, code) => {
     expect(await edit(parts)).toMatchObject({ status: 400, error: { code } });
   });
 
-  it("a mask without alpha, of another size, or too large", async () => {
+  it("refuse a mask without alpha, of another size, or too large", async () => {
     const clear = sharp({
       create: { width: 2, height: 2, channels: 4, background: { r: 0, g: 0, b: 0, alpha: 0 } },
     });
@@ -142,13 +142,13 @@ describe("edits refuse", () => {
     }
   });
 
-  it("moderation where the model has it at generations only", async () => {
+  it("refuse moderation if the model has it for generations only", async () => {
     const parts = [image, ["moderation", "low"]] as const;
     expect((await edit(parts, "task-image-model-2")).error["param"]).toBe("moderation");
     expect((await edit(parts, "image-model-a")).status).toBe(200);
   });
 
-  it("JSON, and a form cut off", async () => {
+  it("refuse JSON, and a form that is cut off", async () => {
     const json = await ask(at("edits"), { body: { model: "image-model-b", prompt: "A fox" } });
     expect([json.status, JSON.stringify(json.json)]).toEqual([
       400,

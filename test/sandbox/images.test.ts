@@ -40,8 +40,8 @@ const file = (bytes: Buffer, name = "picture.png", type = "image/png") =>
   toFile(bytes, name, { type });
 const rawOf = (picture: Buffer) => sharp(picture).removeAlpha().raw().toBuffer();
 
-describe("generations", () => {
-  it("n pictures that differ, of the asked size, with usage", async () => {
+describe("image generations", () => {
+  it("make n different images of the requested size, with usage", async () => {
     const made = await client.images.generate({
       model,
       prompt: "A fox",
@@ -68,7 +68,7 @@ describe("generations", () => {
     });
   });
 
-  it("jpeg and webp, custom sizes, transparency that is really there", async () => {
+  it("make JPEG and WebP, custom sizes, and real transparency", async () => {
     const generate = async (fields: object) =>
       client.images.generate({ model, prompt: "A fox", ...fields, stream: false });
     const jpeg = await generate({
@@ -86,7 +86,7 @@ describe("generations", () => {
     expect([channels[3]!.min, channels[3]!.max]).toEqual([0, 255]);
   });
 
-  it("streams partial pictures and then the completed one", async () => {
+  it("stream partial images and then the completed one", async () => {
     const stream = await client.images.generate({
       model,
       prompt: "A fox",
@@ -109,7 +109,7 @@ describe("generations", () => {
     expect(events[2]).toMatchObject({ usage: { output_tokens: 1056 + 200 } });
   });
 
-  it("script: usage, reply as the revised prompt, blocked, failed, a stream cut off", async () => {
+  it("follow a script: usage, revised prompt, blocked, failed, and a stream cut off", async () => {
     const generate = (script: object, fields: object = {}) =>
       client.images.generate({ model, prompt: scripted(script), ...fields, stream: false });
     const told = await generate({ usage: { input: 10, output: 20 }, reply: "A red fox" });
@@ -133,8 +133,8 @@ describe("generations", () => {
   });
 });
 
-describe("edits", () => {
-  it("changes every pixel inside the mask and none outside it", async () => {
+describe("image edits", () => {
+  it("change every pixel inside the mask and none outside it", async () => {
     const { pixels, image, mask } = await sample(96, 64);
     const edited = await client.images.edit({
       model,
@@ -153,7 +153,7 @@ describe("edits", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("takes several pictures; usage counts each; the size may be another", async () => {
+  it("accept several images, count each in the usage, and may have another size", async () => {
     const { image } = await sample(64, 64);
     const jpeg = await sharp(image).jpeg().toBuffer();
     const edit = async (count: number) =>
@@ -175,7 +175,7 @@ describe("edits", () => {
     );
   });
 
-  it("streams its own events, and says true and numbers as text", async () => {
+  it("stream their own event types, if the form has `true` and numbers as text", async () => {
     const { image } = await sample(64, 64);
     const stream = await client.images.edit({
       model,
@@ -188,7 +188,7 @@ describe("edits", () => {
     expect(types).toEqual(["image_edit.partial_image", "image_edit.completed"]);
   });
 
-  it("a transparent source stays so where the model can, and is filled where it cannot", async () => {
+  it("keep a transparent source transparent if the model can, and fill it otherwise", async () => {
     const { mask } = await sample(64, 64);
     const edit = async (name: string) =>
       client.images.edit({ model: name, prompt: "A fox", image: await file(mask) });
@@ -198,7 +198,7 @@ describe("edits", () => {
     expect(await about(pictureIn(filled.data![0]))).toMatchObject({ hasAlpha: false });
   });
 
-  it("the journal shows a form's fields, and of its files what they are", async () => {
+  it("are in the journal with the form's fields, and each file's name, type, length and hash", async () => {
     const { image, mask } = await sample(64, 64);
     await client.images.edit({
       model,

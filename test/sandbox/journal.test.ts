@@ -14,8 +14,8 @@ async function list(query = ""): Promise<JournalEntry[]> {
   return ((await response.json()) as { data: JournalEntry[] }).data;
 }
 
-describe("journal", () => {
-  it("lists what it received, newest last, credentials masked", async () => {
+describe("the journal", () => {
+  it("lists the received requests, newest last, with masked credentials", async () => {
     await (await ask("first")).text();
     await fetch(`${sandbox.url}/openai/v1/chat/completions`, {
       method: "POST",
@@ -62,7 +62,7 @@ describe("journal", () => {
     expect(body.start).toHaveLength(1000);
   });
 
-  it("keeps the newest thousand", async () => {
+  it("keeps the newest thousand requests", async () => {
     const post = () => fetch(`${sandbox.url}/openai/v1/models`).then((answer) => answer.text());
     for (let batch = 0; batch < 12; batch += 1)
       await Promise.all(Array.from({ length: 100 }, post));
@@ -72,7 +72,7 @@ describe("journal", () => {
   });
 });
 
-describe("pages of the web", () => {
+describe("the protection from web pages", () => {
   const status = (host: string, method = "GET"): Promise<number> =>
     new Promise((resolve, reject) => {
       request(`${sandbox.url}/__journal`, { method, headers: { host } }, (response) => {
@@ -84,7 +84,7 @@ describe("pages of the web", () => {
     });
 
   it.each(["evil.example", "evil.example:8081", "127.0.0.1.evil.example", "a b"])(
-    "a page that has led its name %j here reads and clears nothing",
+    "a page whose host name %j leads here can neither read nor clear the journal",
     async (host) => {
       const before = (await list()).length;
       expect(await status(host)).toBe(403);
@@ -94,7 +94,7 @@ describe("pages of the web", () => {
   );
 
   it.each(["127.0.0.1:8081", "localhost", "[::1]:8081", "sandbox:8081", "api.localhost"])(
-    "%s is this machine or its network",
+    "the host %s is accepted as this machine or its network",
     async (host) => {
       expect(await status(host)).toBe(200);
     },

@@ -45,7 +45,7 @@ describe("messages", () => {
     expect(entry!.body).toMatchObject({ system: "Be brief." });
   });
 
-  it("streams blocks one after another, with a ping and cumulative usage at the end", async () => {
+  it("streams blocks one after another", async () => {
     const script = { reasoning: "hm", reply: "Hi", tool_calls: [{ name: "weather" }] };
     const events = await eventsOf({ ...ask(scripted(script)), tools });
     expect(events.map((event) => ("index" in event ? `${event.type} ${event.index}` : event.type)))
@@ -81,7 +81,7 @@ describe("messages", () => {
     expect(frames.at(-1)).toContain("message_stop");
   });
 
-  it("notes in the journal that the client left a stream", async () => {
+  it("records in the journal that the client left a stream", async () => {
     const script = { reply: "one two three", chunk_chars: 1, chunk_delay_ms: 20 };
     const stream = await client().messages.create({ ...ask(scripted(script)), stream: true });
     for await (const event of stream) {
@@ -92,7 +92,7 @@ describe("messages", () => {
       .toEqual([[true, 200]]);
   });
 
-  it("the SDK's accumulator rebuilds parallel calls from the pieces", async () => {
+  it("streams parallel calls that the SDK's accumulator can rebuild", async () => {
     const calls = [
       { name: "weather", arguments: { city: "Rome" } },
       { name: "weather", arguments: {} },
@@ -105,7 +105,7 @@ describe("messages", () => {
     ]);
   });
 
-  it("makes a tool round trip with signed thinking, and refuses it without or altered", async () => {
+  it("makes a tool round trip with signed thinking, and refuses missing or altered thinking", async () => {
     const thinking = { type: "enabled" as const, budget_tokens: 1024 };
     const body = { ...ask("Weather in Rome?"), tools, thinking };
     const first = await client().messages.create(body);
@@ -130,7 +130,7 @@ describe("messages", () => {
     );
   });
 
-  it("takes a budget above max_tokens where thinking stands between calls of tools, as Qwen Code sends it", async () => {
+  it("accepts a budget that is not below max_tokens for interleaved thinking with tools, as Qwen Code sends it", async () => {
     const thinking = { type: "enabled" as const, budget_tokens: 4000 };
     const between = { headers: { "anthropic-beta": "interleaved-thinking-2025-05-14" } };
     const body = { ...ask("Weather in Rome?"), thinking };
@@ -141,7 +141,7 @@ describe("messages", () => {
     await expect(client().messages.create(body, between)).rejects.toThrow(refused);
   });
 
-  it("reports the stop sequence that ended it, and max_tokens", async () => {
+  it("reports the stop sequence that ended it, max_tokens, and a refusal", async () => {
     const body = ask(scripted({ reply: "one two three" }));
     const stopped = await client().messages.create({ ...body, stop_sequences: ["two"] });
     expect(stopped).toMatchObject({
@@ -155,7 +155,7 @@ describe("messages", () => {
     expect(refused).toMatchObject({ stop_reason: "refusal", stop_details: { type: "refusal" } });
   });
 
-  it("tells scripted usage with the cache beside the input", async () => {
+  it("reports scripted usage with cached tokens beside the input", async () => {
     const usage = { input: 100, output: 20, cache_read: 60, cache_write: 10, reasoning: 5 };
     const body = ask(scripted({ reply: "x", usage }));
     const expected = {
@@ -176,7 +176,7 @@ describe("messages", () => {
     expect(count).toBe((await client().messages.create(body)).usage.input_tokens);
   });
 
-  it("maps errors to the SDK's classes, mid-stream too", async () => {
+  it("maps errors to the SDK's classes, in a stream too", async () => {
     await expect(client("wrong").messages.create(ask("Hi"))).rejects.toBeInstanceOf(
       AuthenticationError,
     );
@@ -190,7 +190,7 @@ describe("messages", () => {
     });
   });
 
-  it("knows no sampling parameters under the newest version, and needs a version", async () => {
+  it("refuses sampling parameters under the newest version, and requires a version", async () => {
     const headers = { "x-api-key": "sandbox", "content-type": "application/json" };
     const post = (version: object, body: object) =>
       fetch(`${sandbox.url}/anthropic/v1/messages`, {

@@ -35,8 +35,8 @@ async function* pieces(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
 }
 const read = (bytes: Buffer, size: number) => readForm(pieces(bytes, size), boundary, folder);
 
-describe("multipart", () => {
-  it("reads fields and files, however it is cut into pieces", async () => {
+describe("the form reader", () => {
+  it("reads fields and files, in chunks of any size", async () => {
     const sha256 = createHash("sha256").update(content).digest("hex");
     for (const size of [1, 2, 7, 64, form.length]) {
       const { fields, files } = await read(form, size);
@@ -80,7 +80,7 @@ describe("multipart", () => {
     }
   });
 
-  it("knows the boundary of a form and of nothing else", () => {
+  it("finds the boundary in the Content-Type of a form only", () => {
     expect(boundaryOf('multipart/form-data; charset=utf-8; boundary="a b"')).toBe("a b");
     expect(boundaryOf("Multipart/Form-Data; boundary=ab")).toBe("ab");
     expect(boundaryOf("multipart/mixed; boundary=ab")).toBeUndefined();

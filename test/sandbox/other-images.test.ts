@@ -55,7 +55,7 @@ describe("xai", () => {
     expect(await sizeOf(base64(made))).toBe(`jpeg ${size}`);
   });
 
-  it("2k is a PNG of twice the size, n pictures differ, and addresses lead to files", async () => {
+  it("2k is a PNG of twice the size, n images differ, and URLs lead to files", async () => {
     const made = await call("generations", { resolution: "2k", n: 2, response_format: "url" });
     const pictures = [
       await download(made.json?.["data"]?.[0]?.["url"]),
@@ -69,7 +69,7 @@ describe("xai", () => {
     });
   });
 
-  it("edits start from the first picture; one is image, several are images", async () => {
+  it("edits start from the first image, in `image` or in `images`", async () => {
     const one = await call("edits", { image: { url: source, type: "image_url" } });
     const five = await call("edits", {
       images: Array.from({ length: 5 }, () => ({ url: source })),
@@ -79,7 +79,7 @@ describe("xai", () => {
     expect(five.json?.["usage"]).toEqual({ cost_in_usd_ticks: 1_200_000_000 });
   });
 
-  it("task_outcome blocked: an entry without a picture; failed: an error", async () => {
+  it("task_outcome blocked: an entry without an image; failed: status 500", async () => {
     const blocked = await call("generations", { prompt: scripted({ task_outcome: "blocked" }) });
     expect(blocked.json?.["data"]?.[0]).toEqual({
       revised_prompt: expect.any(String),
@@ -135,7 +135,7 @@ describe("dashscope", () => {
       answer.json?.["output"]?.["choices"]?.[index]?.["message"]?.["content"]?.[0]?.["image"],
     );
 
-  it("one choice for each picture, of the asked size", async () => {
+  it("answers one choice for each image, of the requested size", async () => {
     const made = await run(body([{ text: "A fox" }], { n: 2, size: "1280*960" }));
     expect(made.json).toMatchObject({
       output: {
@@ -152,7 +152,7 @@ describe("dashscope", () => {
     expect(await sizeOf(await picture(tier, 0))).toBe("png 2048x2048");
   });
 
-  it("pictures in the message are what it starts from", async () => {
+  it("starts from the images in the message", async () => {
     const plain = await run(body([{ text: "A fox" }]));
     const edited = await run(body([{ image: source }, { text: "A fox" }]));
     expect((await picture(plain, 0)).equals(await picture(edited, 0))).toBe(false);
@@ -189,11 +189,11 @@ describe("dashscope", () => {
     expect(errorOf(await call(sent))).toMatch(new RegExp(error));
   });
 
-  it("refuses a call that would wait", async () => {
+  it("refuses a synchronous call", async () => {
     expect(errorOf(await call(body([{ text: "A" }]), {}))).toMatch(/^403 .*AccessDenied/);
   });
 
-  it("the journal keeps the request above 1 MB, its pictures told by their hash", async () => {
+  it("the journal keeps a request above 1 MB, with length and hash in place of its images", async () => {
     const bytes = randomBytes(1_500_000);
     const url = `data:image/png;base64,${bytes.toString("base64")}`;
     await call(body([{ image: url }, { text: "A fox" }]));

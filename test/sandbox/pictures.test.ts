@@ -6,19 +6,22 @@ import { edit, paint } from "../../sandbox/pictures.ts";
 const colour = { r: 201, g: 88, b: 40 };
 const size = { width: 151, height: 97 };
 
-it.each(["png", "jpeg", "webp"] as const)("a painted %s is of one colour", async (format) => {
-  const { bytes, transparent } = await paint(
-    { size, colour, transparent: false },
-    { format, quality: 100 },
-  );
-  const { data, info } = await sharp(bytes).raw().toBuffer({ resolveWithObject: true });
-  const created = sharp({ create: { ...size, channels: 3, background: colour } });
-  const whole = await created.toFormat(format, { quality: 100 }).toBuffer();
-  expect([transparent, info.width, info.height, info.channels]).toEqual([false, 151, 97, 3]);
-  expect(data.equals(await sharp(whole).raw().toBuffer())).toBe(true);
-});
+it.each(["png", "jpeg", "webp"] as const)(
+  "a painted %s has the same pixels as one that sharp makes",
+  async (format) => {
+    const { bytes, transparent } = await paint(
+      { size, colour, transparent: false },
+      { format, quality: 100 },
+    );
+    const { data, info } = await sharp(bytes).raw().toBuffer({ resolveWithObject: true });
+    const created = sharp({ create: { ...size, channels: 3, background: colour } });
+    const whole = await created.toFormat(format, { quality: 100 }).toBuffer();
+    expect([transparent, info.width, info.height, info.channels]).toEqual([false, 151, 97, 3]);
+    expect(data.equals(await sharp(whole).raw().toBuffer())).toBe(true);
+  },
+);
 
-it("an edit of what is opaque has no alpha; of what is not it has white below, or its alpha where it may", async () => {
+it("an edit of an opaque image has no alpha; a transparent image keeps its alpha if allowed, or is filled with white", async () => {
   const rows = (alpha: number) =>
     Buffer.from(Array.from({ length: 9 * 7 * 4 }, (_, at) => (at % 4 === 3 ? alpha : at)));
   const edited = async (alpha: number, mayBeTransparent: boolean) => {

@@ -50,7 +50,7 @@ describe("responses", () => {
     expect(answer.instructions).toBe("Be brief.");
   });
 
-  it("streams the full named sequence, numbered from 0", async () => {
+  it("streams the full sequence of named events, numbered from 0", async () => {
     const script = { reasoning: "hm", reply: "Hi", tool_calls: [{ name: "weather" }] };
     const events = await eventsOf({ model, input: scripted(script), tools });
     expect(events.map((event) => event.type.replace("response.", ""))).toEqual([
@@ -121,7 +121,7 @@ describe("responses", () => {
     );
   });
 
-  it("is incomplete where tokens run out or content is filtered", async () => {
+  it("is incomplete if tokens run out or content is filtered", async () => {
     const cut = await client().responses.create({
       model,
       input: scripted({ reply: "one two three four" }),
@@ -139,7 +139,7 @@ describe("responses", () => {
     });
   });
 
-  it("gives encrypted reasoning only when asked, and takes only its own back", async () => {
+  it("returns encrypted reasoning only if requested, and accepts only its own", async () => {
     const body: Body = { model, input: scripted({ reasoning: "hm", reply: "Hi" }) };
     const plain = await client().responses.create(body);
     expect(plain.output[0]).not.toHaveProperty("encrypted_content");
@@ -160,7 +160,7 @@ describe("responses", () => {
     });
   });
 
-  it("tells scripted usage, and breaks off with an error event and a failed response", async () => {
+  it("reports scripted usage, and ends a broken stream with the scripted error", async () => {
     const usage = { input: 100, output: 20, cache_read: 60, reasoning: 5 };
     const answer = await client().responses.create({
       model,

@@ -69,20 +69,20 @@ const schemas: Record<string, Record<string, unknown>> = {
   "no type": { properties: { a: {} }, required: ["a"] },
 };
 
-describe("schema sample", () => {
-  it.each(Object.entries(schemas))("fits: %s", (_, schema) => {
+describe("a sample of a schema", () => {
+  it.each(Object.entries(schemas))("is valid for the schema: %s", (_, schema) => {
     const validate = new Ajv2020({ strict: false }).compile(schema);
     validate(sampleOf(schema));
     expect(validate.errors).toBeNull();
   });
 
-  it("gives all properties where none is required, and ends recursion", () => {
+  it("has all properties if none is required, and ends recursion", () => {
     expect(sampleOf(schemas["nothing required"]!)).toEqual({ a: "sample a", b: 1 });
     const endless = { $ref: "#/$defs/x", $defs: { x: object({ x: { $ref: "#/$defs/x" } }) } };
     expect(JSON.stringify(sampleOf(endless)).length).toBeLessThan(100);
   });
 
-  it("reads the upper-case types of the google-like vendor", () => {
+  it("accepts the upper-case types of the google-like vendor", () => {
     const schema = { type: "OBJECT", properties: { n: { type: "INTEGER" } }, required: ["n"] };
     expect(sampleOf(schema)).toEqual({ n: 1 });
   });

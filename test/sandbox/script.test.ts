@@ -41,7 +41,7 @@ describe.each(endpoints)("script at $name", (endpoint) => {
     expect(await response.json()).toMatchObject({ error: { message: "No capacity" } });
   });
 
-  it("times: the trouble of the first calls only, the content stays", async () => {
+  it("times: only the first calls fail, and the content stays", async () => {
     const script = { status: 500, times: 2, reply: `ok ${endpoint.name}` };
     const statuses = [(await call(script)).status, (await call(script)).status];
     expect(statuses).toEqual([500, 500]);
@@ -49,20 +49,20 @@ describe.each(endpoints)("script at $name", (endpoint) => {
     expect(endpoint.text(await third.json())).toBe(`ok ${endpoint.name}`);
   });
 
-  it("times: a line without trouble counts no more afterwards", async () => {
+  it("times: a script without failures applies to the first calls only", async () => {
     const script = { reply: `once ${endpoint.name}`, times: 1 };
     expect(endpoint.text(await (await call(script)).json())).toBe(`once ${endpoint.name}`);
     expect(endpoint.text(await (await call(script)).json())).toContain("This is the sandbox.");
   });
 
-  it("only: trouble at the named endpoints", async () => {
+  it("only: the named endpoints fail, and others do not", async () => {
     const here = await call({ status: 500, only: [endpoint.name] });
     const elsewhere = await call({ status: 500, only: ["another"], reply: "calm" });
     expect([here.status, elsewhere.status]).toEqual([500, 200]);
     expect(endpoint.text(await elsewhere.json())).toBe("calm");
   });
 
-  it("cut_after_chunks: the connection breaks after n pieces, or in the middle of a whole body", async () => {
+  it("cut_after_chunks: the connection breaks after n chunks, or in the middle of a whole body", async () => {
     const { events, broken } = await stream({ ...abc, cut_after_chunks: 2 });
     expect(broken).toBe(true);
     expect(textOf(endpoint, events)).toBe("ab");
@@ -70,25 +70,25 @@ describe.each(endpoints)("script at $name", (endpoint) => {
     await expect(whole.text()).rejects.toThrow("terminated");
   });
 
-  it("end_after_chunks: ends in good order, without the end marker", async () => {
+  it("end_after_chunks: the stream closes normally after n chunks", async () => {
     const { events, broken } = await stream({ ...abc, end_after_chunks: 2 });
     expect(broken).toBe(false);
     expect(textOf(endpoint, events)).toBe("ab");
   });
 
-  it("no_end_marker: everything but the last event", async () => {
+  it("no_end_marker: the stream lacks only its last event", async () => {
     const { events } = await stream({ ...abc, no_end_marker: true });
     expect(textOf(endpoint, events)).toBe("abcdef");
     expect(events.at(-1)).not.toContain(endpoint.endMarker);
   });
 
-  it("stream_error: the vendor's error event after n pieces, and nothing after it", async () => {
+  it("stream_error: the stream has the vendor's error event and no end marker", async () => {
     const { events } = await stream({ ...abc, stream_error: 2, error: "Lost my thread" });
     expect(events.join("\n")).toContain("Lost my thread");
     expect(events.at(-1)).not.toContain(endpoint.endMarker);
   });
 
-  it("malformed: broken JSON in a stream, a page, or nothing", async () => {
+  it("malformed: the answer is broken JSON, an HTML page, or empty", async () => {
     const { events } = await stream({ ...abc, malformed: "json" });
     const unreadable = events.filter((data) => data !== "[DONE]" && !isJson(data));
     expect(unreadable).toHaveLength(1);
@@ -100,7 +100,7 @@ describe.each(endpoints)("script at $name", (endpoint) => {
     expect(await (await call({ malformed: "empty" })).text()).toBe("");
   });
 
-  it("whole and streamed: the other form than the one asked for", async () => {
+  it("whole and streamed: the answer has the other form than requested", async () => {
     const whole = await call({ ...abc, whole: true }, true);
     expect(whole.headers.get("content-type")).toBe("application/json");
     expect(endpoint.text(await whole.json())).toBe("abcdef");
@@ -108,7 +108,7 @@ describe.each(endpoints)("script at $name", (endpoint) => {
     expect(textOf(endpoint, events)).toBe("abcdef");
   });
 
-  it("sse_cut_bytes: the same bytes in pieces that cut characters and frames", async () => {
+  it("sse_cut_bytes: the same bytes come in chunks that cut characters", async () => {
     const script = { reply: "äöü🦊".repeat(20), chunk_chars: 3 };
     const { events, packets } = await stream({ ...script, sse_cut_bytes: 7 });
     expect(textOf(endpoint, events)).toBe(script.reply);
@@ -118,7 +118,7 @@ describe.each(endpoints)("script at $name", (endpoint) => {
     expect(endsInsideCharacter).toBe(true);
   });
 
-  it("delay_ms and chunk_delay_ms: time passes before the first byte and between pieces", async () => {
+  it("delay_ms and chunk_delay_ms: time passes before the first byte and between chunks", async () => {
     const started = performance.now();
     const response = await call({ ...abc, delay_ms: 60, chunk_delay_ms: 10 }, true);
     const headAfter = performance.now() - started;
@@ -129,7 +129,7 @@ describe.each(endpoints)("script at $name", (endpoint) => {
     expect(packets.length).toBeGreaterThanOrEqual(5);
   });
 
-  it("hang and hang_after_chunks: silence until the client leaves, noted as aborted", async () => {
+  it("hang and hang_after_chunks: the vendor is silent until the client leaves, and the journal says aborted", async () => {
     const silent = call({ hang: true }, false, AbortSignal.timeout(80));
     await expect(silent).rejects.toThrow("timeout");
     const client = leavingAfter(150);
@@ -152,7 +152,7 @@ describe.each(endpoints)("script at $name", (endpoint) => {
     ).toHaveLength(1);
   });
 
-  it("a script that cannot be read is refused in the vendor's shape", async () => {
+  it("an invalid script is refused in the vendor's error format", async () => {
     for (const bad of [{ replay: "x" }, { reply: 5 }, { delay_ms: -1 }]) {
       const response = await call(bad);
       expect(response.status).toBe(400);
@@ -161,8 +161,8 @@ describe.each(endpoints)("script at $name", (endpoint) => {
   });
 });
 
-describe("a client that reads slowly or badly", () => {
-  it("holds back until the client reads on, and gives up when it leaves", async () => {
+describe("the sandbox with a difficult client", () => {
+  it("waits for a client that reads slowly, and aborts when it leaves", async () => {
     const leaving = new AbortController();
     const script = { reply: "z".repeat(20_000_000), chunk_chars: 10_000 };
     const response = await send({
@@ -180,7 +180,7 @@ describe("a client that reads slowly or badly", () => {
     await expect.poll(() => sandbox.journal.list()[0]!.aborted).toBe(true);
   });
 
-  it("survives a path that is none", async () => {
+  it("answers 400 to an invalid path, and keeps running", async () => {
     const socket = connect(Number(new URL(sandbox.url).port), "127.0.0.1");
     socket.write("GET // HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
     let answer = "";
@@ -198,7 +198,7 @@ describe("script at chat", () => {
       body: JSON.stringify({ model: "sandbox-large", messages }),
     });
 
-  it("next: the script of the next step, once for each round of calls", async () => {
+  it("next: the script of the next step applies once for each round of tool calls", async () => {
     const script = {
       tool_calls: [{ name: "a" }],
       next: { tool_calls: [{ name: "b" }], next: { reply: "done" } },
@@ -221,7 +221,7 @@ describe("script at chat", () => {
     expect(said).toEqual(["a", "b", "done"]);
   });
 
-  it("holds through the tool loop of its own question, and not for the next question", async () => {
+  it("applies through the tool loop of its own question, and not to the next question", async () => {
     const call = { id: "call_1", type: "function", function: { name: "a", arguments: "{}" } };
     const loop = [
       { role: "user", content: scripted({ reply: "scripted" }) },

@@ -374,7 +374,7 @@ describe.each(endpoints)("strict at $name", (endpoint) => {
       body: JSON.stringify(body),
     });
 
-  it("takes a good body", async () => {
+  it("accepts a valid body", async () => {
     const response = await post(good);
     const { error = null } = (await response.json()) as { error?: unknown };
     expect(error).toBeNull();
@@ -388,7 +388,7 @@ describe.each(endpoints)("strict at $name", (endpoint) => {
     expect(error.message).toContain(message);
   });
 
-  it("refuses what is no JSON object, and has no other paths", async () => {
+  it("refuses a body that is not a JSON object, and other paths", async () => {
     const headers = endpoint.headers;
     const bad = await fetch(sandbox.url + endpoint.path, { method: "POST", headers, body: "[1]" });
     expect(bad.status).toBe(400);

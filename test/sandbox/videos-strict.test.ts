@@ -10,7 +10,7 @@ const picture = { url: `data:image/png;base64,${pixel}` };
 
 type Row = readonly [body: Record<string, unknown>, status: number, words: string];
 
-describe("xai refuses", () => {
+describe("the xai video vendor", () => {
   const send = (body: Record<string, unknown>) =>
     submit({ url: sandbox.url, vendor: xai!, prompt: "A fox", body });
   const rows: Row[] = [
@@ -39,7 +39,7 @@ describe("xai refuses", () => {
       "at most 10 with last_frame or references",
     ],
   ];
-  it.each(rows)("%j", async (body, status, words) => {
+  it.each(rows)("refuses %j", async (body, status, words) => {
     const refused = await send(body);
     expect([refused.status, xai!.errorMessage(refused)]).toEqual([
       status,
@@ -47,13 +47,13 @@ describe("xai refuses", () => {
     ]);
   });
 
-  it("nothing of what the second generation can do", async () => {
+  it("accepts what the second generation supports", async () => {
     const guided = { duration: 15, image: picture, last_frame: picture, resolution: "1080p" };
     expect((await send(guided)).status).toBe(200);
   });
 });
 
-describe("dashscope refuses", () => {
+describe("the dashscope video vendor", () => {
   const send = (
     body: Record<string, unknown>,
     headers = dashscope!.submitHeaders,
@@ -89,7 +89,7 @@ describe("dashscope refuses", () => {
     ],
     [{ model: "wan2.2-t2v", parameters: { ratio: "1:1" } }, 400, "parameters.ratio: unknown field"],
   ];
-  it.each(rows)("%j", async (body, status, words) => {
+  it.each(rows)("refuses %j", async (body, status, words) => {
     const refused = await send(body);
     expect([refused.status, dashscope!.errorMessage(refused)]).toEqual([
       status,
@@ -102,12 +102,12 @@ describe("dashscope refuses", () => {
     });
   });
 
-  it("a submission without X-DashScope-Async", async () => {
+  it("refuses a submission without X-DashScope-Async", async () => {
     const refused = await send({}, {});
     expect([refused.status, refused.json?.["code"]]).toEqual([403, "AccessDenied"]);
   });
 
-  it("nothing of what each generation has", async () => {
+  it("accepts what each generation supports", async () => {
     const frames = media(first, { type: "last_frame", url: "https://example.com/last.png" });
     expect((await send(frames)).status).toBe(200);
     const between = {
@@ -126,7 +126,7 @@ describe("dashscope refuses", () => {
   });
 });
 
-describe("ark refuses", () => {
+describe("the ark video vendor", () => {
   const send = (body: Record<string, unknown>) =>
     submit({ url: sandbox.url, vendor: ark!, prompt: "A fox", body });
   const image = (role?: string) => ({
@@ -154,7 +154,7 @@ describe("ark refuses", () => {
     [{ content: [image("first_frame"), image("first_frame")] }, 400, "one frame of each"],
     [{ content: [image("first_frame"), image("reference_image")] }, 400, "together"],
   ];
-  it.each(rows)("%j", async (body, status, words) => {
+  it.each(rows)("refuses %j", async (body, status, words) => {
     const refused = await send(body);
     expect([refused.status, ark!.errorMessage(refused)]).toEqual([
       status,
@@ -168,7 +168,7 @@ describe("ark refuses", () => {
     });
   });
 
-  it("nothing of its own kinds of material", async () => {
+  it("accepts its own kinds of input material", async () => {
     const frames = { content: [image("first_frame"), image("last_frame")] };
     const references = {
       content: [

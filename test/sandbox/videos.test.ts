@@ -18,7 +18,7 @@ describe.each(videoVendors)("videos of $name", (vendor) => {
     submit({ url: sandbox.url, vendor, prompt: scripted(script, `A fox, ${vendor.name}`) });
   const video = async (url: string) => readMp4(Buffer.from(await (await fetch(url)).arrayBuffer()));
 
-  it("waits, works, and gives a real file of the asked size and length", async () => {
+  it("go through the vendor's states, and are real files of the requested size and length", async () => {
     const { seen, last } = await run({ task_seconds: 0.4 });
     expect(seen).toEqual([...vendor.pending, vendor.words.succeeded]);
     const made = await video(vendor.videoUrl(last));
@@ -30,13 +30,13 @@ describe.each(videoVendors)("videos of $name", (vendor) => {
     ]);
   });
 
-  it("video_seconds: makes another length than was asked", async () => {
+  it("video_seconds: the video has that length instead of the requested one", async () => {
     const { last } = await run({ video_seconds: 1.5 });
     expect((await video(vendor.videoUrl(last))).seconds).toBe(1.5);
     expect(JSON.stringify(last.json)).toContain('duration":1.5');
   });
 
-  it("task_outcome failed: worded by error, else by the vendor", async () => {
+  it("task_outcome failed: the error is the script's, or by default the vendor's own", async () => {
     const { last } = await run({
       task_outcome: "failed",
       error: { code: "Told", message: "As told" },
@@ -55,7 +55,7 @@ describe.each(videoVendors)("videos of $name", (vendor) => {
     }
   });
 
-  it("task_outcome vanished: the id is known at first, then like one that never was", async () => {
+  it("task_outcome vanished: the id is known at first, and later answered like an unknown one", async () => {
     const { seen, last, id } = await run({ task_outcome: "vanished", task_seconds: 0.5 });
     expect(seen).toEqual(expect.arrayContaining([vendor.pending[0]]));
     const never = await ask(sandbox.url + vendor.pollPath("never-was"));
@@ -65,7 +65,7 @@ describe.each(videoVendors)("videos of $name", (vendor) => {
     expect(last.status).toBe(vendor.name === "dashscope" ? 200 : 404);
   });
 
-  it("poll: troubles of the first questions of each task only", async () => {
+  it("poll: only the first polls of each task fail", async () => {
     const script = { poll: { status: 503, error: "Busy", retry_after: 1, times: 2 } };
     for (let task = 0; task < 2; task += 1) {
       const id = vendor.id(await send(script));
@@ -78,7 +78,7 @@ describe.each(videoVendors)("videos of $name", (vendor) => {
     }
   });
 
-  it("status on submission: an error in the vendor's shape, and no task", async () => {
+  it("status on submission: an error in the vendor's format, and no task", async () => {
     const refused = await send({ status: 429, error: "Slow down", retry_after: 3 });
     expect(refused.status).toBe(429);
     expect(vendor.errorMessage(refused)).toContain("Slow down");
@@ -86,12 +86,12 @@ describe.each(videoVendors)("videos of $name", (vendor) => {
     expect(refused.headers.get("retry-after")).toBe("3");
   });
 
-  it("cut_after_chunks and malformed on submission: an answer nobody can read", async () => {
+  it("cut_after_chunks and malformed on submission: an unreadable answer", async () => {
     await expect(send({ cut_after_chunks: 0 })).rejects.toThrow(/terminated|fetch failed/);
     await expect(send({ malformed: "json" })).rejects.toThrow("JSON");
   });
 
-  it("no key or a wrong one: refused", async () => {
+  it("a missing or a wrong key is refused", async () => {
     for (const key of ["", "Bearer wrong"]) {
       const headers = { ...vendor.submitHeaders, authorization: key };
       const refused = await ask(sandbox.url + vendor.submitPath, {
@@ -103,7 +103,7 @@ describe.each(videoVendors)("videos of $name", (vendor) => {
     }
   });
 
-  it("a script line that cannot be read is refused: misspelt inside poll, artifact, or an outcome", async () => {
+  it("an invalid script is refused: a misspelt field in poll or artifact, or an unknown outcome", async () => {
     for (const [script, words] of [
       [{ poll: { statsu: 1 } }, "no such field: poll.statsu"],
       [{ artifact: { flod: true } }, "no such field: artifact.flod"],
@@ -116,7 +116,7 @@ describe.each(videoVendors)("videos of $name", (vendor) => {
   });
 });
 
-describe("what only one vendor of videos has", () => {
+describe("the particulars of each video vendor", () => {
   const [xai, dashscope, ark] = videoVendors as [
     (typeof videoVendors)[0],
     (typeof videoVendors)[0],
@@ -125,7 +125,7 @@ describe("what only one vendor of videos has", () => {
   const tracksOf = async (url: string) =>
     readMp4(Buffer.from(await (await fetch(url)).arrayBuffer())).tracks;
 
-  it("xai: 1080p is 1088 lines, audio off is no track, and the first 202 is empty", async () => {
+  it("xai: 1080p has 1088 lines, a silent video has no audio track, and the first poll is 202", async () => {
     const body = { duration: 1, resolution: "1080p", generate_audio: false };
     const { seen, last } = await finish({
       url: sandbox.url,
@@ -160,7 +160,7 @@ describe("what only one vendor of videos has", () => {
     expect(track).toMatchObject({ width: 322, height: 200 });
   });
 
-  it("dashscope: canceled only while pending, unknown ids are UNKNOWN, times are Beijing's", async () => {
+  it("dashscope: a pending task can be canceled once, and unknown ids are UNKNOWN", async () => {
     const cancel = (id: string) =>
       ask(`${sandbox.url}${dashscope.pollPath(id)}/cancel`, { method: "POST" });
     const slow = { url: sandbox.url, vendor: dashscope, prompt: scripted({ task_seconds: 60 }) };
@@ -175,7 +175,7 @@ describe("what only one vendor of videos has", () => {
     expect(unknown.json?.["output"]).toEqual({ task_id: "no-such", task_status: "UNKNOWN" });
   });
 
-  it("dashscope: usage tells the seconds, the tier and the size", async () => {
+  it("dashscope: usage reports the seconds, the tier and the size", async () => {
     const { last } = await finish({ url: sandbox.url, vendor: dashscope, prompt: "A fox" });
     expect(last.json?.["usage"]).toEqual({
       duration: 2,
@@ -189,7 +189,7 @@ describe("what only one vendor of videos has", () => {
     });
   });
 
-  it("ark: tokens are pixels of all frames by 1024, and a script may tell others or none", async () => {
+  it("ark: tokens are the pixels of all frames divided by 1024, and a script may set others or none", async () => {
     const tokens = async (script: object) => {
       const prompt = scripted(script);
       const { last } = await finish({ url: sandbox.url, vendor: ark, prompt });
@@ -205,7 +205,7 @@ describe("what only one vendor of videos has", () => {
     expect(await tokens({ usage: null })).toBeUndefined();
   });
 
-  it("ark: DELETE cancels what is queued, refuses what runs, forgets what is over", async () => {
+  it("ark: DELETE cancels a queued task, is refused for a running one, and removes a finished one", async () => {
     const start = async (seconds: number) =>
       ark.id(
         await submit({
